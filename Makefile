@@ -1,0 +1,37 @@
+# make run     build the server and start it on 127.0.0.1:3306 with its data in ./data
+# make test    everything that CI runs: format, lints, unit, property, golden-script and end-to-end tests
+# make bench   the figures of the README, side by side with MariaDB
+# make fuzz    the fuzz targets, a minute each (needs a nightly toolchain and cargo-fuzz)
+# Each installs what it misses on a fresh Debian, and says so.
+
+CARGO_TARGET_DIR ?= $(CURDIR)/target
+export CARGO_TARGET_DIR
+PACELINE = $(CARGO_TARGET_DIR)/release/paceline
+PORT ?= 3306
+DATADIR ?= ./data
+SOCKET ?= $(DATADIR)/paceline.sock
+
+.PHONY: build run test bench fuzz clean
+
+build:
+	tools/install.sh build
+	cargo build --release --locked
+
+run: build
+	$(PACELINE) server --datadir $(DATADIR) --port $(PORT) --socket $(SOCKET) $(ARGS)
+
+test:
+	tools/install.sh build test
+	tools/run_tests.py $(STEPS)
+
+bench:
+	tools/install.sh build bench
+	cargo build --release --locked
+	bench/bench.py $(ARGS)
+
+fuzz:
+	tools/install.sh build
+	tools/fuzz.sh
+
+clean:
+	cargo clean

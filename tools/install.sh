@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs what a build, the tests or the benchmark need and this machine lacks (Debian packages; Python packages into
+# ./.venv), and says what it installs. Usage: tools/install.sh [build] [test] [bench]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+command -v cargo >/dev/null || {
+    echo "Rust is missing: install the stable toolchain (see rustup.rs), then try again." >&2
+    exit 1
+}
+
+packages=()
+need() { # need PACKAGE COMMAND-OR-FILE: remembers the package when neither stands on this machine
+    command -v "$2" >/dev/null || [ -e "$2" ] || packages+=("$1")
+}
+python=no
+for purpose in "$@"; do
+    case $purpose in
+    build)
+        need g++ g++
+        need clang clang
+        compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null || packages+=(libclang-dev) ;;
+    test)
+        need mariadb-server /usr/sbin/mariadbd
+        need mariadb-client mariadb-dump
+        need sysbench sysbench
+        need strace strace
+        need fuse3 fusermount3
+        need python3-venv python3
+        python=yes ;;
+    bench)
+        need mariadb-server /usr/sbin/mariadbd
+        need mariadb-client mariadb
+        need sysbench sysbench
+        need strace strace
+        need python3 python3 ;;
+    *) echo "unknown purpose: $purpose" >&2; exit 2 ;;
+    esac
+done
+
+if [ ${#packages[@]} -gt 0 ]; then
+    mapfile -t packages < <(printf '%s\n' "${packages[@]}" | sort -u)
+    echo "installing Debian packages: ${packages[*]}"
+    as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)
+    "${as_root[@]}" apt-get update -qq
+    # A freshly installed MariaDB must not start a service on the port that the tour uses.
+    policy=/usr/sbin/policy-rc.d
+    [ -e $policy ] || { printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee $policy >/dev/null
+        "${as_root[@]}" chmod +x $policy; trap '"${as_root[@]}" rm -f $policy' EXIT; }
+    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+fi
+
+if [ $python = yes ] && ! .venv/bin/python -c 'import pymysql, mysql.connector, pytest' 2>/dev/null; then
+    echo "installing Python packages into .venv: $(grep -v '^#' tests/requirements.txt | tr '\n' ' ')"
+    python3 -m venv .venv 2>/dev/null || {
+        as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)
+        "${as_root[@]}" apt-get install -y -qq --no-install-recommends python3-venv >/dev/null
+        python3 -m venv .venv
+    }
+    .venv/bin/pip install -q --disable-pip-version-check -r tests/requirements.txt
+fi
