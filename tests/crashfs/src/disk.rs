@@ -1,0 +1,533 @@
+//! A disk that remembers what a power failure may take: the model behind the file system.
+//!
+//! Every inode holds what a process sees *now* and the operations since its last sync, each with what is needed to undo it.
+//! A sync forgets them. A crash undoes them all, newest first, which leaves what was durable, and then does some of
+//! them again, chosen by seed:
+//!
+//! ```text
+//! file       durable bytes ── write, write, truncate ──▶ bytes now
+//!                     crash: none | all | a prefix | each kept, dropped or torn by sectors of 512 bytes
+//! directory  durable names ── add, remove, rename ─────▶ names now
+//!                     crash: none | all | a prefix | any subset
+//! ```
+//! Syncing a file says nothing about its name: that is its directory's to sync (POSIX promises no more).
+//! Writing a sector is atomic; nothing larger is.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+/// What a disk writes as one.
+const SECTOR_BYTES: usize = 512;
+
+/// The number of an inode; the root directory is 1.
+pub type Inode = u64;
+
+/// The root directory.
+pub const ROOT: Inode = 1;
+
+/// An operation that fails does so with one of `libc`'s error numbers.
+pub type Result<T> = std::result::Result<T, i32>;
+
+/// A file or a directory.
+#[derive(Debug)]
+pub enum Node {
+    /// Bytes, and what has been done to them since the last sync.
+    File(FileState),
+    /// Names, and what has been done to them since the last sync.
+    Directory(DirectoryState),
+}
+
+/// The bytes of a file.
+#[derive(Debug, Default)]
+pub struct FileState {
+    /// What a process reads now.
+    pub bytes: Vec<u8>,
+    pending: Vec<FileChange>,
+}
+
+/// A change of a file that no sync has made durable, with what it takes to undo it.
+#[derive(Debug)]
+struct FileChange {
+    offset: usize,
+    /// What stood there, as far as the file reached.
+    before: Vec<u8>,
+    length_before: usize,
+    kind: FileChangeKind,
+}
+
+#[derive(Debug)]
+enum FileChangeKind {
+    Write(Vec<u8>),
+    /// To `offset` bytes.
+    Resize,
+}
+
+impl FileState {
+    fn write(&mut self, offset: usize, data: &[u8]) {
+        let length_before = self.bytes.len();
+        let end = offset + data.len();
+        let before = self.bytes[offset.min(length_before)..end.min(length_before)].to_vec();
+        self.pending.push(FileChange {
+            offset,
+            before,
+            length_before,
+            kind: FileChangeKind::Write(data.to_vec()),
+        });
+        self.put(offset, data);
+    }
+
+    fn put(&mut self, offset: usize, data: &[u8]) {
+        let end = offset + data.len();
+        if self.bytes.len() < end {
+            self.bytes.resize(end, 0);
+        }
+        self.bytes[offset..end].copy_from_slice(data);
+    }
+
+    fn resize(&mut self, length: usize) {
+        let length_before = self.bytes.len();
+        let before = self.bytes[length.min(length_before)..].to_vec();
+        self.pending.push(FileChange {
+            offset: length,
+            before,
+            length_before,
+            kind: FileChangeKind::Resize,
+        });
+        self.bytes.resize(length, 0);
+    }
+
+    fn crash(&mut self, random: &mut StdRng) {
+        let pending = std::mem::take(&mut self.pending);
+        for change in pending.iter().rev() {
+            let start = change.offset.min(change.length_before);
+            self.bytes.resize(change.length_before, 0);
+            self.bytes[start..start + change.before.len()].copy_from_slice(&change.before);
+        }
+        let survivors = Survivors::choose(random, pending.len());
+        for (number, change) in pending.iter().enumerate() {
+            if !survivors.keep(random, number) {
+                continue;
+            }
+            match &change.kind {
+                FileChangeKind::Resize => self.bytes.resize(change.offset, 0),
+                FileChangeKind::Write(data) if survivors.may_tear() && random.random_bool(0.5) => {
+                    self.tear(change.offset, data, random);
+                }
+                FileChangeKind::Write(data) => self.put(change.offset, data),
+            }
+        }
+    }
+
+    /// Writes some of the sectors of `data`.
+    fn tear(&mut self, offset: usize, data: &[u8], random: &mut StdRng) {
+        let mut start = 0;
+        while start < data.len() {
+            let end = ((offset + start) / SECTOR_BYTES + 1) * SECTOR_BYTES - offset;
+            let end = end.min(data.len());
+            if random.random_bool(0.5) {
+                self.put(offset + start, &data[start..end]);
+            }
+            start = end;
+        }
+    }
+}
+
+/// The names in a directory.
+#[derive(Debug, Default)]
+pub struct DirectoryState {
+    /// What a process sees now.
+    pub names: BTreeMap<OsString, Inode>,
+    durable: BTreeMap<OsString, Inode>,
+    pending: Vec<NameChange>,
+}
+
+/// One step that becomes durable as a whole: names taken away, names added.
+#[derive(Clone, Debug)]
+struct NameChange {
+    remove: Option<OsString>,
+    add: Option<(OsString, Inode)>,
+}
+
+impl DirectoryState {
+    fn change(&mut self, change: NameChange) {
+        Self::apply(&mut self.names, &change);
+        self.pending.push(change);
+    }
+
+    fn apply(names: &mut BTreeMap<OsString, Inode>, change: &NameChange) {
+        if let Some(name) = &change.remove {
+            names.remove(name);
+        }
+        if let Some((name, inode)) = &change.add {
+            names.insert(name.clone(), *inode);
+        }
+    }
+
+    fn sync(&mut self) {
+        self.durable.clone_from(&self.names);
+        self.pending.clear();
+    }
+
+    fn crash(&mut self, random: &mut StdRng) {
+        let pending = std::mem::take(&mut self.pending);
+        let survivors = Survivors::choose(random, pending.len());
+        for (number, change) in pending.iter().enumerate() {
+            if survivors.keep(random, number) {
+                Self::apply(&mut self.durable, change);
+            }
+        }
+        self.names.clone_from(&self.durable);
+    }
+}
+
+/// Which of the operations since the last sync a crash leaves.
+enum Survivors {
+    None,
+    All,
+    Prefix(usize),
+    /// Each by itself: the disk had reordered them.
+    Any,
+}
+
+impl Survivors {
+    fn choose(random: &mut StdRng, operations: usize) -> Self {
+        match random.random_range(0..4) {
+            0 => Self::None,
+            1 => Self::All,
+            2 => Self::Prefix(random.random_range(0..=operations)),
+            _ => Self::Any,
+        }
+    }
+
+    fn keep(&self, random: &mut StdRng, number: usize) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Prefix(length) => number < *length,
+            Self::Any => random.random_bool(0.5),
+        }
+    }
+
+    fn may_tear(&self) -> bool {
+        matches!(self, Self::Any | Self::Prefix(_))
+    }
+}
+
+/// All inodes, the capacity, and the faults that are set.
+pub struct Disk {
+    nodes: HashMap<Inode, Node>,
+    next: Inode,
+    /// Bytes that files may hold together; a write past it gets ENOSPC.
+    pub capacity: u64,
+    used: u64,
+    /// Syncs of files from now on until one fails with EIO; `None`: none does.
+    pub syncs_until_failure: Option<u64>,
+    /// Syncs of files since the start.
+    pub syncs: u64,
+}
+
+impl Default for Disk {
+    fn default() -> Self {
+        let nodes = HashMap::from([(ROOT, Node::Directory(DirectoryState::default()))]);
+        Self {
+            nodes,
+            next: ROOT + 1,
+            capacity: u64::MAX,
+            used: 0,
+            syncs_until_failure: None,
+            syncs: 0,
+        }
+    }
+}
+
+impl Disk {
+    /// The node of an inode; ENOENT when there is none.
+    pub fn node(&self, inode: Inode) -> Result<&Node> {
+        self.nodes.get(&inode).ok_or(libc::ENOENT)
+    }
+
+    /// The names in a directory; ENOTDIR for a file.
+    pub fn directory(&self, inode: Inode) -> Result<&DirectoryState> {
+        match self.node(inode)? {
+            Node::Directory(directory) => Ok(directory),
+            Node::File(_) => Err(libc::ENOTDIR),
+        }
+    }
+
+    fn directory_mut(&mut self, inode: Inode) -> Result<&mut DirectoryState> {
+        match self.nodes.get_mut(&inode).ok_or(libc::ENOENT)? {
+            Node::Directory(directory) => Ok(directory),
+            Node::File(_) => Err(libc::ENOTDIR),
+        }
+    }
+
+    fn file_mut(&mut self, inode: Inode) -> Result<&mut FileState> {
+        match self.nodes.get_mut(&inode).ok_or(libc::ENOENT)? {
+            Node::File(file) => Ok(file),
+            Node::Directory(_) => Err(libc::EISDIR),
+        }
+    }
+
+    /// The inode under a name.
+    pub fn lookup(&self, parent: Inode, name: &OsStr) -> Result<Inode> {
+        self.directory(parent)?
+            .names
+            .get(name)
+            .copied()
+            .ok_or(libc::ENOENT)
+    }
+
+    fn create(&mut self, parent: Inode, name: &OsStr, node: Node) -> Result<Inode> {
+        if self.directory(parent)?.names.contains_key(name) {
+            return Err(libc::EEXIST);
+        }
+        let inode = self.next;
+        self.next += 1;
+        self.nodes.insert(inode, node);
+        self.directory_mut(parent)?.change(NameChange {
+            remove: None,
+            add: Some((name.to_owned(), inode)),
+        });
+        Ok(inode)
+    }
+
+    /// Creates an empty file.
+    pub fn create_file(&mut self, parent: Inode, name: &OsStr) -> Result<Inode> {
+        self.create(parent, name, Node::File(FileState::default()))
+    }
+
+    /// Creates an empty directory.
+    pub fn create_directory(&mut self, parent: Inode, name: &OsStr) -> Result<Inode> {
+        self.create(parent, name, Node::Directory(DirectoryState::default()))
+    }
+
+    /// Gives a file a second name.
+    pub fn link(&mut self, inode: Inode, parent: Inode, name: &OsStr) -> Result<()> {
+        if self.directory(parent)?.names.contains_key(name) {
+            return Err(libc::EEXIST);
+        }
+        self.directory_mut(parent)?.change(NameChange {
+            remove: None,
+            add: Some((name.to_owned(), inode)),
+        });
+        Ok(())
+    }
+
+    /// Takes a name away; the inode stays until no crash can bring the name back.
+    pub fn remove(&mut self, parent: Inode, name: &OsStr) -> Result<()> {
+        let inode = self.lookup(parent, name)?;
+        if matches!(self.node(inode)?, Node::Directory(directory) if !directory.names.is_empty()) {
+            return Err(libc::ENOTEMPTY);
+        }
+        self.directory_mut(parent)?.change(NameChange {
+            remove: Some(name.to_owned()),
+            add: None,
+        });
+        Ok(())
+    }
+
+    /// Renames, replacing what stood under the new name.
+    pub fn rename(&mut self, parent: Inode, name: &OsStr, to: Inode, to_name: &OsStr) -> Result<()> {
+        let inode = self.lookup(parent, name)?;
+        let (remove, add) = (Some(name.to_owned()), Some((to_name.to_owned(), inode)));
+        if parent == to {
+            self.directory_mut(parent)?.change(NameChange { remove, add });
+        } else {
+            self.directory_mut(to)?.change(NameChange { remove: None, add });
+            self.directory_mut(parent)?
+                .change(NameChange { remove, add: None });
+        }
+        Ok(())
+    }
+
+    /// Writes into a file.
+    pub fn write(&mut self, inode: Inode, offset: u64, data: &[u8]) -> Result<()> {
+        let length = self.file_mut(inode)?.bytes.len() as u64;
+        self.reserve(length, offset + data.len() as u64)?;
+        self.file_mut(inode)?.write(offset as usize, data);
+        Ok(())
+    }
+
+    /// Makes a file longer (with zeros) or shorter.
+    pub fn resize(&mut self, inode: Inode, length: u64) -> Result<()> {
+        let before = self.file_mut(inode)?.bytes.len() as u64;
+        self.reserve(before, length)?;
+        self.used = self.used.saturating_sub(before.saturating_sub(length));
+        self.file_mut(inode)?.resize(length as usize);
+        Ok(())
+    }
+
+    fn reserve(&mut self, length: u64, wanted: u64) -> Result<()> {
+        let more = wanted.saturating_sub(length);
+        if self.used + more > self.capacity {
+            return Err(libc::ENOSPC);
+        }
+        self.used += more;
+        Ok(())
+    }
+
+    /// Makes durable what a file or a directory is now; EIO when a failure is due. After a failure the pending
+    /// operations stay as they are: the bytes may or may not be on the disk.
+    pub fn sync(&mut self, inode: Inode) -> Result<()> {
+        match self.nodes.get_mut(&inode).ok_or(libc::ENOENT)? {
+            Node::Directory(directory) => directory.sync(),
+            Node::File(file) => {
+                self.syncs += 1;
+                if let Some(left) = &mut self.syncs_until_failure {
+                    if *left == 0 {
+                        self.syncs_until_failure = None;
+                        return Err(libc::EIO);
+                    }
+                    *left -= 1;
+                }
+                file.pending.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Loses power: every file and directory goes back to what was durable plus what `seed` lets survive.
+    pub fn crash(&mut self, seed: u64) {
+        let mut random = StdRng::seed_from_u64(seed);
+        let mut inodes: Vec<Inode> = self.nodes.keys().copied().collect();
+        inodes.sort_unstable();
+        for inode in inodes {
+            match self.nodes.get_mut(&inode) {
+                Some(Node::File(file)) => file.crash(&mut random),
+                Some(Node::Directory(directory)) => directory.crash(&mut random),
+                None => {}
+            }
+        }
+        self.collect();
+    }
+
+    /// Forgets the inodes that no name can reach any more, now or after a crash.
+    pub fn collect(&mut self) {
+        let mut reached = std::collections::HashSet::from([ROOT]);
+        for node in self.nodes.values() {
+            if let Node::Directory(directory) = node {
+                reached.extend(directory.names.values().chain(directory.durable.values()));
+                reached.extend(
+                    directory
+                        .pending
+                        .iter()
+                        .filter_map(|change| Some(change.add.as_ref()?.1)),
+                );
+            }
+        }
+        self.nodes.retain(|inode, _| reached.contains(inode));
+        self.used = self
+            .nodes
+            .values()
+            .map(|node| {
+                if let Node::File(file) = node {
+                    file.bytes.len() as u64
+                } else {
+                    0
+                }
+            })
+            .sum();
+    }
+
+    /// Bytes that files hold together.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Bytes that may still be written.
+    pub fn free(&self) -> u64 {
+        self.capacity.saturating_sub(self.used)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> &OsStr {
+        OsStr::new(text)
+    }
+
+    fn bytes(disk: &Disk, inode: Inode) -> Vec<u8> {
+        match disk.node(inode) {
+            Ok(Node::File(file)) => file.bytes.clone(),
+            other => panic!("no file: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_was_synced_survives_every_seed() {
+        for seed in 0..200 {
+            let mut disk = Disk::default();
+            let file = disk.create_file(ROOT, name("a")).unwrap();
+            disk.write(file, 0, b"durable").unwrap();
+            disk.sync(file).unwrap();
+            disk.sync(ROOT).unwrap();
+            disk.write(file, 3, &[b'x'; 3000]).unwrap();
+            disk.resize(file, 5).unwrap();
+            disk.write(file, 5000, b"end").unwrap();
+            disk.crash(seed);
+            assert_eq!(disk.lookup(ROOT, name("a")), Ok(file));
+            assert_eq!(&bytes(&disk, file)[..3], b"dur", "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_synced_is_lost_kept_and_torn() {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..400 {
+            let mut disk = Disk::default();
+            let file = disk.create_file(ROOT, name("a")).unwrap();
+            disk.sync(ROOT).unwrap();
+            disk.write(file, 0, &[b'x'; 1024]).unwrap();
+            disk.crash(seed);
+            let found = bytes(&disk, file);
+            let sector = |at: usize| found.get(at).is_some_and(|byte| *byte == b'x');
+            seen.insert((sector(0), sector(512)));
+        }
+        assert_eq!(seen.len(), 4, "none, both, either half: {seen:?}");
+    }
+
+    #[test]
+    fn a_name_that_was_not_synced_may_vanish_and_a_rename_is_whole() {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..200 {
+            let mut disk = Disk::default();
+            let file = disk.create_file(ROOT, name("a")).unwrap();
+            disk.sync(ROOT).unwrap();
+            disk.rename(ROOT, name("a"), ROOT, name("b")).unwrap();
+            disk.create_file(ROOT, name("c")).unwrap();
+            disk.crash(seed);
+            let (a, b) = (disk.lookup(ROOT, name("a")), disk.lookup(ROOT, name("b")));
+            assert!(
+                a == Ok(file) && b.is_err() || b == Ok(file) && a.is_err(),
+                "seed {seed}: {a:?} {b:?}"
+            );
+            seen.insert((a.is_ok(), disk.lookup(ROOT, name("c")).is_ok()));
+        }
+        assert_eq!(seen.len(), 4);
+    }
+
+    #[test]
+    fn a_full_disk_and_a_failing_sync() {
+        let mut disk = Disk {
+            capacity: 10,
+            ..Disk::default()
+        };
+        let file = disk.create_file(ROOT, name("a")).unwrap();
+        disk.write(file, 0, b"0123456789").unwrap();
+        assert_eq!(disk.write(file, 10, b"x"), Err(libc::ENOSPC));
+        disk.write(file, 0, b"abc").unwrap();
+        disk.syncs_until_failure = Some(1);
+        assert_eq!(disk.sync(file), Ok(()));
+        assert_eq!(disk.sync(file), Err(libc::EIO));
+        assert_eq!(disk.sync(file), Ok(()));
+        disk.remove(ROOT, name("a")).unwrap();
+        disk.sync(ROOT).unwrap();
+        disk.collect();
+        assert_eq!(disk.free(), 10);
+    }
+}
