@@ -1,0 +1,108 @@
+"""Power failures by seed, below the process: what was not synced is lost, kept, torn or reordered (tests/crashfs)."""
+
+import random
+
+import pytest
+
+from support import workload
+from support.servers import CrashFs, Paceline
+
+
+@pytest.fixture
+def crashfs(tmp_path):
+    disk = CrashFs(tmp_path / "disk")
+    yield disk
+    disk.close()
+
+
+@pytest.mark.parametrize("sync_binlog", [1, 0])
+def test_power_failures(crashfs, tmp_path, seed, effort, sync_binlog):
+    chance = random.Random(f"power-{seed}-{sync_binlog}")
+    server = Paceline(tmp_path / "server", f"--sync_binlog={sync_binlog}", "--max_binlog_size=262144", datadir=crashfs.mount_point / "data")
+    try:
+        server.start()
+        workload.create(server)
+        # Creating a table is acknowledged: from here on it must be there, also with sync_binlog=0 once a second has passed.
+        workload.for_a_while(chance, 1, 1)
+        for round in range(max(3, int(12 * effort))):
+            load = workload.Load(server, workers=6, seed=f"{seed}-{round}").start()
+            workload.for_a_while(chance, 0.1, 0.8)
+            server.kill()
+            load.join()
+            power_seed = chance.randrange(1 << 32)
+            assert crashfs.say(f"crash {power_seed}") == "ok"
+            server.start()
+            workload.check(server, load, loses_acknowledged=sync_binlog == 0)
+    finally:
+        server.close()
+
+
+def test_power_failures_at_any_moment_of_start_up(crashfs, tmp_path, seed, effort):
+    chance = random.Random(f"power-start-{seed}")
+    server = Paceline(tmp_path / "server", datadir=crashfs.mount_point / "data")
+    try:
+        server.start()
+        workload.create(server)
+        load = workload.Load(server, workers=4, seed=seed).start()
+        workload.for_a_while(chance)
+        server.kill()
+        load.join()
+        for _ in range(max(4, int(10 * effort))):
+            assert crashfs.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+            server.spawn()
+            workload.for_a_while(chance, 0.0, 0.5)
+            server.kill()
+        assert crashfs.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+        server.start()
+        workload.check(server, load)
+    finally:
+        server.close()
+
+
+def test_a_full_disk_fails_commits_and_loses_nothing(crashfs, tmp_path, seed):
+    server = Paceline(tmp_path / "server", "--max_binlog_size=1048576", datadir=crashfs.mount_point / "data")
+    try:
+        server.start()
+        server.query("create database full", "create table full.t (id int primary key auto_increment, pad longtext)")
+        used = int(crashfs.say("used"))
+        assert crashfs.say(f"capacity {used + (8 << 20)}") == "ok"
+        acknowledged, refused = 0, None
+        with server.connect() as connection, connection.cursor() as cursor:
+            for _ in range(2000):
+                try:
+                    cursor.execute("insert into full.t (pad) values (repeat('x', 100000))")
+                    acknowledged += 1
+                except Exception as error:  # noqa: BLE001 - its number is checked below
+                    refused = error
+                    break
+            assert refused is not None, "the disk never filled"
+            assert refused.args[0] in (1021, 1026, 3), refused
+            # The session and the reads go on; so do writes when there is room.
+            cursor.execute("select count(*) from full.t")
+            assert cursor.fetchone()[0] == acknowledged
+            assert crashfs.say(f"capacity {1 << 40}") == "ok"
+            cursor.execute("insert into full.t (pad) values ('room again')")
+        server.kill()
+        assert crashfs.say(f"crash {seed}") == "ok"
+        server.start()
+        assert server.query("select count(*) from full.t") == ((acknowledged + 1,),)
+    finally:
+        server.close()
+
+
+def test_a_failing_sync_stops_the_server(crashfs, tmp_path, seed):
+    server = Paceline(tmp_path / "server", datadir=crashfs.mount_point / "data")
+    try:
+        server.start()
+        workload.create(server)
+        load = workload.Load(server, workers=6, seed=seed).start()
+        workload.for_a_while(random.Random(seed))
+        assert crashfs.say("fail-sync 0") == "ok"
+        assert server.process.wait(timeout=30) != 0
+        load.join()
+        assert "sync" in server.said().lower()
+        assert crashfs.say(f"crash {seed}") == "ok"
+        server.start()
+        workload.check(server, load)
+    finally:
+        server.close()

@@ -1,0 +1,148 @@
+"""Starts, kills and asks servers: Paceline and, beside it, a real MariaDB."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pymysql
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BINARY = Path(os.environ.get("PACELINE_BINARY", ROOT / "target/release/paceline"))
+CRASHFS = BINARY.parent / "crashfs"
+START_SECONDS_MAX = 120
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A server process; everything that it prints is in `log`."""
+
+    def __init__(self, directory, *options):
+        self.directory = Path(directory)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.options = list(options)
+        self.port = free_port()
+        self.socket = self.directory / "server.sock"
+        self.log = self.directory / "server.log"
+        self.process = None
+
+    def spawn(self, *more):
+        """Starts the process and does not wait for it to answer."""
+        # Paths of UNIX sockets are short; a test's directory may be long.
+        if len(str(self.socket)) > 100:
+            self.socket = Path(f"/tmp/paceline-test-{os.getpid()}-{self.port}.sock")
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([*map(str, self.command()), *self.options, *more], stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log)
+
+    def start(self, *more):
+        self.spawn(*more)
+        self.wait_until_ready()
+        return self
+
+    def wait_until_ready(self):
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while True:
+            try:
+                self.connect().close()
+                return
+            except pymysql.err.OperationalError:
+                if self.process.poll() is not None:
+                    raise AssertionError(f"{self} ended with {self.process.returncode}:\n{self.said()}") from None
+                if time.monotonic() > deadline:
+                    raise AssertionError(f"{self} does not answer:\n{self.said()}") from None
+                time.sleep(0.02)
+
+    def connect(self, **options):
+        options = {"user": "root", "autocommit": True, "charset": "utf8mb4", "unix_socket": str(self.socket),
+                   "read_timeout": 120, "write_timeout": 120, **options}
+        return pymysql.connect(**options)
+
+    def query(self, *statements, **options):
+        """Runs statements in a session of their own and returns the rows of the last."""
+        with self.connect(**options) as connection, connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+            return cursor.fetchall()
+
+    def kill(self):
+        """kill -9, as an out-of-memory killer would."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """A clean shutdown; the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=120)
+
+    def close(self):
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+        self.socket.unlink(missing_ok=True)
+
+    def said(self):
+        return self.log.read_text(errors="replace")
+
+    def client(self, *arguments, program="mariadb", text=None):
+        """Runs one of MariaDB's command-line clients against this server; what it printed."""
+        command = [program, "--no-defaults", "-uroot", "-S", str(self.socket), *map(str, arguments)]
+        result = subprocess.run(command, input=text, capture_output=True, text=True, errors="replace", timeout=600)
+        assert result.returncode == 0, f"{command} ended with {result.returncode}:\n{result.stderr}{result.stdout}"
+        return result.stdout
+
+
+class Paceline(Server):
+    def __init__(self, directory, *options, datadir=None):
+        super().__init__(directory, *options)
+        self.datadir = Path(datadir or self.directory / "data")
+
+    def command(self):
+        return [BINARY, "server", "--datadir", self.datadir, "--port", self.port, "--socket", self.socket]
+
+    def log_files(self):
+        """The binary log's files, oldest first."""
+        return [Path(name) if name.startswith("/") else self.datadir / name for name in self.log_index().split()]
+
+    def log_index(self):
+        [index] = self.datadir.rglob("*.index")
+        return index.read_text()
+
+
+class MariaDb(Server):
+    def command(self):
+        return ["/usr/sbin/mariadbd", "--no-defaults", "--user=root", f"--datadir={self.directory / 'data'}",
+                f"--port={self.port}", "--bind-address=127.0.0.1", f"--socket={self.socket}", "--server-id=100", "--log-bin=bin",
+                "--binlog-format=ROW", "--log-slave-updates", "--character-set-server=utf8mb4",
+                "--collation-server=utf8mb4_general_ci"]
+
+    def spawn(self, *more):
+        if not (self.directory / "data").exists():
+            subprocess.run(["mariadb-install-db", "--no-defaults", "--force", f"--datadir={self.directory / 'data'}", "--user=root",
+                            "--auth-root-authentication-method=normal"], check=True, capture_output=True)
+        super().spawn(*more)
+
+
+class CrashFs:
+    """The file system that loses power (tests/crashfs), mounted at `mount_point`."""
+
+    def __init__(self, mount_point):
+        self.mount_point = Path(mount_point)
+        self.mount_point.mkdir(parents=True, exist_ok=True)
+        self.process = subprocess.Popen([CRASHFS, self.mount_point], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "mounted\n"
+
+    def say(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=30)
