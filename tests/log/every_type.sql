@@ -6,7 +6,7 @@ insert into integers values (1,-128,0,-32768,0,-8388608,0,-2147483648,0,-9223372
 insert into integers values (2,127,255,32767,65535,8388607,16777215,2147483647,4294967295,9223372036854775807,18446744073709551615,1,42,2155,b'1',b'101010101',b'1111111111111111111111111111111111111111111111111111111111111111',true);
 insert into integers (id) values (3);
 insert into integers values (4,1,2,3,4,5,6,7,8,9,10,11,12,2026,b'1',b'11',x'00ff00ff00ff00ff',1);
-update integers set a=a+1, g=g-1 where id in (1,4);
+update integers set a=a+1, g=g+1 where id in (1,4);
 update integers set p=null, m=null where id=2;
 create table decimals (id int primary key, a decimal(1,0), b decimal(10,2), c decimal(65,30), d decimal(38,38), e decimal(9,9), f decimal(10,10), g decimal(18,9) unsigned, h decimal(20,0), i numeric(5,4), j float, k double, l float unsigned, m double(10,3));
 insert into decimals values (1,-9,-99999999.99,-12345678901234567890123456789012345.123456789012345678901234567891,-0.12345678901234567890123456789012345678,-0.999999999,0.0000000001,0,-99999999999999999999,-9.9999,-1.5,-1e300,0,-1234567.891);
