@@ -1,0 +1,364 @@
+//! The client's end: what tests, tools and replication use to talk to a server, this one or MariaDB.
+//!
+//! It does what is asked, one command at a time, and gives results as they came over the wire: text rows as bytes.
+
+use crate::authentication::{NATIVE_PASSWORD, Scramble};
+use crate::bytes::Cursor;
+use crate::capability::Capabilities;
+use crate::column::ColumnReceived;
+use crate::error::{WireError, WireResult};
+use crate::framing::{PacketReader, PacketWriter};
+use crate::handshake::{Greeting, Login, decode_authentication_switch};
+use crate::prepared::PreparedReceived;
+use crate::response::{OkReceived, Status, decode_error};
+use crate::socket::Socket;
+use std::path::Path;
+use tokio::net::{TcpStream, UnixStream};
+
+/// Who connects, and with what.
+#[derive(Debug, Clone, Default)]
+pub struct ConnectOptions {
+    /// The user's name.
+    pub user: String,
+    /// The password in clear; empty for none.
+    pub password: String,
+    /// The database to use.
+    pub database: Option<String>,
+    /// Capabilities beside [`Capabilities::CLIENT`].
+    pub capabilities: Capabilities,
+    /// Connection attributes.
+    pub attributes: Vec<(String, String)>,
+}
+
+/// One result of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QueryResult {
+    /// The statement has no result set.
+    Ok(OkReceived),
+    /// A result set.
+    Rows(ResultSet),
+}
+
+/// A result set, complete in memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ResultSet {
+    /// Its columns.
+    pub columns: Vec<ColumnReceived>,
+    /// The rows: for text results each value's bytes, for binary results one value that is the row's whole payload.
+    pub rows: Vec<Vec<Option<Vec<u8>>>>,
+    /// What ended it.
+    pub end: OkReceived,
+}
+
+/// A prepared statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// Its id.
+    pub id: u32,
+    /// The number of parameters.
+    pub parameters: usize,
+    /// Its columns.
+    pub columns: Vec<ColumnReceived>,
+}
+
+/// A connection, authenticated.
+#[derive(Debug)]
+pub struct Client {
+    socket: Socket,
+    reader: PacketReader,
+    writer: PacketWriter,
+    capabilities: Capabilities,
+    greeting: Greeting,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RowFormat {
+    Text,
+    Binary,
+}
+
+impl Client {
+    /// Connects over TCP.
+    pub async fn connect_tcp(address: &str, options: &ConnectOptions) -> WireResult<Client> {
+        Self::handshake(Socket::tcp(TcpStream::connect(address).await?)?, options).await
+    }
+
+    /// Connects over a UNIX socket.
+    pub async fn connect_unix(path: &Path, options: &ConnectOptions) -> WireResult<Client> {
+        Self::handshake(Socket::unix(UnixStream::connect(path).await?), options).await
+    }
+
+    /// Runs the handshake over a connected socket.
+    pub async fn handshake(mut socket: Socket, options: &ConnectOptions) -> WireResult<Client> {
+        let mut reader = PacketReader::new(usize::MAX);
+        let greeting = {
+            let payload = reader.read(&mut socket).await?;
+            if payload.first() == Some(&0xFF) {
+                return Err(decode_error(payload));
+            }
+            Greeting::decode(payload)?
+        };
+        let mut wanted = Capabilities::CLIENT | options.capabilities;
+        if options.database.is_some() {
+            wanted = wanted | Capabilities::CONNECT_WITH_DB;
+        }
+        let capabilities = Capabilities(wanted.0 & greeting.capabilities.0);
+        let login = Login {
+            capabilities,
+            packet_max: 1 << 30,
+            collation: 45,
+            user: options.user.clone(),
+            answer: greeting.scramble.answer(options.password.as_bytes()),
+            database: options.database.clone(),
+            plugin: Some(NATIVE_PASSWORD.into()),
+            attributes: options.attributes.clone(),
+        };
+        let mut client = Client {
+            socket,
+            reader,
+            writer: PacketWriter::new(),
+            capabilities,
+            greeting,
+        };
+        client.writer.set_sequence(client.reader.sequence());
+        login.encode(client.writer.begin());
+        client.writer.end();
+        client.authenticate(options.password.as_bytes()).await?;
+        Ok(client)
+    }
+
+    /// Sends what is written and goes through the server's authentication packets.
+    async fn authenticate(&mut self, password: &[u8]) -> WireResult<OkReceived> {
+        loop {
+            self.writer.flush(&mut self.socket).await?;
+            self.reader.set_sequence(self.writer.sequence());
+            let payload = self.reader.read(&mut self.socket).await?;
+            let answer = match payload.first() {
+                Some(0) => return OkReceived::decode(payload, self.capabilities),
+                Some(0xFF) => return Err(decode_error(payload)),
+                Some(0xFE) => {
+                    let (plugin, scramble) = decode_authentication_switch(&payload[1..])?;
+                    if plugin != NATIVE_PASSWORD {
+                        return Err(WireError::Malformed("authentication method"));
+                    }
+                    Scramble::answer(&scramble, password)
+                }
+                _ => return Err(WireError::Malformed("authentication")),
+            };
+            self.writer.set_sequence(self.reader.sequence());
+            self.writer.packet(&answer);
+        }
+    }
+
+    /// What the server said of itself.
+    pub fn greeting(&self) -> &Greeting {
+        &self.greeting
+    }
+
+    /// What both ends agreed on.
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// Sends one command as it is, whatever it is.
+    pub async fn send(&mut self, payload: &[u8]) -> WireResult<()> {
+        self.writer.set_sequence(0);
+        self.writer.packet(payload);
+        self.writer.flush(&mut self.socket).await?;
+        self.reader.set_sequence(self.writer.sequence());
+        Ok(())
+    }
+
+    /// Reads one payload of the answer.
+    pub async fn receive(&mut self) -> WireResult<&[u8]> {
+        self.reader.read(&mut self.socket).await
+    }
+
+    /// Executes a text, which may be several statements, and gives all results. An error ends them.
+    pub async fn query(&mut self, text: &str) -> WireResult<Vec<QueryResult>> {
+        let mut payload = vec![3];
+        payload.extend_from_slice(text.as_bytes());
+        self.send(&payload).await?;
+        self.results(RowFormat::Text).await
+    }
+
+    /// Executes one statement and gives its rows as text; NULL is `None`.
+    pub async fn rows(&mut self, text: &str) -> WireResult<Vec<Vec<Option<String>>>> {
+        match self.query(text).await?.into_iter().next() {
+            Some(QueryResult::Rows(set)) => Ok(set
+                .rows
+                .into_iter()
+                .map(|row| {
+                    row.into_iter()
+                        .map(|value| value.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+                        .collect()
+                })
+                .collect()),
+            _ => Ok(vec![]),
+        }
+    }
+
+    /// Sends a command that is answered by OK or ERR.
+    pub async fn command(&mut self, payload: &[u8]) -> WireResult<OkReceived> {
+        self.send(payload).await?;
+        self.ok().await
+    }
+
+    async fn ok(&mut self) -> WireResult<OkReceived> {
+        let capabilities = self.capabilities;
+        let payload = self.receive().await?;
+        match payload.first() {
+            Some(0xFF) => Err(decode_error(payload)),
+            _ => OkReceived::decode(payload, capabilities),
+        }
+    }
+
+    /// `COM_PING`.
+    pub async fn ping(&mut self) -> WireResult<OkReceived> {
+        self.command(&[14]).await
+    }
+
+    /// `COM_CHANGE_USER`.
+    pub async fn change_user(&mut self, options: &ConnectOptions) -> WireResult<OkReceived> {
+        let login = Login {
+            capabilities: self.capabilities,
+            packet_max: 0,
+            collation: 45,
+            user: options.user.clone(),
+            answer: self.greeting.scramble.answer(options.password.as_bytes()),
+            database: options.database.clone(),
+            plugin: Some(NATIVE_PASSWORD.into()),
+            attributes: vec![],
+        };
+        self.writer.set_sequence(0);
+        login.encode_change_user(self.writer.begin());
+        self.writer.end();
+        self.authenticate(options.password.as_bytes()).await
+    }
+
+    /// `COM_STMT_PREPARE`.
+    pub async fn prepare(&mut self, text: &str) -> WireResult<Prepared> {
+        let mut payload = vec![22];
+        payload.extend_from_slice(text.as_bytes());
+        self.send(&payload).await?;
+        let payload = self.receive().await?;
+        if payload.first() == Some(&0xFF) {
+            return Err(decode_error(payload));
+        }
+        let head = PreparedReceived::decode(payload)?;
+        self.columns(usize::from(head.parameters)).await?;
+        let columns = self.columns(usize::from(head.columns)).await?;
+        Ok(Prepared {
+            id: head.statement,
+            parameters: usize::from(head.parameters),
+            columns,
+        })
+    }
+
+    /// Column definitions, and the EOF behind them if there are any.
+    async fn columns(&mut self, count: usize) -> WireResult<Vec<ColumnReceived>> {
+        let capabilities = self.capabilities;
+        let mut columns = vec![];
+        for _ in 0..count {
+            columns.push(ColumnReceived::decode(self.receive().await?, capabilities)?);
+        }
+        if count > 0 && !capabilities.has(Capabilities::DEPRECATE_EOF) {
+            self.receive().await?;
+        }
+        Ok(columns)
+    }
+
+    /// `COM_STMT_EXECUTE` with strings as parameters; `None` is NULL. Rows come in the binary protocol.
+    pub async fn execute(
+        &mut self,
+        statement: &Prepared,
+        parameters: &[Option<&[u8]>],
+    ) -> WireResult<Vec<QueryResult>> {
+        let mut payload = vec![23];
+        payload.extend_from_slice(&statement.id.to_le_bytes());
+        payload.push(0);
+        payload.extend_from_slice(&1u32.to_le_bytes());
+        if !parameters.is_empty() {
+            let mut bitmap = vec![0; parameters.len().div_ceil(8)];
+            for (index, value) in parameters.iter().enumerate() {
+                if value.is_none() {
+                    bitmap[index / 8] |= 1 << (index % 8);
+                }
+            }
+            payload.extend_from_slice(&bitmap);
+            payload.push(1);
+            for _ in parameters {
+                payload.extend_from_slice(&[crate::column::field_type::VAR_STRING, 0]);
+            }
+            for value in parameters.iter().flatten() {
+                crate::bytes::put_lenenc_bytes(&mut payload, value);
+            }
+        }
+        self.send(&payload).await?;
+        self.results(RowFormat::Binary).await
+    }
+
+    /// `COM_STMT_CLOSE`, which is not answered.
+    pub async fn close_statement(&mut self, statement: Prepared) -> WireResult<()> {
+        let mut payload = vec![25];
+        payload.extend_from_slice(&statement.id.to_le_bytes());
+        self.send(&payload).await
+    }
+
+    async fn results(&mut self, format: RowFormat) -> WireResult<Vec<QueryResult>> {
+        let mut results = vec![];
+        loop {
+            let result = self.result(format).await?;
+            let status = match &result {
+                QueryResult::Ok(ok) => ok.status,
+                QueryResult::Rows(set) => set.end.status,
+            };
+            results.push(result);
+            if !status.has(Status::MORE_RESULTS) {
+                return Ok(results);
+            }
+        }
+    }
+
+    async fn result(&mut self, format: RowFormat) -> WireResult<QueryResult> {
+        let capabilities = self.capabilities;
+        let payload = self.receive().await?;
+        let count = match payload.first() {
+            Some(0) => return Ok(QueryResult::Ok(OkReceived::decode(payload, capabilities)?)),
+            Some(0xFF) => return Err(decode_error(payload)),
+            _ => Cursor::new(payload, "column count").lenenc_int()? as usize,
+        };
+        let columns = self.columns(count).await?;
+        let mut rows = vec![];
+        loop {
+            let payload = self.receive().await?;
+            match payload.first() {
+                Some(0xFF) => return Err(decode_error(payload)),
+                Some(0xFE) if payload.len() < crate::framing::PAYLOAD_MAX => {
+                    let end = OkReceived::decode(payload, capabilities)?;
+                    return Ok(QueryResult::Rows(ResultSet { columns, rows, end }));
+                }
+                _ => {}
+            }
+            rows.push(match format {
+                RowFormat::Binary => vec![Some(payload.to_vec())],
+                RowFormat::Text => {
+                    let mut cursor = Cursor::new(payload, "row");
+                    (0..count)
+                        .map(|_| Ok(cursor.text_value()?.map(<[u8]>::to_vec)))
+                        .collect::<WireResult<_>>()?
+                }
+            });
+        }
+    }
+
+    /// `COM_QUIT`.
+    pub async fn quit(mut self) -> WireResult<()> {
+        self.send(&[1]).await
+    }
+
+    /// The socket, for tests that misbehave.
+    pub fn socket(&mut self) -> &mut Socket {
+        &mut self.socket
+    }
+}

@@ -1,0 +1,290 @@
+//! Column definitions, which stand in front of a result set's rows.
+
+use crate::bytes::{Cursor, put_lenenc_bytes};
+use crate::capability::Capabilities;
+use crate::error::WireResult;
+use crate::framing::PacketWriter;
+
+/// Flags of a column definition.
+pub mod flag {
+    /// The column cannot be NULL.
+    pub const NOT_NULL: u16 = 1;
+    /// It is a part of the primary key.
+    pub const PRIMARY_KEY: u16 = 2;
+    /// It is a part of a unique key.
+    pub const UNIQUE_KEY: u16 = 4;
+    /// It is the first part of a key that allows duplicates.
+    pub const MULTIPLE_KEY: u16 = 8;
+    /// It is a BLOB or TEXT.
+    pub const BLOB: u16 = 16;
+    /// It is unsigned.
+    pub const UNSIGNED: u16 = 32;
+    /// It is ZEROFILL.
+    pub const ZEROFILL: u16 = 64;
+    /// Its collation is binary.
+    pub const BINARY: u16 = 128;
+    /// It is an ENUM.
+    pub const ENUM: u16 = 256;
+    /// It is AUTO_INCREMENT.
+    pub const AUTO_INCREMENT: u16 = 512;
+    /// It is a TIMESTAMP.
+    pub const TIMESTAMP: u16 = 1024;
+    /// It is a SET.
+    pub const SET: u16 = 2048;
+    /// It has no default value and needs one.
+    pub const NO_DEFAULT_VALUE: u16 = 4096;
+    /// It has ON UPDATE CURRENT_TIMESTAMP.
+    pub const ON_UPDATE_NOW: u16 = 8192;
+    /// It is a part of some key.
+    pub const PART_KEY: u16 = 16384;
+    /// It is numeric.
+    pub const NUM: u16 = 32768;
+}
+
+/// The protocol's type codes.
+pub mod field_type {
+    /// DECIMAL.
+    pub const NEWDECIMAL: u8 = 246;
+    /// TINYINT.
+    pub const TINY: u8 = 1;
+    /// SMALLINT.
+    pub const SHORT: u8 = 2;
+    /// INT.
+    pub const LONG: u8 = 3;
+    /// FLOAT.
+    pub const FLOAT: u8 = 4;
+    /// DOUBLE.
+    pub const DOUBLE: u8 = 5;
+    /// NULL.
+    pub const NULL: u8 = 6;
+    /// TIMESTAMP.
+    pub const TIMESTAMP: u8 = 7;
+    /// BIGINT.
+    pub const LONGLONG: u8 = 8;
+    /// MEDIUMINT.
+    pub const INT24: u8 = 9;
+    /// DATE.
+    pub const DATE: u8 = 10;
+    /// TIME.
+    pub const TIME: u8 = 11;
+    /// DATETIME.
+    pub const DATETIME: u8 = 12;
+    /// YEAR.
+    pub const YEAR: u8 = 13;
+    /// BIT.
+    pub const BIT: u8 = 16;
+    /// ENUM, only inside the server; sent as STRING.
+    pub const ENUM: u8 = 247;
+    /// SET, only inside the server; sent as STRING.
+    pub const SET: u8 = 248;
+    /// BLOB and TEXT of every size.
+    pub const BLOB: u8 = 252;
+    /// VARCHAR and VARBINARY.
+    pub const VAR_STRING: u8 = 253;
+    /// CHAR and BINARY.
+    pub const STRING: u8 = 254;
+}
+
+/// A column of a result set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnDefinition<'a> {
+    /// The database; empty for an expression.
+    pub schema: &'a str,
+    /// The table's alias.
+    pub table: &'a str,
+    /// The table's own name.
+    pub original_table: &'a str,
+    /// The column's alias.
+    pub name: &'a str,
+    /// The column's own name.
+    pub original_name: &'a str,
+    /// The collation's id; 63 for what is not text.
+    pub collation: u16,
+    /// The longest value in bytes, or the display width.
+    pub length: u32,
+    /// One of [`field_type`].
+    pub field_type: u8,
+    /// Some of [`flag`].
+    pub flags: u16,
+    /// Digits after the point; 31 if not fixed, 39 from expressions in MariaDB.
+    pub decimals: u8,
+    /// MariaDB's format name (`json`); empty otherwise.
+    pub format: &'a str,
+}
+
+impl ColumnDefinition<'_> {
+    /// Appends the packet's payload.
+    pub fn encode(&self, out: &mut Vec<u8>, capabilities: Capabilities) {
+        put_lenenc_bytes(out, b"def");
+        for text in [
+            self.schema,
+            self.table,
+            self.original_table,
+            self.name,
+            self.original_name,
+        ] {
+            put_lenenc_bytes(out, text.as_bytes());
+        }
+        if capabilities.has(Capabilities::MARIADB_EXTENDED_METADATA) {
+            if self.format.is_empty() {
+                out.push(0);
+            } else {
+                // Type 1 is a format name, type 0 a type name.
+                let mut extended = vec![1];
+                put_lenenc_bytes(&mut extended, self.format.as_bytes());
+                put_lenenc_bytes(out, &extended);
+            }
+        }
+        out.push(0x0C);
+        out.extend_from_slice(&self.collation.to_le_bytes());
+        out.extend_from_slice(&self.length.to_le_bytes());
+        out.push(self.field_type);
+        out.extend_from_slice(&self.flags.to_le_bytes());
+        out.push(self.decimals);
+        out.extend_from_slice(&[0, 0]);
+    }
+
+    /// Writes the packet.
+    pub fn write(&self, writer: &mut PacketWriter, capabilities: Capabilities) {
+        self.encode(writer.begin(), capabilities);
+        writer.end();
+    }
+
+    /// Writes the packet as `COM_FIELD_LIST` wants it: with the column's default value behind.
+    pub fn write_with_default(
+        &self,
+        writer: &mut PacketWriter,
+        capabilities: Capabilities,
+        default: Option<&str>,
+    ) {
+        let out = writer.begin();
+        self.encode(out, capabilities);
+        match default {
+            Some(default) => put_lenenc_bytes(out, default.as_bytes()),
+            None => out.push(0xFB),
+        }
+        writer.end();
+    }
+}
+
+/// Whether a result set's columns are described to a client that may remember them
+/// ([`MARIADB_CACHE_METADATA`](Capabilities::MARIADB_CACHE_METADATA)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metadata {
+    /// The definitions follow.
+    Follows,
+    /// They are those that were sent when the statement was prepared.
+    Unchanged,
+}
+
+/// Writes a result set's first packet: the number of columns.
+pub fn write_column_count(
+    writer: &mut PacketWriter,
+    count: usize,
+    metadata: Metadata,
+    capabilities: Capabilities,
+) {
+    let out = writer.begin();
+    crate::bytes::put_lenenc_int(out, count as u64);
+    if capabilities.has(Capabilities::MARIADB_CACHE_METADATA) {
+        out.push(u8::from(metadata == Metadata::Follows));
+    }
+    writer.end();
+}
+
+/// A column definition as a client reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnReceived {
+    /// The database.
+    pub schema: String,
+    /// The table's alias.
+    pub table: String,
+    /// The table's own name.
+    pub original_table: String,
+    /// The column's alias.
+    pub name: String,
+    /// The column's own name.
+    pub original_name: String,
+    /// The collation's id.
+    pub collation: u16,
+    /// The longest value or display width.
+    pub length: u32,
+    /// One of [`field_type`].
+    pub field_type: u8,
+    /// Some of [`flag`].
+    pub flags: u16,
+    /// Digits after the point.
+    pub decimals: u8,
+}
+
+impl ColumnReceived {
+    /// Reads the packet.
+    pub fn decode(payload: &[u8], capabilities: Capabilities) -> WireResult<ColumnReceived> {
+        let mut cursor = Cursor::new(payload, "column definition");
+        let mut text =
+            || -> WireResult<String> { Ok(String::from_utf8_lossy(cursor.lenenc_bytes()?).into_owned()) };
+        let _catalog = text()?;
+        let (schema, table, original_table, name, original_name) =
+            (text()?, text()?, text()?, text()?, text()?);
+        if capabilities.has(Capabilities::MARIADB_EXTENDED_METADATA) {
+            cursor.lenenc_bytes()?;
+        }
+        cursor.lenenc_int()?;
+        Ok(ColumnReceived {
+            schema,
+            table,
+            original_table,
+            name,
+            original_name,
+            collation: cursor.u16()?,
+            length: cursor.u32()?,
+            field_type: cursor.u8()?,
+            flags: cursor.u16()?,
+            decimals: cursor.u8()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mysql_common::io::ParseBuf;
+    use mysql_common::packets::Column;
+    use mysql_common::proto::MyDeserialize;
+
+    #[test]
+    fn definitions_are_read_by_others() {
+        let column = ColumnDefinition {
+            schema: "d",
+            table: "alias",
+            original_table: "t",
+            name: "x",
+            original_name: "c",
+            collation: 45,
+            length: 480,
+            field_type: field_type::STRING,
+            flags: flag::NOT_NULL,
+            decimals: 0,
+            format: "json",
+        };
+        let mut out = vec![];
+        column.encode(&mut out, Capabilities::CLIENT);
+        let theirs = Column::deserialize((), &mut ParseBuf(&out)).unwrap();
+        assert_eq!(theirs.name_str(), "x");
+        assert_eq!(theirs.org_table_str(), "t");
+        assert_eq!(theirs.character_set(), 45);
+        assert_eq!(theirs.column_length(), 480);
+        for capabilities in [
+            Capabilities::CLIENT,
+            Capabilities::CLIENT | Capabilities::MARIADB_EXTENDED_METADATA,
+        ] {
+            let mut out = vec![];
+            column.encode(&mut out, capabilities);
+            let ours = ColumnReceived::decode(&out, capabilities).unwrap();
+            assert_eq!(
+                (ours.name.as_str(), ours.flags, ours.collation),
+                ("x", flag::NOT_NULL, 45)
+            );
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Session tracking: what an OK packet tells a client that asked for it (`CLIENT_SESSION_TRACK`) about its session's state.
+//!
+//! Each entry is a type, and a length-encoded string whose content depends on it. Format: MariaDB knowledge base, "OK_Packet".
+
+use crate::bytes::{Cursor, put_lenenc_bytes};
+use crate::error::WireResult;
+
+/// One change of a session's state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StateChange {
+    /// A system variable named by `session_track_system_variables` has this value now.
+    SystemVariable {
+        /// Its name.
+        name: String,
+        /// Its value as text.
+        value: String,
+    },
+    /// The current database.
+    Schema(String),
+    /// Something of the session changed (`session_track_state_change`).
+    State,
+    /// The statement that would start an equal transaction (`session_track_transaction_info=CHARACTERISTICS`).
+    TransactionCharacteristics(String),
+    /// Eight characters (`session_track_transaction_info`).
+    TransactionState(String),
+    /// One that this implementation does not know.
+    Other(u8),
+}
+
+impl StateChange {
+    /// Appends the entry.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut data = vec![];
+        let kind = match self {
+            StateChange::SystemVariable { name, value } => {
+                put_lenenc_bytes(&mut data, name.as_bytes());
+                put_lenenc_bytes(&mut data, value.as_bytes());
+                0
+            }
+            StateChange::Schema(name) => {
+                put_lenenc_bytes(&mut data, name.as_bytes());
+                1
+            }
+            StateChange::State => {
+                put_lenenc_bytes(&mut data, b"1");
+                2
+            }
+            StateChange::TransactionCharacteristics(text) => {
+                put_lenenc_bytes(&mut data, text.as_bytes());
+                4
+            }
+            StateChange::TransactionState(text) => {
+                put_lenenc_bytes(&mut data, text.as_bytes());
+                5
+            }
+            StateChange::Other(kind) => *kind,
+        };
+        out.push(kind);
+        put_lenenc_bytes(out, &data);
+    }
+
+    /// Reads all entries.
+    pub fn decode_all(data: &[u8]) -> WireResult<Vec<StateChange>> {
+        let mut cursor = Cursor::new(data, "session state");
+        let mut changes = vec![];
+        while !cursor.is_empty() {
+            let kind = cursor.u8()?;
+            let mut entry = Cursor::new(cursor.lenenc_bytes()?, "session state");
+            if kind == 0 {
+                // One entry may hold several pairs.
+                while !entry.is_empty() {
+                    let name = text(&mut entry)?;
+                    changes.push(StateChange::SystemVariable {
+                        name,
+                        value: text(&mut entry)?,
+                    });
+                }
+                continue;
+            }
+            changes.push(match kind {
+                1 => StateChange::Schema(text(&mut entry)?),
+                2 => StateChange::State,
+                4 => StateChange::TransactionCharacteristics(text(&mut entry)?),
+                5 => StateChange::TransactionState(text(&mut entry)?),
+                other => StateChange::Other(other),
+            });
+        }
+        Ok(changes)
+    }
+}
+
+fn text(cursor: &mut Cursor<'_>) -> WireResult<String> {
+    Ok(String::from_utf8_lossy(cursor.lenenc_bytes()?).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_round_trip() {
+        let changes = vec![
+            StateChange::SystemVariable {
+                name: "last_gtid".into(),
+                value: "0-1-100".into(),
+            },
+            StateChange::Schema("sbtest".into()),
+            StateChange::State,
+            StateChange::TransactionState("T_______".into()),
+        ];
+        let mut out = vec![];
+        for change in &changes {
+            change.encode(&mut out);
+        }
+        assert_eq!(StateChange::decode_all(&out).unwrap(), changes);
+    }
+}
