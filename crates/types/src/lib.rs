@@ -1,1 +1,47 @@
-//! Placeholder.
+//! The vocabulary of the server: values, column types, collations, and the encodings that MariaDB gives them.
+//!
+//! Everything above this crate speaks in these types; this crate knows nothing of tables, transactions or sockets.
+//!
+//! ```text
+//!             client's packets                        the log and the engine
+//!    text / binary_protocol  ⇄  Value  ⇄  row_image  (one row, as a rows event holds it)
+//!                                 │
+//!            convert (assignment) │ sort_key (how an index orders it)
+//!                                 │
+//!        DataType · Collation · Decimal · Date, Time, DateTime, Timestamp
+//! ```
+//!
+//! - [`Value`] owns what it holds, [`ValueRef`] borrows it from a row image: the point-select path goes from the image to
+//!   the client's packet without a copy in between.
+//! - Text is always UTF-8 inside the server, whatever character set its column has; only [`row_image`] knows the column's.
+//! - [`error_code`] is the one table of MariaDB's error numbers, SQLSTATEs and message formats.
+#![forbid(unsafe_code)]
+
+pub mod binary_protocol;
+pub mod collation;
+pub mod convert;
+pub mod data_type;
+pub mod decimal;
+mod error;
+pub mod error_code;
+pub mod float_text;
+pub mod gtid;
+pub mod log_position;
+pub mod row_image;
+pub mod sort_key;
+pub mod table_map_metadata;
+pub mod temporal;
+pub mod text;
+pub mod value;
+
+pub use collation::{Charset, Collation};
+pub use data_type::{
+    BlobSize, DataType, DecimalType, FixedPoint, FloatType, IntegerType, IntegerWidth, Labels, Sign,
+};
+pub use decimal::Decimal;
+pub use error::{Error, Result};
+pub use error_code::ErrorCode;
+pub use gtid::{DomainId, Gtid, SequenceNumber, ServerId};
+pub use log_position::{LogPosition, Version};
+pub use temporal::{Date, DateTime, Time, TimeZone, Timestamp};
+pub use value::{BitValue, EnumRef, EnumValue, SetRef, SetValue, Value, ValueRef};

@@ -1,0 +1,135 @@
+//! A place in the log, which is also a version of the data.
+//!
+//! ```text
+//!   63            40 39                                   0
+//!  ┌────────────────┬──────────────────────────────────────┐
+//!  │ file ordinal   │ byte offset in that file             │
+//!  └────────────────┴──────────────────────────────────────┘
+//! ```
+//!
+//! The ordinal is not the number in a log file's name: it only ever grows (also across `RESET MASTER`, which restarts the
+//! names), so that comparing two positions compares their order in history. 24 bits give 16 million files, 40 bits files
+//! of up to one tebibyte.
+
+use std::fmt;
+
+/// A place in the log: file ordinal (24 bits) and byte offset in that file (40 bits), ordered by history.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize,
+)]
+pub struct LogPosition(u64);
+
+/// The version of a row or snapshot: the place in the log where the transaction that made it ends.
+pub type Version = LogPosition;
+
+const OFFSET_BITS: u32 = 40;
+
+impl LogPosition {
+    /// Before everything that was ever logged.
+    pub const ZERO: LogPosition = LogPosition(0);
+    /// After everything that can ever be logged.
+    pub const MAX: LogPosition = LogPosition(u64::MAX);
+    /// The highest file ordinal that fits.
+    pub const ORDINAL_MAX: u32 = (1 << (64 - OFFSET_BITS)) - 1;
+    /// The highest byte offset in a file that fits.
+    pub const OFFSET_MAX: u64 = (1 << OFFSET_BITS) - 1;
+
+    /// The place `offset` bytes into the file of that ordinal.
+    ///
+    /// # Panics
+    /// If ordinal or offset is above its maximum: such a position must never reach the log.
+    pub const fn new(ordinal: u32, offset: u64) -> Self {
+        assert!(
+            ordinal <= Self::ORDINAL_MAX,
+            "log ordinal does not fit 24 bits"
+        );
+        assert!(
+            offset <= Self::OFFSET_MAX,
+            "log offset does not fit 40 bits"
+        );
+        LogPosition(((ordinal as u64) << OFFSET_BITS) | offset)
+    }
+
+    /// The ordinal of the log file.
+    pub const fn ordinal(self) -> u32 {
+        (self.0 >> OFFSET_BITS) as u32
+    }
+
+    /// The byte offset in that file.
+    pub const fn offset(self) -> u64 {
+        self.0 & Self::OFFSET_MAX
+    }
+
+    /// The position as one number, in the same order.
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+
+    /// The inverse of [`LogPosition::as_u64`].
+    pub const fn from_u64(raw: u64) -> Self {
+        LogPosition(raw)
+    }
+
+    /// Big-endian bytes, which sort as positions do.
+    pub const fn to_be_bytes(self) -> [u8; 8] {
+        self.0.to_be_bytes()
+    }
+
+    /// The inverse of [`LogPosition::to_be_bytes`].
+    pub const fn from_be_bytes(bytes: [u8; 8]) -> Self {
+        LogPosition(u64::from_be_bytes(bytes))
+    }
+
+    /// The same file, `bytes` further on.
+    ///
+    /// # Panics
+    /// If the offset would no longer fit.
+    pub const fn advanced_by(self, bytes: u64) -> Self {
+        Self::new(self.ordinal(), self.offset() + bytes)
+    }
+}
+
+impl fmt::Display for LogPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.ordinal(), self.offset())
+    }
+}
+
+impl fmt::Debug for LogPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LogPosition({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_by_file_then_offset() {
+        assert!(LogPosition::new(1, LogPosition::OFFSET_MAX) < LogPosition::new(2, 0));
+        assert!(LogPosition::new(2, 4) < LogPosition::new(2, 5));
+        assert!(LogPosition::ZERO < LogPosition::new(0, 4));
+        assert!(
+            LogPosition::new(LogPosition::ORDINAL_MAX, LogPosition::OFFSET_MAX) == LogPosition::MAX
+        );
+    }
+
+    #[test]
+    fn parts_come_back() {
+        let position = LogPosition::new(7, 123_456_789_012);
+        assert_eq!(
+            (position.ordinal(), position.offset()),
+            (7, 123_456_789_012)
+        );
+        assert_eq!(LogPosition::from_be_bytes(position.to_be_bytes()), position);
+        assert_eq!(position.advanced_by(10).offset(), 123_456_789_022);
+        assert_eq!(position.to_string(), "7:123456789012");
+    }
+
+    #[test]
+    #[should_panic(expected = "40 bits")]
+    fn refuses_an_offset_that_does_not_fit() {
+        let _ = LogPosition::new(1, 1 << 40);
+    }
+}

@@ -1,0 +1,188 @@
+//! Day numbers, weekdays and weeks of the proleptic Gregorian calendar.
+
+use super::Date;
+
+/// The number of the last day, 9999-12-31.
+pub const DAY_NUMBER_MAX: u32 = 3_652_424;
+
+/// How WEEK() counts (its mode argument, `default_week_format`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WeekMode {
+    /// Weeks start on Monday (else Sunday).
+    pub monday_first: bool,
+    /// Weeks are 1 to 53 (else 0 to 53): days before the first week belong to the last week of the year before.
+    pub week_year: bool,
+    /// The first week is the first with such a weekday start in the year (else the first with 4 days or more in it).
+    pub first_weekday: bool,
+}
+
+impl WeekMode {
+    /// The mode of that number, 0 to 7.
+    pub fn from_number(mode: u32) -> Self {
+        let flags = mode & 7;
+        // The third bit is turned round for weeks that start on Monday.
+        let first_weekday = (flags & 4 != 0) ^ (flags & 1 == 0);
+        WeekMode {
+            monday_first: flags & 1 != 0,
+            week_year: flags & 2 != 0,
+            first_weekday,
+        }
+    }
+}
+
+/// Whether February has 29 days.
+fn is_leap(year: u16) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || (year % 400 == 0 && year != 0))
+}
+
+/// 365 or 366.
+pub fn days_in_year(year: u16) -> u32 {
+    if is_leap(year) { 366 } else { 365 }
+}
+
+/// Days of a month from 1 to 12; 31 for any other, as MariaDB counts a month 0.
+pub fn days_in_month(year: u16, month: u8) -> u8 {
+    match month {
+        2 => 28 + u8::from(is_leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days since the year 0, as TO_DAYS: 0 for year and month 0. Parts that are zero or too large count on as MariaDB's do.
+pub fn day_number(date: Date) -> u32 {
+    let (year, month, day) = (
+        i64::from(date.year),
+        i64::from(date.month),
+        i64::from(date.day),
+    );
+    if year == 0 && month == 0 {
+        return 0;
+    }
+    let mut days = 365 * year + 31 * (month - 1) + day;
+    let mut y = year;
+    if month <= 2 {
+        y -= 1;
+    } else {
+        days -= (month * 4 + 23) / 10;
+    }
+    let centuries = ((y / 100 + 1) * 3) / 4;
+    u32::try_from(days + y / 4 - centuries).unwrap_or(0)
+}
+
+/// The day of that number; `0000-00-00` below 366 and above [`DAY_NUMBER_MAX`].
+pub fn date_from_day_number(number: u32) -> Date {
+    if number <= 365 || number > DAY_NUMBER_MAX {
+        return Date::ZERO;
+    }
+    let mut year = (u64::from(number) * 100 / 36525) as u16;
+    let before = ((u32::from(year) - 1) / 100 + 1) * 3 / 4;
+    let mut day_of_year = number - u32::from(year) * 365 - (u32::from(year) - 1) / 4 + before;
+    while day_of_year > days_in_year(year) {
+        day_of_year -= days_in_year(year);
+        year += 1;
+    }
+    let mut month = 1;
+    while day_of_year > u32::from(days_in_month(year, month)) {
+        day_of_year -= u32::from(days_in_month(year, month));
+        month += 1;
+    }
+    Date::new(year, month, day_of_year as u8)
+}
+
+/// 0 for Monday to 6 for Sunday, as WEEKDAY.
+pub fn weekday(date: Date) -> u32 {
+    (day_number(date) + 5) % 7
+}
+
+/// 1 to 366, as DAYOFYEAR.
+pub fn day_of_year(date: Date) -> u32 {
+    day_number(date).saturating_sub(day_number(Date::new(date.year, 1, 1))) + 1
+}
+
+/// The last day of the month, as LAST_DAY; `None` for month 0.
+pub fn last_day(date: Date) -> Option<Date> {
+    (date.month != 0).then(|| Date {
+        day: days_in_month(date.year, date.month),
+        ..date
+    })
+}
+
+/// The week, and the year it belongs to, as WEEK and YEARWEEK.
+pub fn week_and_year(date: Date, mode: WeekMode) -> (u32, u32) {
+    let days = day_number(date);
+    let mut year = u32::from(date.year);
+    let mut first = day_number(Date::new(date.year, 1, 1));
+    let mut week_year = mode.week_year;
+    // Weekday of January 1st, from Monday or from Sunday.
+    let start = |first: u32| {
+        if mode.monday_first {
+            (first + 5) % 7
+        } else {
+            (first + 6) % 7
+        }
+    };
+    let mut weekday = start(first);
+    if date.month == 1
+        && u32::from(date.day) <= 7 - weekday
+        && ((!mode.first_weekday && weekday >= 4) || (mode.first_weekday && weekday != 0))
+    {
+        if !week_year {
+            return (0, year);
+        }
+        week_year = true;
+        year = year.saturating_sub(1);
+        let previous = days_in_year(year as u16);
+        first = first.saturating_sub(previous);
+        weekday = (weekday + 53 * 7 - previous) % 7;
+    }
+    let whole = if (mode.first_weekday && weekday != 0) || (!mode.first_weekday && weekday >= 4) {
+        days - (first + (7 - weekday))
+    } else {
+        days - (first - weekday)
+    };
+    if week_year && whole >= 52 * 7 {
+        weekday = (weekday + days_in_year(year as u16)) % 7;
+        if (!mode.first_weekday && weekday < 4) || (mode.first_weekday && weekday == 0) {
+            return (1, year + 1);
+        }
+    }
+    (whole / 7 + 1, year)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn day_numbers_as_to_days() {
+        for (date, number) in [
+            (Date::new(1, 1, 1), 366),
+            (Date::new(1970, 1, 1), 719_528),
+            (Date::new(2000, 2, 29), 730_544),
+            (Date::new(2024, 12, 31), 739_616),
+            (Date::new(9999, 12, 31), DAY_NUMBER_MAX),
+        ] {
+            assert_eq!(day_number(date), number, "{date}");
+            assert_eq!(date_from_day_number(number), date);
+        }
+    }
+
+    #[test]
+    fn every_day_comes_back() {
+        for number in 366..=DAY_NUMBER_MAX {
+            assert_eq!(day_number(date_from_day_number(number)), number);
+        }
+    }
+
+    #[test]
+    fn weekdays() {
+        assert_eq!(weekday(Date::new(2024, 1, 1)), 0);
+        assert_eq!(weekday(Date::new(2024, 1, 7)), 6);
+        assert_eq!(day_of_year(Date::new(2024, 12, 31)), 366);
+        assert_eq!(
+            last_day(Date::new(2023, 2, 1)),
+            Some(Date::new(2023, 2, 28))
+        );
+    }
+}

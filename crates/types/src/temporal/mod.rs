@@ -1,0 +1,527 @@
+//! Days, times and instants as MariaDB has them: zero dates, times beyond a day, fractions of 0 to 6 digits.
+//!
+//! The types are plain values; what depends on `sql_mode` (which odd dates pass) takes [`DateModes`], what depends on the
+//! session's zone takes a [`TimeZone`]. Each type but [`Date`] remembers how many digits of fraction it prints; two values
+//! that differ only in that are equal.
+
+mod calendar;
+mod interval;
+mod parse;
+mod time_zone;
+
+pub use calendar::{
+    DAY_NUMBER_MAX, WeekMode, date_from_day_number, day_number, day_of_year, days_in_month,
+    days_in_year, last_day, week_and_year, weekday,
+};
+pub use interval::{Interval, IntervalUnit, add_interval, add_interval_to_time};
+pub use parse::{
+    Parsed, ParsedTemporal, datetime_from_number, parse_datetime, parse_time, time_from_number,
+};
+pub use time_zone::TimeZone;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// Which odd dates pass (from `sql_mode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct DateModes {
+    /// `NO_ZERO_DATE`: 0000-00-00 does not.
+    pub no_zero_date: bool,
+    /// `NO_ZERO_IN_DATE`: a zero month or day does not.
+    pub no_zero_in_date: bool,
+    /// `ALLOW_INVALID_DATES`: February 31st does.
+    pub allow_invalid_dates: bool,
+}
+
+/// A day; parts may be zero (`2024-00-00`), and February 31st is possible under ALLOW_INVALID_DATES.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Date {
+    /// 0 to 9999.
+    pub year: u16,
+    /// 0 to 12.
+    pub month: u8,
+    /// 0 to 31.
+    pub day: u8,
+}
+
+/// A signed time of up to 838:59:59.999999.
+#[derive(Clone, Copy, Default)]
+pub struct Time {
+    micros: i64,
+    decimals: u8,
+}
+
+/// A day and a time of day, in no time zone.
+#[derive(Clone, Copy, Default)]
+pub struct DateTime {
+    /// The day.
+    pub date: Date,
+    /// 0 to 23.
+    pub hour: u8,
+    /// 0 to 59.
+    pub minute: u8,
+    /// 0 to 59.
+    pub second: u8,
+    /// 0 to 999,999.
+    pub micros: u32,
+    /// How many digits of the fraction are shown, 0 to 6.
+    pub decimals: u8,
+}
+
+/// An instant: what a TIMESTAMP column stores. Zero stands for `0000-00-00 00:00:00`.
+#[derive(Clone, Copy, Default)]
+pub struct Timestamp {
+    /// Seconds since 1970-01-01 00:00:00 UTC, up to 2^31 − 1.
+    pub seconds: u32,
+    /// 0 to 999,999.
+    pub micros: u32,
+    /// How many digits of the fraction are shown, 0 to 6.
+    pub decimals: u8,
+}
+
+/// 10^(6 − decimals): what a fraction of so many digits is a multiple of, in microseconds.
+pub(crate) const fn micros_unit(decimals: u8) -> u32 {
+    match decimals {
+        0 => 1_000_000,
+        1 => 100_000,
+        2 => 10_000,
+        3 => 1_000,
+        4 => 100,
+        5 => 10,
+        _ => 1,
+    }
+}
+
+/// Appends `number` with at least `width` digits.
+pub(crate) fn append_padded(number: u32, width: usize, out: &mut Vec<u8>) {
+    let mut digits = [b'0'; 10];
+    let mut rest = number;
+    let mut at = digits.len();
+    while rest > 0 || digits.len() - at < width {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends the point and `decimals` digits of a fraction, nothing for 0.
+fn append_fraction(micros: u32, decimals: u8, out: &mut Vec<u8>) {
+    if decimals > 0 {
+        out.push(b'.');
+        append_padded(micros / micros_unit(decimals), usize::from(decimals), out);
+    }
+}
+
+impl Date {
+    /// `0000-00-00`.
+    pub const ZERO: Date = Date {
+        year: 0,
+        month: 0,
+        day: 0,
+    };
+
+    /// A day, unchecked.
+    pub const fn new(year: u16, month: u8, day: u8) -> Self {
+        Date { year, month, day }
+    }
+
+    /// Whether it is `0000-00-00`.
+    pub const fn is_zero(self) -> bool {
+        self.year == 0 && self.month == 0 && self.day == 0
+    }
+
+    /// Whether it may be stored under these modes: parts in range, and no odd date that they forbid.
+    pub fn is_valid(self, modes: DateModes) -> bool {
+        if self.is_zero() {
+            return !modes.no_zero_date;
+        }
+        if self.year > 9999 || self.month > 12 || self.day > 31 {
+            return false;
+        }
+        if self.month == 0 || self.day == 0 {
+            return !modes.no_zero_in_date;
+        }
+        modes.allow_invalid_dates || self.day <= days_in_month(self.year, self.month)
+    }
+
+    /// Appends `2024-01-31`.
+    pub fn append_text(self, out: &mut Vec<u8>) {
+        append_padded(u32::from(self.year), 4, out);
+        out.push(b'-');
+        append_padded(u32::from(self.month), 2, out);
+        out.push(b'-');
+        append_padded(u32::from(self.day), 2, out);
+    }
+
+    /// 20240131.
+    pub fn to_number(self) -> u32 {
+        u32::from(self.year) * 10_000 + u32::from(self.month) * 100 + u32::from(self.day)
+    }
+
+    /// Midnight of that day.
+    pub fn at_midnight(self) -> DateTime {
+        DateTime {
+            date: self,
+            ..DateTime::default()
+        }
+    }
+}
+
+impl Time {
+    /// 838:59:59.999999 in microseconds.
+    pub const MICROS_MAX: i64 = ((838 * 60 + 59) * 60 + 59) * 1_000_000 + 999_999;
+    /// 00:00:00.
+    pub const ZERO: Time = Time {
+        micros: 0,
+        decimals: 0,
+    };
+
+    /// A time of so many microseconds, clipped to what MariaDB can hold, printed with `decimals` digits of fraction.
+    pub fn from_micros(micros: i64, decimals: u8) -> Self {
+        Time {
+            micros: micros.clamp(-Self::MICROS_MAX, Self::MICROS_MAX),
+            decimals: decimals.min(6),
+        }
+    }
+
+    /// All of it in microseconds.
+    pub const fn micros(self) -> i64 {
+        self.micros
+    }
+
+    /// How many digits of the fraction are shown, 0 to 6.
+    pub const fn decimals(self) -> u8 {
+        self.decimals
+    }
+
+    /// Whether it is below zero.
+    pub const fn is_negative(self) -> bool {
+        self.micros < 0
+    }
+
+    /// Hours without sign, up to 838.
+    pub const fn hours(self) -> u32 {
+        (self.micros.unsigned_abs() / 3_600_000_000) as u32
+    }
+
+    /// Minutes, 0 to 59.
+    pub const fn minute(self) -> u32 {
+        (self.micros.unsigned_abs() / 60_000_000 % 60) as u32
+    }
+
+    /// Seconds, 0 to 59.
+    pub const fn second(self) -> u32 {
+        (self.micros.unsigned_abs() / 1_000_000 % 60) as u32
+    }
+
+    /// The fraction in microseconds, without sign.
+    pub const fn microsecond(self) -> u32 {
+        (self.micros.unsigned_abs() % 1_000_000) as u32
+    }
+
+    /// The same time, cut (towards zero) to `decimals` digits of fraction.
+    pub fn truncated(self, decimals: u8) -> Self {
+        let unit = i64::from(micros_unit(decimals));
+        Time {
+            micros: self.micros / unit * unit,
+            decimals: decimals.min(6),
+        }
+    }
+
+    /// Appends `-12:30:00.5`.
+    pub fn append_text(self, out: &mut Vec<u8>) {
+        if self.micros < 0 {
+            out.push(b'-');
+        }
+        append_padded(self.hours(), 2, out);
+        out.push(b':');
+        append_padded(self.minute(), 2, out);
+        out.push(b':');
+        append_padded(self.second(), 2, out);
+        append_fraction(self.microsecond(), self.decimals, out);
+    }
+
+    /// -123000 for -12:30:00; the fraction left out.
+    pub fn to_number(self) -> i64 {
+        let number = i64::from(self.hours()) * 10_000
+            + i64::from(self.minute()) * 100
+            + i64::from(self.second());
+        if self.micros < 0 { -number } else { number }
+    }
+}
+
+impl DateTime {
+    /// `0000-00-00 00:00:00`.
+    pub const ZERO: DateTime = DateTime {
+        date: Date::ZERO,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        micros: 0,
+        decimals: 0,
+    };
+
+    /// A day and time, unchecked, without fraction.
+    pub const fn new(date: Date, hour: u8, minute: u8, second: u8) -> Self {
+        DateTime {
+            date,
+            hour,
+            minute,
+            second,
+            micros: 0,
+            decimals: 0,
+        }
+    }
+
+    /// The same with a fraction.
+    pub const fn with_micros(self, micros: u32, decimals: u8) -> Self {
+        DateTime {
+            micros,
+            decimals,
+            ..self
+        }
+    }
+
+    /// The same, cut to `decimals` digits of fraction.
+    pub fn truncated(self, decimals: u8) -> Self {
+        let unit = micros_unit(decimals);
+        DateTime {
+            micros: self.micros / unit * unit,
+            decimals: decimals.min(6),
+            ..self
+        }
+    }
+
+    /// Whether it is `0000-00-00 00:00:00`.
+    pub fn is_zero(self) -> bool {
+        self.date.is_zero() && self.micros_of_day() == 0
+    }
+
+    /// Microseconds since midnight.
+    pub fn micros_of_day(self) -> i64 {
+        let seconds =
+            (i64::from(self.hour) * 60 + i64::from(self.minute)) * 60 + i64::from(self.second);
+        seconds * 1_000_000 + i64::from(self.micros)
+    }
+
+    /// The time of day.
+    pub fn time(self) -> Time {
+        Time::from_micros(self.micros_of_day(), self.decimals)
+    }
+
+    /// That day at a time of day given in microseconds since midnight.
+    pub fn from_date_and_micros(date: Date, micros_of_day: i64, decimals: u8) -> Self {
+        debug_assert!((0..86_400_000_000).contains(&micros_of_day));
+        let seconds = micros_of_day / 1_000_000;
+        DateTime {
+            date,
+            hour: (seconds / 3600) as u8,
+            minute: (seconds / 60 % 60) as u8,
+            second: (seconds % 60) as u8,
+            micros: (micros_of_day % 1_000_000) as u32,
+            decimals,
+        }
+    }
+
+    /// Appends `2024-01-31 12:30:00.5`.
+    pub fn append_text(self, out: &mut Vec<u8>) {
+        self.date.append_text(out);
+        out.push(b' ');
+        append_padded(u32::from(self.hour), 2, out);
+        out.push(b':');
+        append_padded(u32::from(self.minute), 2, out);
+        out.push(b':');
+        append_padded(u32::from(self.second), 2, out);
+        append_fraction(self.micros, self.decimals, out);
+    }
+
+    /// 20240131123000; the fraction left out.
+    pub fn to_number(self) -> i64 {
+        let time =
+            i64::from(self.hour) * 10_000 + i64::from(self.minute) * 100 + i64::from(self.second);
+        i64::from(self.date.to_number()) * 1_000_000 + time
+    }
+
+    fn key(&self) -> (Date, u8, u8, u8, u32) {
+        (self.date, self.hour, self.minute, self.second, self.micros)
+    }
+}
+
+impl Timestamp {
+    /// `0000-00-00 00:00:00`.
+    pub const ZERO: Timestamp = Timestamp {
+        seconds: 0,
+        micros: 0,
+        decimals: 0,
+    };
+    /// The last second that a TIMESTAMP column holds: 2038-01-19 03:14:07 UTC.
+    pub const SECONDS_MAX: u32 = i32::MAX as u32;
+
+    /// An instant.
+    pub const fn new(seconds: u32, micros: u32, decimals: u8) -> Self {
+        Timestamp {
+            seconds,
+            micros,
+            decimals,
+        }
+    }
+
+    /// Whether it is `0000-00-00 00:00:00`.
+    pub const fn is_zero(self) -> bool {
+        self.seconds == 0 && self.micros == 0
+    }
+
+    /// The same, cut to `decimals` digits of fraction.
+    pub fn truncated(self, decimals: u8) -> Self {
+        let unit = micros_unit(decimals);
+        Timestamp {
+            micros: self.micros / unit * unit,
+            decimals: decimals.min(6),
+            ..self
+        }
+    }
+
+    /// The day and time that a clock in that zone shows; the zero timestamp gives the zero date.
+    pub fn to_datetime(self, zone: &TimeZone) -> DateTime {
+        if self.is_zero() {
+            return DateTime {
+                decimals: self.decimals,
+                ..DateTime::ZERO
+            };
+        }
+        zone.to_local(i64::from(self.seconds))
+            .with_micros(self.micros, self.decimals)
+    }
+
+    fn key(&self) -> (u32, u32) {
+        (self.seconds, self.micros)
+    }
+}
+
+macro_rules! compare_by {
+    ($type:ty, $value:ident => $key:expr) => {
+        impl PartialEq for $type {
+            fn eq(&self, other: &Self) -> bool {
+                self.cmp(other) == Ordering::Equal
+            }
+        }
+        impl Eq for $type {}
+        impl PartialOrd for $type {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+        impl Ord for $type {
+            fn cmp(&self, other: &Self) -> Ordering {
+                let key = |$value: &Self| $key;
+                key(self).cmp(&key(other))
+            }
+        }
+        impl Hash for $type {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                let key = |$value: &Self| $key;
+                key(self).hash(state);
+            }
+        }
+    };
+}
+compare_by!(Time, value => value.micros);
+compare_by!(DateTime, value => value.key());
+compare_by!(Timestamp, value => value.key());
+
+macro_rules! display_by_text {
+    ($type:ty) => {
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut out = Vec::with_capacity(26);
+                self.append_text(&mut out);
+                f.write_str(&String::from_utf8_lossy(&out))
+            }
+        }
+    };
+}
+display_by_text!(Date);
+display_by_text!(Time);
+display_by_text!(DateTime);
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for DateTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{}.{:06}", self.seconds, self.micros)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_as_mariadb() {
+        assert_eq!(Date::new(2024, 1, 31).to_string(), "2024-01-31");
+        assert_eq!(Date::ZERO.to_string(), "0000-00-00");
+        assert_eq!(
+            Time::from_micros(-45_000_500_000, 1).to_string(),
+            "-12:30:00.5"
+        );
+        assert_eq!(
+            Time::from_micros(i64::MAX, 6).to_string(),
+            "838:59:59.999999"
+        );
+        let dt = DateTime::new(Date::new(1, 2, 3), 4, 5, 6).with_micros(7, 6);
+        assert_eq!(dt.to_string(), "0001-02-03 04:05:06.000007");
+        assert_eq!(dt.truncated(3).to_string(), "0001-02-03 04:05:06.000");
+        assert_eq!(dt.to_number(), 10203040506);
+    }
+
+    #[test]
+    fn the_number_of_decimals_does_not_compare() {
+        assert_eq!(
+            Time::from_micros(1_000_000, 0),
+            Time::from_micros(1_000_000, 6)
+        );
+        assert_eq!(
+            DateTime::ZERO,
+            DateTime {
+                decimals: 3,
+                ..DateTime::ZERO
+            }
+        );
+    }
+
+    #[test]
+    fn modes_decide_over_odd_dates() {
+        let strict = DateModes {
+            no_zero_date: true,
+            no_zero_in_date: true,
+            allow_invalid_dates: false,
+        };
+        for (date, lax, is_strict) in [
+            (Date::ZERO, true, false),
+            (Date::new(2024, 0, 0), true, false),
+            (Date::new(2024, 2, 29), true, true),
+            (Date::new(2023, 2, 29), false, false),
+            (Date::new(2023, 13, 1), false, false),
+        ] {
+            assert_eq!(date.is_valid(DateModes::default()), lax, "{date}");
+            assert_eq!(date.is_valid(strict), is_strict, "{date}");
+        }
+        let invalid = DateModes {
+            allow_invalid_dates: true,
+            ..strict
+        };
+        assert!(Date::new(2023, 2, 31).is_valid(invalid));
+    }
+}
