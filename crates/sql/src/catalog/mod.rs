@@ -1,0 +1,5 @@
+//! Databases and tables: what there is, and what it looks like.
+
+mod definition;
+
+pub use definition::*;

@@ -1,0 +1,1 @@
+//! From a definition statement to what has to change.
