@@ -29,13 +29,19 @@ impl Error {
     /// ```
     #[cold]
     pub fn new(code: ErrorCode, arguments: &[&dyn Display]) -> Self {
-        Self { code, message: code.message(arguments).into() }
+        Self {
+            code,
+            message: code.message(arguments).into(),
+        }
     }
 
     /// The error of that number with a message of its own.
     #[cold]
     pub fn with_message(code: ErrorCode, message: impl Into<Box<str>>) -> Self {
-        Self { code, message: message.into() }
+        Self {
+            code,
+            message: message.into(),
+        }
     }
 
     /// 1235: something that MariaDB has and this server has not (yet).

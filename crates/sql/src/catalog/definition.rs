@@ -1,6 +1,5 @@
 //! What a database, a table, a column and an index are.
 
-
 use paceline_types::{Collation, DataType};
 use serde::{Deserialize, Serialize};
 
@@ -178,4 +177,3 @@ pub struct CheckConstraint {
     /// The expression in MariaDB's normal form.
     pub expression: String,
 }
-

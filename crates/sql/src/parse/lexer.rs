@@ -108,7 +108,13 @@ const fn is_word_byte(byte: u8) -> bool {
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a [u8], sql_mode: SqlMode) -> Self {
-        Self { text, at: 0, sql_mode, in_version_comment: false, after_dot: false }
+        Self {
+            text,
+            at: 0,
+            sql_mode,
+            in_version_comment: false,
+            after_dot: false,
+        }
     }
 
     pub(super) fn text(&self) -> &'a [u8] {
@@ -124,12 +130,20 @@ impl<'a> Lexer<'a> {
     pub(super) fn next(&mut self) -> Spanned {
         if let Err(start) = self.skip_space() {
             self.at = self.text.len();
-            return Spanned { token: Token::Invalid, start, end: self.at };
+            return Spanned {
+                token: Token::Invalid,
+                start,
+                end: self.at,
+            };
         }
         let start = self.at;
         let token = self.scan();
         self.after_dot = token == Token::Dot;
-        Spanned { token, start, end: self.at }
+        Spanned {
+            token,
+            start,
+            end: self.at,
+        }
     }
 
     /// Skips space and comments.
@@ -141,7 +155,9 @@ impl<'a> Lexer<'a> {
             match self.byte(0) {
                 b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => self.at += 1,
                 b'#' => self.skip_line(),
-                b'-' if self.byte(1) == b'-' && (self.byte(2) <= b' ' || self.byte(2) == 0x7f) => self.skip_line(),
+                b'-' if self.byte(1) == b'-' && (self.byte(2) <= b' ' || self.byte(2) == 0x7f) => {
+                    self.skip_line()
+                }
                 b'/' if self.byte(1) == b'*' => self.comment()?,
                 b'*' if self.in_version_comment && self.byte(1) == b'/' => {
                     self.in_version_comment = false;
@@ -168,12 +184,17 @@ impl<'a> Lexer<'a> {
         if marker == 0 || self.in_version_comment {
             // A plain comment; nested ones are not known.
             let body = self.at + 2;
-            let found = memchr::memmem::find(self.text.get(body..).unwrap_or_default(), b"*/").ok_or(start)?;
+            let found =
+                memchr::memmem::find(self.text.get(body..).unwrap_or_default(), b"*/").ok_or(start)?;
             self.at = body + found + 2;
             return Ok(());
         }
         self.at += marker;
-        let digits = self.text[self.at..].iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = self.text[self.at..]
+            .iter()
+            .take(6)
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
         if digits < 5 {
             self.in_version_comment = true;
             return Ok(());
@@ -209,7 +230,11 @@ impl<'a> Lexer<'a> {
     fn scan(&mut self) -> Token {
         if self.at >= self.text.len() {
             // A version comment that does not end is MariaDB's syntax error.
-            return if self.in_version_comment { Token::Invalid } else { Token::End };
+            return if self.in_version_comment {
+                Token::Invalid
+            } else {
+                Token::End
+            };
         }
         let byte = self.byte(0);
         match byte {
@@ -218,9 +243,13 @@ impl<'a> Lexer<'a> {
             b'"' => self.string(),
             b'`' => self.quoted_identifier(b'`'),
             b'0'..=b'9' => self.number_or_word(),
-            b'.' if !self.after_dot && self.byte(1).is_ascii_digit() && !self.follows_name() => self.number_or_word(),
+            b'.' if !self.after_dot && self.byte(1).is_ascii_digit() && !self.follows_name() => {
+                self.number_or_word()
+            }
             b'@' => self.variable(),
-            b'x' | b'X' | b'b' | b'B' | b'n' | b'N' if self.byte(1) == b'\'' && !self.after_dot => self.prefixed_string(),
+            b'x' | b'X' | b'b' | b'B' | b'n' | b'N' if self.byte(1) == b'\'' && !self.after_dot => {
+                self.prefixed_string()
+            }
             _ if is_word_byte(byte) => self.word(),
             _ => self.operator(byte),
         }
@@ -233,13 +262,18 @@ impl<'a> Lexer<'a> {
 
     fn word(&mut self) -> Token {
         let rest = &self.text[self.at..];
-        let length = rest.iter().position(|&byte| !is_word_byte(byte)).unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|&byte| !is_word_byte(byte))
+            .unwrap_or(rest.len());
         self.at += length;
         let word = &rest[..length];
         if std::str::from_utf8(word).is_err() {
             return Token::Invalid;
         }
-        Token::Word { reserved: !self.after_dot && is_reserved(word) }
+        Token::Word {
+            reserved: !self.after_dot && is_reserved(word),
+        }
     }
 
     fn number_or_word(&mut self) -> Token {
@@ -248,13 +282,21 @@ impl<'a> Lexer<'a> {
             return self.word();
         }
         if self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'b') {
-            let is_digit: fn(&u8) -> bool = if self.byte(1) == b'x' { u8::is_ascii_hexdigit } else { |byte| matches!(byte, b'0' | b'1') };
+            let is_digit: fn(&u8) -> bool = if self.byte(1) == b'x' {
+                u8::is_ascii_hexdigit
+            } else {
+                |byte| matches!(byte, b'0' | b'1')
+            };
             let rest = &self.text[start + 2..];
             let length = rest.iter().position(|byte| !is_digit(byte)).unwrap_or(rest.len());
             let ends = rest.get(length).is_none_or(|&byte| !is_word_byte(byte));
             if length > 0 && ends {
                 let digits = String::from_utf8_lossy(&rest[..length]).into_owned();
-                let token = if self.byte(1) == b'x' { Token::Hex(digits) } else { Token::Bits(digits) };
+                let token = if self.byte(1) == b'x' {
+                    Token::Hex(digits)
+                } else {
+                    Token::Bits(digits)
+                };
                 self.at += 2 + length;
                 return token;
             }
@@ -331,7 +373,11 @@ impl<'a> Lexer<'a> {
         let mut at = self.at + 1;
         loop {
             let rest = &self.text[at..];
-            let found = if escapes { memchr::memchr2(quote, b'\\', rest) } else { memchr::memchr(quote, rest) };
+            let found = if escapes {
+                memchr::memchr2(quote, b'\\', rest)
+            } else {
+                memchr::memchr(quote, rest)
+            };
             let Some(found) = found else {
                 self.at = self.text.len();
                 return None;
@@ -378,7 +424,11 @@ impl<'a> Lexer<'a> {
             };
         }
         let rest = &self.text[self.at + 1..];
-        let is_digit: fn(&u8) -> bool = if prefix == b'x' { u8::is_ascii_hexdigit } else { |byte| matches!(byte, b'0' | b'1') };
+        let is_digit: fn(&u8) -> bool = if prefix == b'x' {
+            u8::is_ascii_hexdigit
+        } else {
+            |byte| matches!(byte, b'0' | b'1')
+        };
         let length = rest.iter().position(|byte| !is_digit(byte)).unwrap_or(rest.len());
         if rest.get(length) != Some(&b'\'') || (prefix == b'x' && length % 2 == 1) {
             self.at += 1 + length;
@@ -386,7 +436,11 @@ impl<'a> Lexer<'a> {
         }
         self.at += length + 2;
         let digits = String::from_utf8_lossy(&rest[..length]).into_owned();
-        if prefix == b'x' { Token::Hex(digits) } else { Token::Bits(digits) }
+        if prefix == b'x' {
+            Token::Hex(digits)
+        } else {
+            Token::Bits(digits)
+        }
     }
 
     /// `@…`
@@ -407,8 +461,10 @@ impl<'a> Lexer<'a> {
             },
             byte if is_word_byte(byte) || byte == b'.' => {
                 let rest = &self.text[self.at..];
-                let length =
-                    rest.iter().position(|&byte| !is_word_byte(byte) && byte != b'.').unwrap_or(rest.len());
+                let length = rest
+                    .iter()
+                    .position(|&byte| !is_word_byte(byte) && byte != b'.')
+                    .unwrap_or(rest.len());
                 self.at += length;
                 match std::str::from_utf8(&rest[..length]) {
                     Ok(name) => Token::UserVariable(name.to_owned()),
@@ -494,51 +550,88 @@ mod tests {
     #[test]
     fn numbers_and_names_that_look_like_them() {
         use Token::*;
-        let check = |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
-        check("1 1.5 .5 5. 1e3 1.5e-3 1e", &[Integer, Decimal, Decimal, Decimal, Float, Float, NAME]);
-        check("1a 0x4g 0x41 0b01 0b2", &[NAME, NAME, Hex("41".into()), Bits("01".into()), NAME]);
-        check("t.1 t.select a.b.c", &[NAME, Dot, NAME, NAME, Dot, NAME, NAME, Dot, NAME, Dot, NAME]);
-        check("x'4142' X'' b'101' x'4'", &[Hex("4142".into()), Hex("".into()), Bits("101".into()), Invalid]);
-        check("1-1 1--1 1-- 1", &[Integer, Minus, Integer, Integer, Minus, Minus, Integer, Integer]);
+        let check =
+            |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
+        check(
+            "1 1.5 .5 5. 1e3 1.5e-3 1e",
+            &[Integer, Decimal, Decimal, Decimal, Float, Float, NAME],
+        );
+        check(
+            "1a 0x4g 0x41 0b01 0b2",
+            &[NAME, NAME, Hex("41".into()), Bits("01".into()), NAME],
+        );
+        check(
+            "t.1 t.select a.b.c",
+            &[NAME, Dot, NAME, NAME, Dot, NAME, NAME, Dot, NAME, Dot, NAME],
+        );
+        check(
+            "x'4142' X'' b'101' x'4'",
+            &[Hex("4142".into()), Hex("".into()), Bits("101".into()), Invalid],
+        );
+        check(
+            "1-1 1--1 1-- 1",
+            &[Integer, Minus, Integer, Integer, Minus, Minus, Integer, Integer],
+        );
     }
 
     #[test]
     fn strings() {
-        let check = |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
-        check(r"'a''b' 'a\'b' 'a\nb\%\_\q'", &[text("a'b"), text("a'b"), text("a\nb\\%\\_q")]);
-        check(r#""a""b" N'c' 'open"#, &[text("a\"b"), Token::National("c".into()), Token::Invalid]);
-        assert_eq!(tokens(r#""a" 'b\'"#, SqlMode::ANSI_QUOTES.with(SqlMode::NO_BACKSLASH_ESCAPES)), [
-            Token::Quoted("a".into()),
-            text("b\\")
-        ]);
+        let check =
+            |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
+        check(
+            r"'a''b' 'a\'b' 'a\nb\%\_\q'",
+            &[text("a'b"), text("a'b"), text("a\nb\\%\\_q")],
+        );
+        check(
+            r#""a""b" N'c' 'open"#,
+            &[text("a\"b"), Token::National("c".into()), Token::Invalid],
+        );
+        assert_eq!(
+            tokens(
+                r#""a" 'b\'"#,
+                SqlMode::ANSI_QUOTES.with(SqlMode::NO_BACKSLASH_ESCAPES)
+            ),
+            [Token::Quoted("a".into()), text("b\\")]
+        );
         let mut lexer = Lexer::new(b"'\xff'", SqlMode::DEFAULT);
         assert_eq!(lexer.next().token, Token::Bytes(vec![0xff]));
     }
 
     #[test]
     fn comments() {
-        let check = |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
+        let check =
+            |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
         check("1 # x\n/* y */ 2 -- z\n3--\n4", &[Token::Integer; 4]);
-        check("/*!40101 1 */ /*! 2 */ /*M!100100 3 */ /*!50701 4 */ /*!999999 5 */ /*!50700 /* 6 */ 6 */ 7", &[Token::Integer; 4]);
+        check(
+            "/*!40101 1 */ /*! 2 */ /*M!100100 3 */ /*!50701 4 */ /*!999999 5 */ /*!50700 /* 6 */ 6 */ 7",
+            &[Token::Integer; 4],
+        );
         check("1 /* open", &[Token::Integer, Token::Invalid]);
         check("1 /*! 2", &[Token::Integer, Token::Integer, Token::Invalid]);
     }
 
     #[test]
     fn variables() {
-        let check = |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
+        let check =
+            |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
         let variable = |name: &str| Token::UserVariable(name.to_owned());
-        check("@a @'b c' @`d` @a.b$c", &[variable("a"), variable("b c"), variable("d"), variable("a.b$c")]);
-        check("@@global.x 'u'@'h' u@localhost", &[
-            Token::AtAt,
-            NAME,
-            Token::Dot,
-            NAME,
-            text("u"),
-            variable("h"),
-            NAME,
-            variable("localhost"),
-        ]);
+        check(
+            "@a @'b c' @`d` @a.b$c",
+            &[variable("a"), variable("b c"), variable("d"), variable("a.b$c")],
+        );
+        check(
+            "@@global.x 'u'@'h' u@localhost",
+            &[
+                Token::AtAt,
+                NAME,
+                Token::Dot,
+                NAME,
+                text("u"),
+                variable("h"),
+                NAME,
+                variable("localhost"),
+            ],
+        );
         check("select SELECT selects", &[RESERVED, RESERVED, NAME]);
     }
 }

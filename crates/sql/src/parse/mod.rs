@@ -51,7 +51,10 @@ pub struct ParseOptions {
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        Self { sql_mode: SqlMode::DEFAULT, depth_max: 200 }
+        Self {
+            sql_mode: SqlMode::DEFAULT,
+            depth_max: 200,
+        }
     }
 }
 

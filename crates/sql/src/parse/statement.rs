@@ -114,12 +114,18 @@ pub struct TableName {
 impl TableName {
     /// A name without a database.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { database: None, name: name.into() }
+        Self {
+            database: None,
+            name: name.into(),
+        }
     }
 
     /// A name with its database.
     pub fn qualified(database: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { database: Some(database.into()), name: name.into() }
+        Self {
+            database: Some(database.into()),
+            name: name.into(),
+        }
     }
 }
 
@@ -205,7 +211,11 @@ pub struct ColumnName {
 impl ColumnName {
     /// A column without qualification.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { database: None, table: None, name: name.into() }
+        Self {
+            database: None,
+            table: None,
+            name: name.into(),
+        }
     }
 }
 
@@ -661,7 +671,10 @@ pub struct ShowLimit {
 
 impl Default for ShowLimit {
     fn default() -> Self {
-        Self { offset: 0, count: u64::MAX }
+        Self {
+            offset: 0,
+            count: u64::MAX,
+        }
     }
 }
 
@@ -1015,9 +1028,12 @@ pub enum ReplicationThreads {
 pub fn single_table(from: &[TableWithJoins]) -> Option<(TableName, Option<&TableAlias>)> {
     use sqlparser::ast::TableFactor;
     match from {
-        [TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] if joins.is_empty() => {
-            Some((table_name(name)?, alias.as_ref()))
-        }
+        [
+            TableWithJoins {
+                relation: TableFactor::Table { name, alias, .. },
+                joins,
+            },
+        ] if joins.is_empty() => Some((table_name(name)?, alias.as_ref())),
         _ => None,
     }
 }
