@@ -1,1 +1,36 @@
-//! Placeholder.
+//! The binary log: Paceline's only log, in MariaDB's format.
+//!
+//! What a transaction did is first encoded by its session into an *event group*, with all positions 0. The leader of a
+//! commit group gives it a GTID and a place, which patches positions and checksums without reading the events again, and
+//! appends the whole commit group with one write:
+//!
+//! ```text
+//!  session                    commit leader                    Log
+//!  EventGroupBuffer ──queue──▶ CommitGroup::add(gtid) ──▶ append ──▶ sync
+//!    annotate, table map,       GTID event; end position      one pwritev    one fdatasync
+//!    rows, Xid; CRCs at 0       and CRC of each event
+//!                                                              │
+//!                     recovery, SHOW BINLOG EVENTS, replicas ◀─┴─ LogReader (up to a limit)
+//! ```
+//!
+//! - [`event`]: every kind of event that MariaDB 10.11 writes, encoded and decoded byte for byte.
+//! - [`group`]: event groups: buffers that sessions fill, and what a reader gets.
+//! - [`gtid`]: GTID positions and states.
+//! - [`checksum`]: CRC-32 and its linearity.
+//! - [`log`]: the files: append, sync, rotation, purging, recovery of the tail, reading, finding a GTID.
+//!
+//! This crate knows nothing of transactions, engines or sockets.
+#![deny(unsafe_code)]
+
+pub mod checksum;
+mod codec;
+mod error;
+pub mod event;
+pub mod group;
+pub mod gtid;
+pub mod log;
+
+pub use error::{Error, Result};
+pub use group::{CommitGroup, EventGroup, EventGroupBuffer, LoggedTable};
+pub use gtid::{BinlogState, GtidPosition, LOCAL_DOMAIN};
+pub use log::{Disk, Log, LogConfig, LogReader, RealDisk, Recovery};

@@ -1,0 +1,28 @@
+//! Annotate_rows: the text of the statement whose rows follow. The body is the text.
+
+use super::EventType;
+use super::raw::EventBody;
+
+/// The statement whose rows follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AnnotateRowsEvent<'a> {
+    /// The statement, in the session's character set.
+    pub sql: &'a [u8],
+}
+
+impl<'a> AnnotateRowsEvent<'a> {
+    /// Decodes the body.
+    pub fn decode(body: &'a [u8]) -> Self {
+        Self { sql: body }
+    }
+}
+
+impl EventBody for AnnotateRowsEvent<'_> {
+    fn event_type(&self) -> EventType {
+        EventType::ANNOTATE_ROWS
+    }
+
+    fn encode_body(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.sql);
+    }
+}

@@ -1,0 +1,228 @@
+//! Gtid: an event group begins.
+//!
+//! ```text
+//! sequence (8) | domain (4) | flags (1)
+//! | commit id (8)                      if FL_GROUP_COMMIT_ID
+//! | format (4), lengths (1, 1), data   if FL_PREPARED_XA or FL_COMPLETED_XA
+//! | extra flags (1), and what they ask for
+//! | zeros up to 19 bytes
+//! ```
+//! MariaDB's `Gtid_log_event`. The server id of the GTID is the header's.
+
+use super::EventType;
+use super::raw::EventBody;
+use crate::codec::{Cursor, PutExt};
+use crate::error::Result;
+use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId};
+
+/// The shortest body of a Gtid event, in bytes.
+pub const GTID_BODY_LENGTH_MIN: usize = 19;
+
+/// The flags of a Gtid event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct GtidFlags(pub u8);
+
+impl GtidFlags {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// FL_STANDALONE: the group is this event and one other; no COMMIT ends it.
+    pub const STANDALONE: Self = Self(1);
+    /// FL_GROUP_COMMIT_ID: a commit id follows.
+    pub const GROUP_COMMIT_ID: Self = Self(2);
+    /// FL_TRANSACTIONAL: only tables that can roll back are changed.
+    pub const TRANSACTIONAL: Self = Self(4);
+    /// FL_ALLOW_PARALLEL: `skip_parallel_replication` was off.
+    pub const ALLOW_PARALLEL: Self = Self(8);
+    /// FL_WAITED: it waited for a row lock of another transaction.
+    pub const WAITED: Self = Self(16);
+    /// FL_DDL: it is DDL.
+    pub const DDL: Self = Self(32);
+    /// FL_PREPARED_XA: it ends with XA PREPARE.
+    pub const PREPARED_XA: Self = Self(64);
+    /// FL_COMPLETED_XA: it commits or rolls back a prepared XA transaction.
+    pub const COMPLETED_XA: Self = Self(128);
+
+    /// Whether all of these flags are set.
+    pub fn contains(self, flags: GtidFlags) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// Both sets together.
+    pub const fn with(self, flags: GtidFlags) -> GtidFlags {
+        GtidFlags(self.0 | flags.0)
+    }
+
+    /// This set without those.
+    pub const fn without(self, flags: GtidFlags) -> GtidFlags {
+        GtidFlags(self.0 & !flags.0)
+    }
+}
+
+/// What the transactions of one commit group share. MariaDB only asks that it differs between groups. Ours is the place
+/// where the group starts, which tells recovery what was already durable when the group was written (see
+/// [`crate::log`]).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CommitId(pub u64);
+
+impl CommitId {
+    /// The id of the group whose first event starts there.
+    pub fn of_group_at(start: LogPosition) -> Self {
+        Self(start.as_u64())
+    }
+
+    /// Where the group starts, if this server wrote it.
+    pub fn start(self) -> LogPosition {
+        LogPosition::from_u64(self.0)
+    }
+}
+
+/// An XA transaction's name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct XaName<'a> {
+    /// The format id.
+    pub format_id: u32,
+    /// The global part.
+    pub global_id: &'a [u8],
+    /// The branch qualifier.
+    pub branch_qualifier: &'a [u8],
+}
+
+/// The head of an event group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GtidEvent<'a> {
+    /// The transaction's id.
+    pub gtid: Gtid,
+    /// What kind of group it is. FL_GROUP_COMMIT_ID and the XA flags are derived from the fields below when written.
+    pub flags: GtidFlags,
+    /// The commit group, if it has more than one transaction.
+    pub commit_id: Option<CommitId>,
+    /// The XA transaction that is prepared or completed.
+    pub xa: Option<XaName<'a>>,
+    /// From the extra flags on, with what belongs to them, as it is (MariaDB's FL_EXTRA_…: several engines, the two
+    /// phases of an ALTER TABLE). Empty where there is none.
+    pub extra: &'a [u8],
+}
+
+impl<'a> GtidEvent<'a> {
+    /// A group that is in no commit group with others.
+    pub fn new(gtid: Gtid, flags: GtidFlags) -> Self {
+        Self {
+            gtid,
+            flags,
+            commit_id: None,
+            xa: None,
+            extra: &[],
+        }
+    }
+
+    /// Decodes the body. The server id comes from the header.
+    ///
+    /// # Errors
+    /// [`crate::Error::Malformed`].
+    pub fn decode(body: &'a [u8], server_id: ServerId) -> Result<Self> {
+        let mut cursor = Cursor::new("Gtid", body);
+        if cursor.remaining() < GTID_BODY_LENGTH_MIN {
+            return Err(cursor.malformed("it is too short"));
+        }
+        let sequence = SequenceNumber(cursor.u64()?);
+        let domain_id = DomainId(cursor.u32()?);
+        let flags = GtidFlags(cursor.u8()?);
+        let commit_id = if flags.contains(GtidFlags::GROUP_COMMIT_ID) {
+            Some(CommitId(cursor.u64()?))
+        } else {
+            None
+        };
+        let xa = if flags.0 & (GtidFlags::PREPARED_XA.0 | GtidFlags::COMPLETED_XA.0) != 0 {
+            let format_id = cursor.u32()?;
+            let global_length = usize::from(cursor.u8()?);
+            let branch_length = usize::from(cursor.u8()?);
+            Some(XaName {
+                format_id,
+                global_id: cursor.bytes(global_length)?,
+                branch_qualifier: cursor.bytes(branch_length)?,
+            })
+        } else {
+            None
+        };
+        let extra = without_padding(cursor.rest());
+        Ok(Self {
+            gtid: Gtid {
+                domain_id,
+                server_id,
+                sequence,
+            },
+            flags,
+            commit_id,
+            xa,
+            extra,
+        })
+    }
+
+    /// Whether a COMMIT or Xid event ends the group.
+    pub fn has_terminator(&self) -> bool {
+        !self.flags.contains(GtidFlags::STANDALONE)
+    }
+
+    /// The length of the body when encoded, in bytes.
+    pub fn body_length(&self) -> usize {
+        let commit_id = if self.commit_id.is_some() { 8 } else { 0 };
+        let xa = self
+            .xa
+            .map_or(0, |xa| 6 + xa.global_id.len() + xa.branch_qualifier.len());
+        (13 + commit_id + xa + self.extra.len()).max(GTID_BODY_LENGTH_MIN)
+    }
+}
+
+/// FL_EXTRA_MULTI_ENGINE_E1: a byte follows, the number of engines beyond the first.
+const EXTRA_MULTI_ENGINE: u8 = 1;
+/// FL_START_ALTER_E1: the first phase of an ALTER TABLE; nothing follows.
+const EXTRA_START_ALTER: u8 = 2;
+/// FL_COMMIT_ALTER_E1 and FL_ROLLBACK_ALTER_E1: the sequence number of the first phase follows.
+const EXTRA_END_ALTER: u8 = 4 | 8;
+
+/// The extra flags and what belongs to them, without the zeros that fill the body up. Where there are flags that this
+/// server does not know, everything.
+fn without_padding(rest: &[u8]) -> &[u8] {
+    let flags = rest.first().copied().unwrap_or(0);
+    if flags & !(EXTRA_MULTI_ENGINE | EXTRA_START_ALTER | EXTRA_END_ALTER) != 0 {
+        return rest;
+    }
+    let engines = usize::from(flags & EXTRA_MULTI_ENGINE != 0);
+    let alter = if flags & EXTRA_END_ALTER != 0 { 8 } else { 0 };
+    let length = if flags == 0 { 0 } else { 1 + engines + alter };
+    match rest.split_at_checked(length) {
+        Some((extra, padding)) if padding.iter().all(|byte| *byte == 0) => extra,
+        _ => rest,
+    }
+}
+
+impl EventBody for GtidEvent<'_> {
+    fn event_type(&self) -> EventType {
+        EventType::GTID
+    }
+
+    fn encode_body(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        let flags = match self.commit_id {
+            Some(_) => self.flags.with(GtidFlags::GROUP_COMMIT_ID),
+            None => self.flags.without(GtidFlags::GROUP_COMMIT_ID),
+        };
+        out.put_u64(self.gtid.sequence.0);
+        out.put_u32(self.gtid.domain_id.0);
+        out.put_u8(flags.0);
+        if let Some(commit_id) = self.commit_id {
+            out.put_u64(commit_id.0);
+        }
+        if let Some(xa) = &self.xa {
+            out.put_u32(xa.format_id);
+            out.put_u8(xa.global_id.len() as u8);
+            out.put_u8(xa.branch_qualifier.len() as u8);
+            out.extend_from_slice(xa.global_id);
+            out.extend_from_slice(xa.branch_qualifier);
+        }
+        out.extend_from_slice(self.extra);
+        if out.len() < start + GTID_BODY_LENGTH_MIN {
+            out.resize(start + GTID_BODY_LENGTH_MIN, 0);
+        }
+    }
+}

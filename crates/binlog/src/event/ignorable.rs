@@ -1,0 +1,135 @@
+//! Ignorable (type 28): Paceline's own records, which every other reader steps over.
+//!
+//! MariaDB's replicas and `mariadb-binlog` pass over an event of this type, and over any unknown type whose header carries
+//! the flag 0x80 ([`super::EventFlags::IGNORABLE`]). Ours begin with a mark, so that they are never taken for someone
+//! else's:
+//!
+//! ```text
+//! "pace" (4) | kind (1) | content
+//! ```
+
+use super::EventType;
+use super::raw::EventBody;
+use crate::codec::{Cursor, PutExt};
+use crate::error::Result;
+use crate::log::SyncMode;
+use paceline_types::LogPosition;
+
+const MARK: &[u8; 4] = b"pace";
+const KIND_FILE_HEAD: u8 = 1;
+const KIND_DURABLE: u8 = 2;
+const KIND_POSITION: u8 = 3;
+
+/// One of Paceline's own records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IgnorableEvent<'a> {
+    /// At the head of each file, behind the Format_description.
+    FileHead {
+        /// The file's ordinal: the upper 24 bits of the positions in it.
+        ordinal: u32,
+        /// How the file is synced from its start on.
+        sync_mode: SyncMode,
+    },
+    /// From here on the log is synced in that way; everything before `durable` was durable when this was written.
+    Durable {
+        /// What was durable.
+        durable: LogPosition,
+        /// How the log is synced from here on.
+        sync_mode: SyncMode,
+    },
+    /// A replica's position moved without a transaction: of this connection, to this GTID position (as text). Empty
+    /// connection: the default one.
+    Position {
+        /// The connection's name.
+        connection: &'a [u8],
+        /// The position, opaque to this crate.
+        position: &'a [u8],
+    },
+    /// Someone else's, or of a later version.
+    Other(&'a [u8]),
+}
+
+impl<'a> IgnorableEvent<'a> {
+    /// Decodes the body.
+    ///
+    /// # Errors
+    /// [`crate::Error::Malformed`] for one with our mark and a content that we never write.
+    pub fn decode(body: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new("Ignorable", body);
+        if !body.starts_with(MARK) {
+            return Ok(Self::Other(body));
+        }
+        cursor.bytes(MARK.len())?;
+        match cursor.u8()? {
+            KIND_FILE_HEAD => {
+                let ordinal = cursor.u32()?;
+                if ordinal > LogPosition::ORDINAL_MAX {
+                    return Err(cursor.malformed("its file ordinal is out of range"));
+                }
+                Ok(Self::FileHead {
+                    ordinal,
+                    sync_mode: decode_mode(&mut cursor)?,
+                })
+            }
+            KIND_DURABLE => {
+                let durable = LogPosition::from_u64(cursor.u64()?);
+                Ok(Self::Durable {
+                    durable,
+                    sync_mode: decode_mode(&mut cursor)?,
+                })
+            }
+            KIND_POSITION => Ok(Self::Position {
+                connection: cursor.short_bytes()?,
+                position: cursor.rest(),
+            }),
+            _ => Ok(Self::Other(body)),
+        }
+    }
+}
+
+fn decode_mode(cursor: &mut Cursor<'_>) -> Result<SyncMode> {
+    match cursor.u8()? {
+        0 => Ok(SyncMode::Deferred),
+        1 => Ok(SyncMode::EachGroup),
+        _ => Err(cursor.malformed("its sync mode is not known")),
+    }
+}
+
+fn encode_mode(out: &mut Vec<u8>, mode: SyncMode) {
+    out.put_u8(match mode {
+        SyncMode::Deferred => 0,
+        SyncMode::EachGroup => 1,
+    });
+}
+
+impl EventBody for IgnorableEvent<'_> {
+    fn event_type(&self) -> EventType {
+        EventType::IGNORABLE
+    }
+
+    fn encode_body(&self, out: &mut Vec<u8>) {
+        if let Self::Other(body) = self {
+            out.extend_from_slice(body);
+            return;
+        }
+        out.extend_from_slice(MARK);
+        match self {
+            Self::FileHead { ordinal, sync_mode } => {
+                out.put_u8(KIND_FILE_HEAD);
+                out.put_u32(*ordinal);
+                encode_mode(out, *sync_mode);
+            }
+            Self::Durable { durable, sync_mode } => {
+                out.put_u8(KIND_DURABLE);
+                out.put_u64(durable.as_u64());
+                encode_mode(out, *sync_mode);
+            }
+            Self::Position { connection, position } => {
+                out.put_u8(KIND_POSITION);
+                out.put_short_bytes(connection);
+                out.extend_from_slice(position);
+            }
+            Self::Other(_) => {}
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Query: a statement with the context that it ran in. DDL; and BEGIN, COMMIT, SAVEPOINT around rows that cannot roll back.
+//!
+//! ```text
+//! connection id (4) | execution time (4, seconds) | database length (1) | error (2) | length of variables (2)
+//! | status variables | database, NUL | statement
+//! ```
+//! MariaDB's `Query_log_event`; the compressed kind holds the statement in [`super::compression`]'s form.
+
+use super::EventType;
+use super::compression::{compress, decompress};
+use super::raw::EventBody;
+use super::status_vars::{StatusVar, decode_status_vars, encode_status_vars};
+use crate::codec::{Cursor, PutExt};
+use crate::error::Result;
+use std::borrow::Cow;
+
+/// Whether the statement is compressed in the event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum QueryCompression {
+    /// As it is.
+    Plain,
+    /// `log_bin_compress`.
+    Compressed,
+}
+
+/// A statement and its context.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct QueryEvent<'a> {
+    /// The connection that ran it (and whose temporary tables it sees).
+    pub connection_id: u32,
+    /// How long it took, in seconds.
+    pub execution_seconds: u32,
+    /// The error that it ended with on the primary, 0 for none.
+    pub error_code: u16,
+    /// The session's settings.
+    pub status_vars: Vec<StatusVar<'a>>,
+    /// The default database; empty for none.
+    pub database: &'a [u8],
+    /// The statement's text, in the session's character set.
+    pub sql: Cow<'a, [u8]>,
+    /// Whether it is compressed when encoded. `sql` never is.
+    pub compression: QueryCompression,
+}
+
+impl<'a> QueryEvent<'a> {
+    /// A statement without any context.
+    pub fn new(database: &'a [u8], sql: &'a [u8]) -> Self {
+        Self {
+            connection_id: 0,
+            execution_seconds: 0,
+            error_code: 0,
+            status_vars: Vec::new(),
+            database,
+            sql: Cow::Borrowed(sql),
+            compression: QueryCompression::Plain,
+        }
+    }
+
+    /// Decodes the body of a Query or Query_compressed event.
+    ///
+    /// # Errors
+    /// [`crate::Error::Malformed`].
+    pub fn decode(event_type: EventType, body: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new(event_type.name(), body);
+        let connection_id = cursor.u32()?;
+        let execution_seconds = cursor.u32()?;
+        let database_length = usize::from(cursor.u8()?);
+        let error_code = cursor.u16()?;
+        let vars_length = usize::from(cursor.u16()?);
+        let status_vars = decode_status_vars(event_type.name(), cursor.bytes(vars_length)?)?;
+        let database = cursor.bytes(database_length)?;
+        if cursor.u8()? != 0 {
+            return Err(cursor.malformed("the database's name does not end with NUL"));
+        }
+        let (compression, sql) = if event_type == EventType::QUERY_COMPRESSED {
+            (
+                QueryCompression::Compressed,
+                Cow::Owned(decompress(event_type.name(), cursor.rest())?),
+            )
+        } else {
+            (QueryCompression::Plain, Cow::Borrowed(cursor.rest()))
+        };
+        Ok(Self {
+            connection_id,
+            execution_seconds,
+            error_code,
+            status_vars,
+            database,
+            sql,
+            compression,
+        })
+    }
+
+    /// The id of what a DDL statement built (Q_XID), if it carries one.
+    pub fn xid(&self) -> Option<u64> {
+        self.status_vars.iter().find_map(|var| match var {
+            StatusVar::Xid(xid) => Some(*xid),
+            _ => None,
+        })
+    }
+
+    /// Whether it is a COMMIT or ROLLBACK, which ends a group.
+    pub fn ends_group(&self) -> bool {
+        self.sql.eq_ignore_ascii_case(b"COMMIT") || self.sql.eq_ignore_ascii_case(b"ROLLBACK")
+    }
+}
+
+impl EventBody for QueryEvent<'_> {
+    fn event_type(&self) -> EventType {
+        match self.compression {
+            QueryCompression::Plain => EventType::QUERY,
+            QueryCompression::Compressed => EventType::QUERY_COMPRESSED,
+        }
+    }
+
+    fn encode_body(&self, out: &mut Vec<u8>) {
+        out.put_u32(self.connection_id);
+        out.put_u32(self.execution_seconds);
+        let database = &self.database[..self.database.len().min(255)];
+        out.put_u8(database.len() as u8);
+        out.put_u16(self.error_code);
+        let length_at = out.len();
+        out.put_u16(0);
+        encode_status_vars(&self.status_vars, out);
+        let length = (out.len() - length_at - 2) as u16;
+        out[length_at..length_at + 2].copy_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(database);
+        out.put_u8(0);
+        match self.compression {
+            QueryCompression::Plain => out.extend_from_slice(&self.sql),
+            QueryCompression::Compressed => compress(out, &self.sql),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Rows events: the rows that a statement inserted, updated or deleted in one table.
+//!
+//! ```text
+//! table id (6) | flags (2) | extra data: length (2, counting itself), bytes    (version 2 only)
+//! | number of columns (packed) | columns present (bitmap) | columns present after (bitmap; updates only)
+//! | rows: an image each, two (before, after) for an update
+//! ```
+//! MariaDB's `Rows_log_event`; it writes version 1, MySQL version 2. The compressed kinds hold the rows in
+//! [`super::compression`]'s form. What an image means is known to `paceline_types::row_image`.
+
+use super::EventType;
+use super::compression::decompress;
+use super::raw::EventBody;
+use super::table_map::{TableId, column_count};
+use crate::codec::{Cursor, PutExt};
+use crate::error::{Error, Result};
+use std::borrow::Cow;
+
+/// What happened to the rows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RowsKind {
+    /// They were inserted: one image each.
+    Write,
+    /// They were updated: a before and an after image each.
+    Update,
+    /// They were deleted: one image each.
+    Delete,
+}
+
+/// How the event is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RowsVersion {
+    /// MariaDB's.
+    V1,
+    /// MySQL's, with extra data.
+    V2,
+}
+
+/// Whether the rows are compressed in the event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RowsCompression {
+    /// As they are.
+    Plain,
+    /// `log_bin_compress`.
+    Compressed,
+}
+
+/// The flags of a rows event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct RowsFlags(pub u16);
+
+impl RowsFlags {
+    /// STMT_END_F: the last event of its statement.
+    pub const STATEMENT_END: u16 = 1;
+    /// NO_FOREIGN_KEY_CHECKS_F.
+    pub const NO_FOREIGN_KEY_CHECKS: u16 = 2;
+    /// RELAXED_UNIQUE_CHECKS_F.
+    pub const RELAXED_UNIQUE_CHECKS: u16 = 4;
+    /// COMPLETE_ROWS_F: images hold all columns.
+    pub const COMPLETE_ROWS: u16 = 8;
+    /// NO_CHECK_CONSTRAINT_CHECKS_F.
+    pub const NO_CHECK_CONSTRAINT_CHECKS: u16 = 1 << 7;
+
+    /// Whether it is the last event of its statement.
+    pub fn ends_statement(self) -> bool {
+        self.0 & Self::STATEMENT_END != 0
+    }
+}
+
+/// Changed rows of one table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RowsEvent<'a> {
+    /// What happened to them.
+    pub kind: RowsKind,
+    /// How the event is laid out.
+    pub version: RowsVersion,
+    /// Whether the rows are compressed when encoded. `rows` never is.
+    pub compression: RowsCompression,
+    /// The number that a table map before it gave the table.
+    pub table_id: TableId,
+    /// What to do with them.
+    pub flags: RowsFlags,
+    /// Version 2's extra data, without its length.
+    pub extra_data: &'a [u8],
+    /// How many columns the table has.
+    pub columns: usize,
+    /// Which columns the (before) images hold, a bit each.
+    pub columns_present: &'a [u8],
+    /// Which columns the after images of an update hold; empty otherwise.
+    pub columns_present_after: &'a [u8],
+    /// The images, one after the other.
+    pub rows: Cow<'a, [u8]>,
+}
+
+impl<'a> RowsEvent<'a> {
+    /// Decodes the body of any rows event.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`]; a compressed event that claims to be longer than any event may be is one.
+    pub fn decode(event_type: EventType, body: &'a [u8]) -> Result<Self> {
+        let (kind, version, compression) = layout(event_type).ok_or(Error::Malformed {
+            event: "rows",
+            problem: "its type is no rows event's",
+        })?;
+        let mut cursor = Cursor::new(event_type.name(), body);
+        let table_id = TableId(cursor.u48()?);
+        let flags = RowsFlags(cursor.u16()?);
+        let extra_data = match version {
+            RowsVersion::V1 => &[][..],
+            RowsVersion::V2 => {
+                let length = usize::from(cursor.u16()?);
+                let length = length
+                    .checked_sub(2)
+                    .ok_or_else(|| cursor.malformed("its extra data is too short"))?;
+                cursor.bytes(length)?
+            }
+        };
+        let columns = column_count(&mut cursor)?;
+        let columns_present = cursor.bytes(columns.div_ceil(8))?;
+        let columns_present_after = match kind {
+            RowsKind::Update => cursor.bytes(columns.div_ceil(8))?,
+            RowsKind::Write | RowsKind::Delete => &[],
+        };
+        let rows = match compression {
+            RowsCompression::Plain => Cow::Borrowed(cursor.rest()),
+            // The dummy event at the end of a statement has no rows, and then no compressed form either.
+            RowsCompression::Compressed if cursor.is_empty() => Cow::Borrowed(&[][..]),
+            RowsCompression::Compressed => Cow::Owned(decompress(event_type.name(), cursor.rest())?),
+        };
+        Ok(Self {
+            kind,
+            version,
+            compression,
+            table_id,
+            flags,
+            extra_data,
+            columns,
+            columns_present,
+            columns_present_after,
+            rows,
+        })
+    }
+}
+
+/// Kind, version and compression of a type of rows event.
+fn layout(event_type: EventType) -> Option<(RowsKind, RowsVersion, RowsCompression)> {
+    use RowsCompression::{Compressed, Plain};
+    use RowsKind::{Delete, Update, Write};
+    use RowsVersion::{V1, V2};
+    Some(match event_type {
+        EventType::WRITE_ROWS_V1 => (Write, V1, Plain),
+        EventType::UPDATE_ROWS_V1 => (Update, V1, Plain),
+        EventType::DELETE_ROWS_V1 => (Delete, V1, Plain),
+        EventType::WRITE_ROWS => (Write, V2, Plain),
+        EventType::UPDATE_ROWS => (Update, V2, Plain),
+        EventType::DELETE_ROWS => (Delete, V2, Plain),
+        EventType::WRITE_ROWS_COMPRESSED_V1 => (Write, V1, Compressed),
+        EventType::UPDATE_ROWS_COMPRESSED_V1 => (Update, V1, Compressed),
+        EventType::DELETE_ROWS_COMPRESSED_V1 => (Delete, V1, Compressed),
+        EventType::WRITE_ROWS_COMPRESSED => (Write, V2, Compressed),
+        EventType::UPDATE_ROWS_COMPRESSED => (Update, V2, Compressed),
+        EventType::DELETE_ROWS_COMPRESSED => (Delete, V2, Compressed),
+        _ => return None,
+    })
+}
+
+impl EventBody for RowsEvent<'_> {
+    fn event_type(&self) -> EventType {
+        let first = match (self.version, self.compression) {
+            (RowsVersion::V1, RowsCompression::Plain) => EventType::WRITE_ROWS_V1,
+            (RowsVersion::V2, RowsCompression::Plain) => EventType::WRITE_ROWS,
+            (RowsVersion::V1, RowsCompression::Compressed) => EventType::WRITE_ROWS_COMPRESSED_V1,
+            (RowsVersion::V2, RowsCompression::Compressed) => EventType::WRITE_ROWS_COMPRESSED,
+        };
+        EventType(
+            first.0
+                + match self.kind {
+                    RowsKind::Write => 0,
+                    RowsKind::Update => 1,
+                    RowsKind::Delete => 2,
+                },
+        )
+    }
+
+    fn encode_body(&self, out: &mut Vec<u8>) {
+        out.put_u48(self.table_id.0);
+        out.put_u16(self.flags.0);
+        if self.version == RowsVersion::V2 {
+            out.put_u16(self.extra_data.len() as u16 + 2);
+            out.extend_from_slice(self.extra_data);
+        }
+        out.put_packed(self.columns as u64);
+        out.extend_from_slice(self.columns_present);
+        out.extend_from_slice(self.columns_present_after);
+        match self.compression {
+            RowsCompression::Plain => out.extend_from_slice(&self.rows),
+            RowsCompression::Compressed if self.rows.is_empty() => {}
+            RowsCompression::Compressed => super::compression::compress(out, &self.rows),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Table_map: gives a table and its column types a number, which the following rows events use.
+//!
+//! ```text
+//! table id (6) | flags (2)
+//! | database: length (1), name, NUL | table: length (1), name, NUL
+//! | number of columns (packed) | type codes (1 each) | metadata: length (packed), bytes
+//! | nullable columns (bitmap) | optional metadata
+//! ```
+//! MariaDB's `Table_map_log_event`. What the metadata means is known to `paceline_types::table_map_metadata`.
+
+use super::EventType;
+use super::raw::EventBody;
+use crate::codec::{Cursor, PutExt};
+use crate::error::Result;
+
+/// The highest number of columns that MariaDB gives a table.
+pub const COLUMNS_MAX: usize = 4096;
+
+/// The number that a table map gives a table; 48 bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TableId(pub u64);
+
+impl TableId {
+    /// What MariaDB writes in a rows event that only marks the end of a statement.
+    pub const DUMMY: Self = Self(0x00FF_FFFF);
+    /// The highest id.
+    pub const MAX: Self = Self((1 << 48) - 1);
+}
+
+/// A table and its column types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TableMapEvent<'a> {
+    /// The number that rows events use.
+    pub table_id: TableId,
+    /// MariaDB's TM_* flags; TM_BIT_LEN_EXACT_F (1) is always set by MariaDB.
+    pub flags: u16,
+    /// The database's name.
+    pub database: &'a [u8],
+    /// The table's name.
+    pub table: &'a [u8],
+    /// A type code for each column (MYSQL_TYPE_…).
+    pub column_types: &'a [u8],
+    /// The types' metadata, each type's own length.
+    pub metadata: &'a [u8],
+    /// Which columns may be NULL, a bit each, least significant first.
+    pub nullable: &'a [u8],
+    /// What `binlog_row_metadata` adds, as it is.
+    pub optional_metadata: &'a [u8],
+}
+
+impl<'a> TableMapEvent<'a> {
+    /// Columns' lengths are exact to the bit: what MariaDB always sets.
+    pub const FLAG_BIT_LENGTH_EXACT: u16 = 1;
+
+    /// Decodes the body.
+    ///
+    /// # Errors
+    /// [`crate::Error::Malformed`].
+    pub fn decode(body: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new("Table_map", body);
+        let table_id = TableId(cursor.u48()?);
+        let flags = cursor.u16()?;
+        let database = cursor.short_bytes_with_nul()?;
+        let table = cursor.short_bytes_with_nul()?;
+        let columns = column_count(&mut cursor)?;
+        let column_types = cursor.bytes(columns)?;
+        let metadata_length = cursor.packed()?;
+        let metadata = cursor.bytes(usize::try_from(metadata_length).unwrap_or(usize::MAX))?;
+        let nullable = cursor.bytes(columns.div_ceil(8))?;
+        let optional_metadata = cursor.rest();
+        Ok(Self {
+            table_id,
+            flags,
+            database,
+            table,
+            column_types,
+            metadata,
+            nullable,
+            optional_metadata,
+        })
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.column_types.len()
+    }
+}
+
+/// Reads a number of columns and checks it against the limit.
+pub(super) fn column_count(cursor: &mut Cursor<'_>) -> Result<usize> {
+    match usize::try_from(cursor.packed()?) {
+        Ok(columns) if columns <= COLUMNS_MAX => Ok(columns),
+        _ => Err(cursor.malformed("it has too many columns")),
+    }
+}
+
+impl EventBody for TableMapEvent<'_> {
+    fn event_type(&self) -> EventType {
+        EventType::TABLE_MAP
+    }
+
+    fn encode_body(&self, out: &mut Vec<u8>) {
+        out.put_u48(self.table_id.0);
+        out.put_u16(self.flags);
+        for name in [self.database, self.table] {
+            out.put_short_bytes(name);
+            out.put_u8(0);
+        }
+        out.put_packed(self.column_types.len() as u64);
+        out.extend_from_slice(self.column_types);
+        out.put_packed(self.metadata.len() as u64);
+        out.extend_from_slice(self.metadata);
+        out.extend_from_slice(self.nullable);
+        out.extend_from_slice(self.optional_metadata);
+    }
+}

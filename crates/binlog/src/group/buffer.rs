@@ -1,0 +1,428 @@
+//! What a session's thread encodes before its transaction has a place in the log.
+
+use crate::checksum::{Shift, crc32};
+use crate::codec::PutExt;
+use crate::event::{
+    CHECKSUM_LENGTH, END_POSITION_OFFSET, EventBody, EventFlags, EventHeader, EventType, FLAGS_OFFSET,
+    GtidFlags, HEADER_LENGTH, QueryEvent, RowsFlags, RowsKind, TableId, TableMapEvent, XidEvent,
+};
+use paceline_types::ServerId;
+
+/// `binlog_row_event_max_size`'s default, in bytes.
+pub const ROW_EVENT_SIZE_MAX_DEFAULT: usize = 8192;
+
+/// Bytes of a version 1 rows event between header and bitmaps: table id and flags.
+const ROWS_POST_HEADER_LENGTH: usize = 8;
+
+/// What the events of a transaction have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupOptions {
+    /// The server where the transaction was born.
+    pub server_id: ServerId,
+    /// Flags of every event's header, such as [`EventFlags::SKIP_REPLICATION`].
+    pub event_flags: EventFlags,
+    /// `binlog_row_event_max_size`: a rows event is ended before the row that would make its body longer, in bytes. A
+    /// single row may be longer.
+    pub row_event_size_max: usize,
+}
+
+impl GroupOptions {
+    /// A transaction of this server with MariaDB's defaults.
+    pub fn new(server_id: ServerId) -> Self {
+        Self {
+            server_id,
+            event_flags: EventFlags::NONE,
+            row_event_size_max: ROW_EVENT_SIZE_MAX_DEFAULT,
+        }
+    }
+}
+
+/// What the events of a statement have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StatementOptions<'a> {
+    /// When it started, in seconds since 1970.
+    pub timestamp: u32,
+    /// Its text for an Annotate_rows event (`binlog_annotate_row_events`). It is written with the first row.
+    pub annotation: Option<&'a [u8]>,
+    /// Flags of its rows events beside the one at the statement's end (`foreign_key_checks=0` and the like).
+    pub row_flags: RowsFlags,
+}
+
+/// A table as the log names it: its table map, encoded once for many transactions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoggedTable {
+    table_id: TableId,
+    map_body: Vec<u8>,
+    /// The number of columns (packed) and the bitmap with all of them present.
+    columns: Vec<u8>,
+    bitmap_length: usize,
+}
+
+impl LoggedTable {
+    /// Encodes a table map.
+    pub fn new(map: &TableMapEvent<'_>) -> Self {
+        let mut map_body = Vec::new();
+        map.encode_body(&mut map_body);
+        let mut columns = Vec::new();
+        columns.put_packed(map.columns() as u64);
+        let bitmap_length = map.columns().div_ceil(8);
+        // MariaDB sets the bits beyond the last column as well.
+        columns.resize(columns.len() + bitmap_length, 0xFF);
+        Self {
+            table_id: map.table_id,
+            map_body,
+            columns,
+            bitmap_length,
+        }
+    }
+
+    /// The number that rows events use.
+    pub fn table_id(&self) -> TableId {
+        self.table_id
+    }
+
+    fn bitmap(&self) -> &[u8] {
+        &self.columns[self.columns.len() - self.bitmap_length..]
+    }
+}
+
+/// A finished event in the buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FinishedEvent {
+    /// Where it ends in the buffer. It starts where the one before it ends.
+    pub end: usize,
+    /// How its end position moves its checksum.
+    pub shift: Shift,
+}
+
+/// A rows event that further rows may join.
+#[derive(Clone, Copy, Debug)]
+struct OpenRows {
+    table_id: TableId,
+    kind: RowsKind,
+    /// Where it starts in the buffer.
+    start: usize,
+}
+
+/// A place in the buffer to come back to: the start of a statement or a savepoint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BufferMark {
+    bytes: usize,
+    events: usize,
+}
+
+/// A transaction's events but for the Gtid event, each with end position 0 and the checksum for that.
+///
+/// ```
+/// use paceline_binlog::event::{TableId, TableMapEvent};
+/// use paceline_binlog::group::*;
+/// use paceline_types::ServerId;
+///
+/// let table = LoggedTable::new(&TableMapEvent {
+///     table_id: TableId(18),
+///     flags: TableMapEvent::FLAG_BIT_LENGTH_EXACT,
+///     database: b"test",
+///     table: b"t",
+///     column_types: &[3], // MYSQL_TYPE_LONG
+///     metadata: &[],
+///     nullable: &[0],
+///     optional_metadata: &[],
+/// });
+/// let mut buffer = EventGroupBuffer::new(GroupOptions::new(ServerId(1)));
+/// let statement = StatementOptions { annotation: Some(b"INSERT INTO t VALUES (1)"), ..Default::default() };
+/// buffer.begin_statement(&statement);
+/// buffer.write_row(&table, &[0xFE, 1, 0, 0, 0]);
+/// buffer.end_statement();
+/// buffer.commit(7);
+/// assert_eq!(buffer.event_count(), 4);
+/// ```
+#[derive(Debug)]
+pub struct EventGroupBuffer {
+    pub(super) bytes: Vec<u8>,
+    pub(super) events: Vec<FinishedEvent>,
+    options: GroupOptions,
+    gtid_flags: GtidFlags,
+    gtid_extra: Vec<u8>,
+    timestamp: u32,
+    row_flags: RowsFlags,
+    annotation: Vec<u8>,
+    annotation_is_due: bool,
+    open: Option<OpenRows>,
+    /// The tables that the statement has mapped so far.
+    mapped: Vec<TableId>,
+    /// Whether the statement has rows events behind its table maps.
+    has_rows: bool,
+}
+
+impl EventGroupBuffer {
+    /// An empty buffer. It allocates nothing before the first event.
+    pub fn new(options: GroupOptions) -> Self {
+        Self {
+            bytes: Vec::new(),
+            events: Vec::new(),
+            options,
+            gtid_flags: GtidFlags::TRANSACTIONAL.with(GtidFlags::ALLOW_PARALLEL),
+            gtid_extra: Vec::new(),
+            timestamp: 0,
+            row_flags: RowsFlags(0),
+            annotation: Vec::new(),
+            annotation_is_due: false,
+            open: None,
+            mapped: Vec::new(),
+            has_rows: false,
+        }
+    }
+
+    /// Empties the buffer for another transaction and keeps its memory.
+    pub fn reset(&mut self, options: GroupOptions) {
+        self.bytes.clear();
+        self.events.clear();
+        self.options = options;
+        self.gtid_flags = GtidFlags::TRANSACTIONAL.with(GtidFlags::ALLOW_PARALLEL);
+        self.gtid_extra.clear();
+        self.annotation_is_due = false;
+        self.open = None;
+        self.mapped.clear();
+        self.has_rows = false;
+    }
+
+    /// The flags of the Gtid event. At first: transactional, parallel apply allowed.
+    pub fn set_gtid_flags(&mut self, flags: GtidFlags) {
+        self.gtid_flags = flags;
+    }
+
+    /// The flags of the Gtid event.
+    pub fn gtid_flags(&self) -> GtidFlags {
+        self.gtid_flags
+    }
+
+    /// The Gtid event's extra flags and what belongs to them, as they came from a primary
+    /// ([`crate::event::GtidEvent::extra`]).
+    pub fn set_gtid_extra(&mut self, extra: &[u8]) {
+        self.gtid_extra.clear();
+        self.gtid_extra.extend_from_slice(extra);
+    }
+
+    pub(super) fn gtid_extra(&self) -> &[u8] {
+        &self.gtid_extra
+    }
+
+    /// What the events have in common.
+    pub fn options(&self) -> &GroupOptions {
+        &self.options
+    }
+
+    /// The start of the last statement, in seconds since 1970.
+    pub fn timestamp(&self) -> u32 {
+        self.timestamp
+    }
+
+    /// The length of what was encoded, in bytes.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether nothing was logged yet.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// How many events are finished.
+    pub fn event_count(&self) -> usize {
+        self.events.len()
+    }
+
+    /// A statement begins. Nothing is written before its first row.
+    pub fn begin_statement(&mut self, statement: &StatementOptions<'_>) {
+        self.end_statement();
+        self.timestamp = statement.timestamp;
+        self.row_flags = statement.row_flags;
+        self.annotation.clear();
+        self.annotation_is_due = false;
+        if let Some(text) = statement.annotation {
+            self.annotation.extend_from_slice(text);
+            self.annotation_is_due = true;
+        }
+    }
+
+    /// The statement will change rows of this table. Statements that change several tables call it for each of them before
+    /// their first row: a replica opens all of a statement's tables with its first rows event. Otherwise the first row of a
+    /// table does it.
+    pub fn map_table(&mut self, table: &LoggedTable) {
+        if self.mapped.contains(&table.table_id) {
+            return;
+        }
+        if self.has_rows {
+            // Too late for this statement's tables: to the replica, what follows is another statement.
+            self.end_statement();
+        }
+        if self.annotation_is_due {
+            self.annotation_is_due = false;
+            let annotation = std::mem::take(&mut self.annotation);
+            self.push_event(EventType::ANNOTATE_ROWS, |out| out.extend_from_slice(&annotation));
+            self.annotation = annotation;
+        }
+        self.push_event(EventType::TABLE_MAP, |out| out.extend_from_slice(&table.map_body));
+        self.mapped.push(table.table_id);
+    }
+
+    /// A row was inserted.
+    pub fn write_row(&mut self, table: &LoggedTable, after: &[u8]) {
+        self.row(table, RowsKind::Write, after, &[]);
+    }
+
+    /// A row was changed.
+    pub fn update_row(&mut self, table: &LoggedTable, before: &[u8], after: &[u8]) {
+        self.row(table, RowsKind::Update, before, after);
+    }
+
+    /// A row was deleted.
+    pub fn delete_row(&mut self, table: &LoggedTable, before: &[u8]) {
+        self.row(table, RowsKind::Delete, before, &[]);
+    }
+
+    fn row(&mut self, table: &LoggedTable, kind: RowsKind, first: &[u8], second: &[u8]) {
+        let length = first.len() + second.len();
+        let fits = self.open.is_some_and(|open| {
+            open.table_id == table.table_id
+                && open.kind == kind
+                && self.bytes.len() - open.start - HEADER_LENGTH + length <= self.options.row_event_size_max
+        });
+        if !fits {
+            self.map_table(table);
+            self.finish_rows(RowsFlags(0));
+            self.open_rows(table, kind, length);
+        }
+        self.bytes.extend_from_slice(first);
+        self.bytes.extend_from_slice(second);
+    }
+
+    fn open_rows(&mut self, table: &LoggedTable, kind: RowsKind, length: usize) {
+        let start = self.bytes.len();
+        let fixed = HEADER_LENGTH + ROWS_POST_HEADER_LENGTH + table.columns.len() + table.bitmap_length;
+        self.bytes.reserve(fixed + length + CHECKSUM_LENGTH);
+        let event_type = match kind {
+            RowsKind::Write => EventType::WRITE_ROWS_V1,
+            RowsKind::Update => EventType::UPDATE_ROWS_V1,
+            RowsKind::Delete => EventType::DELETE_ROWS_V1,
+        };
+        let header = self.header(event_type, 0);
+        self.bytes.extend_from_slice(&header);
+        self.bytes.put_u48(table.table_id.0);
+        self.bytes.put_u16(self.row_flags.0);
+        self.bytes.extend_from_slice(&table.columns);
+        if kind == RowsKind::Update {
+            self.bytes.extend_from_slice(table.bitmap());
+        }
+        self.open = Some(OpenRows {
+            table_id: table.table_id,
+            kind,
+            start,
+        });
+        self.has_rows = true;
+    }
+
+    /// Ends the open rows event, if there is one, with these flags added.
+    fn finish_rows(&mut self, flags: RowsFlags) {
+        if let Some(open) = self.open.take() {
+            let at = open.start + HEADER_LENGTH + 6;
+            self.bytes[at] |= flags.0 as u8;
+            self.finish_event(open.start);
+        }
+    }
+
+    /// The statement is over.
+    pub fn end_statement(&mut self) {
+        self.finish_rows(RowsFlags(RowsFlags::STATEMENT_END));
+        self.mapped.clear();
+        self.has_rows = false;
+    }
+
+    /// A statement that is logged as text: DDL (then the only event, with [`GtidFlags::STANDALONE`] set by the caller),
+    /// or SAVEPOINT.
+    pub fn query(&mut self, timestamp: u32, flags: EventFlags, query: &QueryEvent<'_>) {
+        self.end_statement();
+        self.timestamp = timestamp;
+        let common = self.options.event_flags;
+        self.options.event_flags = common.with(flags);
+        self.push_event(query.event_type(), |out| query.encode_body(out));
+        self.options.event_flags = common;
+    }
+
+    /// Any other event, such as one received from a primary.
+    pub fn event(&mut self, timestamp: u32, body: &dyn EventBody) {
+        self.end_statement();
+        self.timestamp = timestamp;
+        self.push_event(body.event_type(), |out| body.encode_body(out));
+    }
+
+    /// The transaction is complete: its Xid event.
+    pub fn commit(&mut self, xid: u64) {
+        self.end_statement();
+        let body = XidEvent { xid };
+        self.push_event(EventType::XID, |out| body.encode_body(out));
+    }
+
+    /// The place to come back to if what follows is rolled back. Statements are ended by it.
+    pub fn mark(&mut self) -> BufferMark {
+        self.end_statement();
+        BufferMark {
+            bytes: self.bytes.len(),
+            events: self.events.len(),
+        }
+    }
+
+    /// Forgets everything since the mark was taken.
+    ///
+    /// # Panics
+    /// If the buffer was rolled back past the mark since.
+    pub fn roll_back_to(&mut self, mark: BufferMark) {
+        assert!(
+            mark.bytes <= self.bytes.len() && mark.events <= self.events.len(),
+            "a mark of what is no longer there"
+        );
+        self.open = None;
+        self.mapped.clear();
+        self.has_rows = false;
+        self.bytes.truncate(mark.bytes);
+        self.events.truncate(mark.events);
+    }
+
+    fn header(&self, event_type: EventType, length: u32) -> [u8; HEADER_LENGTH] {
+        EventHeader {
+            timestamp: self.timestamp,
+            event_type,
+            server_id: self.options.server_id,
+            length,
+            end_position: 0,
+            flags: self.options.event_flags,
+        }
+        .encode()
+    }
+
+    fn push_event(&mut self, event_type: EventType, body: impl FnOnce(&mut Vec<u8>)) {
+        self.finish_rows(RowsFlags(0));
+        let start = self.bytes.len();
+        let header = self.header(event_type, 0);
+        self.bytes.extend_from_slice(&header);
+        body(&mut self.bytes);
+        self.finish_event(start);
+    }
+
+    /// Writes the length and the checksum of the event that starts there and ends at the buffer's end.
+    fn finish_event(&mut self, start: usize) {
+        const { assert!(END_POSITION_OFFSET + 4 == FLAGS_OFFSET) };
+        let length = self.bytes.len() - start + CHECKSUM_LENGTH;
+        let field =
+            u32::try_from(length).expect("an event is shorter than 4 GiB: packets have a lower limit");
+        self.bytes[start + 9..start + 13].copy_from_slice(&field.to_le_bytes());
+        let checksum = crc32(&self.bytes[start..]);
+        self.bytes.extend_from_slice(&checksum.to_le_bytes());
+        let after_end_position = length - CHECKSUM_LENGTH - END_POSITION_OFFSET - 4;
+        let shift = Shift::for_bytes_after(after_end_position);
+        self.events.push(FinishedEvent {
+            end: self.bytes.len(),
+            shift,
+        });
+    }
+}

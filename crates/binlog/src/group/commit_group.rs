@@ -1,0 +1,166 @@
+//! What the leader of a commit group makes of its transactions.
+
+use super::buffer::{EventGroupBuffer, FinishedEvent};
+use crate::event::{
+    CHECKSUM_LENGTH, CommitId, END_POSITION_OFFSET, EventStamp, GtidEvent, GtidFlags, encode_event,
+    end_position,
+};
+use paceline_types::{Gtid, LogPosition};
+use std::io::IoSlice;
+use std::ops::Range;
+
+/// Events up to this many bytes are copied into one piece with their neighbours; what is longer is written from where the
+/// session encoded it.
+const COPIED_LENGTH_MAX: usize = 64 * 1024;
+
+/// How many transactions a commit group has. A commit id is written only where there is someone to share it with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GroupSize {
+    /// One.
+    Single,
+    /// More than one.
+    Several,
+}
+
+/// Where a transaction was placed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlacedGroup {
+    /// Where its Gtid event starts.
+    pub start: LogPosition,
+    /// Where its last event ends: its version.
+    pub end: LogPosition,
+}
+
+/// One write to the log: the event groups of one or more transactions, with their places.
+///
+/// It is made to be used again: [`CommitGroup::begin`] empties it and keeps its memory.
+#[derive(Debug, Default)]
+pub struct CommitGroup {
+    start: LogPosition,
+    commit_id: Option<CommitId>,
+    length: u64,
+    copied: Vec<u8>,
+    pieces: Vec<Piece>,
+    placed: Vec<(Gtid, u64)>,
+}
+
+/// A part of the write.
+#[derive(Debug)]
+enum Piece {
+    /// These bytes of `copied`.
+    Copied(Range<usize>),
+    /// A long event group without its Gtid event.
+    Long(Vec<u8>),
+}
+
+impl CommitGroup {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Starts a group whose first event will stand at `start`, which [`crate::Log::reserve`] has given.
+    pub fn begin(&mut self, start: LogPosition, size: GroupSize) {
+        self.start = start;
+        self.commit_id = match size {
+            GroupSize::Single => None,
+            GroupSize::Several => Some(CommitId::of_group_at(start)),
+        };
+        self.length = 0;
+        self.copied.clear();
+        self.pieces.clear();
+        self.placed.clear();
+    }
+
+    /// Places one transaction behind those before it, under this GTID. What the session encoded is patched; a long buffer
+    /// is moved out of `buffer`, a short one is copied.
+    pub fn add(&mut self, buffer: &mut EventGroupBuffer, gtid: Gtid) -> PlacedGroup {
+        let start = self.start.advanced_by(self.length);
+        let stamp = EventStamp {
+            timestamp: buffer.timestamp(),
+            server_id: gtid.server_id,
+            flags: buffer.options().event_flags,
+        };
+        let event = GtidEvent {
+            gtid,
+            flags: buffer
+                .gtid_flags()
+                .without(GtidFlags::PREPARED_XA)
+                .without(GtidFlags::COMPLETED_XA),
+            commit_id: self.commit_id,
+            xa: None,
+            extra: buffer.gtid_extra(),
+        };
+        let copied_from = self.copied.len();
+        encode_event(&mut self.copied, &stamp, start.offset(), &event);
+        let base = start.offset() + (self.copied.len() - copied_from) as u64;
+        let length = buffer.bytes.len();
+        if length <= COPIED_LENGTH_MAX {
+            let at = self.copied.len();
+            self.copied.extend_from_slice(&buffer.bytes);
+            place(&mut self.copied[at..], &buffer.events, base);
+            self.push_copied(copied_from..self.copied.len());
+        } else {
+            self.push_copied(copied_from..self.copied.len());
+            place(&mut buffer.bytes, &buffer.events, base);
+            self.pieces.push(Piece::Long(std::mem::take(&mut buffer.bytes)));
+        }
+        let end = LogPosition::new(start.ordinal(), base + length as u64);
+        self.length = end.offset() - self.start.offset();
+        self.placed.push((gtid, start.offset()));
+        PlacedGroup { start, end }
+    }
+
+    fn push_copied(&mut self, range: Range<usize>) {
+        match self.pieces.last_mut() {
+            Some(Piece::Copied(last)) if last.end == range.start => last.end = range.end,
+            _ => self.pieces.push(Piece::Copied(range)),
+        }
+    }
+
+    /// Where the group starts.
+    pub fn start(&self) -> LogPosition {
+        self.start
+    }
+
+    /// Where the group ends.
+    pub fn end(&self) -> LogPosition {
+        self.start.advanced_by(self.length)
+    }
+
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The transactions and where each starts in the file, in order.
+    pub fn transactions(&self) -> impl ExactSizeIterator<Item = (Gtid, u64)> + '_ {
+        self.placed.iter().copied()
+    }
+
+    /// The bytes to write, in order.
+    pub fn slices(&self) -> impl Iterator<Item = IoSlice<'_>> + '_ {
+        self.pieces.iter().map(|piece| match piece {
+            Piece::Copied(range) => IoSlice::new(&self.copied[range.clone()]),
+            Piece::Long(bytes) => IoSlice::new(bytes),
+        })
+    }
+
+    /// How many bytes a transaction takes at most beyond what its session encoded: its Gtid event.
+    pub const GTID_EVENT_LENGTH_MAX: u64 = 64;
+}
+
+/// Gives every event of a group its end position. `base` is where the first one will stand in the file.
+fn place(bytes: &mut [u8], events: &[FinishedEvent], base: u64) {
+    let mut start = 0;
+    for event in events {
+        let end = end_position(base, event.end as u64);
+        let this = &mut bytes[start..event.end];
+        this[END_POSITION_OFFSET..END_POSITION_OFFSET + 4].copy_from_slice(&end.to_le_bytes());
+        let checksum = this
+            .last_chunk_mut::<CHECKSUM_LENGTH>()
+            .expect("a finished event has a checksum");
+        *checksum = (u32::from_le_bytes(*checksum) ^ event.shift.apply(end)).to_le_bytes();
+        start = event.end;
+    }
+}

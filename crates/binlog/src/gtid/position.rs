@@ -1,0 +1,129 @@
+//! A GTID position: the last GTID of each domain.
+
+use crate::error::{Error, Result};
+use paceline_types::{DomainId, Gtid, SequenceNumber};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// One GTID per domain, in order of domain. Its size is fixed by the number of domains.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct GtidPosition {
+    last: BTreeMap<DomainId, Gtid>,
+}
+
+impl GtidPosition {
+    /// The position before everything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The last GTID of a domain.
+    pub fn get(&self, domain_id: DomainId) -> Option<Gtid> {
+        self.last.get(&domain_id).copied()
+    }
+
+    /// Sets a domain's last GTID; returns what it was.
+    pub fn set(&mut self, gtid: Gtid) -> Option<Gtid> {
+        self.last.insert(gtid.domain_id, gtid)
+    }
+
+    /// Forgets a domain.
+    pub fn remove(&mut self, domain_id: DomainId) -> Option<Gtid> {
+        self.last.remove(&domain_id)
+    }
+
+    /// Sets a domain's last GTID if its sequence number is higher than what is there. What MariaDB does where it joins
+    /// two positions (`gtid_current_pos`).
+    pub fn advance(&mut self, gtid: Gtid) {
+        if self
+            .get(gtid.domain_id)
+            .is_none_or(|known| known.sequence < gtid.sequence)
+        {
+            self.set(gtid);
+        }
+    }
+
+    /// Whether the sequence number of this domain is at least that. It compares numbers only, as MASTER_GTID_WAIT does:
+    /// holes and server ids do not matter.
+    pub fn reaches(&self, domain_id: DomainId, sequence: SequenceNumber) -> bool {
+        self.get(domain_id)
+            .is_some_and(|known| known.sequence >= sequence)
+    }
+
+    /// Whether this position is at or past the other in every domain that the other names.
+    pub fn covers(&self, other: &GtidPosition) -> bool {
+        other
+            .iter()
+            .all(|gtid| self.reaches(gtid.domain_id, gtid.sequence))
+    }
+
+    /// The GTIDs, in order of domain.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Gtid> + '_ {
+        self.last.values().copied()
+    }
+
+    /// How many domains there are.
+    pub fn len(&self) -> usize {
+        self.last.len()
+    }
+
+    /// Whether it is the position before everything.
+    pub fn is_empty(&self) -> bool {
+        self.last.is_empty()
+    }
+}
+
+impl FromIterator<Gtid> for GtidPosition {
+    /// Where a domain comes twice, the last one holds.
+    fn from_iter<I: IntoIterator<Item = Gtid>>(gtids: I) -> Self {
+        Self {
+            last: gtids.into_iter().map(|gtid| (gtid.domain_id, gtid)).collect(),
+        }
+    }
+}
+
+impl fmt::Display for GtidPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_list(f, self.iter())
+    }
+}
+
+impl FromStr for GtidPosition {
+    type Err = Error;
+
+    /// Reads `0-1-100,2-5-300`; blanks around a GTID are allowed, an empty text is the position before everything.
+    ///
+    /// # Errors
+    /// [`Error::GtidSyntax`] (1941) and [`Error::DuplicateDomain`] (1943).
+    fn from_str(text: &str) -> Result<Self> {
+        let mut position = Self::new();
+        for gtid in parse_list(text)? {
+            if let Some(first) = position.set(gtid) {
+                return Err(Error::DuplicateDomain { first, second: gtid });
+            }
+        }
+        Ok(position)
+    }
+}
+
+/// Writes GTIDs with commas between them.
+pub(super) fn write_list(f: &mut fmt::Formatter<'_>, gtids: impl Iterator<Item = Gtid>) -> fmt::Result {
+    for (number, gtid) in gtids.enumerate() {
+        if number > 0 {
+            f.write_str(",")?;
+        }
+        write!(f, "{gtid}")?;
+    }
+    Ok(())
+}
+
+/// Reads GTIDs with commas between them; nothing but blanks is an empty list.
+pub(super) fn parse_list(text: &str) -> Result<Vec<Gtid>> {
+    if text.trim_matches(' ').is_empty() {
+        return Ok(Vec::new());
+    }
+    text.split(',')
+        .map(|part| part.trim_matches(' ').parse().map_err(|_| Error::GtidSyntax))
+        .collect()
+}

@@ -1,0 +1,156 @@
+//! A GTID state: the last GTID of each domain and server, and which server wrote last in each domain.
+
+use super::LOCAL_DOMAIN;
+use super::position::{GtidPosition, parse_list, write_list};
+use crate::error::{Error, Result};
+use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// The last GTID of each domain and server.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct BinlogState {
+    domains: BTreeMap<DomainId, Domain>,
+}
+
+/// One domain's part of the state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Domain {
+    /// The highest sequence number ever given out or received here.
+    highest: SequenceNumber,
+    /// Each server's last GTID, the one written last at the end.
+    servers: Vec<(ServerId, SequenceNumber)>,
+}
+
+/// What a run of transactions changed in a state: the GTIDs to [`BinlogState::update`] with, in order.
+pub type StateDelta = Vec<Gtid>;
+
+impl BinlogState {
+    /// The state of an empty log.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A transaction was written to the log. Those of [`LOCAL_DOMAIN`] leave no trace.
+    pub fn update(&mut self, gtid: Gtid) {
+        if gtid.domain_id == LOCAL_DOMAIN {
+            return;
+        }
+        let domain = self.domains.entry(gtid.domain_id).or_insert_with(|| Domain {
+            highest: gtid.sequence,
+            servers: Vec::with_capacity(1),
+        });
+        domain.highest = domain.highest.max(gtid.sequence);
+        match domain.servers.last_mut() {
+            Some(last) if last.0 == gtid.server_id => last.1 = gtid.sequence,
+            _ => {
+                domain
+                    .servers
+                    .retain(|(server_id, _)| *server_id != gtid.server_id);
+                domain.servers.push((gtid.server_id, gtid.sequence));
+            }
+        }
+    }
+
+    /// The number that the next local transaction of this domain gets: one above everything written or received, so
+    /// that the number alone orders history across failovers. `None` when the numbers are used up.
+    pub fn next_sequence(&self, domain_id: DomainId) -> Option<SequenceNumber> {
+        let highest = self.domains.get(&domain_id).map_or(0, |domain| domain.highest.0);
+        highest.checked_add(1).map(SequenceNumber)
+    }
+
+    /// The highest sequence number seen in a domain.
+    pub fn highest_sequence(&self, domain_id: DomainId) -> Option<SequenceNumber> {
+        self.domains.get(&domain_id).map(|domain| domain.highest)
+    }
+
+    /// The last GTID written in a domain, by whichever server.
+    pub fn last(&self, domain_id: DomainId) -> Option<Gtid> {
+        let domain = self.domains.get(&domain_id)?;
+        domain.servers.last().map(|(server_id, sequence)| Gtid {
+            domain_id,
+            server_id: *server_id,
+            sequence: *sequence,
+        })
+    }
+
+    /// The last GTID of a server in a domain.
+    pub fn last_of(&self, domain_id: DomainId, server_id: ServerId) -> Option<Gtid> {
+        let (_, sequence) = *self
+            .domains
+            .get(&domain_id)?
+            .servers
+            .iter()
+            .find(|(server, _)| *server == server_id)?;
+        Some(Gtid {
+            domain_id,
+            server_id,
+            sequence,
+        })
+    }
+
+    /// `gtid_binlog_pos`: the last GTID of each domain.
+    pub fn position(&self) -> GtidPosition {
+        self.domains
+            .keys()
+            .filter_map(|domain_id| self.last(*domain_id))
+            .collect()
+    }
+
+    /// Every GTID, by domain; within a domain the one written last comes last, as in a Gtid_list event.
+    pub fn iter(&self) -> impl Iterator<Item = Gtid> + '_ {
+        self.domains.iter().flat_map(|(domain_id, domain)| {
+            domain.servers.iter().map(|(server_id, sequence)| Gtid {
+                domain_id: *domain_id,
+                server_id: *server_id,
+                sequence: *sequence,
+            })
+        })
+    }
+
+    /// Forgets a domain (`FLUSH BINARY LOGS DELETE_DOMAIN_ID`).
+    pub fn remove_domain(&mut self, domain_id: DomainId) -> bool {
+        self.domains.remove(&domain_id).is_some()
+    }
+
+    /// Whether nothing was ever written.
+    pub fn is_empty(&self) -> bool {
+        self.domains.is_empty()
+    }
+}
+
+impl FromIterator<Gtid> for BinlogState {
+    fn from_iter<I: IntoIterator<Item = Gtid>>(gtids: I) -> Self {
+        let mut state = Self::new();
+        for gtid in gtids {
+            state.update(gtid);
+        }
+        state
+    }
+}
+
+impl fmt::Display for BinlogState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_list(f, self.iter())
+    }
+}
+
+impl FromStr for BinlogState {
+    type Err = Error;
+
+    /// Reads what `gtid_binlog_state` shows.
+    ///
+    /// # Errors
+    /// [`Error::GtidSyntax`] (1941) and [`Error::DuplicateServer`] (1943).
+    fn from_str(text: &str) -> Result<Self> {
+        let mut state = Self::new();
+        for gtid in parse_list(text)? {
+            if let Some(first) = state.last_of(gtid.domain_id, gtid.server_id) {
+                return Err(Error::DuplicateServer { first, second: gtid });
+            }
+            state.update(gtid);
+        }
+        Ok(state)
+    }
+}
