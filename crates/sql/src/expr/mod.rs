@@ -1,1 +1,37 @@
-//! Placeholder.
+//! Expressions: from syntax to values.
+//!
+//! ```text
+//!   sqlparser::ast::Expr ──bind_expr, Scope──▶ Expr ──eval, EvalContext──▶ Value
+//!          names              (types, rules,           (row, parameters,
+//!                              constants folded)         outer rows, subqueries)
+//! ```
+//!
+//! * [`bind`](bind_expr) decides everything that the types decide: which conversion, which comparison, which collation, the
+//!   result's type; so evaluation makes no decisions again for each row.
+//! * A [`Scope`] is the statement's side of binding: columns, aliases, subqueries, aggregates, parameters.
+//! * [`EvalContext`] is the statement's side of evaluation: session, parameters, outer rows, a [`SubqueryRunner`].
+//! * NULL, warnings and errors follow MariaDB 10.11; where evaluation differs it is listed in `tests/expressions/`.
+
+mod aggregate;
+mod bind;
+mod cast;
+mod context;
+pub mod errors;
+mod eval;
+mod expr_type;
+mod functions;
+mod scope;
+mod subquery;
+mod tree;
+mod window;
+
+pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
+pub use bind::{bind_comparison, bind_condition, bind_expr, common_type, comparison_rule};
+pub use cast::CastTarget;
+pub use context::{EvalContext, EvalMode, EvalState, OuterRow, SubqueryFrame, SubqueryRunner};
+pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
+pub use functions::{Call, Function, Stability};
+pub use scope::{Clause, ColumnName, Correlation, EmptyScope, Scope, Subquery};
+pub use subquery::CachedRows;
+pub use tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Quantifier, Truth};
+pub use window::{SortOrder, WindowCall, WindowFunction};

@@ -1,0 +1,59 @@
+//! The errors that binding and evaluation give.
+
+use std::fmt::Display;
+
+use paceline_types::ErrorCode;
+use paceline_types::error_code::{
+    ER_DATA_OUT_OF_RANGE, ER_OPERAND_COLUMNS, ER_PARSE_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
+    ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
+};
+
+use crate::error::Error;
+
+/// The error of that number, MariaDB's message filled with the arguments.
+#[cold]
+pub fn error(code: ErrorCode, arguments: &[&dyn Display]) -> Error {
+    Error::new(code, arguments)
+}
+
+/// 1235: "This version of MariaDB doesn't yet support '…'".
+#[cold]
+pub fn not_supported(what: impl Display) -> Error {
+    Error::unsupported(what)
+}
+
+/// 1193.
+#[cold]
+pub fn unknown_system_variable(name: &str) -> Error {
+    error(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name])
+}
+
+/// 1582.
+#[cold]
+pub fn parameter_count(function: &str) -> Error {
+    error(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&function])
+}
+
+/// 1241: "Operand should contain N column(s)".
+#[cold]
+pub fn operand_columns(count: usize) -> Error {
+    error(ER_OPERAND_COLUMNS, &[&count])
+}
+
+/// 1690: "BIGINT value is out of range in '…'".
+#[cold]
+pub fn out_of_range(kind: &str, expression: impl Display) -> Error {
+    error(ER_DATA_OUT_OF_RANGE, &[&kind, &expression])
+}
+
+/// 1064 near `text`.
+#[cold]
+pub fn syntax_near(text: &str) -> Error {
+    Error::with_message(
+        ER_PARSE_ERROR,
+        format!(
+            "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the \
+             right syntax to use near '{text}' at line 1"
+        ),
+    )
+}

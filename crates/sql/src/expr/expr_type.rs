@@ -1,0 +1,296 @@
+//! The type of an expression: a column type, and what only expressions have (nullability, coercibility).
+
+use paceline_types::data_type::{DecimalType, FieldType, FloatType, IntegerType, IntegerWidth, Sign};
+use paceline_types::{BlobSize, Charset, Collation, DataType};
+
+/// How strongly an expression insists on its collation (MariaDB's `DERIVATION_*`, the numbers of `COERCIBILITY()`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Coercibility {
+    /// `COLLATE` was written.
+    Explicit = 0,
+    /// Two collations that do not mix were concatenated.
+    None = 1,
+    /// A column.
+    Implicit = 2,
+    /// `USER()`, `@@version`.
+    SystemConstant = 3,
+    /// A literal, a parameter, a user variable.
+    Coercible = 4,
+    /// A number or a date.
+    Numeric = 5,
+    /// NULL.
+    Ignorable = 6,
+}
+
+/// The type of an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExprType {
+    /// What kind of values, how long, of which collation.
+    pub data_type: DataType,
+    /// Whether NULL is possible.
+    pub nullable: bool,
+    /// How strongly it insists on its collation.
+    pub coercibility: Coercibility,
+    /// What is special about it.
+    pub note: TypeNote,
+}
+
+/// What is special about an expression's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum TypeNote {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// It is the literal NULL, or nothing but that.
+    Null,
+    /// A parameter whose value decides the type at execution.
+    Parameter,
+    /// A hexadecimal or bit literal: a number in numeric context, bytes elsewhere.
+    HexLiteral,
+    /// The result of a comparison or of a logical operator.
+    Boolean,
+}
+
+/// The kind of arithmetic or comparison that a type takes part in (MariaDB's `Item_result`, temporal types apart).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// NULL: takes the other side's class.
+    Null,
+    /// 64-bit integers, YEAR, BIT.
+    Int,
+    /// Exact decimals.
+    Decimal,
+    /// FLOAT and DOUBLE.
+    Double,
+    /// Text and bytes, ENUM and SET.
+    String,
+    /// DATE.
+    Date,
+    /// TIME.
+    Time,
+    /// DATETIME and TIMESTAMP.
+    DateTime,
+}
+
+impl Class {
+    /// Whether it is DATE, TIME or DATETIME.
+    pub const fn is_temporal(self) -> bool {
+        matches!(self, Class::Date | Class::Time | Class::DateTime)
+    }
+}
+
+impl ExprType {
+    /// A type that a column or function of that data type has; coercibility by kind.
+    pub fn new(data_type: DataType) -> Self {
+        let coercibility = if Self::is_string_type(&data_type) { Coercibility::Coercible } else { Coercibility::Numeric };
+        ExprType { data_type, nullable: false, coercibility, note: TypeNote::Plain }
+    }
+
+    /// The type of a table's column.
+    pub fn of_column(data_type: DataType, nullable: bool) -> Self {
+        ExprType { coercibility: Coercibility::Implicit, nullable, ..Self::new(data_type) }
+    }
+
+    fn is_string_type(data_type: &DataType) -> bool {
+        data_type.is_text()
+            || data_type.is_binary_string()
+            || matches!(data_type, DataType::Enum { .. } | DataType::Set { .. })
+    }
+
+    /// The type of NULL.
+    pub fn null() -> Self {
+        ExprType {
+            data_type: DataType::VarBinary { length: 0 },
+            nullable: true,
+            coercibility: Coercibility::Ignorable,
+            note: TypeNote::Null,
+        }
+    }
+
+    /// A `?` whose value is not known yet.
+    pub fn parameter() -> Self {
+        ExprType {
+            data_type: DataType::VarBinary { length: 0 },
+            nullable: true,
+            coercibility: Coercibility::Coercible,
+            note: TypeNote::Parameter,
+        }
+    }
+
+    /// BIGINT of a display width.
+    pub fn bigint(display_width: u8) -> Self {
+        Self::new(DataType::Integer(IntegerType { display_width, ..IntegerType::new(IntegerWidth::Big, Sign::Signed) }))
+    }
+
+    /// BIGINT UNSIGNED of a display width.
+    pub fn bigint_unsigned(display_width: u8) -> Self {
+        Self::new(DataType::Integer(IntegerType { display_width, ..IntegerType::new(IntegerWidth::Big, Sign::Unsigned) }))
+    }
+
+    /// An integer that needs `display_width` characters: INT where that suffices, else BIGINT.
+    pub fn int(display_width: u8) -> Self {
+        let width = if display_width < 10 { IntegerWidth::Int } else { IntegerWidth::Big };
+        Self::new(DataType::Integer(IntegerType { display_width, ..IntegerType::new(width, Sign::Signed) }))
+    }
+
+    /// The result of a comparison: INT(1).
+    pub fn boolean() -> Self {
+        ExprType { note: TypeNote::Boolean, ..Self::int(1) }
+    }
+
+    /// DOUBLE without fixed decimals.
+    pub fn double() -> Self {
+        Self::new(DataType::Double(FloatType::default()))
+    }
+
+    /// DECIMAL(precision, scale), both cut to what is possible.
+    pub fn decimal(precision: u32, scale: u32) -> Self {
+        let scale = scale.min(38) as u8;
+        let precision = precision.clamp(1, 65).max(u32::from(scale)) as u8;
+        Self::new(DataType::Decimal(DecimalType::new(precision, scale)))
+    }
+
+    /// Text of at most `characters` characters: VARCHAR, or the TEXT type that MariaDB takes for longer results.
+    pub fn text(characters: u64, collation: Collation) -> Self {
+        if collation == Collation::Binary {
+            return Self::bytes(characters);
+        }
+        let bytes = characters.saturating_mul(u64::from(collation.charset().max_bytes_per_character()));
+        let data_type = match bytes {
+            0..=65_535 => DataType::VarChar { length: characters as u32, collation },
+            65_536..=16_777_215 => DataType::Text { size: BlobSize::Medium, collation },
+            _ => DataType::Text { size: BlobSize::Long, collation },
+        };
+        Self::new(data_type)
+    }
+
+    /// A binary string of at most `length` bytes.
+    pub fn bytes(length: u64) -> Self {
+        Self::new(match length {
+            0..=65_535 => DataType::VarBinary { length: length as u32 },
+            65_536..=16_777_215 => DataType::Blob { size: BlobSize::Medium },
+            _ => DataType::Blob { size: BlobSize::Long },
+        })
+    }
+
+    /// DATE.
+    pub fn date() -> Self {
+        Self::new(DataType::Date)
+    }
+
+    /// TIME(decimals).
+    pub fn time(decimals: u8) -> Self {
+        Self::new(DataType::Time { decimals: decimals.min(6) })
+    }
+
+    /// DATETIME(decimals).
+    pub fn datetime(decimals: u8) -> Self {
+        Self::new(DataType::DateTime { decimals: decimals.min(6) })
+    }
+
+    /// The same, nullable.
+    #[must_use]
+    pub fn nullable(self) -> Self {
+        ExprType { nullable: true, ..self }
+    }
+
+    /// The same, with this nullability.
+    #[must_use]
+    pub fn with_nullable(self, nullable: bool) -> Self {
+        ExprType { nullable, ..self }
+    }
+
+    /// The same, with this coercibility.
+    #[must_use]
+    pub fn with_coercibility(self, coercibility: Coercibility) -> Self {
+        ExprType { coercibility, ..self }
+    }
+
+    /// Whether it is the literal NULL.
+    pub fn is_null(&self) -> bool {
+        self.note == TypeNote::Null
+    }
+
+    /// Whether it is a parameter without a value yet.
+    pub fn is_parameter(&self) -> bool {
+        self.note == TypeNote::Parameter
+    }
+
+    /// The kind of arithmetic or comparison that it takes part in.
+    pub fn class(&self) -> Class {
+        if self.note == TypeNote::Null {
+            return Class::Null;
+        }
+        match &self.data_type {
+            DataType::Integer(_) | DataType::Bit { .. } | DataType::Year => Class::Int,
+            DataType::Decimal(_) => Class::Decimal,
+            DataType::Float(_) | DataType::Double(_) => Class::Double,
+            DataType::Date => Class::Date,
+            DataType::Time { .. } => Class::Time,
+            DataType::DateTime { .. } | DataType::Timestamp { .. } => Class::DateTime,
+            _ => Class::String,
+        }
+    }
+
+    /// Whether numbers of it are unsigned.
+    pub fn is_unsigned(&self) -> bool {
+        self.data_type.is_unsigned()
+    }
+
+    /// Digits after the point; 31 or more means not fixed, as for DOUBLE.
+    pub fn decimals(&self) -> u8 {
+        match self.class() {
+            Class::String if !self.is_null() => NOT_FIXED_DECIMALS,
+            _ => match self.data_type.decimals() {
+                31 => NOT_FIXED_DECIMALS,
+                decimals => decimals,
+            },
+        }
+    }
+
+    /// Digits before the point that a DECIMAL of this value needs (`decimal_int_part`).
+    pub fn integer_digits(&self) -> u32 {
+        match &self.data_type {
+            DataType::Decimal(decimal) => u32::from(decimal.precision - decimal.scale),
+            DataType::Integer(integer) => {
+                let sign = u32::from(integer.sign == Sign::Signed);
+                u32::from(integer.display_width).saturating_sub(sign).max(1)
+            }
+            DataType::Year => 4,
+            DataType::Bit { .. } => 20,
+            DataType::Date => 8,
+            DataType::Time { .. } => 7,
+            DataType::DateTime { .. } | DataType::Timestamp { .. } => 14,
+            _ => 65 - 38,
+        }
+    }
+
+    /// The longest text in characters.
+    pub fn max_characters(&self) -> u64 {
+        match &self.data_type {
+            DataType::Text { size, collation } => size.max_bytes() / u64::from(collation.charset().max_bytes_per_character()),
+            other => match other.max_characters() {
+                Some(length) => length,
+                None => u64::from(other.display_length(1)),
+            },
+        }
+    }
+
+    /// The collation that its values have as text: its own, or the connection's for numbers and dates.
+    pub fn collation(&self) -> Collation {
+        self.data_type.collation()
+    }
+
+    /// The character set of [`ExprType::collation`].
+    pub fn charset(&self) -> Charset {
+        self.data_type.charset()
+    }
+
+    /// The type number that a result set's column definition carries.
+    pub fn field_type(&self) -> FieldType {
+        if self.is_null() { FieldType::Null } else { self.data_type.field_type() }
+    }
+}
+
+/// MariaDB's `NOT_FIXED_DEC`.
+pub const NOT_FIXED_DECIMALS: u8 = 39;

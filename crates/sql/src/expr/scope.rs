@@ -1,0 +1,228 @@
+//! What the binder asks of the statement around an expression.
+//!
+//! The binder knows operators, functions and types; it does not know tables. Names, subqueries, aggregates and parameters it
+//! resolves through a [`Scope`], which the planner implements for each kind of clause.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NOT_SUPPORTED_YET};
+use sqlparser::ast;
+
+use super::aggregate::Aggregate;
+use super::errors;
+use super::expr_type::ExprType;
+use super::tree::Expr;
+use super::window::WindowCall;
+use crate::error::Result;
+use crate::session::SessionContext;
+
+/// Where a name stands: error 1054 tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Clause {
+    /// The list of results.
+    FieldList,
+    /// WHERE.
+    Where,
+    /// JOIN … ON.
+    On,
+    /// GROUP BY.
+    GroupBy,
+    /// HAVING.
+    Having,
+    /// ORDER BY.
+    OrderBy,
+    /// SET, VALUES, DO, LIMIT and everything else.
+    Other,
+}
+
+impl Clause {
+    /// As error 1054 words it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Clause::FieldList => "SELECT",
+            Clause::Where => "WHERE",
+            Clause::On => "ON",
+            Clause::GroupBy => "GROUP BY",
+            Clause::Having => "HAVING",
+            Clause::OrderBy => "ORDER BY",
+            Clause::Other => "SELECT",
+        }
+    }
+}
+
+/// A column's name as it was written.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnName<'a> {
+    /// The database, when given.
+    pub database: Option<&'a str>,
+    /// The table or alias, when given.
+    pub table: Option<&'a str>,
+    /// The column or select alias.
+    pub column: &'a str,
+}
+
+impl std::fmt::Display for ColumnName<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for part in [self.database, self.table].into_iter().flatten() {
+            write!(f, "{part}.")?;
+        }
+        f.write_str(self.column)
+    }
+}
+
+/// A subquery as the planner made it.
+#[derive(Clone)]
+pub struct Subquery {
+    /// The planner's own plan, downcast by its [`super::SubqueryRunner`].
+    pub plan: Arc<dyn Any + Send + Sync>,
+    /// The types of its columns.
+    pub columns: Vec<ExprType>,
+    /// Whether it reads columns of a query around it (at any depth): then it runs for each row, else once a statement.
+    pub correlation: Correlation,
+    /// Tells it from every other subquery: the key of its cached result.
+    pub id: u64,
+}
+
+/// Whether a subquery depends on the rows around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Correlation {
+    /// It gives the same rows throughout a statement.
+    Uncorrelated,
+    /// It must be run again for each row.
+    Correlated,
+}
+
+impl Subquery {
+    /// A subquery with a fresh id.
+    pub fn new(plan: Arc<dyn Any + Send + Sync>, columns: Vec<ExprType>, correlation: Correlation) -> Self {
+        Subquery { plan, columns, correlation, id: unique_id() }
+    }
+}
+
+impl std::fmt::Debug for Subquery {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Subquery")
+            .field("id", &self.id)
+            .field("correlation", &self.correlation)
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A number that no other expression node of this process has: keys the state that a node keeps during an execution.
+pub(crate) fn unique_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// What the binder asks of the statement around an expression.
+pub trait Scope {
+    /// The session: SQL mode, connection collation, system variables' types.
+    fn session(&self) -> &SessionContext;
+
+    /// The clause being bound, for error 1054.
+    fn clause(&self) -> Clause {
+        Clause::FieldList
+    }
+
+    /// Finds a column or, where the clause allows it, a select alias. Gives [`Expr::column`] for a column of this query's rows,
+    /// [`Expr::outer_column`] for one of a query around it, or a copy of the aliased expression.
+    ///
+    /// # Errors
+    /// 1054 for an unknown name, 1052 for an ambiguous one, 1109 for an unknown table.
+    fn resolve_column(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+        Err(errors::error(ER_BAD_FIELD_ERROR, &[&name, &self.clause().as_str()]))
+    }
+
+    /// Plans a subquery whose outer scope is this one.
+    ///
+    /// # Errors
+    /// What planning it meets; 1235 where subqueries are not allowed.
+    fn bind_subquery(&mut self, query: &ast::Query) -> Result<Subquery> {
+        let _ = query;
+        Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"subqueries here"]))
+    }
+
+    /// A `?`: the next parameter's index and type. The default gives none, which is right where there are no parameters.
+    ///
+    /// # Errors
+    /// 1064 where parameters are not allowed.
+    fn bind_parameter(&mut self) -> Result<(usize, ExprType)> {
+        Err(errors::syntax_near("?"))
+    }
+
+    /// Called before an aggregate's arguments are bound.
+    ///
+    /// # Errors
+    /// 1111 where aggregates may not stand.
+    fn enter_aggregate(&mut self) -> Result<()> {
+        Err(errors::error(ER_INVALID_GROUP_FUNC_USE, &[]))
+    }
+
+    /// Takes the bound aggregate and gives what stands for its result: usually [`Expr::aggregate`] with its index, which the
+    /// planner later turns into a column of the grouped rows.
+    ///
+    /// # Errors
+    /// 1111.
+    fn exit_aggregate(&mut self, aggregate: Aggregate) -> Result<Expr> {
+        let _ = aggregate;
+        Err(errors::error(ER_INVALID_GROUP_FUNC_USE, &[]))
+    }
+
+    /// Takes a window function and gives what stands for its result.
+    ///
+    /// # Errors
+    /// 1235 where the planner has no window functions.
+    fn bind_window(&mut self, window: WindowCall) -> Result<Expr> {
+        let _ = window;
+        Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"window functions"]))
+    }
+
+    /// `VALUES(column)` or `VALUE(column)` in ON DUPLICATE KEY UPDATE; elsewhere MariaDB gives NULL.
+    ///
+    /// # Errors
+    /// 1054.
+    fn resolve_values(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+        self.resolve_column(name).map(|column| Expr::null().with_type(column.ty.nullable()))
+    }
+
+    /// `DEFAULT(column)`, and `DEFAULT` alone as the value of a column being assigned (then `name` is `None`).
+    ///
+    /// # Errors
+    /// 1054, 1364.
+    fn resolve_default(&mut self, name: Option<&ColumnName<'_>>) -> Result<Expr> {
+        let _ = name;
+        Err(errors::syntax_near("DEFAULT"))
+    }
+}
+
+/// A scope without tables: `SELECT 1`, SET, DO, defaults, tests.
+pub struct EmptyScope<'s> {
+    session: &'s SessionContext,
+    parameters: usize,
+}
+
+impl<'s> EmptyScope<'s> {
+    /// No names, no subqueries, no parameters.
+    pub fn new(session: &'s SessionContext) -> Self {
+        EmptyScope { session, parameters: 0 }
+    }
+
+    /// How many `?` were met.
+    pub fn parameters(&self) -> usize {
+        self.parameters
+    }
+}
+
+impl Scope for EmptyScope<'_> {
+    fn session(&self) -> &SessionContext {
+        self.session
+    }
+
+    fn bind_parameter(&mut self) -> Result<(usize, ExprType)> {
+        self.parameters += 1;
+        Ok((self.parameters - 1, ExprType::parameter()))
+    }
+}

@@ -1,0 +1,142 @@
+//! Typed copies of the session variables that execution reads often. `server` keeps them in step with the variables by
+//! name; defaults are MariaDB 10.11's.
+
+use std::time::Duration;
+
+use paceline_types::temporal::DateModes;
+use paceline_types::{Charset, Collation, TimeZone};
+
+use super::SqlMode;
+
+/// `tx_isolation`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum IsolationLevel {
+    /// Served as READ COMMITTED.
+    ReadUncommitted,
+    /// Each statement has its own snapshot.
+    ReadCommitted,
+    /// Snapshot isolation.
+    #[default]
+    RepeatableRead,
+    /// Reads take shared next-key locks.
+    Serializable,
+}
+
+impl IsolationLevel {
+    /// As `@@tx_isolation` shows it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            IsolationLevel::ReadUncommitted => "READ-UNCOMMITTED",
+            IsolationLevel::ReadCommitted => "READ-COMMITTED",
+            IsolationLevel::RepeatableRead => "REPEATABLE-READ",
+            IsolationLevel::Serializable => "SERIALIZABLE",
+        }
+    }
+}
+
+/// The session's variables as execution wants them.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `sql_mode`.
+    pub sql_mode: SqlMode,
+    /// `time_zone`; `SYSTEM` where the server sets nothing else.
+    pub time_zone: TimeZone,
+    /// `autocommit`.
+    pub autocommit: bool,
+    /// `tx_isolation`.
+    pub isolation: IsolationLevel,
+    /// `tx_read_only`.
+    pub transaction_read_only: bool,
+    /// `character_set_client`: what statements arrive in.
+    pub character_set_client: Charset,
+    /// `collation_connection`: of literals and of functions that make text.
+    pub collation_connection: Collation,
+    /// `character_set_results`: what results are sent in; `None` sends them as they are.
+    pub character_set_results: Option<Charset>,
+    /// `collation_database`.
+    pub collation_database: Collation,
+    /// `collation_server`.
+    pub collation_server: Collation,
+    /// `foreign_key_checks`.
+    pub foreign_key_checks: bool,
+    /// `unique_checks`.
+    pub unique_checks: bool,
+    /// `sql_log_bin`.
+    pub log_bin: bool,
+    /// `sql_select_limit`; `u64::MAX` is no limit.
+    pub select_limit: u64,
+    /// `sql_safe_updates`.
+    pub safe_updates: bool,
+    /// `sql_auto_is_null`.
+    pub auto_is_null: bool,
+    /// `max_error_count`: conditions kept.
+    pub max_error_count: usize,
+    /// `group_concat_max_len`, in bytes.
+    pub group_concat_max_len: usize,
+    /// `div_precision_increment`: digits that `/` adds to the dividend's scale.
+    pub div_precision_increment: u8,
+    /// `max_allowed_packet`, in bytes: also the longest value that a function makes.
+    pub max_allowed_packet: usize,
+    /// `max_sort_length`, in bytes.
+    pub max_sort_length: usize,
+    /// `default_week_format`.
+    pub default_week_format: u8,
+    /// `auto_increment_increment`.
+    pub auto_increment_increment: u64,
+    /// `auto_increment_offset`.
+    pub auto_increment_offset: u64,
+    /// `innodb_lock_wait_timeout`.
+    pub row_lock_wait_timeout: Duration,
+    /// `lock_wait_timeout`: for metadata locks.
+    pub metadata_lock_wait_timeout: Duration,
+    /// `max_statement_time`; zero is no limit.
+    pub max_statement_time: Duration,
+    /// `SET TIMESTAMP`: microseconds since 1970 that `NOW()` tells, instead of the clock.
+    pub timestamp_override: Option<i64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            sql_mode: SqlMode::DEFAULT,
+            time_zone: TimeZone::UTC,
+            autocommit: true,
+            isolation: IsolationLevel::RepeatableRead,
+            transaction_read_only: false,
+            character_set_client: Charset::Utf8mb4,
+            collation_connection: Collation::Utf8mb4GeneralCi,
+            character_set_results: Some(Charset::Utf8mb4),
+            collation_database: Collation::Utf8mb4GeneralCi,
+            collation_server: Collation::Utf8mb4GeneralCi,
+            foreign_key_checks: true,
+            unique_checks: true,
+            log_bin: true,
+            select_limit: u64::MAX,
+            safe_updates: false,
+            auto_is_null: false,
+            max_error_count: 64,
+            group_concat_max_len: 1 << 20,
+            div_precision_increment: 4,
+            max_allowed_packet: 16 << 20,
+            max_sort_length: 1024,
+            default_week_format: 0,
+            auto_increment_increment: 1,
+            auto_increment_offset: 1,
+            row_lock_wait_timeout: Duration::from_secs(50),
+            metadata_lock_wait_timeout: Duration::from_secs(86_400),
+            max_statement_time: Duration::ZERO,
+            timestamp_override: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Which odd dates `sql_mode` lets pass.
+    pub fn date_modes(&self) -> DateModes {
+        DateModes {
+            no_zero_date: self.sql_mode.contains(SqlMode::NO_ZERO_DATE),
+            no_zero_in_date: self.sql_mode.contains(SqlMode::NO_ZERO_IN_DATE),
+            allow_invalid_dates: self.sql_mode.contains(SqlMode::ALLOW_INVALID_DATES),
+        }
+    }
+}

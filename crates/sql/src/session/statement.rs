@@ -1,0 +1,82 @@
+//! What is fixed while one statement runs, so that the statement gives the same result when it is replayed.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The running statement's own state.
+#[derive(Clone, Debug, Default)]
+pub struct StatementContext {
+    /// When it began: microseconds since 1970 (UTC), or what `SET TIMESTAMP` says. `NOW()` reads this.
+    pub start_micros: i64,
+    /// `LAST_INSERT_ID(expr)` was called with this: the OK packet carries it.
+    pub explicit_last_insert_id: Option<u64>,
+    /// `SET INSERT_ID`: the value that the next AUTO_INCREMENT column takes.
+    pub insert_id: Option<u64>,
+    /// Whether `NOW()`, `UUID()`, `RAND()` or alike was evaluated (a Query event then carries what it needs).
+    pub used_current_time: bool,
+}
+
+impl StatementContext {
+    /// Begins at the clock's time, or at `timestamp_override` (microseconds since 1970).
+    pub fn begin(timestamp_override: Option<i64>) -> Self {
+        StatementContext { start_micros: timestamp_override.unwrap_or_else(now_micros), ..Self::default() }
+    }
+
+    /// Whole seconds of the start, rounded towards the past.
+    pub fn start_seconds(&self) -> i64 {
+        self.start_micros.div_euclid(1_000_000)
+    }
+}
+
+/// The clock: microseconds since 1970. Only `SYSDATE()`, `UUID()` and beginning a statement read it.
+pub(crate) fn now_micros() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// MariaDB's generator behind `RAND()` (`my_rnd`): two 30-bit numbers, so that a Rand event of the log can carry it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RandomGenerator {
+    /// First half of the state.
+    pub seed1: u64,
+    /// Second half of the state.
+    pub seed2: u64,
+}
+
+const MODULUS: u64 = 0x3FFF_FFFF;
+
+impl RandomGenerator {
+    /// `SET rand_seed1 = …, rand_seed2 = …`.
+    pub const fn new(seed1: u64, seed2: u64) -> Self {
+        RandomGenerator { seed1: seed1 % MODULUS, seed2: seed2 % MODULUS }
+    }
+
+    /// Any number becomes a state.
+    pub const fn from_seed(seed: u64) -> Self {
+        Self::new(seed & 0xFFFF_FFFF, seed >> 32)
+    }
+
+    /// `RAND(seed)`: the state MariaDB derives from the argument.
+    pub const fn from_rand_argument(seed: u32) -> Self {
+        let seed = seed as u64;
+        Self::new((seed.wrapping_mul(0x1_0001) + 55_555_555) & 0xFFFF_FFFF, seed.wrapping_mul(0x1000_0001) & 0xFFFF_FFFF)
+    }
+
+    /// The next number in 0 ≤ x < 1.
+    pub fn next_f64(&mut self) -> f64 {
+        self.seed1 = (self.seed1 * 3 + self.seed2) % MODULUS;
+        self.seed2 = (self.seed1 + self.seed2 + 33) % MODULUS;
+        self.seed1 as f64 / MODULUS as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rand_is_mariadbs() {
+        let mut random = RandomGenerator::from_rand_argument(3);
+        assert_eq!(random.next_f64(), 0.9057697559760601);
+        assert_eq!(random.next_f64(), 0.37307905813034536);
+    }
+}

@@ -1,0 +1,50 @@
+//! `@name` variables. Names compare without case; a variable keeps the type of what was assigned last.
+
+use std::collections::HashMap;
+
+use paceline_types::Value;
+
+use crate::expr::ExprType;
+
+/// One variable: its value and the type that result-set metadata show for it.
+#[derive(Clone, Debug)]
+pub struct UserVariable {
+    /// What was assigned.
+    pub value: Value,
+    /// The type of the expression that was assigned.
+    pub ty: ExprType,
+}
+
+/// All variables of a session.
+#[derive(Clone, Debug, Default)]
+pub struct UserVariables {
+    by_name: HashMap<Box<str>, UserVariable>,
+}
+
+impl UserVariables {
+    /// The variable, or `None` when it was never assigned (it then reads as NULL).
+    /// `name` must be in lower case, as the binder stores it.
+    pub fn get(&self, name: &str) -> Option<&UserVariable> {
+        self.by_name.get(name)
+    }
+
+    /// Assigns; `name` in lower case.
+    pub fn set(&mut self, name: &str, variable: UserVariable) {
+        match self.by_name.get_mut(name) {
+            Some(slot) => *slot = variable,
+            None => {
+                self.by_name.insert(name.into(), variable);
+            }
+        }
+    }
+
+    /// Forgets all (COM_RESET_CONNECTION, COM_CHANGE_USER).
+    pub fn clear(&mut self) {
+        self.by_name.clear();
+    }
+
+    /// Every variable, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &UserVariable)> {
+        self.by_name.iter().map(|(name, variable)| (&**name, variable))
+    }
+}
