@@ -93,7 +93,14 @@ pub struct EvalContext<'c> {
 impl<'c> EvalContext<'c> {
     /// A context without parameters, outer rows and subqueries.
     pub fn new(session: &'c mut SessionContext, state: &'c mut EvalState) -> Self {
-        EvalContext { session, parameters: &[], state, outer: None, runner: None, mode: EvalMode::Query }
+        EvalContext {
+            session,
+            parameters: &[],
+            state,
+            outer: None,
+            runner: None,
+            mode: EvalMode::Query,
+        }
     }
 
     /// Adds a warning to the session's diagnostics.
@@ -120,8 +127,14 @@ impl<'c> EvalContext<'c> {
         let Some(runner) = self.runner.as_deref_mut() else {
             return Err(super::errors::not_supported("subqueries here"));
         };
-        debug_assert!(matches!(subquery.correlation, Correlation::Correlated | Correlation::Uncorrelated));
-        let outer = OuterRow { row, parent: self.outer };
+        debug_assert!(matches!(
+            subquery.correlation,
+            Correlation::Correlated | Correlation::Uncorrelated
+        ));
+        let outer = OuterRow {
+            row,
+            parent: self.outer,
+        };
         let frame = SubqueryFrame {
             session: self.session,
             parameters: self.parameters,

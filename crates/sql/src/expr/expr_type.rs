@@ -82,13 +82,26 @@ impl Class {
 impl ExprType {
     /// A type that a column or function of that data type has; coercibility by kind.
     pub fn new(data_type: DataType) -> Self {
-        let coercibility = if Self::is_string_type(&data_type) { Coercibility::Coercible } else { Coercibility::Numeric };
-        ExprType { data_type, nullable: false, coercibility, note: TypeNote::Plain }
+        let coercibility = if Self::is_string_type(&data_type) {
+            Coercibility::Coercible
+        } else {
+            Coercibility::Numeric
+        };
+        ExprType {
+            data_type,
+            nullable: false,
+            coercibility,
+            note: TypeNote::Plain,
+        }
     }
 
     /// The type of a table's column.
     pub fn of_column(data_type: DataType, nullable: bool) -> Self {
-        ExprType { coercibility: Coercibility::Implicit, nullable, ..Self::new(data_type) }
+        ExprType {
+            coercibility: Coercibility::Implicit,
+            nullable,
+            ..Self::new(data_type)
+        }
     }
 
     fn is_string_type(data_type: &DataType) -> bool {
@@ -119,23 +132,39 @@ impl ExprType {
 
     /// BIGINT of a display width.
     pub fn bigint(display_width: u8) -> Self {
-        Self::new(DataType::Integer(IntegerType { display_width, ..IntegerType::new(IntegerWidth::Big, Sign::Signed) }))
+        Self::new(DataType::Integer(IntegerType {
+            display_width,
+            ..IntegerType::new(IntegerWidth::Big, Sign::Signed)
+        }))
     }
 
     /// BIGINT UNSIGNED of a display width.
     pub fn bigint_unsigned(display_width: u8) -> Self {
-        Self::new(DataType::Integer(IntegerType { display_width, ..IntegerType::new(IntegerWidth::Big, Sign::Unsigned) }))
+        Self::new(DataType::Integer(IntegerType {
+            display_width,
+            ..IntegerType::new(IntegerWidth::Big, Sign::Unsigned)
+        }))
     }
 
     /// An integer that needs `display_width` characters: INT where that suffices, else BIGINT.
     pub fn int(display_width: u8) -> Self {
-        let width = if display_width < 10 { IntegerWidth::Int } else { IntegerWidth::Big };
-        Self::new(DataType::Integer(IntegerType { display_width, ..IntegerType::new(width, Sign::Signed) }))
+        let width = if display_width < 10 {
+            IntegerWidth::Int
+        } else {
+            IntegerWidth::Big
+        };
+        Self::new(DataType::Integer(IntegerType {
+            display_width,
+            ..IntegerType::new(width, Sign::Signed)
+        }))
     }
 
     /// The result of a comparison: INT(1).
     pub fn boolean() -> Self {
-        ExprType { note: TypeNote::Boolean, ..Self::int(1) }
+        ExprType {
+            note: TypeNote::Boolean,
+            ..Self::int(1)
+        }
     }
 
     /// DOUBLE without fixed decimals.
@@ -157,9 +186,18 @@ impl ExprType {
         }
         let bytes = characters.saturating_mul(u64::from(collation.charset().max_bytes_per_character()));
         let data_type = match bytes {
-            0..=65_535 => DataType::VarChar { length: characters as u32, collation },
-            65_536..=16_777_215 => DataType::Text { size: BlobSize::Medium, collation },
-            _ => DataType::Text { size: BlobSize::Long, collation },
+            0..=65_535 => DataType::VarChar {
+                length: characters as u32,
+                collation,
+            },
+            65_536..=16_777_215 => DataType::Text {
+                size: BlobSize::Medium,
+                collation,
+            },
+            _ => DataType::Text {
+                size: BlobSize::Long,
+                collation,
+            },
         };
         Self::new(data_type)
     }
@@ -167,8 +205,12 @@ impl ExprType {
     /// A binary string of at most `length` bytes.
     pub fn bytes(length: u64) -> Self {
         Self::new(match length {
-            0..=65_535 => DataType::VarBinary { length: length as u32 },
-            65_536..=16_777_215 => DataType::Blob { size: BlobSize::Medium },
+            0..=65_535 => DataType::VarBinary {
+                length: length as u32,
+            },
+            65_536..=16_777_215 => DataType::Blob {
+                size: BlobSize::Medium,
+            },
             _ => DataType::Blob { size: BlobSize::Long },
         })
     }
@@ -180,18 +222,25 @@ impl ExprType {
 
     /// TIME(decimals).
     pub fn time(decimals: u8) -> Self {
-        Self::new(DataType::Time { decimals: decimals.min(6) })
+        Self::new(DataType::Time {
+            decimals: decimals.min(6),
+        })
     }
 
     /// DATETIME(decimals).
     pub fn datetime(decimals: u8) -> Self {
-        Self::new(DataType::DateTime { decimals: decimals.min(6) })
+        Self::new(DataType::DateTime {
+            decimals: decimals.min(6),
+        })
     }
 
     /// The same, nullable.
     #[must_use]
     pub fn nullable(self) -> Self {
-        ExprType { nullable: true, ..self }
+        ExprType {
+            nullable: true,
+            ..self
+        }
     }
 
     /// The same, with this nullability.
@@ -268,7 +317,9 @@ impl ExprType {
     /// The longest text in characters.
     pub fn max_characters(&self) -> u64 {
         match &self.data_type {
-            DataType::Text { size, collation } => size.max_bytes() / u64::from(collation.charset().max_bytes_per_character()),
+            DataType::Text { size, collation } => {
+                size.max_bytes() / u64::from(collation.charset().max_bytes_per_character())
+            }
             other => match other.max_characters() {
                 Some(length) => length,
                 None => u64::from(other.display_length(1)),
@@ -288,7 +339,11 @@ impl ExprType {
 
     /// The type number that a result set's column definition carries.
     pub fn field_type(&self) -> FieldType {
-        if self.is_null() { FieldType::Null } else { self.data_type.field_type() }
+        if self.is_null() {
+            FieldType::Null
+        } else {
+            self.data_type.field_type()
+        }
     }
 }
 

@@ -97,7 +97,12 @@ pub enum Correlation {
 impl Subquery {
     /// A subquery with a fresh id.
     pub fn new(plan: Arc<dyn Any + Send + Sync>, columns: Vec<ExprType>, correlation: Correlation) -> Self {
-        Subquery { plan, columns, correlation, id: unique_id() }
+        Subquery {
+            plan,
+            columns,
+            correlation,
+            id: unique_id(),
+        }
     }
 }
 
@@ -133,7 +138,10 @@ pub trait Scope {
     /// # Errors
     /// 1054 for an unknown name, 1052 for an ambiguous one, 1109 for an unknown table.
     fn resolve_column(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
-        Err(errors::error(ER_BAD_FIELD_ERROR, &[&name, &self.clause().as_str()]))
+        Err(errors::error(
+            ER_BAD_FIELD_ERROR,
+            &[&name, &self.clause().as_str()],
+        ))
     }
 
     /// Plans a subquery whose outer scope is this one.
@@ -185,7 +193,8 @@ pub trait Scope {
     /// # Errors
     /// 1054.
     fn resolve_values(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
-        self.resolve_column(name).map(|column| Expr::null().with_type(column.ty.nullable()))
+        self.resolve_column(name)
+            .map(|column| Expr::null().with_type(column.ty.nullable()))
     }
 
     /// `DEFAULT(column)`, and `DEFAULT` alone as the value of a column being assigned (then `name` is `None`).
@@ -207,7 +216,10 @@ pub struct EmptyScope<'s> {
 impl<'s> EmptyScope<'s> {
     /// No names, no subqueries, no parameters.
     pub fn new(session: &'s SessionContext) -> Self {
-        EmptyScope { session, parameters: 0 }
+        EmptyScope {
+            session,
+            parameters: 0,
+        }
     }
 
     /// How many `?` were met.

@@ -352,7 +352,10 @@ pub enum BitOp {
 impl Expr {
     /// A constant.
     pub fn literal(value: Value, ty: ExprType) -> Expr {
-        Expr { kind: ExprKind::Literal(value), ty }
+        Expr {
+            kind: ExprKind::Literal(value),
+            ty,
+        }
     }
 
     /// NULL.
@@ -362,18 +365,27 @@ impl Expr {
 
     /// Column `index` of the rows given to `eval`.
     pub fn column(index: usize, ty: ExprType) -> Expr {
-        Expr { kind: ExprKind::Column(index), ty }
+        Expr {
+            kind: ExprKind::Column(index),
+            ty,
+        }
     }
 
     /// Column `column` of the row `depth` queries out (1 = nearest).
     pub fn outer_column(depth: u16, column: usize, ty: ExprType) -> Expr {
         debug_assert!(depth > 0);
-        Expr { kind: ExprKind::OuterColumn { depth, column }, ty }
+        Expr {
+            kind: ExprKind::OuterColumn { depth, column },
+            ty,
+        }
     }
 
     /// The query's `index`th aggregate.
     pub fn aggregate(index: usize, ty: ExprType) -> Expr {
-        Expr { kind: ExprKind::Aggregate(index), ty }
+        Expr {
+            kind: ExprKind::Aggregate(index),
+            ty,
+        }
     }
 
     /// The same node under another type; for columns whose nullability changes (outer joins).
@@ -398,9 +410,14 @@ impl Expr {
         let mut constant = true;
         self.visit(&mut |node| {
             constant &= match &node.kind {
-                ExprKind::Column(_) | ExprKind::Aggregate(_) | ExprKind::Window(_) | ExprKind::AssignUserVariable { .. } => false,
+                ExprKind::Column(_)
+                | ExprKind::Aggregate(_)
+                | ExprKind::Window(_)
+                | ExprKind::AssignUserVariable { .. } => false,
                 ExprKind::UserVariable(_) => true,
-                ExprKind::ScalarSubquery(subquery) | ExprKind::Exists { subquery, .. } | ExprKind::Quantified { subquery, .. } => {
+                ExprKind::ScalarSubquery(subquery)
+                | ExprKind::Exists { subquery, .. }
+                | ExprKind::Quantified { subquery, .. } => {
                     subquery.correlation == super::scope::Correlation::Uncorrelated
                 }
                 ExprKind::Call(call) => call.function.stability.is_constant_during_execution(),
@@ -449,7 +466,9 @@ impl Expr {
             | ExprKind::Arithmetic { operands, .. }
             | ExprKind::Bits { operands, .. } => operands.iter().for_each(visit),
             ExprKind::Between { operands, .. } => operands.iter().for_each(visit),
-            ExprKind::And(operands) | ExprKind::Or(operands) | ExprKind::Row(operands) => operands.iter().for_each(visit),
+            ExprKind::And(operands) | ExprKind::Or(operands) | ExprKind::Row(operands) => {
+                operands.iter().for_each(visit)
+            }
             ExprKind::InList { needle, list, .. } => {
                 visit(needle);
                 list.iter().for_each(visit);
@@ -461,7 +480,11 @@ impl Expr {
                 }
                 otherwise.iter().for_each(|otherwise| visit(otherwise));
             }
-            ExprKind::SimpleCase { operand, branches, otherwise } => {
+            ExprKind::SimpleCase {
+                operand,
+                branches,
+                otherwise,
+            } => {
                 visit(operand);
                 for (_, value, result) in branches {
                     visit(value);
@@ -514,7 +537,11 @@ impl Expr {
                 }
                 otherwise.iter_mut().for_each(|otherwise| visit(otherwise));
             }
-            ExprKind::SimpleCase { operand, branches, otherwise } => {
+            ExprKind::SimpleCase {
+                operand,
+                branches,
+                otherwise,
+            } => {
                 visit(operand);
                 for (_, value, result) in branches {
                     visit(value);

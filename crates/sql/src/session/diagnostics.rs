@@ -50,7 +50,13 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// An empty area that keeps at most `max_error_count` conditions.
     pub fn new(max_error_count: usize) -> Self {
-        Diagnostics { conditions: Vec::new(), warning_count: 0, error_count: 0, capacity: max_error_count, current_row: 1 }
+        Diagnostics {
+            conditions: Vec::new(),
+            warning_count: 0,
+            error_count: 0,
+            capacity: max_error_count,
+            current_row: 1,
+        }
     }
 
     /// Empties the area; called as a statement begins that is not itself about diagnostics.
@@ -69,7 +75,11 @@ impl Diagnostics {
             self.error_count += 1;
         }
         if self.conditions.len() < self.capacity {
-            self.conditions.push(Condition { level, code, message: message.into() });
+            self.conditions.push(Condition {
+                level,
+                code,
+                message: message.into(),
+            });
         }
     }
 

@@ -41,7 +41,13 @@ pub trait SystemVariables: Send + Sync + Debug {
     ///
     /// # Errors
     /// 1193, 1228, 1229, 1231, 1232, 1238, 1227.
-    fn set(&self, session: &mut SessionContext, name: &str, scope: VariableScope, value: Option<Value>) -> Result<()>;
+    fn set(
+        &self,
+        session: &mut SessionContext,
+        name: &str,
+        scope: VariableScope,
+        value: Option<Value>,
+    ) -> Result<()>;
 }
 
 /// One privilege, as GRANT names it.
@@ -111,7 +117,12 @@ pub trait Privileges: Send + Sync + Debug {
     ///
     /// # Errors
     /// 1142, 1044 or 1227, ready to be sent.
-    fn check(&self, session: &SessionContext, privilege: Privilege, target: PrivilegeTarget<'_>) -> Result<()>;
+    fn check(
+        &self,
+        session: &SessionContext,
+        privilege: Privilege,
+        target: PrivilegeTarget<'_>,
+    ) -> Result<()>;
 
     /// Whether the account may know that the database is there (any privilege in it).
     fn can_see_database(&self, session: &SessionContext, database: &str) -> bool;
@@ -185,7 +196,12 @@ pub trait ServerFunctions: Send + Sync + Debug {
     ///
     /// # Errors
     /// 1941 for a malformed list, 1317 when interrupted.
-    fn master_gtid_wait(&self, session: &SessionContext, position: &str, timeout_seconds: Option<f64>) -> Result<i64>;
+    fn master_gtid_wait(
+        &self,
+        session: &SessionContext,
+        position: &str,
+        timeout_seconds: Option<f64>,
+    ) -> Result<i64>;
 
     /// What `VERSION()` returns.
     fn version(&self) -> String;
@@ -200,13 +216,24 @@ impl SystemVariables for NoServices {
         Err(crate::expr::errors::unknown_system_variable(name))
     }
 
-    fn set(&self, _session: &mut SessionContext, name: &str, _scope: VariableScope, _value: Option<Value>) -> Result<()> {
+    fn set(
+        &self,
+        _session: &mut SessionContext,
+        name: &str,
+        _scope: VariableScope,
+        _value: Option<Value>,
+    ) -> Result<()> {
         Err(crate::expr::errors::unknown_system_variable(name))
     }
 }
 
 impl Privileges for NoServices {
-    fn check(&self, _session: &SessionContext, _privilege: Privilege, _target: PrivilegeTarget<'_>) -> Result<()> {
+    fn check(
+        &self,
+        _session: &SessionContext,
+        _privilege: Privilege,
+        _target: PrivilegeTarget<'_>,
+    ) -> Result<()> {
         Ok(())
     }
 
@@ -251,11 +278,21 @@ impl ServerFunctions for NoServices {
         None
     }
 
-    fn binlog_gtid_pos(&self, _session: &SessionContext, _file: &str, _offset: u64) -> Result<Option<String>> {
+    fn binlog_gtid_pos(
+        &self,
+        _session: &SessionContext,
+        _file: &str,
+        _offset: u64,
+    ) -> Result<Option<String>> {
         Ok(None)
     }
 
-    fn master_gtid_wait(&self, _session: &SessionContext, _position: &str, _timeout_seconds: Option<f64>) -> Result<i64> {
+    fn master_gtid_wait(
+        &self,
+        _session: &SessionContext,
+        _position: &str,
+        _timeout_seconds: Option<f64>,
+    ) -> Result<i64> {
         Ok(0)
     }
 

@@ -116,14 +116,22 @@ impl SqlMode {
     /// Adds what the compound flags stand for (`expand_sql_mode` in MariaDB).
     pub fn expanded(self) -> SqlMode {
         let mut mode = self;
-        let ansi_like =
-            Self::PIPES_AS_CONCAT.with(Self::ANSI_QUOTES).with(Self::IGNORE_SPACE);
-        let no_options =
-            Self::NO_KEY_OPTIONS.with(Self::NO_TABLE_OPTIONS).with(Self::NO_FIELD_OPTIONS);
+        let ansi_like = Self::PIPES_AS_CONCAT
+            .with(Self::ANSI_QUOTES)
+            .with(Self::IGNORE_SPACE);
+        let no_options = Self::NO_KEY_OPTIONS
+            .with(Self::NO_TABLE_OPTIONS)
+            .with(Self::NO_FIELD_OPTIONS);
         if mode.contains(Self::ANSI) {
             mode = mode.with(Self::REAL_AS_FLOAT).with(ansi_like);
         }
-        for compound in [Self::ORACLE, Self::MSSQL, Self::POSTGRESQL, Self::DB2, Self::MAXDB] {
+        for compound in [
+            Self::ORACLE,
+            Self::MSSQL,
+            Self::POSTGRESQL,
+            Self::DB2,
+            Self::MAXDB,
+        ] {
             if mode.contains(compound) {
                 mode = mode.with(ansi_like).with(no_options);
             }
@@ -192,7 +200,10 @@ mod tests {
     #[test]
     fn compound_modes_expand() {
         let mode = SqlMode::parse("ansi").unwrap();
-        assert_eq!(mode.to_string(), "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ANSI");
+        assert_eq!(
+            mode.to_string(),
+            "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ANSI"
+        );
         assert!(SqlMode::parse("traditional").unwrap().is_strict());
         assert_eq!(SqlMode::parse("nothing,ansi"), Err("nothing".to_owned()));
     }

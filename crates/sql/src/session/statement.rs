@@ -18,7 +18,10 @@ pub struct StatementContext {
 impl StatementContext {
     /// Begins at the clock's time, or at `timestamp_override` (microseconds since 1970).
     pub fn begin(timestamp_override: Option<i64>) -> Self {
-        StatementContext { start_micros: timestamp_override.unwrap_or_else(now_micros), ..Self::default() }
+        StatementContext {
+            start_micros: timestamp_override.unwrap_or_else(now_micros),
+            ..Self::default()
+        }
     }
 
     /// Whole seconds of the start, rounded towards the past.
@@ -47,7 +50,10 @@ const MODULUS: u64 = 0x3FFF_FFFF;
 impl RandomGenerator {
     /// `SET rand_seed1 = …, rand_seed2 = …`.
     pub const fn new(seed1: u64, seed2: u64) -> Self {
-        RandomGenerator { seed1: seed1 % MODULUS, seed2: seed2 % MODULUS }
+        RandomGenerator {
+            seed1: seed1 % MODULUS,
+            seed2: seed2 % MODULUS,
+        }
     }
 
     /// Any number becomes a state.
@@ -58,7 +64,10 @@ impl RandomGenerator {
     /// `RAND(seed)`: the state MariaDB derives from the argument.
     pub const fn from_rand_argument(seed: u32) -> Self {
         let seed = seed as u64;
-        Self::new((seed.wrapping_mul(0x1_0001) + 55_555_555) & 0xFFFF_FFFF, seed.wrapping_mul(0x1000_0001) & 0xFFFF_FFFF)
+        Self::new(
+            (seed.wrapping_mul(0x1_0001) + 55_555_555) & 0xFFFF_FFFF,
+            seed.wrapping_mul(0x1000_0001) & 0xFFFF_FFFF,
+        )
     }
 
     /// The next number in 0 ≤ x < 1.

@@ -25,7 +25,11 @@ impl Expr {
     ///
     /// # Errors
     /// As [`Expr::eval`].
-    pub fn eval_ref<'a, 'c: 'a>(&'a self, row: &'a [Value], context: &mut EvalContext<'c>) -> Result<Cow<'a, Value>> {
+    pub fn eval_ref<'a, 'c: 'a>(
+        &'a self,
+        row: &'a [Value],
+        context: &mut EvalContext<'c>,
+    ) -> Result<Cow<'a, Value>> {
         let _ = (row, context);
         todo!()
     }
