@@ -1,0 +1,181 @@
+//! Bulk builds: table files made aside, visible all at once.
+//!
+//! ```text
+//!   builds/                       one directory for each build
+//!     17.building/                being written; deleted at the next start
+//!       1.sst  2.sst  …           finished files of one index or several
+//!       1.run  2.run              sorted runs of an index builder whose input is not sorted
+//!     16/                         finished: all files synced, then the directory renamed and its parent synced
+//! ```
+//!
+//! A finished build waits for its transaction to be in the log. [`Storage::activate`](crate::Storage::activate) ingests it at that place;
+//! [`Storage::abandon`](crate::Storage::abandon) deletes it. After a crash [`Storage::builds`](crate::Storage::builds) lists what is finished,
+//! and recovery decides by the log: what stands in it behind the engine's position is activated, the rest abandoned. Nothing is built
+//! twice.
+
+mod builder;
+
+use std::fmt;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub use builder::{IndexBuilder, InputOrder};
+
+use crate::error::{Error, Result};
+
+/// The id of a build: what the log's Query event carries (Q_XID).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct BuildId(pub u64);
+
+impl fmt::Display for BuildId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// The directory of all builds.
+pub(crate) struct Builds {
+    path: PathBuf,
+}
+
+const UNFINISHED: &str = "building";
+
+impl Builds {
+    /// Opens the directory, makes it if needed, and deletes what was not finished.
+    pub(crate) fn open(path: PathBuf) -> Result<Self> {
+        fs::create_dir_all(&path).map_err(Error::file(&path))?;
+        for entry in fs::read_dir(&path).map_err(Error::file(&path))? {
+            let entry = entry.map_err(Error::file(&path))?.path();
+            if entry.extension().is_some_and(|extension| extension == UNFINISHED) {
+                fs::remove_dir_all(&entry).map_err(Error::file(&entry))?;
+            }
+        }
+        Ok(Builds { path })
+    }
+
+    pub(crate) fn begin(&self, id: BuildId) -> Result<BulkBuild> {
+        let directory = self.path.join(format!("{id}.{UNFINISHED}"));
+        if directory.exists() {
+            fs::remove_dir_all(&directory).map_err(Error::file(&directory))?;
+        }
+        fs::create_dir(&directory).map_err(Error::file(&directory))?;
+        let shared = Arc::new(Shared {
+            directory,
+            next_file: AtomicU32::new(1),
+        });
+        Ok(BulkBuild {
+            id,
+            finished: self.directory(id),
+            shared: Some(shared),
+        })
+    }
+
+    /// The ids of finished builds, ascending.
+    pub(crate) fn finished(&self) -> Result<Vec<BuildId>> {
+        let mut ids = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(Error::file(&self.path))? {
+            let name = entry.map_err(Error::file(&self.path))?.file_name();
+            ids.extend(name.to_str().and_then(|name| name.parse().ok()).map(BuildId));
+        }
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    pub(crate) fn directory(&self, id: BuildId) -> PathBuf {
+        self.path.join(id.to_string())
+    }
+
+    /// The files of a finished build.
+    pub(crate) fn files(&self, id: BuildId) -> Result<Vec<PathBuf>> {
+        let directory = self.directory(id);
+        if !directory.is_dir() {
+            return Err(Error::NoSuchBuild(id));
+        }
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&directory).map_err(Error::file(&directory))? {
+            let file = entry.map_err(Error::file(&directory))?.path();
+            if file.extension().is_some_and(|extension| extension == "sst") {
+                files.push(file);
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Deletes a finished build; one that is not there is fine.
+    pub(crate) fn remove(&self, id: BuildId) -> Result<()> {
+        let directory = self.directory(id);
+        match fs::remove_dir_all(&directory) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file(directory)(error)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+struct Shared {
+    directory: PathBuf,
+    next_file: AtomicU32,
+}
+
+impl Shared {
+    fn new_file(&self, extension: &str) -> PathBuf {
+        let number = self.next_file.fetch_add(1, Ordering::Relaxed);
+        self.directory.join(format!("{number:06}.{extension}"))
+    }
+}
+
+/// A build that is being written. Dropped unfinished, it is deleted.
+pub struct BulkBuild {
+    id: BuildId,
+    finished: PathBuf,
+    shared: Option<Arc<Shared>>,
+}
+
+impl BulkBuild {
+    /// Its id.
+    pub fn id(&self) -> BuildId {
+        self.id
+    }
+
+    /// A builder for the entries of one index. Several may be filled at the same time; all must be finished before the build is.
+    pub fn index(&self, order: InputOrder) -> IndexBuilder {
+        IndexBuilder::new(Arc::clone(self.shared()), order)
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        self.shared.as_ref().expect("a build is finished once")
+    }
+
+    /// Makes the build durable. It stays invisible until it is activated.
+    ///
+    /// # Errors
+    /// If the disk fails. The build is deleted then.
+    pub fn finish(mut self) -> Result<BuildId> {
+        let directory = self.shared().directory.clone();
+        sync_directory(&directory)?;
+        if self.finished.exists() {
+            fs::remove_dir_all(&self.finished).map_err(Error::file(&self.finished))?;
+        }
+        fs::rename(&directory, &self.finished).map_err(Error::file(&directory))?;
+        self.shared = None;
+        sync_directory(self.finished.parent().expect("builds lie in a directory"))?;
+        Ok(self.id)
+    }
+}
+
+impl Drop for BulkBuild {
+    fn drop(&mut self) {
+        if let Some(shared) = &self.shared {
+            // What cannot be deleted now is deleted at the next start.
+            let _ = fs::remove_dir_all(&shared.directory);
+        }
+    }
+}
+
+pub(crate) fn sync_directory(path: &Path) -> Result<()> {
+    File::open(path)
+        .and_then(|directory| directory.sync_all())
+        .map_err(Error::file(path))
+}

@@ -1,0 +1,74 @@
+//! A scan over a key range of one engine.
+
+use crate::error::Result;
+use crate::memory_engine::MemoryCursor;
+use crate::rocksdb_engine::RocksDbCursor;
+
+/// A scan over a key range, ascending or descending. It owns what it reads from (a snapshot, or the newest state), so that it can be
+/// kept anywhere and moved between threads. It lends its entries: no allocation for each row.
+///
+/// ```
+/// # use paceline_storage::{Cursor, Result};
+/// fn count(mut cursor: Cursor) -> Result<u64> {
+///     let mut rows = 0;
+///     while let Some((_key, _value)) = cursor.next()? {
+///         rows += 1;
+///     }
+///     Ok(rows)
+/// }
+/// ```
+pub struct Cursor(Kind);
+
+// The large variant is the usual one; a box would be an allocation for each scan.
+#[allow(clippy::large_enum_variant)]
+enum Kind {
+    RocksDb(RocksDbCursor),
+    Memory(MemoryCursor),
+}
+
+impl Cursor {
+    pub(crate) fn rocksdb(cursor: RocksDbCursor) -> Self {
+        Cursor(Kind::RocksDb(cursor))
+    }
+
+    pub(crate) fn memory(cursor: MemoryCursor) -> Self {
+        Cursor(Kind::Memory(cursor))
+    }
+
+    /// Goes to the next entry in the scan's direction and lends its key and value (version in front). `None` at the end, and from then
+    /// on.
+    ///
+    /// # Errors
+    /// If a table file cannot be read or is corrupt.
+    #[allow(clippy::should_implement_trait)] // it lends
+    pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        Ok(if self.advance()? { self.entry() } else { None })
+    }
+
+    /// As [`next`](Self::next), but tells only whether there is an entry; [`entry`](Self::entry) lends it.
+    ///
+    /// # Errors
+    /// If a table file cannot be read or is corrupt.
+    pub fn advance(&mut self) -> Result<bool> {
+        match &mut self.0 {
+            Kind::RocksDb(cursor) => cursor.advance(),
+            Kind::Memory(cursor) => Ok(cursor.advance()),
+        }
+    }
+
+    /// The key and value that the cursor is on: what the last `next` or `advance` found.
+    pub fn entry(&self) -> Option<(&[u8], &[u8])> {
+        match &self.0 {
+            Kind::RocksDb(cursor) => cursor.entry(),
+            Kind::Memory(cursor) => cursor.entry(),
+        }
+    }
+
+    /// Moves the scan: the next entry is the first at `key` or beyond it in the scan's direction, within its range.
+    pub fn seek(&mut self, key: &[u8]) {
+        match &mut self.0 {
+            Kind::RocksDb(cursor) => cursor.seek(key),
+            Kind::Memory(cursor) => cursor.seek(key),
+        }
+    }
+}

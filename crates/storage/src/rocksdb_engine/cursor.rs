@@ -1,0 +1,106 @@
+//! A scan of the engine on disk.
+
+use std::mem;
+use std::sync::Arc;
+
+use rocksdb::{DB, DBRawIterator, ReadOptions};
+
+use super::snapshot::RocksDbSnapshot;
+use crate::error::Result;
+use crate::key::{Direction, KeyRange};
+
+/// What a cursor reads from.
+pub(super) enum Source {
+    Snapshot(Arc<RocksDbSnapshot>),
+    /// The newest state at the cursor's creation.
+    Newest(Arc<DB>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Nothing was sought yet.
+    Start,
+    /// On an entry that was not handed out yet.
+    Before,
+    /// On the entry that was handed out last.
+    On,
+    End,
+}
+
+/// A scan that owns what it reads from. RocksDB checks the bounds, and reads ahead by itself when blocks are read in order.
+pub(crate) struct RocksDbCursor {
+    // Dropped before `source`.
+    iterator: DBRawIterator<'static>,
+    direction: Direction,
+    place: Place,
+    _source: Source,
+}
+
+impl RocksDbCursor {
+    pub(super) fn new(source: Source, range: KeyRange, direction: Direction) -> Self {
+        let mut options = ReadOptions::default();
+        let db = match &source {
+            Source::Snapshot(snapshot) => {
+                options.set_snapshot(snapshot.snapshot());
+                snapshot.db()
+            }
+            Source::Newest(db) => db,
+        };
+        let place = if range.is_empty() {
+            Place::End
+        } else {
+            Place::Start
+        };
+        options.set_iterate_lower_bound(range.start);
+        options.set_iterate_upper_bound(range.end);
+        // SAFETY: the lifetime is that of the borrow of the database, which `source` owns a share of, directly or
+        // through its snapshot. The database is behind an `Arc`, so that it does not move, and the fields' order drops the
+        // iterator before the share.
+        #[allow(unsafe_code)]
+        let iterator = unsafe {
+            mem::transmute::<DBRawIterator<'_>, DBRawIterator<'static>>(db.raw_iterator_opt(options))
+        };
+        RocksDbCursor {
+            iterator,
+            direction,
+            place,
+            _source: source,
+        }
+    }
+
+    pub(crate) fn seek(&mut self, key: &[u8]) {
+        match self.direction {
+            Direction::Forward => self.iterator.seek(key),
+            Direction::Backward => self.iterator.seek_for_prev(key),
+        }
+        self.place = Place::Before;
+    }
+
+    /// Goes to the next entry. After `false` the cursor is at its end.
+    pub(crate) fn advance(&mut self) -> Result<bool> {
+        match (self.place, self.direction) {
+            (Place::Start, Direction::Forward) => self.iterator.seek_to_first(),
+            (Place::Start, Direction::Backward) => self.iterator.seek_to_last(),
+            (Place::Before, _) => {}
+            (Place::On, Direction::Forward) => self.iterator.next(),
+            (Place::On, Direction::Backward) => self.iterator.prev(),
+            (Place::End, _) => return Ok(false),
+        }
+        if self.iterator.valid() {
+            self.place = Place::On;
+            Ok(true)
+        } else {
+            self.place = Place::End;
+            self.iterator.status()?;
+            Ok(false)
+        }
+    }
+
+    /// The entry that the cursor is on.
+    pub(crate) fn entry(&self) -> Option<(&[u8], &[u8])> {
+        match self.place {
+            Place::On => self.iterator.item(),
+            Place::Start | Place::Before | Place::End => None,
+        }
+    }
+}

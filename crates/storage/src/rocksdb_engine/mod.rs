@@ -1,0 +1,284 @@
+//! The engine on disk: RocksDB, one column family, its own log switched off.
+//!
+//! - **A prefix survives.** Each batch of writes also writes the key `position`. Memtables are flushed in order, so that after a crash the files
+//!   hold exactly the batches up to the `position` that they hold, and replay begins there. Files made aside are ingested together with the
+//!   position that they belong to, as one atomic step, behind a flush.
+//! - **The log first.** A flush is begun by [`RocksDbEngine::flush`] or, when the active memtable is nearly full, by `apply`; never by RocksDB
+//!   itself as long as one batch is smaller than what is kept free. So the caller can always make the log durable before
+//!   ([`LogBarrier`](crate::LogBarrier)), which matters with `sync_binlog=0` only: otherwise nothing gets here that is not durable.
+//! - **Checksums.** Each block is checked when it is read from its file: a flipped bit is an error that names the file, never
+//!   a wrong row.
+
+mod cursor;
+mod ingest;
+mod options;
+mod snapshot;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use paceline_types::LogPosition;
+use rocksdb::checkpoint::Checkpoint;
+use rocksdb::{Cache, DB, DBPinnableSlice, FlushOptions, ReadOptions, ReadTier, WriteBatch, WriteOptions};
+
+pub(crate) use cursor::RocksDbCursor;
+pub use options::RocksDbConfig;
+pub(crate) use options::table_file_options;
+pub(crate) use snapshot::RocksDbSnapshot;
+
+use crate::error::{Error, Result};
+use crate::key::{Direction, EngineKind, IndexId, KeyRange};
+use crate::write_set::{Change, FrozenWriteSet};
+
+/// `IndexId::ENGINE ‖ "position"` → the position, 8 bytes big endian.
+const POSITION_KEY: &[u8] = b"\0\0\0\x02position";
+const _: () = assert!(IndexId::ENGINE.as_u32() == 2);
+
+/// What a memtable needs for an entry beside key and value, about.
+const MEMTABLE_ENTRY_OVERHEAD_BYTES: usize = 40;
+/// How long a write waits before it tries again when the disk under the table files is full.
+const RETRY_EVERY: Duration = Duration::from_millis(200);
+
+/// Tables on disk. See the module's head.
+pub struct RocksDbEngine {
+    db: Arc<DB>,
+    cache: Cache,
+    path: PathBuf,
+    memtable_bytes: usize,
+    position: AtomicU64,
+    /// What the active memtable holds, about: counted here, as asking RocksDB for each batch would cost more.
+    active_memtable_bytes: AtomicUsize,
+    write_options: WriteOptions,
+    read_options: ReadOptions,
+    closing: AtomicBool,
+}
+
+impl RocksDbEngine {
+    /// Opens the tables in a directory, which is made if it is not there.
+    ///
+    /// # Errors
+    /// If the directory is in use, files are missing or corrupt, or cannot be read.
+    pub fn open(path: &Path, config: &RocksDbConfig) -> Result<Self> {
+        let cache = Cache::new_hyper_clock_cache(config.block_cache_bytes, 0);
+        let options = options::open_options(config, &cache);
+        let db = DB::open(&options, path).map_err(|error| Error::Open {
+            path: path.to_owned(),
+            message: error.as_ref().to_owned(),
+        })?;
+        let mut write_options = WriteOptions::default();
+        write_options.disable_wal(true);
+        let engine = RocksDbEngine {
+            db: Arc::new(db),
+            cache,
+            path: path.to_owned(),
+            memtable_bytes: config.memtable_bytes,
+            position: AtomicU64::new(0),
+            active_memtable_bytes: AtomicUsize::new(0),
+            write_options,
+            read_options: ReadOptions::default(),
+            closing: AtomicBool::new(false),
+        };
+        let position = engine.read_position(ReadTier::All)?;
+        engine.position.store(position.as_u64(), Ordering::Release);
+        Ok(engine)
+    }
+
+    fn read_position(&self, tier: ReadTier) -> Result<LogPosition> {
+        let mut options = ReadOptions::default();
+        options.set_read_tier(tier);
+        decode_position(self.db.get_pinned_opt(POSITION_KEY, &options)?.as_deref())
+    }
+
+    /// The end of the last group that was applied.
+    pub fn position(&self) -> LogPosition {
+        LogPosition::from_u64(self.position.load(Ordering::Acquire))
+    }
+
+    /// The position that a crash would leave: that of the last batch in the files.
+    ///
+    /// # Errors
+    /// If a table file cannot be read or is corrupt.
+    pub fn durable_position(&self) -> Result<LogPosition> {
+        self.read_position(ReadTier::Persisted)
+    }
+
+    /// Whether the next batch should wait for a flush to be begun: [`begin_flush`](Self::begin_flush).
+    pub(crate) fn memtable_is_nearly_full(&self) -> bool {
+        // A twelfth is left for what one batch adds. RocksDB's own threshold is a little below its limit, too.
+        self.active_memtable_bytes.load(Ordering::Relaxed) > self.memtable_bytes / 12 * 10
+    }
+
+    /// Applies the write sets in order and moves to `position`, as one batch. While there is no room on the disk for a flush that
+    /// must come first, it waits.
+    pub(crate) fn apply(&self, group: &[Arc<FrozenWriteSet>], position: LogPosition) -> Result<()> {
+        loop {
+            let (batch, memory_bytes) = self.batch(group, position);
+            match self.db.write_opt(batch, &self.write_options) {
+                Ok(()) => {
+                    self.active_memtable_bytes
+                        .fetch_add(memory_bytes, Ordering::Relaxed);
+                    break;
+                }
+                Err(error) => self.wait_for_space(error)?,
+            }
+        }
+        self.position.store(position.as_u64(), Ordering::Release);
+        Ok(())
+    }
+
+    /// The batch, and what it takes in a memtable.
+    fn batch(&self, group: &[Arc<FrozenWriteSet>], position: LogPosition) -> (WriteBatch, usize) {
+        let bytes: usize = group.iter().map(|set| set.memory_bytes()).sum();
+        let mut batch = WriteBatch::with_capacity_bytes(bytes + 64);
+        for set in group {
+            for range in set.deleted_ranges() {
+                if EngineKind::of_key(&range.start) == EngineKind::RocksDb {
+                    batch.delete_range(&range.start, &range.end);
+                }
+            }
+            for (key, change) in set.entries() {
+                if EngineKind::of_key(key) != EngineKind::RocksDb {
+                    break; // all keys of the other engine sort behind
+                }
+                match change {
+                    Change::Put(value) => batch.put(key, value),
+                    Change::Delete => batch.delete(key),
+                }
+            }
+        }
+        batch.put(POSITION_KEY, position.to_be_bytes());
+        let memory_bytes = batch.size_in_bytes() + batch.len() * MEMTABLE_ENTRY_OVERHEAD_BYTES;
+        (batch, memory_bytes)
+    }
+
+    /// Sleeps if the error is a full disk, so that the caller tries again; returns it otherwise.
+    fn wait_for_space(&self, error: rocksdb::Error) -> Result<()> {
+        if !is_no_space(&error) {
+            return Err(error.into());
+        }
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(Error::Closing);
+        }
+        std::thread::sleep(RETRY_EVERY);
+        Ok(())
+    }
+
+    /// Makes the active memtable immutable and begins to write it out. Returns before that is done, but waits for earlier flushes when too
+    /// many are waiting. The log must be durable up to [`position`](Self::position).
+    pub(crate) fn begin_flush(&self) -> Result<()> {
+        let mut options = FlushOptions::default();
+        options.set_wait(false);
+        self.active_memtable_bytes.store(0, Ordering::Relaxed);
+        while let Err(error) = self.db.flush_opt(&options) {
+            self.wait_for_space(error)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the flushes that were begun, without flushing what came after them: that may not be durable in the log yet.
+    pub(crate) fn wait_until_durable(&self, position: LogPosition) -> Result<LogPosition> {
+        let failures = self.property(c"rocksdb.background-errors");
+        let mut pause = Duration::from_micros(200);
+        loop {
+            let durable = self.durable_position()?;
+            if durable >= position {
+                return Ok(durable);
+            }
+            if self.property(c"rocksdb.background-errors") > failures {
+                self.begin_flush()?; // returns the error, or waits until there is room on the disk
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> RocksDbSnapshot {
+        RocksDbSnapshot::new(&self.db)
+    }
+
+    pub(crate) fn scan_snapshot(
+        snapshot: &Arc<RocksDbSnapshot>,
+        range: KeyRange,
+        direction: Direction,
+    ) -> RocksDbCursor {
+        RocksDbCursor::new(cursor::Source::Snapshot(Arc::clone(snapshot)), range, direction)
+    }
+
+    pub(crate) fn get_newest(&self, key: &[u8]) -> Result<Option<DBPinnableSlice<'_>>> {
+        Ok(self.db.get_pinned_opt(key, &self.read_options)?)
+    }
+
+    pub(crate) fn scan_newest(&self, range: KeyRange, direction: Direction) -> RocksDbCursor {
+        RocksDbCursor::new(cursor::Source::Newest(Arc::clone(&self.db)), range, direction)
+    }
+
+    /// Makes a copy of the tables in a new directory, by hard links where it can. Returns the position that it holds, which is
+    /// at least that at the call.
+    ///
+    /// # Errors
+    /// If the directory is there already or cannot be written.
+    pub(crate) fn checkpoint(&self, directory: &Path) -> Result<LogPosition> {
+        self.active_memtable_bytes.store(0, Ordering::Relaxed);
+        Checkpoint::new(&self.db)?.create_checkpoint(directory)?;
+        let copy =
+            DB::open_for_read_only(&options::read_only_options(), directory, false).map_err(|error| {
+                Error::Open {
+                    path: directory.to_owned(),
+                    message: error.as_ref().to_owned(),
+                }
+            })?;
+        decode_position(copy.get(POSITION_KEY)?.as_deref())
+    }
+
+    /// The bytes that a range takes in files and memtables, about.
+    pub(crate) fn approximate_bytes(&self, range: &KeyRange) -> u64 {
+        let files = self
+            .db
+            .get_approximate_sizes(&[rocksdb::Range::new(&range.start, &range.end)]);
+        files.into_iter().sum()
+    }
+
+    /// Gives the disk space of a range back whose deletion is applied, durable and older than every snapshot.
+    pub(crate) fn release_range(&self, range: &KeyRange) -> Result<()> {
+        self.db.delete_file_in_range(&range.start, &range.end)?;
+        self.db.compact_range(Some(&range.start), Some(&range.end));
+        Ok(())
+    }
+
+    /// From now on, what waits for room on the disk gives up.
+    pub(crate) fn begin_close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+
+    /// RocksDB's figure of that name, `rocksdb.…`; zero if it has none.
+    pub(crate) fn property(&self, name: &std::ffi::CStr) -> u64 {
+        self.db.property_int_value(name).ok().flatten().unwrap_or(0)
+    }
+
+    /// The bytes of uncompressed blocks in the cache.
+    pub(crate) fn cached_bytes(&self) -> usize {
+        self.cache.get_usage()
+    }
+
+    /// The directory of the table files.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn decode_position(bytes: Option<&[u8]>) -> Result<LogPosition> {
+    match bytes.map(<[u8; 8]>::try_from) {
+        None => Ok(LogPosition::ZERO),
+        Some(Ok(bytes)) => Ok(LogPosition::from_be_bytes(bytes)),
+        Some(Err(_)) => Err(Error::Malformed {
+            index: IndexId::ENGINE.as_u32(),
+            what: "position",
+        }),
+    }
+}
+
+fn is_no_space(error: &rocksdb::Error) -> bool {
+    error.as_ref().contains("No space left on device") || error.as_ref().contains("NoSpace")
+}

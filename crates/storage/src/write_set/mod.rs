@@ -1,0 +1,494 @@
+//! What a transaction will write: an ordered map from key to change, private until it commits.
+//!
+//! ```text
+//!   order    chunks of entry numbers, sorted by key     [2 0 1] [5 3 4] …
+//!   entries  key slot, value slot                       0 1 2 3 4 5      (in the order of their first change)
+//!   arena    key bytes, 8 bytes of room for the version ‖ payload, …
+//!   undo     (entry, the value slot it had)             what rollback_to(mark) puts back, newest first
+//! ```
+//!
+//! - **One entry a key.** A later change of a key replaces the earlier one; while a mark protects the earlier value, its slot goes to
+//!   the undo list. Rolling back to a mark restores the slots, drops the entries that are newer, and cuts the arena.
+//! - **The version comes last.** A transaction learns its version when it has its place in the log. Until then each value carries eight zero
+//!   bytes in front, and the ids of rows in tables without a primary key end keys (and values of unique keys) with
+//!   [`Version::MAX`], which sorts behind every row that is there already, as the real version will. [`WriteSet::assign_version`]
+//!   patches both and freezes the set; the order of the keys stays.
+//! - **Range deletes come first**: applied before all entries of the set, whatever the order of the calls. An entry that
+//!   [`WriteSet::delete_range`] meets becomes a delete, so that the outcome is that of the calls in order.
+//! - **Small sets are cheap**: up to eight keys cost three allocations in all.
+
+mod frozen;
+mod order;
+
+use std::fmt;
+
+use paceline_types::Version;
+
+pub use frozen::{EntryIndex, FrozenWriteSet};
+use order::{Order, Position};
+
+use crate::key::{EngineKind, KeyRange, RowId, VERSION_LENGTH};
+
+/// What happens to a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change<'a> {
+    /// It gets this value, whose first [`VERSION_LENGTH`] bytes are the version (zero until it is assigned).
+    Put(&'a [u8]),
+    /// It goes.
+    Delete,
+}
+
+/// Where an entry carries the id of a row that the same transaction inserts, and whose version is not known yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowIdPlace {
+    /// Nowhere.
+    None,
+    /// In the key's last 12 bytes.
+    KeyEnd,
+    /// In the value's last 12 bytes.
+    ValueEnd,
+    /// In both.
+    KeyAndValueEnd,
+}
+
+impl RowIdPlace {
+    fn in_key(self) -> bool {
+        matches!(self, RowIdPlace::KeyEnd | RowIdPlace::KeyAndValueEnd)
+    }
+
+    fn in_value(self) -> bool {
+        matches!(self, RowIdPlace::ValueEnd | RowIdPlace::KeyAndValueEnd)
+    }
+}
+
+/// A place in the arena.
+#[derive(Clone, Copy)]
+struct Slot {
+    start: usize,
+    length: u32,
+}
+
+#[derive(Clone, Copy)]
+struct ValueSlot {
+    /// `None`: the key is deleted.
+    slot: Option<Slot>,
+    row_id_at_end: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    key: Slot,
+    key_row_id_at_end: bool,
+    value: ValueSlot,
+}
+
+struct Undo {
+    entry: u32,
+    value: ValueSlot,
+}
+
+/// A moment in a write set's life that it can be rolled back to: a statement's begin or a savepoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    entries: u32,
+    undo: u32,
+    arena: usize,
+    ranges: u32,
+    row_ordinal: u32,
+    memory_engine_bytes: u64,
+}
+
+impl Mark {
+    const START: Mark = Mark {
+        entries: 0,
+        undo: 0,
+        arena: 0,
+        ranges: 0,
+        row_ordinal: 0,
+        memory_engine_bytes: 0,
+    };
+}
+
+/// What a running transaction will write. See the module's head.
+pub struct WriteSet {
+    arena: Vec<u8>,
+    entries: Vec<Entry>,
+    order: Order,
+    undo: Vec<Undo>,
+    ranges: Vec<KeyRange>,
+    /// The next row without a primary key gets this ordinal.
+    row_ordinal: u32,
+    memory_engine_bytes: u64,
+    /// The newest mark that may still be rolled back to: what is older must not be overwritten in place.
+    protected: Mark,
+}
+
+impl Default for WriteSet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl WriteSet {
+    /// An empty set. Allocates nothing.
+    pub fn new() -> Self {
+        WriteSet {
+            arena: Vec::new(),
+            entries: Vec::new(),
+            order: Order::new(),
+            undo: Vec::new(),
+            ranges: Vec::new(),
+            row_ordinal: 0,
+            memory_engine_bytes: 0,
+            protected: Mark::START,
+        }
+    }
+
+    /// Whether nothing would be written.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.ranges.is_empty()
+    }
+
+    /// How many keys have an entry.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The memory that the set takes, in bytes, for limits.
+    pub fn memory_bytes(&self) -> usize {
+        self.arena.len()
+            + self.entries.len() * (size_of::<Entry>() + size_of::<u32>())
+            + self.undo.len() * size_of::<Undo>()
+    }
+
+    /// The bytes that it would add to the memory engine, for its limit: see
+    /// [`Storage::check_memory_room`](crate::Storage::check_memory_room).
+    pub fn memory_engine_bytes(&self) -> u64 {
+        self.memory_engine_bytes
+    }
+
+    /// Gives `key` the value `payload`, which the version will stand in front of.
+    pub fn put(&mut self, key: &[u8], payload: &[u8]) {
+        self.put_parts(key, &[payload], RowIdPlace::None);
+    }
+
+    /// As [`put`](Self::put), with a payload in several pieces, and the place of a row id that is still a placeholder.
+    pub fn put_parts(&mut self, key: &[u8], payload: &[&[u8]], row_id: RowIdPlace) {
+        let length = VERSION_LENGTH + payload.iter().map(|part| part.len()).sum::<usize>();
+        if EngineKind::of_key(key) == EngineKind::Memory {
+            self.memory_engine_bytes += (key.len() + length) as u64;
+        }
+        let entry = self.entry_for(key, row_id.in_key());
+        let row_id_at_end = row_id.in_value();
+        let slot = match self.entries[entry].value.slot {
+            // Written since the newest mark: nobody can want the old value back.
+            Some(old) if old.start >= self.protected.arena && old.length as usize >= length => {
+                let mut at = old.start + VERSION_LENGTH;
+                for part in payload {
+                    self.arena[at..at + part.len()].copy_from_slice(part);
+                    at += part.len();
+                }
+                Slot {
+                    start: old.start,
+                    length: length as u32,
+                }
+            }
+            _ => {
+                let start = self.arena.len();
+                self.arena.extend_from_slice(&[0; VERSION_LENGTH]);
+                for part in payload {
+                    self.arena.extend_from_slice(part);
+                }
+                Slot {
+                    start,
+                    length: u32::try_from(length).expect("a row is below 4 GiB"),
+                }
+            }
+        };
+        self.entries[entry].value = ValueSlot {
+            slot: Some(slot),
+            row_id_at_end,
+        };
+    }
+
+    /// Deletes `key`. The entry stays, as the transaction does not know whether the engine has the key.
+    pub fn delete(&mut self, key: &[u8]) {
+        self.delete_placed(key, RowIdPlace::None);
+    }
+
+    /// As [`delete`](Self::delete), for a key that may end with the placeholder of a row id.
+    pub fn delete_placed(&mut self, key: &[u8], row_id: RowIdPlace) {
+        let entry = self.entry_for(key, row_id.in_key());
+        self.entries[entry].value = ValueSlot {
+            slot: None,
+            row_id_at_end: false,
+        };
+    }
+
+    /// Deletes all keys of the range that the engine has, or the set so far.
+    pub fn delete_range(&mut self, range: KeyRange) {
+        if range.is_empty() {
+            return;
+        }
+        let (from, to) = (self.lower_bound(&range.start), self.lower_bound(&range.end));
+        let hit: Vec<u32> = self.order.between(from, to).collect();
+        for entry in hit {
+            self.save_for_undo(entry as usize);
+            self.entries[entry as usize].value = ValueSlot {
+                slot: None,
+                row_id_at_end: false,
+            };
+        }
+        self.ranges.push(range);
+    }
+
+    /// The ordinal of the next row that the transaction inserts into a table without a primary key, as a row id whose version is
+    /// still open.
+    ///
+    /// # Panics
+    /// After 2^32 such rows in one transaction.
+    pub fn allocate_row_id(&mut self) -> RowId {
+        let ordinal = self.row_ordinal;
+        self.row_ordinal = ordinal
+            .checked_add(1)
+            .expect("below 2^32 rows without a primary key in a transaction");
+        RowId {
+            version: Version::MAX,
+            ordinal,
+        }
+    }
+
+    /// What the set does to `key`; `None` if it does not touch it.
+    pub fn get(&self, key: &[u8]) -> Option<Change<'_>> {
+        if self.entries.is_empty() && self.ranges.is_empty() {
+            return None;
+        }
+        match self.find(key) {
+            Ok((_, entry)) => Some(self.change(entry as usize)),
+            Err(_) if self.ranges.iter().any(|range| range.contains(key)) => Some(Change::Delete),
+            Err(_) => None,
+        }
+    }
+
+    /// The entries whose keys are in the range, ascending; reversible.
+    pub fn range(&self, range: &KeyRange) -> Entries<'_> {
+        let front = self.lower_bound(&range.start);
+        let back = if range.is_empty() {
+            front
+        } else {
+            self.lower_bound(&range.end)
+        };
+        Entries {
+            set: self,
+            front,
+            back,
+        }
+    }
+
+    /// All entries, ascending by key; reversible.
+    pub fn entries(&self) -> Entries<'_> {
+        Entries {
+            set: self,
+            front: self.order.first(),
+            back: self.order.end(),
+        }
+    }
+
+    /// The ranges that are deleted before the entries are put.
+    pub fn deleted_ranges(&self) -> &[KeyRange] {
+        &self.ranges
+    }
+
+    /// The moment now, to roll back to.
+    pub fn mark(&mut self) -> Mark {
+        let mark = Mark {
+            entries: self.entries.len() as u32,
+            undo: self.undo.len() as u32,
+            arena: self.arena.len(),
+            ranges: self.ranges.len() as u32,
+            row_ordinal: self.row_ordinal,
+            memory_engine_bytes: self.memory_engine_bytes,
+        };
+        self.protected = mark;
+        mark
+    }
+
+    /// Makes the set what it was at `mark`. The mark stays valid; those made after it do not.
+    ///
+    /// # Panics
+    /// If the mark was made after a mark that the set was rolled back to since.
+    pub fn rollback_to(&mut self, mark: Mark) {
+        assert!(
+            mark.entries as usize <= self.entries.len() && mark.undo as usize <= self.undo.len(),
+            "a mark outlives a rollback to an earlier one"
+        );
+        while self.undo.len() > mark.undo as usize {
+            let undo = self.undo.pop().expect("not empty");
+            self.entries[undo.entry as usize].value = undo.value;
+        }
+        let newer = self.entries.len() - mark.entries as usize;
+        if newer > 0 {
+            if newer <= 16 {
+                for entry in mark.entries..self.entries.len() as u32 {
+                    let key = self.entries[entry as usize].key;
+                    let (position, found) = self.find(self.bytes(key)).expect("each entry is in the order");
+                    debug_assert_eq!(found, entry);
+                    self.order.remove(position);
+                }
+            } else {
+                self.order.retain(|entry| entry < mark.entries);
+            }
+            self.entries.truncate(mark.entries as usize);
+        }
+        self.arena.truncate(mark.arena);
+        self.ranges.truncate(mark.ranges as usize);
+        self.row_ordinal = mark.row_ordinal;
+        self.memory_engine_bytes = mark.memory_engine_bytes;
+        self.protected = mark;
+    }
+
+    /// Writes the version into values and row ids, and freezes the set.
+    ///
+    /// # Panics
+    /// If the version is [`Version::MAX`], which means "not known".
+    pub fn assign_version(mut self, version: Version) -> FrozenWriteSet {
+        assert!(
+            version != Version::MAX,
+            "a transaction's version is a place in the log"
+        );
+        let bytes = version.to_be_bytes();
+        for index in 0..self.entries.len() {
+            let entry = self.entries[index];
+            if let Some(value) = entry.value.slot {
+                self.arena[value.start..value.start + VERSION_LENGTH].copy_from_slice(&bytes);
+                if entry.value.row_id_at_end {
+                    self.patch_row_id(value, bytes);
+                }
+            }
+            if entry.key_row_id_at_end {
+                self.patch_row_id(entry.key, bytes);
+            }
+        }
+        self.undo = Vec::new();
+        FrozenWriteSet::new(self, version)
+    }
+
+    fn patch_row_id(&mut self, slot: Slot, version: [u8; 8]) {
+        let end = slot.start + slot.length as usize;
+        let room = &mut self.arena[end - RowId::LENGTH..end - RowId::LENGTH + 8];
+        debug_assert_eq!(room, Version::MAX.to_be_bytes(), "a row id's placeholder");
+        room.copy_from_slice(&version);
+    }
+
+    /// The entry of `key`, ready to be given a new value; made if there is none.
+    fn entry_for(&mut self, key: &[u8], row_id_at_end: bool) -> usize {
+        match self.find(key) {
+            Ok((_, entry)) => {
+                self.save_for_undo(entry as usize);
+                entry as usize
+            }
+            Err(position) => {
+                let start = self.arena.len();
+                self.arena.extend_from_slice(key);
+                let entry = self.entries.len();
+                self.entries.push(Entry {
+                    key: Slot {
+                        start,
+                        length: u32::try_from(key.len()).expect("a key is below 4 GiB"),
+                    },
+                    key_row_id_at_end: row_id_at_end,
+                    value: ValueSlot {
+                        slot: None,
+                        row_id_at_end: false,
+                    },
+                });
+                self.order.insert(
+                    position,
+                    u32::try_from(entry).expect("below 2^32 keys in a transaction"),
+                );
+                entry
+            }
+        }
+    }
+
+    fn save_for_undo(&mut self, entry: usize) {
+        if entry < self.protected.entries as usize {
+            self.undo.push(Undo {
+                entry: entry as u32,
+                value: self.entries[entry].value,
+            });
+        }
+    }
+
+    fn bytes(&self, slot: Slot) -> &[u8] {
+        &self.arena[slot.start..slot.start + slot.length as usize]
+    }
+
+    fn key_of(&self, entry: u32) -> &[u8] {
+        self.bytes(self.entries[entry as usize].key)
+    }
+
+    fn change(&self, entry: usize) -> Change<'_> {
+        match self.entries[entry].value.slot {
+            Some(slot) => Change::Put(self.bytes(slot)),
+            None => Change::Delete,
+        }
+    }
+
+    fn find(&self, key: &[u8]) -> Result<(Position, u32), Position> {
+        self.order.find(|entry| self.key_of(entry).cmp(key))
+    }
+
+    fn lower_bound(&self, key: &[u8]) -> Position {
+        self.order.lower_bound(|entry| self.key_of(entry) < key)
+    }
+}
+
+impl fmt::Debug for WriteSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteSet")
+            .field("keys", &self.entries.len())
+            .field("bytes", &self.arena.len())
+            .finish()
+    }
+}
+
+/// Entries of a write set, ascending by key; `rev()` for descending.
+#[derive(Clone)]
+pub struct Entries<'a> {
+    set: &'a WriteSet,
+    front: Position,
+    back: Position,
+}
+
+impl<'a> Entries<'a> {
+    fn item(&self, entry: u32) -> (&'a [u8], Change<'a>) {
+        (self.set.key_of(entry), self.set.change(entry as usize))
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = (&'a [u8], Change<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.front >= self.back {
+            return None;
+        }
+        let entry = self.set.order.at(self.front);
+        self.front = self.set.order.after(self.front);
+        Some(self.item(entry))
+    }
+}
+
+impl DoubleEndedIterator for Entries<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        if self.front >= self.back {
+            return None;
+        }
+        self.back = self.set.order.before(self.back);
+        Some(self.item(self.set.order.at(self.back)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn contents(set: &WriteSet) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+    set.entries()
+        .map(|(key, change)| {
+            let value = match change {
+                Change::Put(value) => Some(value[VERSION_LENGTH..].to_vec()),
+                Change::Delete => None,
+            };
+            (key.to_vec(), value)
+        })
+        .collect()
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(u16, Vec<u8>),
+    Delete(u16),
+    DeleteRange(u16, u16),
+    Mark,
+    RollbackTo(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let key = 0u16..700;
+    prop_oneof![
+        8 => (key.clone(), proptest::collection::vec(any::<u8>(), 0..12)).prop_map(|(k, v)| Step::Put(k, v)),
+        3 => key.clone().prop_map(Step::Delete),
+        1 => (key.clone(), key).prop_map(|(a, b)| Step::DeleteRange(a.min(b), a.max(b).min(a.min(b) + 40))),
+        1 => Just(Step::Mark),
+        1 => (0usize..6).prop_map(Step::RollbackTo),
+    ]
+}
+
+type Model = (BTreeMap<Vec<u8>, Option<Vec<u8>>>, Vec<KeyRange>);
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// A write set is a sorted map with copies of itself to go back to.
+    #[test]
+    fn behaves_as_a_map_with_copies(steps in proptest::collection::vec(step(), 0..1500)) {
+        let mut set = WriteSet::new();
+        let mut model: Model = Default::default();
+        let mut marks: Vec<(Mark, Model)> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Put(key, value) => {
+                    set.put(&key.to_be_bytes(), &value);
+                    model.0.insert(key.to_be_bytes().to_vec(), Some(value));
+                }
+                Step::Delete(key) => {
+                    set.delete(&key.to_be_bytes());
+                    model.0.insert(key.to_be_bytes().to_vec(), None);
+                }
+                Step::DeleteRange(from, to) => {
+                    let range = KeyRange::new(from.to_be_bytes(), to.to_be_bytes());
+                    set.delete_range(range.clone());
+                    if !range.is_empty() {
+                        for (_, value) in model.0.range_mut(range.start.clone()..range.end.clone()) {
+                            *value = None;
+                        }
+                        model.1.push(range);
+                    }
+                }
+                Step::Mark => marks.push((set.mark(), model.clone())),
+                Step::RollbackTo(index) => {
+                    if index < marks.len() {
+                        marks.truncate(index + 1);
+                        let (mark, copy) = &marks[index];
+                        set.rollback_to(*mark);
+                        model = copy.clone();
+                    }
+                }
+            }
+        }
+        prop_assert_eq!(contents(&set), model.0.clone().into_iter().collect::<Vec<_>>());
+        prop_assert_eq!(set.deleted_ranges(), &model.1[..]);
+        for key in 0u16..700 {
+            let key = key.to_be_bytes();
+            let expected = match model.0.get(&key[..]) {
+                Some(Some(value)) => Some(Some(value.clone())),
+                Some(None) => Some(None),
+                None if model.1.iter().any(|range| range.contains(&key)) => Some(None),
+                None => None,
+            };
+            let got = set.get(&key).map(|change| match change {
+                Change::Put(value) => Some(value[VERSION_LENGTH..].to_vec()),
+                Change::Delete => None,
+            });
+            prop_assert_eq!(got, expected);
+        }
+        let range = KeyRange::new(100u16.to_be_bytes(), 350u16.to_be_bytes());
+        let forward: Vec<_> = set.range(&range).map(|(key, _)| key.to_vec()).collect();
+        let mut backward: Vec<_> = set.range(&range).rev().map(|(key, _)| key.to_vec()).collect();
+        backward.reverse();
+        let expected: Vec<_> = model.0.range(range.start.clone()..range.end.clone()).map(|(key, _)| key.clone()).collect();
+        prop_assert_eq!(&forward, &expected);
+        prop_assert_eq!(&backward, &expected);
+    }
+}
+
+#[test]
+fn freezing_writes_the_version_everywhere() {
+    let mut set = WriteSet::new();
+    let id = set.allocate_row_id();
+    assert!(id.is_placeholder());
+    let key = [b"tbl1".as_slice(), &id.to_be_bytes()].concat();
+    set.put_parts(&key, &[b"image"], RowIdPlace::KeyEnd);
+    set.put_parts(b"tbl2-unique", &[&id.to_be_bytes()], RowIdPlace::ValueEnd);
+    set.delete(b"tbl3-gone");
+    let version = Version::new(3, 77);
+    let frozen = set.assign_version(version);
+    let real = RowId { version, ordinal: 0 };
+    let key = [b"tbl1".as_slice(), &real.to_be_bytes()].concat();
+    let put = |payload: &[u8]| [&version.to_be_bytes(), payload].concat();
+    assert_eq!(frozen.get(&key), Some(Change::Put(&put(b"image"))));
+    assert_eq!(
+        frozen.get(b"tbl2-unique"),
+        Some(Change::Put(&put(&real.to_be_bytes())))
+    );
+    assert_eq!(frozen.get(b"tbl3-gone"), Some(Change::Delete));
+    assert_eq!(frozen.entries().count(), 3);
+    assert_eq!(
+        frozen
+            .indexes()
+            .map(|index| frozen.key(index).len())
+            .sum::<usize>(),
+        16 + 11 + 9
+    );
+}
+
+#[test]
+fn a_rollback_gives_row_ordinals_back() {
+    let mut set = WriteSet::new();
+    set.allocate_row_id();
+    let mark = set.mark();
+    set.allocate_row_id();
+    set.rollback_to(mark);
+    assert_eq!(set.allocate_row_id().ordinal, 1);
+}
+
+#[test]
+fn rewriting_a_row_does_not_grow_the_set() {
+    let mut set = WriteSet::new();
+    set.put(b"key", b"12345678");
+    let bytes = set.memory_bytes();
+    for _ in 0..1000 {
+        set.put(b"key", b"abcdefgh");
+    }
+    assert_eq!(set.memory_bytes(), bytes);
+}
