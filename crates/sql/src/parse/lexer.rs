@@ -601,10 +601,10 @@ mod tests {
     fn comments() {
         let check =
             |source, expected: &[Token]| assert_eq!(tokens(source, SqlMode::DEFAULT), expected, "{source}");
-        check("1 # x\n/* y */ 2 -- z\n3--\n4", &[Token::Integer; 4]);
+        check("1 # x\n/* y */ 2 -- z\n3--\n4", &[const { Token::Integer }; 4]);
         check(
             "/*!40101 1 */ /*! 2 */ /*M!100100 3 */ /*!50701 4 */ /*!999999 5 */ /*!50700 /* 6 */ 6 */ 7",
-            &[Token::Integer; 4],
+            &[const { Token::Integer }; 4],
         );
         check("1 /* open", &[Token::Integer, Token::Invalid]);
         check("1 /*! 2", &[Token::Integer, Token::Integer, Token::Invalid]);
