@@ -12,6 +12,8 @@ from support.servers import MariaDb, Paceline  # noqa: E402
 
 def pytest_addoption(parser):
     parser.addoption("--seed", type=int, default=1, help="seed of the random tests; a failure prints the one to repeat")
+    parser.addoption("--server", choices=["paceline", "mariadb"], default="paceline",
+                     help="whom the tests of `server` speak to; a real MariaDB shows that a test asks for the right thing")
     parser.addoption("--effort", type=float, default=1.0, help="how much the random tests try, as a factor")
 
 
@@ -41,3 +43,33 @@ def mariadb(tmp_path):
     server.start()
     yield server
     server.close()
+
+
+@pytest.fixture
+def server(request):
+    """The server under test: Paceline, or with --server=mariadb the real one."""
+    return request.getfixturevalue(request.config.getoption("--server"))
+
+
+@pytest.fixture(scope="module")
+def shared_server(request, tmp_path_factory):
+    """The same, one for all tests of a module; each makes its own database (see `database`)."""
+    kind = MariaDb if request.config.getoption("--server") == "mariadb" else Paceline
+    server = kind(tmp_path_factory.mktemp("server"))
+    server.start()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def database(shared_server):
+    """`shared_server` with an empty database `t` that lasts for one test."""
+    shared_server.query("create database t character set utf8mb4")
+    yield shared_server
+    # A test that failed may have left sessions with locks behind.
+    with shared_server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("show processlist")
+        for row in cursor.fetchall():
+            if row[0] != connection.thread_id() and row[1] == "root":
+                cursor.execute(f"kill {row[0]}")
+        cursor.execute("drop database t")

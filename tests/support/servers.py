@@ -93,7 +93,8 @@ class Server:
     def client(self, *arguments, program="mariadb", text=None):
         """Runs one of MariaDB's command-line clients against this server; what it printed."""
         command = [program, "--no-defaults", "-uroot", "-S", str(self.socket), *map(str, arguments)]
-        result = subprocess.run(command, input=text, capture_output=True, text=True, errors="replace", timeout=600)
+        result = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8",
+                                errors="surrogateescape", timeout=600)
         assert result.returncode == 0, f"{command} ended with {result.returncode}:\n{result.stderr}{result.stdout}"
         return result.stdout
 

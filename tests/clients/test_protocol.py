@@ -1,0 +1,143 @@
+"""Malformed packets, half-open connections and slow clients end their own connection only."""
+
+import random
+import socket
+import struct
+import time
+
+import pytest
+
+
+def dial(server):
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    return connection
+
+
+def read_packet(connection):
+    header = b""
+    while len(header) < 4:
+        more = connection.recv(4 - len(header))
+        if not more:
+            return None
+        header += more
+    length = int.from_bytes(header[:3], "little")
+    payload = b""
+    while len(payload) < length:
+        more = connection.recv(length - len(payload))
+        if not more:
+            return None
+        payload += more
+    return payload
+
+
+def packet(payload, sequence=0):
+    return struct.pack("<I", len(payload))[:3] + bytes([sequence]) + payload
+
+
+def log_in(server):
+    connection = dial(server)
+    assert read_packet(connection)[0] == 10
+    capabilities = 0x0001 | 0x0200 | 0x8000 | 0x80000 | 0x2
+    connection.sendall(packet(struct.pack("<IIB23x", capabilities, 1 << 24, 45) + b"root\0\0" + b"mysql_native_password\0", 1))
+    answer = read_packet(connection)
+    if answer and answer[0] == 0xFE:
+        connection.sendall(packet(b"", 3))
+        answer = read_packet(connection)
+    assert answer[0] == 0, answer
+    return connection
+
+
+def alive(server):
+    assert server.query("select 1") == ((1,),)
+
+
+def test_random_bytes_before_and_after_the_handshake(server, seed, effort):
+    chance = random.Random(f"bytes-{seed}")
+    for number in range(int(150 * effort)):
+        connection = dial(server) if number % 2 else log_in(server)
+        connection.sendall(chance.randbytes(chance.randrange(1, 300)))
+        connection.close()
+    alive(server)
+
+
+def test_random_commands(server, seed, effort):
+    chance = random.Random(f"commands-{seed}")
+    texts = [b"select 1", b"select ?", b"show tables", b"insert into", b"\xff\xfe", b""]
+    for _ in range(int(60 * effort)):
+        connection = log_in(server)
+        connection.settimeout(0.3)
+        try:
+            for _ in range(10):
+                command = chance.choice([0x02, 0x03, 0x04, 0x0E, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1F, 0x50, 0xFF])
+                body = chance.choice([chance.choice(texts), chance.randbytes(chance.randrange(40)), struct.pack("<IBI", 1, 0, 1) + chance.randbytes(20)])
+                connection.sendall(packet(bytes([command]) + body))
+                if read_packet(connection) is None:
+                    break
+        except (TimeoutError, ConnectionError, OSError):
+            pass
+        connection.close()
+    alive(server)
+
+
+def test_truncated_and_out_of_order_packets(server):
+    connection = log_in(server)
+    connection.sendall(packet(b"\x03select 1", sequence=7))
+    answer = read_packet(connection)
+    assert answer is None or answer[0] == 0xFF
+    connection = log_in(server)
+    connection.sendall(b"\xff\xff\xff\x00\x03")  # 16 MiB are announced, and never come.
+    connection.close()
+    connection = log_in(server)
+    connection.sendall(packet(b""))
+    connection.close()
+    alive(server)
+
+
+def test_half_open_connections_are_dropped_in_time(server):
+    server.query("set global connect_timeout=2")
+    connections = [dial(server) for _ in range(20)]
+    for connection in connections:
+        read_packet(connection)
+    alive(server)
+    start = time.monotonic()
+    connections[0].settimeout(15)
+    try:
+        while connections[0].recv(1000):
+            pass
+    except ConnectionResetError:
+        pass
+    assert time.monotonic() - start < 12
+
+
+def test_idle_sessions_end_after_wait_timeout(server):
+    session = server.connect()
+    with session.cursor() as cursor:
+        cursor.execute("set session wait_timeout=1")
+    time.sleep(2.5)
+    with pytest.raises(Exception):
+        with session.cursor() as cursor:
+            cursor.execute("select 1")
+    alive(server)
+
+
+def test_a_session_that_vanishes_releases_its_locks(server):
+    server.query("create database t", "create table t.a (id int primary key)", "insert into t.a values (1)")
+    session = server.connect(autocommit=False)
+    with session.cursor() as cursor:
+        cursor.execute("update t.a set id=2")
+    session._sock.shutdown(socket.SHUT_RDWR)
+    start = time.monotonic()
+    server.query("update t.a set id=3")
+    assert time.monotonic() - start < 5
+    assert server.query("select id from t.a") == ((3,),)
+
+
+def test_many_connections(server):
+    sessions = [server.connect() for _ in range(120)]
+    for session in sessions:
+        with session.cursor() as cursor:
+            cursor.execute("select connection_id()")
+            assert cursor.fetchall() == ((session.thread_id(),),)
+    for session in sessions:
+        session.close()
+    alive(server)
