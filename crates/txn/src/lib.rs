@@ -1,1 +1,57 @@
-//! Placeholder.
+//! Transactions: snapshots, locks, the pending overlay, and the commit pipeline that makes a group of transactions durable
+//! with one write and one sync, and visible in the order of the log.
+//!
+//! ```text
+//!   Session ── begin ──▶ Transaction ── commit ──▶ queue ─▶ log stage ─▶ publish stage ─▶ everyone
+//!                │  ▲                                          │              │
+//!          locks ▼  │ newest rows                              ▼              ▼
+//!         LockManager  pending overlay ◀── rows with a place ──┘   engines, shared snapshot
+//! ```
+//!
+//! - [`TransactionManager`] is what a server opens; [`Session`] and [`Transaction`] are what its sessions use.
+//! - [`mod@transaction`]: isolation, reads, writes, savepoints.
+//! - `lock/`: row, range and metadata locks, deadlocks. README there.
+//! - `commit/`: the pipeline. README there; the protocol as a whole is in `crates/txn/README.md`.
+//! - [`Positions`]: published ≤ acknowledged ≤ durable ≤ written.
+//!
+//! Nothing here knows SQL or sockets. What waits in synchronous code blocks its thread under
+//! `tokio::task::block_in_place` where there is a runtime; only the wait for a commit is a future. A runtime that runs sessions needs more
+//! `max_blocking_threads` than it has sessions: each lock wait occupies one.
+#![forbid(unsafe_code)]
+
+mod background;
+mod commit;
+mod config;
+mod ddl;
+mod error;
+mod event_cache;
+mod interrupt;
+mod lock;
+mod log_admin;
+mod log_lease;
+mod manager;
+mod overlay;
+mod positions;
+mod session;
+mod status;
+mod sync_point;
+pub mod transaction;
+
+pub use commit::OnPublish;
+pub use commit::acknowledge::{AcknowledgeAtOnce, Acknowledger};
+pub use config::{Config, GtidStrictMode, LeaderMode, LockRelease, SyncBinlog};
+pub use ddl::DdlCommit;
+pub use error::{Error, Result, RollbackScope};
+pub use event_cache::RowChange;
+pub use interrupt::{Interrupt, InterruptReason};
+pub use lock::{Granted, LockMode, LockWait, MetadataGuard, MetadataMode, MetadataObject};
+pub use log_lease::LogLease;
+pub use manager::{FatalHook, ManagerParts, TransactionManager};
+pub use positions::Positions;
+pub use session::{GlobalReadLock, Session};
+pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
+pub use sync_point::{CommitStep, SyncPoints};
+pub use transaction::{
+    AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, LockMark, Replication,
+    RowValue, Scan, ScanEntry, Settled, Transaction, TransactionOptions, WriteMark,
+};

@@ -270,6 +270,16 @@ impl WriteSet {
         }
     }
 
+    /// The key of the `number`th entry in the order of their first change, and whether it ends with the id of a row whose
+    /// version is still open.
+    ///
+    /// # Panics
+    /// If there are not so many ([`len`](Self::len)).
+    pub fn nth_key(&self, number: usize) -> (&[u8], bool) {
+        let entry = &self.entries[number];
+        (self.bytes(entry.key), entry.key_row_id_at_end)
+    }
+
     /// The entries whose keys are in the range, ascending; reversible.
     pub fn range(&self, range: &KeyRange) -> Entries<'_> {
         let front = self.lower_bound(&range.start);

@@ -1,0 +1,135 @@
+//! The commit pipeline: from a session's finished transaction to one that everyone sees.
+//!
+//! ```text
+//!  session      queue        log stage (one leader at a time)                      publish stage (in log order)
+//!  encode ───▶ [ R R R ] ──▶ place · write · overlay · release locks · sync ──▶ [ group ] ──▶ engines · snapshot · forget · tell
+//!                             written                        durable    acknowledged              published
+//! ```
+//!
+//! While one group is synced the next one queues; it is written as soon as the sync is done, while the group before it is
+//! published. The README beside this file has the protocol and what goes wrong if its orderings are broken.
+//!
+//! - [`queue`]: the queue, and who leads.
+//! - [`log_stage`]: places, writes and syncs a group.
+//! - [`publish`]: makes groups visible, in order, and tells their sessions.
+//! - [`ticket`]: how a session waits.
+
+pub(crate) mod acknowledge;
+pub(crate) mod log_stage;
+pub(crate) mod publish;
+pub(crate) mod queue;
+pub(crate) mod ticket;
+
+use crate::error::Result;
+use crate::lock::metadata::TransactionMetadata;
+use crate::lock::owner::LockOwner;
+use crate::lock::{HeldLocks, LockManager, MetadataGuard};
+use crate::transaction::{GtidChoice, Replication};
+use paceline_binlog::EventGroupBuffer;
+use paceline_storage::{BuildId, FrozenWriteSet, WriteSet};
+use paceline_types::{Gtid, Version};
+use std::sync::Arc;
+use std::time::Instant;
+use ticket::Ticket;
+
+/// The place that a transaction got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Committed {
+    /// `None` for what is not replicated.
+    pub(crate) gtid: Option<Gtid>,
+    pub(crate) version: Version,
+}
+
+/// What a session keeps locked until its transaction is published. Travels through the pipeline, so that it is given back even if
+/// the session goes away meanwhile.
+pub(crate) struct Kept {
+    pub(crate) _metadata: TransactionMetadata,
+    pub(crate) _guards: [Option<MetadataGuard>; 2],
+}
+
+/// What a session gets back.
+pub(crate) struct Outcome {
+    pub(crate) result: Result<Committed>,
+    /// Dropped by the session, or with the ticket.
+    pub(crate) _kept: Kept,
+}
+
+/// Row locks on their way to be released.
+pub(crate) struct TravellingLocks {
+    pub(crate) manager: Arc<LockManager>,
+    pub(crate) owner: Arc<LockOwner>,
+    pub(crate) held: HeldLocks,
+}
+
+impl TravellingLocks {
+    pub(crate) fn release(&mut self) {
+        self.manager.release(&self.owner, &mut self.held);
+    }
+}
+
+impl Drop for TravellingLocks {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// Called when a transaction is published, with its version, before anybody can see it.
+pub type OnPublish = Box<dyn FnOnce(Version) + Send>;
+
+/// A transaction in the queue.
+pub(crate) struct CommitRequest {
+    pub(crate) events: EventGroupBuffer,
+    pub(crate) writes: WriteSet,
+    pub(crate) gtid: GtidChoice,
+    pub(crate) replication: Replication,
+    pub(crate) locks: TravellingLocks,
+    pub(crate) on_publish: Option<OnPublish>,
+    /// What was built aside and becomes visible with it.
+    pub(crate) builds: Vec<BuildId>,
+    pub(crate) kept: Kept,
+    pub(crate) ticket: Arc<Ticket<Outcome>>,
+    pub(crate) queued_at: Instant,
+}
+
+impl CommitRequest {
+    /// Ends it without a place in the log.
+    pub(crate) fn fail(self, error: crate::Error) {
+        let CommitRequest {
+            mut locks,
+            kept,
+            ticket,
+            ..
+        } = self;
+        locks.release();
+        ticket.done(Outcome {
+            result: Err(error),
+            _kept: kept,
+        });
+    }
+}
+
+/// A transaction that has its place in the log.
+pub(crate) struct PlacedTransaction {
+    pub(crate) committed: Committed,
+    pub(crate) writes: Arc<FrozenWriteSet>,
+    pub(crate) locks: TravellingLocks,
+    pub(crate) on_publish: Option<OnPublish>,
+    /// What was built aside and becomes visible with it.
+    pub(crate) builds: Vec<BuildId>,
+    pub(crate) kept: Kept,
+    pub(crate) ticket: Arc<Ticket<Outcome>>,
+    pub(crate) queued_at: Instant,
+}
+
+impl PlacedTransaction {
+    pub(crate) fn tell(self, result: Result<Committed>) {
+        let PlacedTransaction {
+            mut locks,
+            kept,
+            ticket,
+            ..
+        } = self;
+        locks.release();
+        ticket.done(Outcome { result, _kept: kept });
+    }
+}

@@ -1,0 +1,290 @@
+//! The publish stage: a group that is acknowledged goes to the engines, becomes what readers share, and its sessions are told.
+//!
+//! Groups are pushed in log order and leave in log order. Whoever has made progress (the leader after its sync, semi-sync
+//! after an acknowledgement) calls [`Core::publish`]; one thread does the work, the others' groups are taken along.
+
+use super::log_stage::WrittenGroup;
+use super::ticket::Work;
+use super::{Committed, PlacedTransaction};
+use crate::config::LeaderMode;
+use crate::manager::Core;
+use crate::sync_point::CommitStep;
+use paceline_storage::{BuildId, FrozenWriteSet};
+use paceline_types::LogPosition;
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// The most transactions published as one batch.
+const BATCH_TRANSACTIONS_MAX: usize = 4096;
+
+#[derive(Default)]
+struct State {
+    groups: VecDeque<WrittenGroup>,
+    /// Somebody is publishing.
+    busy: bool,
+    /// Hand-off mode: what is left of the group whose members publish themselves.
+    in_turn: VecDeque<(PlacedTransaction, LogPosition)>,
+}
+
+/// Groups that wait to be published, and those who wait for a publication.
+#[derive(Default)]
+pub(crate) struct Publisher {
+    state: Mutex<State>,
+    idle: Condvar,
+    waiting: Mutex<Vec<(LogPosition, Waker)>>,
+}
+
+impl Publisher {
+    /// Called in log order, under the log stage's mutex.
+    pub(crate) fn push(&self, group: WrittenGroup) {
+        let mut state = self.state.lock();
+        if let Some(last) = state.groups.back() {
+            assert!(last.end <= group.end, "groups are published in log order");
+        }
+        state.groups.push_back(group);
+    }
+
+    /// Takes groups from the front that are acknowledged.
+    fn take(state: &mut State, acknowledged: LogPosition) -> Vec<WrittenGroup> {
+        let mut taken: Vec<WrittenGroup> = Vec::new();
+        let mut transactions = 0;
+        while let Some(group) = state.groups.front() {
+            transactions += group.transactions.len();
+            if group.end > acknowledged || (!taken.is_empty() && transactions > BATCH_TRANSACTIONS_MAX) {
+                break;
+            }
+            taken.extend(state.groups.pop_front());
+        }
+        taken
+    }
+
+    /// Wakes `waker` when everything up to `position` is published; to be followed by a look whether it is already.
+    pub(crate) fn wake_at(&self, position: LogPosition, waker: &Waker) {
+        self.waiting.lock().push((position, waker.clone()));
+    }
+
+    fn wake_waiting(&self, published: LogPosition) {
+        let mut waiting = self.waiting.lock();
+        if waiting.is_empty() {
+            return;
+        }
+        let mut ready = Vec::new();
+        waiting.retain(|(position, waker)| {
+            let is_ready = *position <= published;
+            if is_ready {
+                ready.push(waker.clone());
+            }
+            !is_ready
+        });
+        drop(waiting);
+        ready.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Core {
+    /// Publishes what is acknowledged, unless somebody is at it already: then he takes it along.
+    pub(crate) fn publish(&self) {
+        let mut state = self.publisher.state.lock();
+        loop {
+            if state.busy {
+                return;
+            }
+            let groups = Publisher::take(&mut state, self.positions.acknowledged());
+            if groups.is_empty() {
+                self.publisher.idle.notify_all();
+                return;
+            }
+            state.busy = true;
+            drop(state);
+            if self.config().leader_mode == LeaderMode::Handoff {
+                return self.start_turns(groups);
+            }
+            self.publish_batch(groups);
+            state = self.publisher.state.lock();
+            state.busy = false;
+        }
+    }
+
+    /// Waits until nothing that is acknowledged is left to publish.
+    pub(crate) fn wait_until_published(&self) {
+        self.publish();
+        let mut state = self.publisher.state.lock();
+        while state.busy
+            || state
+                .groups
+                .front()
+                .is_some_and(|group| group.end <= self.positions.acknowledged())
+        {
+            self.publisher
+                .idle
+                .wait_for(&mut state, std::time::Duration::from_millis(50));
+        }
+    }
+
+    fn publish_batch(&self, groups: Vec<WrittenGroup>) {
+        let (end, durable_at) = groups
+            .last()
+            .map(|group| (group.end, group.durable_at))
+            .expect("a batch is not empty");
+        let transactions: Vec<PlacedTransaction> =
+            groups.into_iter().flat_map(|group| group.transactions).collect();
+        if self.make_visible(transactions, end) {
+            self.counters.publish_time.record(durable_at.elapsed());
+        }
+    }
+
+    /// Engine, snapshot, overlay, sessions: in this order. False if the engine has failed.
+    fn make_visible(&self, mut transactions: Vec<PlacedTransaction>, end: LogPosition) -> bool {
+        if let Err(message) = self.apply_to_engines(&mut transactions, end) {
+            let error = self.fatal(&message);
+            transactions
+                .into_iter()
+                .for_each(|transaction| transaction.tell(Err(error.clone())));
+            return false;
+        }
+        self.sync_points.reach(CommitStep::Applied);
+        for transaction in &mut transactions {
+            if let Some(on_publish) = transaction.on_publish.take() {
+                on_publish(transaction.committed.version);
+            }
+        }
+        let snapshot = self.storage.snapshot();
+        assert_eq!(
+            snapshot.position(),
+            end,
+            "the shared snapshot holds exactly what is published"
+        );
+        self.published.store(Arc::new(snapshot));
+        self.positions.advance_published(end);
+        // Only now: a reader who misses a row in the overlay finds it in the snapshot that he loads then.
+        self.overlay
+            .forget(transactions.iter().map(|transaction| &transaction.writes));
+        self.sync_points.reach(CommitStep::Published);
+        self.publisher.wake_waiting(end);
+        for transaction in transactions {
+            self.counters.commit_time.record(transaction.queued_at.elapsed());
+            let committed = transaction.committed;
+            transaction.tell(Ok(committed));
+        }
+        self.sync_points.reach(CommitStep::Told);
+        true
+    }
+
+    fn apply_to_engines(
+        &self,
+        transactions: &mut [PlacedTransaction],
+        end: LogPosition,
+    ) -> Result<(), String> {
+        let failed =
+            |error: paceline_storage::Error| format!("cannot apply a commit group to the tables: {error}");
+        let mut sets: Vec<Arc<FrozenWriteSet>> = Vec::with_capacity(transactions.len());
+        let mut reached = LogPosition::ZERO;
+        for transaction in transactions.iter_mut() {
+            let version = transaction.committed.version;
+            assert!(version > reached, "transactions become visible in log order");
+            reached = version;
+            sets.push(transaction.writes.clone());
+            // What was built aside is activated as a step of its own, in its place.
+            let builds: Vec<BuildId> = std::mem::take(&mut transaction.builds);
+            if !builds.is_empty() {
+                self.storage.activate(&builds, &sets, version).map_err(failed)?;
+                sets.clear();
+            }
+        }
+        self.storage.apply(&sets, end).map_err(failed)
+    }
+
+    /// Hand-off mode: every transaction of these groups is published by its own session, one after the other.
+    fn start_turns(&self, groups: Vec<WrittenGroup>) {
+        let mut in_turn = VecDeque::new();
+        let mut end = LogPosition::ZERO;
+        for group in groups {
+            end = group.end;
+            in_turn.extend(group.transactions.into_iter().map(|transaction| {
+                let version = transaction.committed.version;
+                (transaction, version)
+            }));
+        }
+        if in_turn.is_empty() {
+            self.make_visible(Vec::new(), end);
+        } else if let Some((_, last)) = in_turn.back_mut() {
+            *last = end;
+        }
+        self.publisher.state.lock().in_turn = in_turn;
+        self.next_turn();
+    }
+
+    /// Asks the next session of the group to publish itself, or ends the group.
+    fn next_turn(&self) {
+        loop {
+            let mut state = self.publisher.state.lock();
+            match state.in_turn.front() {
+                None => {
+                    state.busy = false;
+                    drop(state);
+                    return self.publish();
+                }
+                Some((transaction, _)) => {
+                    let ticket = transaction.ticket.clone();
+                    drop(state);
+                    if ticket.your_turn(Work::Publish) {
+                        return;
+                    }
+                    self.publish_front();
+                }
+            }
+        }
+    }
+
+    fn publish_front(&self) {
+        let front = self.publisher.state.lock().in_turn.pop_front();
+        let (transaction, end) = front.expect("whose turn it is stands in front");
+        self.make_visible(vec![transaction], end);
+    }
+
+    /// A session does its own part in hand-off mode.
+    pub(crate) fn take_turn(&self) {
+        self.publish_front();
+        self.next_turn();
+    }
+
+    /// Waits until `position` is published, blocking the thread.
+    pub(crate) fn wait_published_blocking(&self, position: LogPosition) {
+        if self.positions.published() < position {
+            super::ticket::block_on(std::future::poll_fn(|context| {
+                self.poll_published(position, context)
+            }));
+        }
+    }
+
+    /// Ready when `position` is published, or the server has failed.
+    pub(crate) fn poll_published(
+        &self,
+        position: LogPosition,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<()> {
+        let is_over = || self.positions.published() >= position || self.poisoned().is_some();
+        if !is_over() {
+            self.publisher.wake_at(position, context.waker());
+            if !is_over() {
+                return std::task::Poll::Pending;
+            }
+        }
+        std::task::Poll::Ready(())
+    }
+
+    /// What a committed transaction's session learns; used where nothing was logged.
+    pub(crate) fn nothing_committed(&self) -> Committed {
+        Committed {
+            gtid: None,
+            version: self.positions.published(),
+        }
+    }
+
+    /// Wakes all who wait for a publication: the server has failed, and nothing will be published any more.
+    pub(crate) fn wake_all_waiting(&self) {
+        self.publisher.wake_waiting(LogPosition::MAX);
+    }
+}

@@ -1,0 +1,240 @@
+//! The queue of transactions that want to commit, and who leads them.
+//!
+//! Leadership is a flag in the queue's mutex. Whoever sets it leads until he finds the queue empty (under the same mutex) or hands it
+//! on. See [`LeaderMode`] for who that is; the decision note has the measurements.
+
+use super::CommitRequest;
+use super::ticket::Work;
+use crate::config::{Config, LeaderMode};
+use crate::manager::Core;
+use crate::sync_point::CommitStep;
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often a group that waits for more looks whether somebody waits for its locks.
+const LOCK_WAIT_LOOK: Duration = Duration::from_micros(200);
+
+#[derive(Default)]
+struct State {
+    requests: VecDeque<CommitRequest>,
+    /// Somebody leads, and will look at the queue again.
+    is_led: bool,
+    /// The leader waits for more transactions (`binlog_commit_wait_count`).
+    waits_for_more: bool,
+    /// The log thread is to stop.
+    closing: bool,
+}
+
+/// See the module's head.
+#[derive(Default)]
+pub(crate) struct CommitQueue {
+    state: Mutex<State>,
+    /// The log thread waits here for leadership, and a waiting group for more transactions.
+    changed: Condvar,
+    /// For the log thread alone.
+    called: Condvar,
+}
+
+impl CommitQueue {
+    pub(crate) fn close(&self) {
+        self.state.lock().closing = true;
+        self.called.notify_all();
+        self.changed.notify_all();
+    }
+}
+
+/// What a leader finds.
+enum Next {
+    Group(Vec<CommitRequest>),
+    /// The queue is empty: leadership is given up.
+    Nothing,
+}
+
+impl Core {
+    /// Puts a transaction into the queue. If nobody leads, somebody is made to; that may be the calling session, at once.
+    pub(crate) fn submit(self: &Arc<Self>, request: CommitRequest) {
+        if let Some(error) = self.poisoned() {
+            return request.fail(error);
+        }
+        self.sync_points.reach(CommitStep::Queued);
+        let config = self.config();
+        let is_alone = self.open_transactions.load(Ordering::Relaxed) <= 1;
+        {
+            let mut state = self.queue.state.lock();
+            if state.closing {
+                drop(state);
+                return request.fail(crate::Error::Closed);
+            }
+            state.requests.push_back(request);
+            if state.is_led {
+                if state.waits_for_more {
+                    self.queue.changed.notify_all();
+                }
+                return;
+            }
+            state.is_led = true;
+        }
+        match config.leader_mode {
+            LeaderMode::Thread => {
+                self.queue.called.notify_one();
+            }
+            LeaderMode::Inline | LeaderMode::Handoff => {
+                if is_alone {
+                    self.lead_one();
+                } else {
+                    crate::lock::owner::blocking(|| self.lead_one());
+                }
+            }
+            LeaderMode::Adaptive => {
+                if is_alone && config.binlog_commit_wait_count == 0 {
+                    self.lead_one();
+                } else {
+                    self.queue.called.notify_one();
+                }
+            }
+        }
+    }
+
+    /// Takes what is to be committed next. The caller leads.
+    fn next_group(&self, config: &Config) -> Next {
+        let mut state = self.queue.state.lock();
+        assert!(state.is_led, "only a leader takes a group");
+        if state.requests.is_empty() {
+            state.is_led = false;
+            return Next::Nothing;
+        }
+        let wanted = config.binlog_commit_wait_count as usize;
+        if wanted > 0 {
+            self.wait_for_more(&mut state, wanted, config.binlog_commit_wait);
+        }
+        let mut bytes = 0;
+        let take = state
+            .requests
+            .iter()
+            .take(config.group_transactions_max)
+            .take_while(|request| {
+                let is_first = bytes == 0;
+                bytes += request.events.len();
+                is_first || bytes <= config.group_bytes_max
+            })
+            .count()
+            .max(1);
+        Next::Group(if take == state.requests.len() {
+            std::mem::take(&mut state.requests).into()
+        } else {
+            state.requests.drain(..take).collect()
+        })
+    }
+
+    /// `binlog_commit_wait_count` and `binlog_commit_wait_usec`; a transaction that others wait for is not held up.
+    fn wait_for_more(&self, state: &mut parking_lot::MutexGuard<'_, State>, wanted: usize, time: Duration) {
+        let deadline = Instant::now() + time;
+        state.waits_for_more = true;
+        loop {
+            if state.requests.len() >= wanted {
+                self.counters.trigger_count.fetch_add(1, Ordering::Relaxed);
+                break;
+            }
+            if state
+                .requests
+                .iter()
+                .any(|request| request.locks.owner.is_awaited())
+            {
+                self.counters.trigger_lock_wait.fetch_add(1, Ordering::Relaxed);
+                break;
+            }
+            if Instant::now() >= deadline || state.closing {
+                self.counters.trigger_timeout.fetch_add(1, Ordering::Relaxed);
+                break;
+            }
+            self.queue
+                .changed
+                .wait_until(state, deadline.min(Instant::now() + LOCK_WAIT_LOOK));
+        }
+        state.waits_for_more = false;
+    }
+
+    /// Leads one group in the calling session's thread, hands leadership on, and publishes.
+    fn lead_one(self: &Arc<Self>) {
+        let config = self.config();
+        match self.next_group(&config) {
+            Next::Nothing => return,
+            Next::Group(group) => self.log_group(group),
+        }
+        self.hand_leadership_on(&config);
+        self.publish();
+    }
+
+    /// What has queued meanwhile is led by somebody else, so that this session's client gets its answer, and so that the next group
+    /// is written while this one is published.
+    fn hand_leadership_on(self: &Arc<Self>, config: &Config) {
+        loop {
+            let next = {
+                let mut state = self.queue.state.lock();
+                match state.requests.front() {
+                    None => {
+                        state.is_led = false;
+                        return;
+                    }
+                    Some(request) => request.ticket.clone(),
+                }
+            };
+            if config.leader_mode == LeaderMode::Adaptive || config.leader_mode == LeaderMode::Thread {
+                self.queue.called.notify_one();
+                return;
+            }
+            if next.your_turn(Work::Lead) {
+                return;
+            }
+            // That session is gone; its transaction is committed all the same.
+            match self.next_group(config) {
+                Next::Nothing => return,
+                Next::Group(group) => {
+                    self.log_group(group);
+                    self.publish();
+                }
+            }
+        }
+    }
+
+    /// A session whose ticket says so leads the next group.
+    pub(crate) fn take_leadership(self: &Arc<Self>) {
+        self.lead_one();
+    }
+
+    /// The log thread: leads whenever it is called, as long as there is work.
+    pub(crate) fn run_log_thread(self: &Arc<Self>) {
+        loop {
+            {
+                let mut state = self.queue.state.lock();
+                while !(state.is_led && !state.requests.is_empty()) {
+                    if state.closing {
+                        return;
+                    }
+                    self.queue.called.wait(&mut state);
+                }
+            }
+            self.lead_in_thread();
+        }
+    }
+
+    fn lead_in_thread(self: &Arc<Self>) {
+        loop {
+            let config = self.config();
+            match self.next_group(&config) {
+                Next::Nothing => return,
+                Next::Group(group) => self.log_group(group),
+            }
+            let more = !self.queue.state.lock().requests.is_empty();
+            if more {
+                // The next group is written while this one is published.
+                self.background.call_publisher();
+            } else {
+                self.publish();
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! How a committing session waits: asleep in its task until it is told, by itself and by nobody's detour.
+
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// A part of the serial work that a waiting session is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Lead the next group.
+    Lead,
+    /// Publish its own transaction (hand-off mode).
+    Publish,
+}
+
+/// What a waiting session is told.
+#[derive(Debug)]
+pub(crate) enum Told<T> {
+    /// It is its turn.
+    YourTurn(Work),
+    /// It is over.
+    Done(T),
+}
+
+enum State<T> {
+    Waiting(Option<Waker>),
+    Turn(Work),
+    Done(T),
+    Taken,
+    /// The session is gone.
+    Abandoned,
+}
+
+/// One session's wait for its commit. Shared by the session and the pipeline.
+pub(crate) struct Ticket<T> {
+    state: Mutex<State<T>>,
+}
+
+impl<T> Ticket<T> {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Ticket {
+            state: Mutex::new(State::Waiting(None)),
+        })
+    }
+
+    /// The result is there. If the session has gone away, it is dropped with the ticket.
+    pub(crate) fn done(&self, result: T) {
+        let mut state = self.state.lock();
+        match &mut *state {
+            State::Abandoned => {}
+            State::Waiting(waker) => {
+                let waker = waker.take();
+                *state = State::Done(result);
+                drop(state);
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+            }
+            State::Turn(_) => panic!("whose turn it is has not been told yet"),
+            State::Done(_) | State::Taken => panic!("a commit has one result"),
+        }
+    }
+
+    /// Asks the session to do its part; false if it is gone, and somebody else must.
+    pub(crate) fn your_turn(&self, work: Work) -> bool {
+        let mut state = self.state.lock();
+        match &mut *state {
+            State::Abandoned => false,
+            State::Waiting(waker) => {
+                let waker = waker.take();
+                *state = State::Turn(work);
+                drop(state);
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+                true
+            }
+            State::Turn(_) | State::Done(_) | State::Taken => {
+                panic!("a turn comes before the end, one at a time")
+            }
+        }
+    }
+
+    /// The session goes away. Returns the work that it was asked for and has not done.
+    pub(crate) fn abandon(&self) -> Option<Work> {
+        match std::mem::replace(&mut *self.state.lock(), State::Abandoned) {
+            State::Turn(work) => Some(work),
+            _ => None,
+        }
+    }
+
+    /// Looks for news; registers the task if there are none.
+    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Told<T>> {
+        let mut state = self.state.lock();
+        match &mut *state {
+            State::Waiting(waker) => {
+                match waker {
+                    Some(known) => known.clone_from(context.waker()),
+                    None => *waker = Some(context.waker().clone()),
+                }
+                Poll::Pending
+            }
+            State::Turn(work) => {
+                let work = *work;
+                *state = State::Waiting(None);
+                Poll::Ready(Told::YourTurn(work))
+            }
+            State::Done(_) => match std::mem::replace(&mut *state, State::Taken) {
+                State::Done(result) => Poll::Ready(Told::Done(result)),
+                _ => unreachable!("it was just seen"),
+            },
+            State::Taken | State::Abandoned => panic!("a commit was polled after its end"),
+        }
+    }
+}
+
+/// Runs a future to its end in this thread, letting a tokio runtime go on meanwhile.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    crate::lock::owner::blocking(|| {
+        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let mut context = Context::from_waker(&waker);
+        let mut future = std::pin::pin!(future);
+        loop {
+            match future.as_mut().poll(&mut context) {
+                Poll::Ready(output) => return output,
+                Poll::Pending => std::thread::park(),
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_then_the_result() {
+        let ticket = Ticket::new();
+        let waiting = ticket.clone();
+        let thread = std::thread::spawn(move || {
+            let mut turns = 0;
+            let result = block_on(std::future::poll_fn(|context| {
+                loop {
+                    match std::task::ready!(waiting.poll(context)) {
+                        Told::YourTurn(_) => turns += 1,
+                        Told::Done(result) => return Poll::Ready(result),
+                    }
+                }
+            }));
+            (turns, result)
+        });
+        assert!(ticket.your_turn(Work::Lead));
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        ticket.done(7);
+        assert_eq!(thread.join().unwrap(), (1, 7));
+    }
+}

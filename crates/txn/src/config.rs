@@ -1,0 +1,102 @@
+//! What can be chosen about transactions and commits, with MariaDB's names where MariaDB has the choice.
+
+use std::time::Duration;
+
+/// Who leads a commit group (`paceline_commit_leader`). See docs/decisions/ for the measurement behind the default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LeaderMode {
+    /// The first session of the group leads it in its own task, in place.
+    Inline,
+    /// A thread of its own leads every group.
+    Thread,
+    /// In place while one session commits alone, by the thread as soon as several do.
+    #[default]
+    Adaptive,
+    /// Each member of a group does its own part of the serial work and hands over to the next: the naive way, there
+    /// only to show what it costs.
+    Handoff,
+}
+
+/// When row locks are released (`paceline_early_lock_release`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LockRelease {
+    /// As soon as the transaction has its place in the log, before the sync.
+    #[default]
+    Early,
+    /// When the transaction is published.
+    AfterPublish,
+}
+
+/// `sync_binlog`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SyncBinlog {
+    /// 0: a commit returns when it is written; the log is synced in the background, see [`Config::sync_interval`].
+    Background,
+    /// 1: a commit returns when it is durable.
+    #[default]
+    EveryGroup,
+}
+
+/// `gtid_strict_mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum GtidStrictMode {
+    /// A GTID that goes back in its domain is logged with a warning.
+    #[default]
+    Off,
+    /// A GTID that goes back in its domain is refused with 1950.
+    On,
+}
+
+/// The manager's settings. All of them may be changed while the server runs ([`crate::TransactionManager::set_config`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Who leads a commit group.
+    pub leader_mode: LeaderMode,
+    /// When row locks are released.
+    pub lock_release: LockRelease,
+    /// `sync_binlog`.
+    pub sync_binlog: SyncBinlog,
+    /// The longest time the newest written transactions stay unsynced under [`SyncBinlog::Background`].
+    pub sync_interval: Duration,
+    /// `binlog_commit_wait_count`: a group waits until so many transactions are queued …
+    pub binlog_commit_wait_count: u32,
+    /// `binlog_commit_wait_usec`: … or so much time has passed.
+    pub binlog_commit_wait: Duration,
+    /// `gtid_strict_mode`.
+    pub gtid_strict_mode: GtidStrictMode,
+    /// `max_binlog_size`, bytes: a file that has reached it is closed after the group that did it.
+    pub max_binlog_size: u64,
+    /// `binlog_expire_logs_seconds`: closed files older than this are purged. `None` (0): never.
+    pub binlog_expire_after: Option<Duration>,
+    /// A checkpoint is made after so many bytes of log. It bounds what a restart replays.
+    pub checkpoint_log_bytes: u64,
+    /// The most transactions in one commit group.
+    pub group_transactions_max: usize,
+    /// The most bytes of log in one commit group (one larger transaction makes a group by itself).
+    pub group_bytes_max: usize,
+    /// `max_binlog_cache_size`, bytes: the most events one transaction may hold (1197 beyond).
+    pub max_binlog_cache_size: u64,
+    /// `binlog_row_event_max_size`, bytes: a rows event is closed when it would grow past it.
+    pub binlog_row_event_max_size: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            leader_mode: LeaderMode::default(),
+            lock_release: LockRelease::default(),
+            sync_binlog: SyncBinlog::default(),
+            sync_interval: Duration::from_millis(100),
+            binlog_commit_wait_count: 0,
+            binlog_commit_wait: Duration::from_micros(100_000),
+            gtid_strict_mode: GtidStrictMode::default(),
+            max_binlog_size: 1 << 30,
+            binlog_expire_after: None,
+            checkpoint_log_bytes: 256 << 20,
+            group_transactions_max: 4096,
+            group_bytes_max: 32 << 20,
+            max_binlog_cache_size: 4 << 30,
+            binlog_row_event_max_size: 8192,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Committing DDL: one Query event, a catalog change, and what was built aside.
+//!
+//! The caller holds the metadata lock exclusively until the future has ended, so that nobody can meet the tables in
+//! between. DDL goes through the same queue as everything else and is published in its place in the log.
+
+use crate::commit::ticket::Ticket;
+use crate::commit::{CommitRequest, Kept, OnPublish, TravellingLocks};
+use crate::event_cache::event_flags;
+use crate::lock::metadata::TransactionMetadata;
+use crate::lock::{HeldLocks, MetadataMode, MetadataObject};
+use crate::manager::TransactionManager;
+use crate::session::Session;
+use crate::transaction::{CommitFuture, GtidChoice, Replication};
+use paceline_binlog::EventGroupBuffer;
+use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent};
+use paceline_binlog::group::GroupOptions;
+use paceline_storage::{BuildId, WriteSet};
+use std::time::{Duration, Instant};
+
+/// A DDL statement that is ready to be logged.
+pub struct DdlCommit<'a> {
+    /// The event: the statement's text with its context; Q_XID names what was built.
+    pub query: &'a QueryEvent<'a>,
+    /// Flags of the event's header beside those of all events.
+    pub event_flags: EventFlags,
+    /// When the statement started, in seconds since 1970.
+    pub timestamp_seconds: u32,
+    /// What it writes: catalog records, range deletes.
+    pub writes: WriteSet,
+    /// What was built aside and becomes visible with it.
+    pub builds: Vec<BuildId>,
+    /// Called when it is in the engines, before anybody can see it, in log order: where the catalog is switched.
+    pub on_publish: Option<OnPublish>,
+    /// Its GTID.
+    pub gtid: GtidChoice,
+    /// `sql_log_bin`.
+    pub replication: Replication,
+    /// `lock_wait_timeout`: a global read lock stops DDL as well.
+    pub metadata_lock_timeout: Duration,
+}
+
+impl TransactionManager {
+    /// Commits DDL. It is in the queue when this returns; the future ends when it is published.
+    pub fn commit_ddl(&self, session: &Session, ddl: DdlCommit<'_>) -> CommitFuture {
+        let core = self.core().clone();
+        let guard = match session.lock_metadata(
+            MetadataObject::Commit,
+            MetadataMode::Write,
+            ddl.metadata_lock_timeout,
+        ) {
+            Ok(guard) => guard,
+            Err(error) => return CommitFuture::failed(core, error),
+        };
+        let flags = event_flags(ddl.replication);
+        let mut events = EventGroupBuffer::new(GroupOptions {
+            event_flags: flags,
+            ..GroupOptions::new(ddl.gtid.server_id())
+        });
+        events.set_gtid_flags(
+            GtidFlags::STANDALONE
+                .with(GtidFlags::DDL)
+                .with(GtidFlags::ALLOW_PARALLEL),
+        );
+        events.query(ddl.timestamp_seconds, ddl.event_flags, ddl.query);
+        let ticket = Ticket::new();
+        core.submit(CommitRequest {
+            events,
+            writes: ddl.writes,
+            gtid: ddl.gtid,
+            replication: ddl.replication,
+            locks: TravellingLocks {
+                manager: session.locks.clone(),
+                owner: session.owner.clone(),
+                held: HeldLocks::default(),
+            },
+            on_publish: ddl.on_publish,
+            builds: ddl.builds,
+            kept: Kept {
+                _metadata: TransactionMetadata::default(),
+                _guards: [Some(guard), None],
+            },
+            ticket: ticket.clone(),
+            queued_at: Instant::now(),
+        });
+        CommitFuture::of(core, ticket)
+    }
+}

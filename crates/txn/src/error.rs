@@ -1,0 +1,142 @@
+//! What can go wrong with a transaction, and MariaDB's number for it.
+
+use crate::interrupt::InterruptReason;
+use paceline_storage::IndexId;
+use paceline_types::error_code::{self, ErrorCode};
+use paceline_types::{Gtid, LogPosition};
+use std::sync::Arc;
+
+/// The result of this crate's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// How much of the transaction is undone when an error reaches the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RollbackScope {
+    /// The statement; the transaction goes on.
+    Statement,
+    /// The whole transaction. It has been done already when the error is returned.
+    Transaction,
+}
+
+/// What can go wrong with a transaction.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// 1205: the lock was not to be had in time, or at once where NOWAIT was asked for.
+    #[error("Lock wait timeout exceeded; try restarting transaction")]
+    LockWaitTimeout,
+    /// 1213: this transaction was chosen to break a deadlock. It is rolled back.
+    #[error("Deadlock found when trying to get lock; try restarting transaction")]
+    Deadlock,
+    /// 1020: the row was changed or deleted after this transaction's snapshot. The conflicting version is published.
+    #[error("a row of index {index} has changed since the transaction's snapshot")]
+    SnapshotConflict {
+        /// The index of the key; SQL turns it into the table's name for the message.
+        index: IndexId,
+        /// The version that is in the way. [`LogPosition::ZERO`] for a row that is gone and whose deletion is already forgotten.
+        version: LogPosition,
+    },
+    /// 1317, 1927 or 1053.
+    #[error("interrupted: {0:?}")]
+    Interrupted(InterruptReason),
+    /// 1197: more events than `max_binlog_cache_size`.
+    #[error("the transaction has more than {limit_bytes} bytes of events")]
+    CacheFull {
+        /// `max_binlog_cache_size`.
+        limit_bytes: u64,
+    },
+    /// 1950: the GTID goes back in its domain and `gtid_strict_mode` is on.
+    #[error("GTID {given} is out of order after {existing}")]
+    OutOfOrder {
+        /// The GTID asked for.
+        given: Gtid,
+        /// The last one of its domain.
+        existing: Gtid,
+    },
+    /// The sequence numbers of a domain are used up.
+    #[error("the sequence numbers of replication domain {0} are used up")]
+    SequenceExhausted(paceline_types::DomainId),
+    /// 1792: a write in a READ ONLY transaction.
+    #[error("Cannot execute statement in a READ ONLY transaction")]
+    ReadOnlyTransaction,
+    /// 1305: there is no savepoint of that name.
+    #[error("SAVEPOINT {0} does not exist")]
+    NoSuchSavepoint(String),
+    /// The transaction was rolled back by an earlier error (1213); a new one must be begun.
+    #[error("the transaction has been rolled back")]
+    RolledBack,
+    /// 1026: there is no room for the log. Nothing of the transaction is left.
+    #[error("no space left on device for the binary log (wanted {wanted} bytes more)")]
+    LogFull {
+        /// How much was asked for, in bytes.
+        wanted: u64,
+    },
+    /// 1053 to clients: the log could not be synced or written; the server stops (invariant 4).
+    #[error("the log cannot be written any more: {0}")]
+    Fatal(Arc<str>),
+    /// The manager was closed.
+    #[error("the server is shutting down")]
+    Closed,
+    /// 1378: a log file that is to be purged is needed.
+    #[error("binary log '{file}' is needed by {needed_by}")]
+    LogInUse {
+        /// The first file that cannot go.
+        file: String,
+        /// By what.
+        needed_by: String,
+    },
+    /// The log.
+    #[error(transparent)]
+    Log(Arc<paceline_binlog::Error>),
+    /// An engine.
+    #[error(transparent)]
+    Storage(Arc<paceline_storage::Error>),
+}
+
+impl From<paceline_binlog::Error> for Error {
+    fn from(error: paceline_binlog::Error) -> Self {
+        match error {
+            paceline_binlog::Error::NoSpace { wanted } => Error::LogFull { wanted },
+            error => Error::Log(Arc::new(error)),
+        }
+    }
+}
+
+impl From<paceline_storage::Error> for Error {
+    fn from(error: paceline_storage::Error) -> Self {
+        Error::Storage(Arc::new(error))
+    }
+}
+
+impl Error {
+    /// How much of the transaction it undoes.
+    pub fn rollback_scope(&self) -> RollbackScope {
+        match self {
+            Error::Deadlock | Error::RolledBack | Error::Fatal(_) | Error::Closed => {
+                RollbackScope::Transaction
+            }
+            _ => RollbackScope::Statement,
+        }
+    }
+
+    /// MariaDB's error number for it.
+    pub fn error_code(&self) -> ErrorCode {
+        match self {
+            Error::LockWaitTimeout => error_code::ER_LOCK_WAIT_TIMEOUT,
+            Error::Deadlock | Error::RolledBack => error_code::ER_LOCK_DEADLOCK,
+            Error::SnapshotConflict { .. } => error_code::ER_CHECKREAD,
+            Error::Interrupted(InterruptReason::Query) => error_code::ER_QUERY_INTERRUPTED,
+            Error::Interrupted(InterruptReason::Connection) => error_code::ER_CONNECTION_KILLED,
+            Error::Interrupted(InterruptReason::Shutdown) | Error::Closed | Error::Fatal(_) => {
+                error_code::ER_SERVER_SHUTDOWN
+            }
+            Error::CacheFull { .. } => error_code::ER_TRANS_CACHE_FULL,
+            Error::OutOfOrder { .. } | Error::SequenceExhausted(_) => error_code::ER_GTID_STRICT_OUT_OF_ORDER,
+            Error::ReadOnlyTransaction => error_code::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
+            Error::NoSuchSavepoint(_) => error_code::ER_SP_DOES_NOT_EXIST,
+            Error::LogFull { .. } | Error::Log(_) => error_code::ER_ERROR_ON_WRITE,
+            Error::LogInUse { .. } => error_code::ER_LOG_IN_USE,
+            Error::Storage(_) => error_code::ER_GET_ERRNO,
+        }
+    }
+}

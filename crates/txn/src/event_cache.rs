@@ -1,0 +1,150 @@
+//! The binlog cache: a transaction's events, encoded by its own session while it runs.
+//!
+//! Events carry position 0 until the transaction has its place; the leader patches them (`paceline_binlog::group`). A
+//! rollback of a statement or to a savepoint cuts the cache back to where it was.
+//!
+//! The cache stays in memory up to `max_binlog_cache_size`. [`EventCache::check_room`] is the one place that every event
+//! passes: it is where a cache that has outgrown memory is to go on in a file (design.md, "Big transactions").
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::transaction::{Replication, TransactionOptions};
+use paceline_binlog::event::{EventFlags, RowsFlags};
+use paceline_binlog::group::{BufferMark, GroupOptions, StatementOptions};
+use paceline_binlog::{EventGroupBuffer, LoggedTable};
+use paceline_types::ServerId;
+
+/// A row image pair to be logged.
+#[derive(Clone, Copy, Debug)]
+pub enum RowChange<'a> {
+    /// A row was inserted.
+    Insert {
+        /// Its image.
+        after: &'a [u8],
+    },
+    /// A row was changed.
+    Update {
+        /// Its image before.
+        before: &'a [u8],
+        /// Its image now.
+        after: &'a [u8],
+    },
+    /// A row was deleted.
+    Delete {
+        /// Its image before.
+        before: &'a [u8],
+    },
+}
+
+/// A place in the cache to come back to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct EventMark(BufferMark);
+
+/// See the module's head.
+pub(crate) struct EventCache {
+    buffer: EventGroupBuffer,
+    limit_bytes: u64,
+}
+
+impl EventCache {
+    pub(crate) fn new(config: &Config, options: &TransactionOptions) -> Self {
+        let group = GroupOptions {
+            server_id: options.gtid.server_id(),
+            event_flags: event_flags(options.replication),
+            row_event_size_max: config.binlog_row_event_max_size,
+        };
+        EventCache {
+            buffer: EventGroupBuffer::new(group),
+            limit_bytes: config.max_binlog_cache_size,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
+    /// The server id in the events' headers. Only before the first event.
+    pub(crate) fn set_server_id(&mut self, server_id: ServerId) {
+        let options = self.buffer.options();
+        if options.server_id != server_id {
+            assert!(
+                self.buffer.is_empty(),
+                "a transaction's server id is chosen before it writes"
+            );
+            let options = GroupOptions {
+                server_id,
+                ..*options
+            };
+            self.buffer.reset(options);
+        }
+    }
+
+    pub(crate) fn begin_statement(&mut self, annotation: Option<&str>, timestamp: u32) {
+        let annotation = annotation.map(str::as_bytes);
+        self.buffer.begin_statement(&StatementOptions {
+            timestamp,
+            annotation,
+            row_flags: RowsFlags(0),
+        });
+    }
+
+    pub(crate) fn map_table(&mut self, table: &LoggedTable) {
+        self.buffer.map_table(table);
+    }
+
+    pub(crate) fn log_row(&mut self, table: &LoggedTable, change: RowChange<'_>) -> Result<()> {
+        match change {
+            RowChange::Insert { after } => self.buffer.write_row(table, after),
+            RowChange::Update { before, after } => self.buffer.update_row(table, before, after),
+            RowChange::Delete { before } => self.buffer.delete_row(table, before),
+        }
+        self.check_room()
+    }
+
+    pub(crate) fn end_statement(&mut self) -> Result<()> {
+        self.buffer.end_statement();
+        self.check_room()
+    }
+
+    /// After a rollback: nothing of the statement is due any more.
+    pub(crate) fn abandon_statement(&mut self) {
+        let timestamp = self.buffer.timestamp();
+        self.begin_statement(None, timestamp);
+    }
+
+    fn check_room(&self) -> Result<()> {
+        if self.buffer.len() as u64 > self.limit_bytes {
+            return Err(Error::CacheFull {
+                limit_bytes: self.limit_bytes,
+            });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn mark(&mut self) -> EventMark {
+        EventMark(self.buffer.mark())
+    }
+
+    pub(crate) fn rollback_to(&mut self, mark: EventMark) {
+        self.buffer.roll_back_to(mark.0);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        let options = *self.buffer.options();
+        self.buffer.reset(options);
+    }
+
+    /// The events, ready for the commit queue but for their end.
+    pub(crate) fn take(&mut self) -> EventGroupBuffer {
+        let options = *self.buffer.options();
+        std::mem::replace(&mut self.buffer, EventGroupBuffer::new(options))
+    }
+}
+
+/// What every event's header of a transaction carries.
+pub(crate) fn event_flags(replication: Replication) -> EventFlags {
+    match replication {
+        Replication::Replicated => EventFlags::NONE,
+        Replication::LocalOnly => EventFlags::SKIP_REPLICATION,
+    }
+}

@@ -1,0 +1,286 @@
+//! Locks: who may touch what, and who waits for whom.
+//!
+//! One manager serves rows, index keys, key ranges and metadata, because a deadlock does not care what it is made of.
+//!
+//! ```text
+//!   LockManager
+//!    ├─ rows       LockTable    key → holders, queue          (shared, exclusive)
+//!    ├─ ranges     RangeTable   range → owner                 (shared; SERIALIZABLE only)
+//!    ├─ metadata   LockTable    database, table → holders     (read, write, read only, exclusive)
+//!    └─ deadlock   walks from a waiter to those he waits for, over all three
+//! ```
+//!
+//! The protocol, its orderings and what goes wrong otherwise are in `README.md` beside this file.
+
+mod deadlock;
+pub(crate) mod metadata;
+mod mode;
+pub(crate) mod owner;
+mod range;
+mod table;
+
+pub use metadata::{MetadataGuard, MetadataMode, MetadataObject};
+pub use mode::{Granted, LockMode, LockWait};
+
+use crate::error::{Error, Result};
+use crate::status::LockCounters;
+use owner::{LockOwner, TableKind, WaitOutcome};
+use paceline_storage::KeyRange;
+use range::{HeldRange, RangeRequested, RangeTable};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+pub(crate) use table::HeldLock;
+use table::{IfBusy, LockTable, Requested, Wakeups};
+
+/// How long a request may wait, worked out from [`LockWait`] and the transaction's options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Not at all: 1205.
+    None,
+    /// Not at all: skipped.
+    Skip,
+    /// So long.
+    For(Duration),
+}
+
+impl Patience {
+    pub(crate) fn new(wait: LockWait, default: Duration) -> Self {
+        match wait {
+            LockWait::Default => Patience::For(default),
+            LockWait::NoWait => Patience::None,
+            LockWait::SkipLocked => Patience::Skip,
+            LockWait::Timeout(time) => Patience::For(time),
+        }
+    }
+
+    fn if_busy(self) -> IfBusy {
+        match self {
+            Patience::For(time) if !time.is_zero() => IfBusy::Queue,
+            _ => IfBusy::Return,
+        }
+    }
+
+    fn deadline(self) -> Option<Instant> {
+        match self {
+            Patience::For(time) => Instant::now().checked_add(time),
+            Patience::None | Patience::Skip => Some(Instant::now()),
+        }
+    }
+}
+
+/// The row, key and range locks that a transaction holds. Given back all at once.
+#[derive(Default)]
+pub(crate) struct HeldLocks {
+    keys: Vec<HeldLock>,
+    ranges: Vec<HeldRange>,
+}
+
+impl HeldLocks {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keys.is_empty() && self.ranges.is_empty()
+    }
+}
+
+/// All locks of the server.
+pub(crate) struct LockManager {
+    rows: LockTable,
+    ranges: RangeTable,
+    metadata: LockTable,
+    deadlock: deadlock::Detector,
+    pub(crate) counters: LockCounters,
+}
+
+impl LockManager {
+    pub(crate) fn new() -> Self {
+        LockManager {
+            rows: LockTable::new(TableKind::Rows),
+            ranges: RangeTable::default(),
+            metadata: LockTable::new(TableKind::Metadata),
+            deadlock: deadlock::Detector::default(),
+            counters: LockCounters::default(),
+        }
+    }
+
+    /// Locks a key. What is newly held goes into `held`.
+    ///
+    /// # Errors
+    /// [`Error::LockWaitTimeout`], [`Error::Deadlock`], [`Error::Interrupted`].
+    pub(crate) fn lock_key(
+        &self,
+        owner: &Arc<LockOwner>,
+        held: &mut HeldLocks,
+        key: &[u8],
+        mode: LockMode,
+        patience: Patience,
+    ) -> Result<Granted> {
+        let lock = match self.rows.request(owner, key, mode.into(), patience.if_busy()) {
+            Requested::AlreadyHeld => return Ok(Granted::Granted),
+            Requested::New(lock) => Some(lock),
+            Requested::Upgraded => None,
+            Requested::Busy => return self.busy(patience),
+            Requested::Queued { held: lock, is_new } => {
+                self.wait(owner, patience, &self.counters.row_lock_waits, |wakeups| {
+                    self.rows.cancel(owner, lock, wakeups);
+                })?;
+                is_new.then_some(lock)
+            }
+        };
+        held.keys.extend(lock);
+        owner.set_weight(owner.weight() + 1);
+        if mode == LockMode::Exclusive && !self.ranges.is_empty() {
+            return self.wait_for_ranges(owner, key, patience);
+        }
+        Ok(Granted::Granted)
+    }
+
+    #[cold]
+    fn wait_for_ranges(&self, owner: &Arc<LockOwner>, key: &[u8], patience: Patience) -> Result<Granted> {
+        // The key stays locked if this fails: it is given back with the rest when the transaction ends.
+        if !self.ranges.writer_must_wait(owner, key, patience.if_busy()) {
+            return Ok(Granted::Granted);
+        }
+        if patience.if_busy() == IfBusy::Return {
+            return self.busy(patience);
+        }
+        self.wait(owner, patience, &self.counters.row_lock_waits, |_| {
+            self.ranges.cancel_writer(owner, key)
+        })?;
+        Ok(Granted::Granted)
+    }
+
+    /// Locks a range against writers (shared next-key lock).
+    ///
+    /// # Errors
+    /// As [`LockManager::lock_key`].
+    pub(crate) fn lock_range(
+        &self,
+        owner: &Arc<LockOwner>,
+        held: &mut HeldLocks,
+        range: &KeyRange,
+        patience: Patience,
+    ) -> Result<Granted> {
+        let lock = match self.ranges.request(owner, range, &self.rows, patience.if_busy()) {
+            RangeRequested::AlreadyHeld => return Ok(Granted::Granted),
+            RangeRequested::New(lock) => lock,
+            RangeRequested::Busy => return self.busy(patience),
+            RangeRequested::Queued(lock) => {
+                self.wait(owner, patience, &self.counters.row_lock_waits, |wakeups| {
+                    self.ranges.release(&[lock], wakeups);
+                })?;
+                lock
+            }
+        };
+        held.ranges.push(lock);
+        owner.set_weight(owner.weight() + 1);
+        Ok(Granted::Granted)
+    }
+
+    /// Gives everything back that a transaction holds, and wakes who gets it.
+    pub(crate) fn release(&self, owner: &Arc<LockOwner>, held: &mut HeldLocks) {
+        if held.is_empty() {
+            return;
+        }
+        let mut wakeups = Wakeups::new();
+        for lock in held.keys.drain(..) {
+            self.rows.release(owner, lock, &mut wakeups);
+        }
+        if !held.ranges.is_empty() {
+            self.ranges.release(&held.ranges, &mut wakeups);
+            held.ranges.clear();
+        }
+        if !self.ranges.is_empty() {
+            self.ranges.keys_released(owner, &mut wakeups);
+        }
+        for woken in wakeups {
+            woken.wake();
+        }
+    }
+
+    /// Gives the newest key locks back, down to `keep` of them: for rows that turned out not to match (READ COMMITTED).
+    pub(crate) fn release_newest(&self, owner: &Arc<LockOwner>, held: &mut HeldLocks, keep: usize) {
+        let mut wakeups = Wakeups::new();
+        while held.keys.len() > keep {
+            let lock = held.keys.pop().expect("more than are kept");
+            self.rows.release(owner, lock, &mut wakeups);
+        }
+        for woken in wakeups {
+            woken.wake();
+        }
+    }
+
+    pub(crate) fn key_locks_held(held: &HeldLocks) -> usize {
+        held.keys.len()
+    }
+
+    fn busy(&self, patience: Patience) -> Result<Granted> {
+        match patience {
+            Patience::Skip => Ok(Granted::Skipped),
+            Patience::None | Patience::For(_) => {
+                self.counters.timeouts.fetch_add(1, Ordering::Relaxed);
+                Err(Error::LockWaitTimeout)
+            }
+        }
+    }
+
+    /// Waits for a lock that was queued for; `cancel` takes the request back where the wait ends without it.
+    fn wait(
+        &self,
+        owner: &Arc<LockOwner>,
+        patience: Patience,
+        waits: &std::sync::atomic::AtomicU64,
+        cancel: impl FnOnce(&mut Wakeups),
+    ) -> Result<()> {
+        waits.fetch_add(1, Ordering::Relaxed);
+        self.counters.current_waits.fetch_add(1, Ordering::Relaxed);
+        let start = Instant::now();
+        if owner.is_awaited() {
+            self.counters
+                .deadlocks
+                .fetch_add(self.deadlock.resolve(self, owner), Ordering::Relaxed);
+        }
+        let outcome = owner.wait(patience.deadline());
+        self.counters.current_waits.fetch_sub(1, Ordering::Relaxed);
+        self.counters.wait_time.record(start.elapsed());
+        if outcome == WaitOutcome::Granted {
+            return Ok(());
+        }
+        let mut wakeups = Wakeups::new();
+        cancel(&mut wakeups);
+        for woken in wakeups {
+            woken.wake();
+        }
+        match outcome {
+            WaitOutcome::Granted => unreachable!("returned above"),
+            WaitOutcome::Victim => Err(Error::Deadlock),
+            WaitOutcome::TimedOut => {
+                self.counters.timeouts.fetch_add(1, Ordering::Relaxed);
+                Err(Error::LockWaitTimeout)
+            }
+            WaitOutcome::Interrupted(reason) => Err(Error::Interrupted(reason)),
+        }
+    }
+
+    /// For whom `owner` waits now; nobody if it does not wait.
+    fn blockers_of(&self, owner: &Arc<LockOwner>, into: &mut Vec<Arc<LockOwner>>) {
+        match owner.waiting_for() {
+            None => {}
+            Some(owner::WaitTarget::Key { table, hash, entry }) => {
+                let table = match table {
+                    TableKind::Rows => &self.rows,
+                    TableKind::Metadata => &self.metadata,
+                };
+                table.blockers_of(owner, hash, entry, into);
+            }
+            Some(target) => self.ranges.blockers_of(owner, &target, into),
+        }
+    }
+
+    /// How many keys are locked now.
+    pub(crate) fn locked_keys(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

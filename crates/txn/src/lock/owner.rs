@@ -1,0 +1,187 @@
+//! Who holds locks: a session, for its transaction's rows and for its metadata locks.
+
+use crate::interrupt::{Interrupt, Waited};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Where a waiting owner waits; enough to find out, at any later moment, whom for.
+#[derive(Clone, Debug)]
+pub(crate) enum WaitTarget {
+    /// For a key of a lock table.
+    Key { table: TableKind, hash: u64, entry: u64 },
+    /// For a key range to become free of other transactions' exclusive key locks.
+    Range { range: u64 },
+    /// With an exclusive lock on a key, for the key ranges around it.
+    InsideRange { key: Box<[u8]> },
+}
+
+/// The two lock tables of a manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableKind {
+    Rows,
+    Metadata,
+}
+
+/// The state of an owner's wait. Whoever moves it away from `WAITING` (by compare-and-swap) decides how the wait ends.
+mod wait_state {
+    pub const IDLE: u8 = 0;
+    pub const WAITING: u8 = 1;
+    pub const GRANTED: u8 = 2;
+    pub const VICTIM: u8 = 3;
+    pub const GAVE_UP: u8 = 4;
+}
+
+/// How a lock wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitOutcome {
+    Granted,
+    Victim,
+    TimedOut,
+    Interrupted(crate::InterruptReason),
+}
+
+/// One session in the lock tables.
+pub(crate) struct LockOwner {
+    id: u64,
+    interrupt: Interrupt,
+    state: AtomicU8,
+    waiting: Mutex<Option<WaitTarget>>,
+    /// Set as soon as anyone waits for this owner: an owner for whom nobody waits cannot close a cycle, and need not look.
+    awaited: AtomicBool,
+    /// Rows changed plus locks held: the lightest transaction of a cycle is the one to roll back.
+    weight: AtomicU64,
+    /// Metadata locks that outlive transactions (LOCK TABLES, FLUSH TABLES WITH READ LOCK).
+    session_locks: AtomicU64,
+}
+
+impl LockOwner {
+    pub(crate) fn new(id: u64, interrupt: Interrupt) -> Arc<Self> {
+        Arc::new(LockOwner {
+            id,
+            interrupt,
+            state: AtomicU8::new(wait_state::IDLE),
+            waiting: Mutex::new(None),
+            awaited: AtomicBool::new(false),
+            weight: AtomicU64::new(0),
+            session_locks: AtomicU64::new(0),
+        })
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    /// A new transaction of this session begins.
+    pub(crate) fn begin(&self) {
+        self.weight.store(0, Ordering::Relaxed);
+        if self.session_locks.load(Ordering::Relaxed) == 0 {
+            self.awaited.store(false, Ordering::SeqCst);
+        }
+    }
+
+    pub(crate) fn add_session_lock(&self) {
+        self.session_locks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_session_lock(&self) {
+        self.session_locks.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn weight(&self) -> u64 {
+        self.weight.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_weight(&self, weight: u64) {
+        self.weight.store(weight, Ordering::Relaxed);
+    }
+
+    pub(crate) fn mark_awaited(&self) {
+        self.awaited.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.awaited.load(Ordering::SeqCst)
+    }
+
+    /// Called with the lock of the queue that it enters held.
+    pub(crate) fn start_wait(&self, target: WaitTarget) {
+        let before = self.state.swap(wait_state::WAITING, Ordering::SeqCst);
+        assert_ne!(
+            before,
+            wait_state::WAITING,
+            "a session waits for one lock at a time"
+        );
+        *self.waiting.lock() = Some(target);
+    }
+
+    pub(crate) fn waiting_for(&self) -> Option<WaitTarget> {
+        if self.state.load(Ordering::SeqCst) != wait_state::WAITING {
+            return None;
+        }
+        self.waiting.lock().clone()
+    }
+
+    fn decide(&self, outcome: u8) -> bool {
+        self.state
+            .compare_exchange(wait_state::WAITING, outcome, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
+    }
+
+    /// Ends the wait with the lock; false if it has ended otherwise. Called under the queue's lock; wake it afterwards.
+    pub(crate) fn grant(&self) -> bool {
+        self.decide(wait_state::GRANTED)
+    }
+
+    /// Ends the wait with error 1213; false if it has ended otherwise.
+    pub(crate) fn choose_as_victim(&self) -> bool {
+        self.decide(wait_state::VICTIM)
+    }
+
+    /// Makes the waiting thread look.
+    pub(crate) fn wake(&self) {
+        self.interrupt.notify();
+    }
+
+    /// Waits, blocking the thread, until the wait is decided.
+    pub(crate) fn wait(&self, deadline: Option<Instant>) -> WaitOutcome {
+        let decided = || self.state.load(Ordering::SeqCst) != wait_state::WAITING;
+        let waited = if decided() {
+            Waited::Ready
+        } else {
+            blocking(|| self.interrupt.wait_until(deadline, decided))
+        };
+        let gave_up = waited != Waited::Ready && self.decide(wait_state::GAVE_UP);
+        let state = self.state.swap(wait_state::IDLE, Ordering::SeqCst);
+        *self.waiting.lock() = None;
+        match (state, waited) {
+            (wait_state::GRANTED, _) => WaitOutcome::Granted,
+            (wait_state::VICTIM, _) => WaitOutcome::Victim,
+            (_, Waited::Interrupted(reason)) => WaitOutcome::Interrupted(reason),
+            _ => {
+                assert!(gave_up, "a wait ends by a decision or by giving up");
+                WaitOutcome::TimedOut
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for LockOwner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LockOwner({})", self.id)
+    }
+}
+
+/// Runs what blocks the thread so that a tokio runtime goes on with its other tasks.
+pub(crate) fn blocking<R>(work: impl FnOnce() -> R) -> R {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}

@@ -1,0 +1,384 @@
+//! The lock table: key → who holds it and who waits, in shards.
+//!
+//! ```text
+//!   hash(key) ──▶ shard (mutex) ──▶ entry { key, holders: [owner mode]…, queue: [owner mode]… }
+//! ```
+//!
+//! An uncontended lock is one hash, one shard mutex and one insertion without an allocation; its release is the same. A
+//! waiter is queued in order of arrival; an upgrade goes before those who hold nothing. A request is granted when it goes
+//! with every holder and with everyone queued before it, so nobody overtakes a waiter that he would delay.
+//!
+//! Waking happens after the shard's mutex is released: functions that grant return whom to wake.
+
+use super::mode::Mode;
+use super::owner::{LockOwner, TableKind, WaitTarget};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as TableEntry;
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+const SHARDS: usize = 256;
+
+/// Keys up to this many bytes are kept without an allocation.
+const KEY_INLINE: usize = 32;
+
+/// A lock that an owner holds; what it needs to be released.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldLock {
+    hash: u64,
+    entry: u64,
+}
+
+/// Those whose wait is over; to be woken when no mutex is held.
+pub(crate) type Wakeups = SmallVec<[Arc<LockOwner>; 4]>;
+
+struct Holder {
+    owner: Arc<LockOwner>,
+    mode: Mode,
+}
+
+struct Request {
+    owner: Arc<LockOwner>,
+    mode: Mode,
+    kind: RequestKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RequestKind {
+    New,
+    /// The owner is among the holders with a weaker mode.
+    Upgrade,
+}
+
+struct Entry {
+    id: u64,
+    hash: u64,
+    key: SmallVec<[u8; KEY_INLINE]>,
+    holders: SmallVec<[Holder; 1]>,
+    /// Absent while nobody has ever waited for it.
+    queue: Option<Box<VecDeque<Request>>>,
+}
+
+impl Entry {
+    fn held_by(&self, owner: &Arc<LockOwner>) -> Option<usize> {
+        self.holders
+            .iter()
+            .position(|holder| Arc::ptr_eq(&holder.owner, owner))
+    }
+
+    fn goes_with_holders(&self, owner: &Arc<LockOwner>, mode: Mode) -> bool {
+        self.holders
+            .iter()
+            .all(|holder| mode.goes_with(holder.mode) || Arc::ptr_eq(&holder.owner, owner))
+    }
+
+    fn goes_with_queue(&self, mode: Mode) -> bool {
+        self.queue
+            .as_ref()
+            .is_none_or(|queue| queue.iter().all(|request| mode.goes_with(request.mode)))
+    }
+
+    fn has_queue(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
+    }
+
+    /// Gives the lock to those at the head of the queue who can have it now.
+    fn grant(&mut self, wakeups: &mut Wakeups) {
+        while let Some(request) = self.queue.as_ref().and_then(|queue| queue.front()) {
+            let (owner, mode, kind) = (request.owner.clone(), request.mode, request.kind);
+            if !self.goes_with_holders(&owner, mode) {
+                break;
+            }
+            self.queue.as_mut().expect("it has a front").pop_front();
+            // A waiter that has timed out or was chosen as a victim meanwhile is passed over.
+            if !owner.grant() {
+                continue;
+            }
+            match kind {
+                RequestKind::New => self.holders.push(Holder {
+                    owner: owner.clone(),
+                    mode,
+                }),
+                RequestKind::Upgrade => {
+                    let at = self.held_by(&owner).expect("who upgrades holds it");
+                    self.holders[at].mode = mode;
+                }
+            }
+            if self.has_queue() {
+                owner.mark_awaited();
+            }
+            wakeups.push(owner);
+        }
+    }
+}
+
+#[derive(Default)]
+struct ShardState {
+    entries: HashTable<Entry>,
+    next_id: u64,
+}
+
+#[repr(align(128))]
+#[derive(Default)]
+struct Shard(Mutex<ShardState>);
+
+/// What became of a request that did not have to wait, or the note that it must.
+pub(crate) enum Requested {
+    /// Held now, and was not before.
+    New(HeldLock),
+    /// Was held in this mode or a stronger one.
+    AlreadyHeld,
+    /// Was held in a weaker mode.
+    Upgraded,
+    /// Queued: [`LockOwner::wait`] comes next, and [`LockTable::cancel`] if that fails. Once granted, the lock is this one, new
+    /// to the owner unless it was an upgrade.
+    Queued { held: HeldLock, is_new: bool },
+    /// It is not free, and the request was not to be queued.
+    Busy,
+}
+
+/// Whether a request that cannot be granted joins the queue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IfBusy {
+    Queue,
+    Return,
+}
+
+/// One lock table.
+pub(crate) struct LockTable {
+    kind: TableKind,
+    hasher: hashbrown::DefaultHashBuilder,
+    shards: Box<[Shard]>,
+}
+
+impl LockTable {
+    pub(crate) fn new(kind: TableKind) -> Self {
+        LockTable {
+            kind,
+            hasher: Default::default(),
+            shards: (0..SHARDS).map(|_| Shard::default()).collect(),
+        }
+    }
+
+    fn shard(&self, hash: u64) -> &Mutex<ShardState> {
+        // The table inside the shard uses the lowest and the highest bits.
+        &self.shards[(hash >> 40) as usize % SHARDS].0
+    }
+
+    /// Asks for a lock.
+    pub(crate) fn request(
+        &self,
+        owner: &Arc<LockOwner>,
+        key: &[u8],
+        mode: Mode,
+        if_busy: IfBusy,
+    ) -> Requested {
+        let hash = self.hasher.hash_one(key);
+        let mut guard = self.shard(hash).lock();
+        let shard = &mut *guard;
+        let entry = shard.entries.entry(
+            hash,
+            |entry| entry.hash == hash && entry.key.as_slice() == key,
+            |entry| entry.hash,
+        );
+        let mut occupied = match entry {
+            TableEntry::Vacant(vacant) => {
+                let id = shard.next_id;
+                shard.next_id += 1;
+                let mut holders = SmallVec::new();
+                holders.push(Holder {
+                    owner: owner.clone(),
+                    mode,
+                });
+                vacant.insert(Entry {
+                    id,
+                    hash,
+                    key: SmallVec::from_slice(key),
+                    holders,
+                    queue: None,
+                });
+                return Requested::New(HeldLock { hash, entry: id });
+            }
+            TableEntry::Occupied(occupied) => occupied,
+        };
+        let entry = occupied.get_mut();
+        let held = HeldLock {
+            hash,
+            entry: entry.id,
+        };
+        let (mode, kind) = match entry.held_by(owner) {
+            Some(at) => {
+                if entry.holders[at].mode.covers(mode) {
+                    return Requested::AlreadyHeld;
+                }
+                let mode = entry.holders[at].mode.join(mode);
+                if entry.goes_with_holders(owner, mode) {
+                    entry.holders[at].mode = mode;
+                    return Requested::Upgraded;
+                }
+                (mode, RequestKind::Upgrade)
+            }
+            None => {
+                if entry.goes_with_holders(owner, mode) && entry.goes_with_queue(mode) {
+                    entry.holders.push(Holder {
+                        owner: owner.clone(),
+                        mode,
+                    });
+                    if entry.has_queue() {
+                        owner.mark_awaited();
+                    }
+                    return Requested::New(held);
+                }
+                (mode, RequestKind::New)
+            }
+        };
+        if if_busy == IfBusy::Return {
+            return Requested::Busy;
+        }
+        owner.start_wait(WaitTarget::Key {
+            table: self.kind,
+            hash,
+            entry: held.entry,
+        });
+        let queue = entry.queue.get_or_insert_default();
+        let at = match kind {
+            RequestKind::New => queue.len(),
+            RequestKind::Upgrade => queue
+                .iter()
+                .position(|request| request.kind == RequestKind::New)
+                .unwrap_or(queue.len()),
+        };
+        queue.insert(
+            at,
+            Request {
+                owner: owner.clone(),
+                mode,
+                kind,
+            },
+        );
+        for blocker in blockers(entry, owner) {
+            blocker.mark_awaited();
+        }
+        if kind == RequestKind::Upgrade {
+            // Those behind an upgrade waited for its owner already, as a holder.
+            owner.mark_awaited();
+        }
+        Requested::Queued {
+            held,
+            is_new: kind == RequestKind::New,
+        }
+    }
+
+    fn with_entry<R>(&self, held: HeldLock, change: impl FnOnce(&mut Entry) -> R) -> Option<R> {
+        let mut shard = self.shard(held.hash).lock();
+        let mut found = shard
+            .entries
+            .find_entry(held.hash, |entry| entry.id == held.entry)
+            .ok()?;
+        let result = change(found.get_mut());
+        if found.get().holders.is_empty() {
+            assert!(!found.get().has_queue(), "a free lock has no waiters");
+            found.remove();
+        }
+        Some(result)
+    }
+
+    /// Takes a request that was not granted out of the queue.
+    pub(crate) fn cancel(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) {
+        self.with_entry(held, |entry| {
+            if let Some(queue) = entry.queue.as_mut() {
+                queue.retain(|request| !Arc::ptr_eq(&request.owner, owner));
+            }
+            entry.grant(wakeups);
+        });
+    }
+
+    /// Gives a lock back.
+    pub(crate) fn release(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) {
+        self.with_entry(held, |entry| {
+            let at = entry.held_by(owner).expect("who releases a lock holds it");
+            entry.holders.swap_remove(at);
+            entry.grant(wakeups);
+        })
+        .expect("a lock that is held has an entry");
+    }
+
+    /// Makes a lock weaker, for those that go with the weaker mode.
+    pub(crate) fn downgrade(
+        &self,
+        owner: &Arc<LockOwner>,
+        held: HeldLock,
+        mode: Mode,
+        wakeups: &mut Wakeups,
+    ) {
+        self.with_entry(held, |entry| {
+            let at = entry.held_by(owner).expect("who downgrades a lock holds it");
+            assert!(entry.holders[at].mode.covers(mode), "a downgrade goes down");
+            entry.holders[at].mode = mode;
+            entry.grant(wakeups);
+        });
+    }
+
+    /// For whom an owner waits that is queued at this entry.
+    pub(crate) fn blockers_of(
+        &self,
+        owner: &Arc<LockOwner>,
+        hash: u64,
+        entry: u64,
+        into: &mut Vec<Arc<LockOwner>>,
+    ) {
+        let shard = self.shard(hash).lock();
+        if let Some(entry) = shard.entries.find(hash, |candidate| candidate.id == entry) {
+            into.extend(blockers(entry, owner).cloned());
+        }
+    }
+
+    /// Calls `visit` with every exclusively held key and its holder. Each shard is looked at by itself.
+    pub(crate) fn for_each_exclusive(&self, mut visit: impl FnMut(&[u8], &Arc<LockOwner>)) {
+        for shard in &self.shards {
+            let shard = shard.0.lock();
+            for entry in shard.entries.iter() {
+                for holder in entry
+                    .holders
+                    .iter()
+                    .filter(|holder| holder.mode == Mode::Exclusive)
+                {
+                    visit(&entry.key, &holder.owner);
+                }
+            }
+        }
+    }
+
+    /// How many keys are locked.
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.0.lock().entries.len()).sum()
+    }
+}
+
+/// For whom `owner`, queued at `entry`, waits: the holders that it does not go with, or the nearest such waiter before it (who
+/// in turn waits for those before him; one edge instead of all keeps a long queue cheap).
+fn blockers<'e>(entry: &'e Entry, owner: &Arc<LockOwner>) -> impl Iterator<Item = &'e Arc<LockOwner>> {
+    let queue = entry.queue.as_deref();
+    let position = queue.and_then(|queue| {
+        queue
+            .iter()
+            .position(|request| Arc::ptr_eq(&request.owner, owner))
+    });
+    let wanted = position.and_then(|at| queue.map(|queue| queue[at].mode));
+    let ahead = position.and_then(|at| {
+        let wanted = wanted?;
+        queue?
+            .range(..at)
+            .rev()
+            .find(|request| !wanted.goes_with(request.mode))
+            .map(|request| &request.owner)
+    });
+    let own = owner.clone();
+    let holders = entry.holders.iter().filter(move |holder| {
+        wanted.is_some_and(|wanted| !wanted.goes_with(holder.mode)) && !Arc::ptr_eq(&holder.owner, &own)
+    });
+    holders.map(|holder| &holder.owner).chain(ahead)
+}

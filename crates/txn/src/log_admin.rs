@@ -1,0 +1,184 @@
+//! The log's housekeeping: rotation, purging, RESET MASTER, checkpoints, and positions in the forms that clients know.
+
+use crate::error::{Error, Result};
+use crate::log_lease::LogLease;
+use crate::manager::{Core, TransactionManager, unix_seconds};
+use paceline_binlog::BinlogState;
+use paceline_binlog::log::{LogFile, PurgeOutcome, PurgeTarget};
+use paceline_types::LogPosition;
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+impl Core {
+    /// Flushes the engines and notes in the log how far recovery would have to go back. Returns that place.
+    pub(crate) fn checkpoint(&self) -> Result<LogPosition> {
+        let needed = self.storage.flush()?;
+        assert!(
+            needed <= self.positions.durable(),
+            "an engine holds what the log could lose"
+        );
+        self.write_checkpoint_event(needed)?;
+        self.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
+        Ok(needed)
+    }
+
+    fn write_checkpoint_event(&self, needed: LogPosition) -> Result<()> {
+        let _stage = self.log_stage.lock();
+        if let Some(error) = self.poisoned() {
+            return Err(error);
+        }
+        match self.log.write_checkpoint(needed, unix_seconds()) {
+            Ok(()) => {}
+            Err(error @ paceline_binlog::Error::NoSpace { .. }) => return Err(error.into()),
+            Err(error) => return Err(self.fatal(&format!("cannot write the binary log: {error}"))),
+        }
+        let written = self.log.written();
+        if self.log.durable() >= written {
+            self.reach_in_stage(written);
+        } else {
+            self.positions.advance_written(written);
+        }
+        Ok(())
+    }
+
+    /// Who needs a file of the log.
+    fn needs(&self, file: &LogFile, recovery: LogPosition) -> Option<String> {
+        if file.ordinal >= recovery.ordinal() {
+            return Some("crash recovery".into());
+        }
+        self.leases.holder_of(file.ordinal)
+    }
+
+    pub(crate) fn purge_expired(&self) {
+        let Some(after) = self.config().binlog_expire_after else {
+            return;
+        };
+        let purged = self
+            .storage
+            .durable_position()
+            .map_err(Error::from)
+            .and_then(|recovery| {
+                let guard = |file: &LogFile| self.needs(file, recovery);
+                Ok(self.log.expire(SystemTime::now(), after.as_secs(), &guard)?)
+            });
+        match purged {
+            Ok(outcome) if !outcome.removed.is_empty() => {
+                tracing::info!("{} expired binary logs were purged", outcome.removed.len());
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!("expired binary logs could not be purged: {error}"),
+        }
+    }
+}
+
+impl TransactionManager {
+    /// `FLUSH BINARY LOGS`: goes on in a new file. Returns where.
+    ///
+    /// # Errors
+    /// [`Error::LogFull`]: the log goes on in the old file.
+    pub fn rotate(&self) -> Result<LogPosition> {
+        let core = self.core();
+        let position = {
+            let mut stage = core.log_stage.lock();
+            if let Some(error) = core.poisoned() {
+                return Err(error);
+            }
+            core.rotate_in_stage(&mut stage)?
+        };
+        core.publish();
+        Ok(position)
+    }
+
+    /// `PURGE BINARY LOGS`. What recovery, a connected reader or a lease needs stays, and the outcome says who needs it. A checkpoint is
+    /// made first, so that recovery needs little.
+    ///
+    /// # Errors
+    /// [`Error::Log`] with 1373 for a file that is not there.
+    pub fn purge(&self, target: &PurgeTarget) -> Result<PurgeOutcome> {
+        let core = self.core();
+        let recovery = core.checkpoint()?;
+        Ok(core.log.purge(target, &|file| core.needs(file, recovery))?)
+    }
+
+    /// `RESET MASTER [TO number]`: an empty log; versions go on. Everything that is in the log is in the engines before.
+    ///
+    /// # Errors
+    /// [`Error::LogInUse`] if a reader is connected or a backup runs; [`Error::LogFull`].
+    pub fn reset(&self, number: Option<u32>) -> Result<LogPosition> {
+        let core = self.core();
+        let position = {
+            let mut stage = core.log_stage.lock();
+            if let Some(error) = core.poisoned() {
+                return Err(error);
+            }
+            if let Some(holder) = core.leases.holder_of(u32::MAX) {
+                let file = core
+                    .log
+                    .files()
+                    .first()
+                    .map_or_else(String::new, |file| file.name.clone());
+                return Err(Error::LogInUse {
+                    file,
+                    needed_by: holder,
+                });
+            }
+            // Nobody writes while the stage is ours; what is written becomes durable, then published, then flushed.
+            if let Err(reason) = core.sync_log() {
+                return Err(core.fatal(&reason));
+            }
+            core.wait_until_published();
+            let flushed = core.storage.flush()?;
+            assert!(
+                flushed >= core.positions.published(),
+                "everything in the log is in the tables"
+            );
+            let position = core.log.reset(number, unix_seconds())?;
+            stage.reset(core.log.state());
+            core.reach_in_stage(position);
+            position
+        };
+        core.publish();
+        Ok(position)
+    }
+
+    /// Flushes the engines and notes it in the log: a restart replays from the place returned.
+    ///
+    /// # Errors
+    /// If the engines cannot be flushed, or the log not be written.
+    pub fn checkpoint(&self) -> Result<LogPosition> {
+        let position = self.core().checkpoint()?;
+        self.core().publish();
+        Ok(position)
+    }
+
+    /// Has a checkpoint made in the background, soon.
+    pub fn request_checkpoint(&self) {
+        self.core().background.wake_for_checkpoint();
+    }
+
+    /// Keeps the log from `position` on until the lease is dropped. `holder` is what `PURGE` names.
+    pub fn lease(&self, position: LogPosition, holder: impl Into<String>) -> LogLease {
+        self.core().leases.take(position, holder.into())
+    }
+
+    /// A position as clients know it: file name and offset (`binlog_snapshot_file`, `binlog_snapshot_position`).
+    ///
+    /// # Errors
+    /// [`Error::Log`] if its file has been purged.
+    pub fn coordinates(&self, position: LogPosition) -> Result<(String, u64)> {
+        Ok(self.core().log.coordinates(position)?)
+    }
+
+    /// The GTID state of everything that has its place in the log (`gtid_binlog_state`; its position is `gtid_binlog_pos`).
+    pub fn gtid_state(&self) -> BinlogState {
+        self.core().log.state()
+    }
+
+    /// The GTID state at a place in the log: the GTID position of a snapshot.
+    ///
+    /// # Errors
+    /// [`Error::Log`] if the place has been purged.
+    pub fn gtid_state_at(&self, position: LogPosition) -> Result<BinlogState> {
+        Ok(self.core().log.state_at(position)?)
+    }
+}

@@ -1,0 +1,67 @@
+//! Who needs which part of the log: connected readers, backups. What is leased is not purged, and `PURGE` says for whom.
+
+use paceline_types::LogPosition;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+struct Lease {
+    position: LogPosition,
+    holder: String,
+}
+
+#[derive(Default)]
+struct State {
+    leases: HashMap<u64, Lease>,
+    next: u64,
+}
+
+/// All leases.
+#[derive(Clone, Default)]
+pub(crate) struct LeaseRegistry {
+    state: Arc<Mutex<State>>,
+}
+
+/// Keeps the log from `position` on; given back when dropped. A dead replica has none, and does not fill the disk.
+pub struct LogLease {
+    registry: LeaseRegistry,
+    id: u64,
+}
+
+impl LeaseRegistry {
+    pub(crate) fn take(&self, position: LogPosition, holder: String) -> LogLease {
+        let mut state = self.state.lock();
+        let id = state.next;
+        state.next += 1;
+        state.leases.insert(id, Lease { position, holder });
+        LogLease {
+            registry: self.clone(),
+            id,
+        }
+    }
+
+    /// Somebody who needs the file of that ordinal, or one before it.
+    pub(crate) fn holder_of(&self, ordinal: u32) -> Option<String> {
+        let state = self.state.lock();
+        state
+            .leases
+            .values()
+            .find(|lease| lease.position.ordinal() <= ordinal)
+            .map(|lease| lease.holder.clone())
+    }
+}
+
+impl LogLease {
+    /// What is before `position` is not needed any more.
+    pub fn advance(&self, position: LogPosition) {
+        if let Some(lease) = self.registry.state.lock().leases.get_mut(&self.id) {
+            lease.position = lease.position.max(position);
+        }
+    }
+}
+
+impl Drop for LogLease {
+    fn drop(&mut self) {
+        self.registry.state.lock().leases.remove(&self.id);
+    }
+}

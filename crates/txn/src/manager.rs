@@ -1,0 +1,373 @@
+//! The transaction manager: what the sessions of a server share.
+
+use crate::background::Background;
+use crate::commit::acknowledge::{AcknowledgeAtOnce, Acknowledger};
+use crate::commit::log_stage::LogStage;
+use crate::commit::publish::Publisher;
+use crate::commit::queue::CommitQueue;
+use crate::config::{Config, SyncBinlog};
+use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
+use crate::lock::LockManager;
+use crate::log_lease::LeaseRegistry;
+use crate::overlay::Overlay;
+use crate::positions::{Durability, PositionCells, Positions};
+use crate::session::Session;
+use crate::status::{CommitCounters, Status};
+use crate::sync_point::SyncPoints;
+use crate::transaction::{Settled, Transaction, TransactionOptions};
+use arc_swap::ArcSwap;
+use paceline_binlog::log::SyncMode;
+use paceline_binlog::{BinlogState, Log};
+use paceline_storage::{LogBarrier, Storage, StorageSnapshot};
+use paceline_types::{LogPosition, Version};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Now, in seconds since 1970, as event headers have it.
+pub(crate) fn unix_seconds() -> u32 {
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    u32::try_from(seconds).unwrap_or(u32::MAX)
+}
+
+/// Called once when the log has failed (invariant 4), with the reason. It must not return in a server: the process ends.
+pub type FatalHook = Box<dyn Fn(&str) + Send + Sync>;
+
+/// What a manager works with.
+pub struct ManagerParts {
+    /// The log, recovered and opened.
+    pub log: Log,
+    /// The GTID state that recovery found.
+    pub state: BinlogState,
+    /// The engines, replayed up to the end of the log.
+    pub storage: Arc<Storage>,
+    /// The settings.
+    pub config: Config,
+    /// Decides when what is durable is acknowledged: [`AcknowledgeAtOnce`] without semi-sync.
+    pub acknowledger: Box<dyn Acknowledger>,
+    /// Called when the log fails. The default prints the reason and aborts the process.
+    pub fatal_hook: FatalHook,
+}
+
+impl ManagerParts {
+    /// Without semi-sync, with the default settings; a failed log aborts the process.
+    pub fn new(log: Log, state: BinlogState, storage: Arc<Storage>) -> Self {
+        ManagerParts {
+            log,
+            state,
+            storage,
+            config: Config::default(),
+            acknowledger: Box::new(AcknowledgeAtOnce),
+            fatal_hook: Box::new(|reason| {
+                eprintln!(
+                    "[ERROR] {reason}; the server stops, because a log that failed once is not to be trusted"
+                );
+                std::process::abort();
+            }),
+        }
+    }
+}
+
+/// What everything in this crate shares.
+pub(crate) struct Core {
+    config: ArcSwap<Config>,
+    pub(crate) log: Log,
+    pub(crate) log_stage: Mutex<LogStage>,
+    pub(crate) storage: Arc<Storage>,
+    /// What readers see: the engines at `positions.published()`.
+    pub(crate) published: ArcSwap<StorageSnapshot>,
+    pub(crate) positions: PositionCells,
+    pub(crate) overlay: Overlay,
+    pub(crate) locks: Arc<LockManager>,
+    pub(crate) queue: CommitQueue,
+    pub(crate) publisher: Publisher,
+    pub(crate) acknowledger: Box<dyn Acknowledger>,
+    pub(crate) background: Background,
+    pub(crate) leases: LeaseRegistry,
+    pub(crate) counters: CommitCounters,
+    pub(crate) open_transactions: AtomicUsize,
+    pub(crate) sync_points: SyncPoints,
+    next_xid: AtomicU64,
+    next_session: AtomicU64,
+    poisoned: OnceLock<Error>,
+    fatal_hook: FatalHook,
+}
+
+impl Core {
+    pub(crate) fn config(&self) -> Arc<Config> {
+        self.config.load_full()
+    }
+
+    pub(crate) fn published_snapshot(&self) -> Arc<StorageSnapshot> {
+        self.published.load_full()
+    }
+
+    pub(crate) fn next_xid(&self) -> u64 {
+        self.next_xid.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The error that everything gets since the log has failed.
+    pub(crate) fn poisoned(&self) -> Option<Error> {
+        self.poisoned.get().cloned()
+    }
+
+    /// The log has failed: nothing is written or acknowledged any more.
+    pub(crate) fn fatal(&self, reason: &str) -> Error {
+        let error = Error::Fatal(reason.into());
+        if self.poisoned.set(error.clone()).is_ok() {
+            tracing::error!("{reason}");
+            (self.fatal_hook)(reason);
+            self.wake_all_waiting();
+        }
+        error
+    }
+}
+
+impl LogBarrier for Core {
+    fn make_durable(&self, position: LogPosition) -> LogPosition {
+        // With sync_binlog=1 everything that is published is durable. Otherwise what is written by now is synced first.
+        if self.positions.durable() < position
+            && let Err(reason) = self.sync_log()
+        {
+            self.fatal(&reason);
+        }
+        self.positions.durable()
+    }
+}
+
+/// Hands the engines' wish for a durable log on, without keeping the manager alive.
+struct Barrier(std::sync::Weak<Core>);
+
+impl LogBarrier for Barrier {
+    fn make_durable(&self, position: LogPosition) -> LogPosition {
+        match self.0.upgrade() {
+            Some(core) => core.make_durable(position),
+            // The manager has closed, and with it the log: everything in it is durable.
+            None => position,
+        }
+    }
+}
+
+/// Begins transactions, owns the log and the commit pipeline. Dropping it closes it.
+pub struct TransactionManager {
+    core: Arc<Core>,
+}
+
+impl TransactionManager {
+    /// Starts on a recovered log and the engines that have replayed it.
+    ///
+    /// # Panics
+    /// If the engines are not exactly at the end of what the log holds: recovery has not been run.
+    pub fn open(parts: ManagerParts) -> Self {
+        let ManagerParts {
+            log,
+            state,
+            storage,
+            config,
+            acknowledger,
+            fatal_hook,
+        } = parts;
+        let start = log.written();
+        assert_eq!(log.durable(), start, "recovery syncs what it has accepted");
+        assert!(
+            storage.position() <= start,
+            "the engines are at {}, ahead of the log's end {start}",
+            storage.position()
+        );
+        // What stands between the engine's last transaction and the log's end are events of the log itself.
+        storage.apply(&[], start).expect("an empty batch can be applied");
+        let snapshot = storage.snapshot();
+        let core = Arc::new(Core {
+            config: ArcSwap::from_pointee(config.clone()),
+            log,
+            log_stage: Mutex::new(LogStage::new(state)),
+            storage,
+            published: ArcSwap::from_pointee(snapshot),
+            positions: PositionCells::new(start),
+            overlay: Overlay::default(),
+            locks: Arc::new(LockManager::new()),
+            queue: CommitQueue::default(),
+            publisher: Publisher::default(),
+            acknowledger,
+            background: Background::default(),
+            leases: LeaseRegistry::default(),
+            counters: CommitCounters::default(),
+            open_transactions: AtomicUsize::new(0),
+            sync_points: SyncPoints::default(),
+            next_xid: AtomicU64::new(1),
+            next_session: AtomicU64::new(1),
+            poisoned: OnceLock::new(),
+            fatal_hook,
+        });
+        core.storage
+            .set_log_barrier(Arc::new(Barrier(Arc::downgrade(&core))));
+        core.log.set_file_size_max(config.max_binlog_size);
+        core.background.start(&core);
+        let manager = TransactionManager { core };
+        if let Err(error) = manager.set_config(config) {
+            tracing::error!("the log's settings could not be applied: {error}");
+        }
+        manager
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    /// A session, with the flag that stops it.
+    pub fn session(&self, interrupt: Interrupt) -> Session {
+        let id = self.core.next_session.fetch_add(1, Ordering::Relaxed);
+        Session::new(id, interrupt, self.core.locks.clone())
+    }
+
+    /// Begins a transaction of a session, which has no other.
+    pub fn begin(&self, session: &Session, options: TransactionOptions) -> Transaction {
+        Transaction::new(self.core.clone(), session.clone(), options)
+    }
+
+    /// `START TRANSACTION WITH CONSISTENT SNAPSHOT`: begins with its snapshot taken. Its exact place in the log is
+    /// [`Transaction::snapshot_version`]; [`TransactionManager::coordinates`] gives `binlog_snapshot_file` and `_position`,
+    /// [`TransactionManager::gtid_state_at`] the GTID position.
+    pub fn begin_with_snapshot(&self, session: &Session, options: TransactionOptions) -> Transaction {
+        let mut transaction = self.begin(session, options);
+        transaction.snapshot();
+        transaction
+    }
+
+    /// What is published now, as readers see it.
+    pub fn snapshot(&self) -> Arc<StorageSnapshot> {
+        self.core.published_snapshot()
+    }
+
+    /// The four positions.
+    pub fn positions(&self) -> Positions {
+        self.core.positions.read()
+    }
+
+    /// The log, for reading.
+    pub fn log(&self) -> &Log {
+        &self.core.log
+    }
+
+    /// The engines.
+    pub fn storage(&self) -> &Arc<Storage> {
+        &self.core.storage
+    }
+
+    /// The settings.
+    pub fn config(&self) -> Arc<Config> {
+        self.core.config()
+    }
+
+    /// Changes settings while the server runs.
+    ///
+    /// # Errors
+    /// If the log fails; that is fatal.
+    pub fn set_config(&self, config: Config) -> Result<()> {
+        let _stage = self.core.log_stage.lock();
+        let mode = match config.sync_binlog {
+            SyncBinlog::EveryGroup => SyncMode::EachGroup,
+            SyncBinlog::Background => SyncMode::Deferred,
+        };
+        self.core.log.set_file_size_max(config.max_binlog_size);
+        if let Err(error) = self.core.log.set_sync_mode(mode) {
+            return Err(self.core.fatal(&format!("cannot sync the binary log: {error}")));
+        }
+        self.core
+            .positions
+            .advance_durable(self.core.log.durable().min(self.core.positions.written()));
+        self.core.config.store(Arc::new(config));
+        self.core.background.wake_if_idle();
+        Ok(())
+    }
+
+    /// Replicas have acknowledged the log up to `position` (semi-sync): what is acknowledged is published.
+    pub fn acknowledge(&self, position: LogPosition) {
+        let position = position.min(self.core.positions.durable());
+        if position > self.core.positions.acknowledged() {
+            self.core
+                .positions
+                .advance_acknowledged(position, Durability::Required);
+        }
+        self.core.publish();
+    }
+
+    /// Ready when `version` is published: the caller's next snapshot contains it.
+    pub fn published_up_to(&self, version: Version) -> Settled {
+        Settled::new(self.core.clone(), version)
+    }
+
+    /// The error that every commit gets if the log has failed.
+    pub fn failure(&self) -> Option<Error> {
+        self.core.poisoned()
+    }
+
+    /// Counters and histograms.
+    pub fn status(&self) -> Status {
+        let core = &self.core;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (commit, lock) = (&core.counters, &core.locks.counters);
+        Status {
+            binlog_commits: read(&commit.commits),
+            binlog_group_commits: read(&commit.group_commits),
+            binlog_group_commit_trigger_count: read(&commit.trigger_count),
+            binlog_group_commit_trigger_lock_wait: read(&commit.trigger_lock_wait),
+            binlog_group_commit_trigger_timeout: read(&commit.trigger_timeout),
+            binlog_cache_disk_use: read(&commit.cache_disk_use),
+            binlog_bytes_written: read(&commit.log_bytes),
+            rollbacks: read(&commit.rollbacks),
+            checkpoints: read(&commit.checkpoints),
+            group_size: commit.group_size.read(),
+            sync_usec: commit.sync_time.read(),
+            publish_usec: commit.publish_time.read(),
+            commit_usec: commit.commit_time.read(),
+            row_lock_waits: read(&lock.row_lock_waits),
+            metadata_lock_waits: read(&lock.metadata_lock_waits),
+            current_lock_waits: read(&lock.current_waits),
+            lock_wait_timeouts: read(&lock.timeouts),
+            deadlocks: read(&lock.deadlocks),
+            lock_wait_usec: lock.wait_time.read(),
+            locked_keys: core.locks.locked_keys() as u64,
+            pending_rows: core.overlay.len() as u64,
+            open_transactions: core.open_transactions.load(Ordering::Relaxed) as u64,
+        }
+    }
+
+    /// Steps of the commit pipeline where tests stop; see [`SyncPoints`].
+    pub fn sync_points(&self) -> &SyncPoints {
+        &self.core.sync_points
+    }
+
+    /// A clean end: waits for the commits in the queue, publishes, flushes the engines, closes the log. Later commits get
+    /// [`Error::Closed`].
+    ///
+    /// # Errors
+    /// If the engines cannot be flushed or the log not be closed; the next start replays the log.
+    pub fn close(&self) -> Result<()> {
+        let core = &self.core;
+        if !core.background.stop(core) {
+            return Ok(());
+        }
+        if let Some(error) = core.poisoned() {
+            return Err(error);
+        }
+        core.wait_until_published();
+        core.storage.flush()?;
+        let _stage = core.log_stage.lock();
+        core.log.close(unix_seconds())?;
+        Ok(())
+    }
+}
+
+impl Drop for TransactionManager {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::warn!("the transaction manager was not closed cleanly: {error}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A session, as far as locks and interrupts know it. Its transactions follow each other, one at a time.
+
+use crate::error::Result;
+use crate::interrupt::Interrupt;
+use crate::lock::owner::LockOwner;
+use crate::lock::{LockManager, MetadataGuard, MetadataMode, MetadataObject, Patience};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A session. Clones are the same session.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) owner: Arc<LockOwner>,
+    pub(crate) locks: Arc<LockManager>,
+}
+
+impl Session {
+    pub(crate) fn new(id: u64, interrupt: Interrupt, locks: Arc<LockManager>) -> Self {
+        Session {
+            owner: LockOwner::new(id, interrupt),
+            locks,
+        }
+    }
+
+    /// The flag that `KILL` raises.
+    pub fn interrupt(&self) -> &Interrupt {
+        self.owner.interrupt()
+    }
+
+    /// Locks an object until the guard is dropped: `LOCK TABLES`, DDL. Blocks the thread while it waits.
+    ///
+    /// # Errors
+    /// [`crate::Error::LockWaitTimeout`] (`timeout` is `lock_wait_timeout`), [`crate::Error::Deadlock`],
+    /// [`crate::Error::Interrupted`].
+    pub fn lock_metadata(
+        &self,
+        object: MetadataObject<'_>,
+        mode: MetadataMode,
+        timeout: Duration,
+    ) -> Result<MetadataGuard> {
+        self.locks
+            .lock_metadata(&self.owner, object, mode, Patience::For(timeout))
+    }
+
+    /// `FLUSH TABLES WITH READ LOCK`: waits for writing statements, and stops new ones and commits until the guard is dropped.
+    ///
+    /// # Errors
+    /// As [`Session::lock_metadata`].
+    pub fn global_read_lock(&self, timeout: Duration) -> Result<GlobalReadLock> {
+        let statements = self.lock_metadata(MetadataObject::Global, MetadataMode::ReadOnly, timeout)?;
+        let commits = self.lock_metadata(MetadataObject::Commit, MetadataMode::ReadOnly, timeout)?;
+        Ok(GlobalReadLock {
+            _commits: commits,
+            _statements: statements,
+        })
+    }
+}
+
+/// Keeps everybody from writing; given back when dropped.
+#[must_use = "the lock is given back when the guard is dropped"]
+pub struct GlobalReadLock {
+    _commits: MetadataGuard,
+    _statements: MetadataGuard,
+}

@@ -1,0 +1,225 @@
+//! The end of a transaction: into the commit queue, and the wait until it is published.
+
+use super::Transaction;
+use crate::commit::ticket::{Ticket, Told, Work};
+use crate::commit::{CommitRequest, Committed, Kept, OnPublish, Outcome, TravellingLocks};
+use crate::error::Result;
+use crate::lock::{MetadataMode, MetadataObject};
+use crate::manager::Core;
+use paceline_storage::WriteSet;
+use paceline_types::{Gtid, LogPosition, Version};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+/// What became of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitOutcome {
+    /// Its GTID (`last_gtid`); `None` if nothing was logged, or nothing for replicas.
+    pub gtid: Option<Gtid>,
+    /// Its version; that of the published state if nothing was logged.
+    pub version: Version,
+}
+
+impl Transaction {
+    /// Commits. The transaction is in the queue when this returns; the future ends when it is published, and with it
+    /// everything that it read under lock. A future that is dropped does not undo the commit.
+    ///
+    /// Metadata locks are kept until then; row locks as the configuration says.
+    pub fn commit(self) -> CommitFuture {
+        self.commit_with(None)
+    }
+
+    /// [`Transaction::commit`], blocking the thread.
+    ///
+    /// # Errors
+    /// As the future of [`Transaction::commit`].
+    pub fn commit_blocking(self) -> Result<CommitOutcome> {
+        crate::commit::ticket::block_on(self.commit())
+    }
+
+    /// As [`Transaction::commit`]; `on_publish` is called when the transaction is in the engines, before anybody can see it.
+    pub fn commit_with(mut self, on_publish: Option<OnPublish>) -> CommitFuture {
+        let core = self.core.clone();
+        match self.enqueue(on_publish) {
+            Ok(Some(ticket)) => CommitFuture::new(core, Wait::Ticket(ticket)),
+            Ok(None) => {
+                let newest_read = self.newest_read;
+                // Rolls back what there is (locks); nothing was written.
+                drop(self);
+                CommitFuture::new(core, Wait::Published(newest_read))
+            }
+            Err(error) => {
+                drop(self);
+                CommitFuture::new(core, Wait::Failed(Some(error)))
+            }
+        }
+    }
+
+    /// `None`: there was nothing to log.
+    fn enqueue(&mut self, on_publish: Option<OnPublish>) -> Result<Option<Arc<Ticket<Outcome>>>> {
+        self.check_active()?;
+        self.end_statement()?;
+        if self.events.is_empty() {
+            assert!(
+                self.writes.is_empty(),
+                "what is written is logged: the log is enough (invariant 8)"
+            );
+            return Ok(None);
+        }
+        self.core
+            .storage
+            .check_memory_room(self.writes.memory_engine_bytes())?;
+        // A global read lock stops commits here.
+        let timeout = self.options.metadata_lock_timeout;
+        let guard = self
+            .session
+            .lock_metadata(MetadataObject::Commit, MetadataMode::Write, timeout)?;
+        let mut events = self.events.take();
+        events.commit(self.core.next_xid());
+        let ticket = Ticket::new();
+        let request = CommitRequest {
+            events,
+            writes: std::mem::replace(&mut self.writes, WriteSet::new()),
+            gtid: self.options.gtid,
+            replication: self.options.replication,
+            locks: TravellingLocks {
+                manager: self.session.locks.clone(),
+                owner: self.session.owner.clone(),
+                held: std::mem::take(&mut self.held),
+            },
+            on_publish,
+            builds: Vec::new(),
+            kept: Kept {
+                _metadata: std::mem::take(&mut self.metadata),
+                _guards: [Some(guard), self.statement_guard.take()],
+            },
+            ticket: ticket.clone(),
+            queued_at: Instant::now(),
+        };
+        self.core.submit(request);
+        Ok(Some(ticket))
+    }
+
+    /// Ready when everything that this transaction has read under lock is published: to be awaited before a statement's reply leaves,
+    /// where the transaction goes on ([`Transaction::commit`] waits by itself).
+    pub fn settled(&self) -> Settled {
+        Settled::new(self.core.clone(), self.newest_read)
+    }
+}
+
+enum Wait {
+    Ticket(Arc<Ticket<Outcome>>),
+    Published(LogPosition),
+    Failed(Option<crate::Error>),
+    Over,
+}
+
+/// The wait for a commit.
+#[must_use = "a commit is not over before its future is"]
+pub struct CommitFuture {
+    core: Arc<Core>,
+    wait: Wait,
+}
+
+impl CommitFuture {
+    fn new(core: Arc<Core>, wait: Wait) -> Self {
+        CommitFuture { core, wait }
+    }
+
+    /// The wait for a request that is in the queue.
+    pub(crate) fn of(core: Arc<Core>, ticket: Arc<Ticket<Outcome>>) -> Self {
+        CommitFuture {
+            core,
+            wait: Wait::Ticket(ticket),
+        }
+    }
+
+    /// A commit that never reached the queue.
+    pub(crate) fn failed(core: Arc<Core>, error: crate::Error) -> Self {
+        CommitFuture {
+            core,
+            wait: Wait::Failed(Some(error)),
+        }
+    }
+
+    /// Waits in the calling thread.
+    ///
+    /// # Errors
+    /// Why the transaction was not committed: nothing of it is left then.
+    pub fn wait_blocking(self) -> Result<CommitOutcome> {
+        crate::commit::ticket::block_on(self)
+    }
+}
+
+fn do_work(core: &Arc<Core>, work: Work) {
+    match work {
+        Work::Lead => crate::lock::owner::blocking(|| core.take_leadership()),
+        Work::Publish => core.take_turn(),
+    }
+}
+
+impl Future for CommitFuture {
+    type Output = Result<CommitOutcome>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let result = match &mut this.wait {
+            Wait::Ticket(ticket) => loop {
+                match ready!(ticket.poll(context)) {
+                    Told::YourTurn(work) => do_work(&this.core, work),
+                    Told::Done(outcome) => break outcome.result,
+                }
+            },
+            Wait::Published(version) => {
+                ready!(this.core.poll_published(*version, context));
+                match this.core.poisoned() {
+                    Some(error) if this.core.positions.published() < *version => Err(error),
+                    _ => Ok(this.core.nothing_committed()),
+                }
+            }
+            Wait::Failed(error) => Err(error.take().expect("polled after its end")),
+            Wait::Over => panic!("polled after its end"),
+        };
+        this.wait = Wait::Over;
+        Poll::Ready(result.map(|Committed { gtid, version }| CommitOutcome { gtid, version }))
+    }
+}
+
+impl Drop for CommitFuture {
+    fn drop(&mut self) {
+        if let Wait::Ticket(ticket) = std::mem::replace(&mut self.wait, Wait::Over)
+            && let Some(work) = ticket.abandon()
+        {
+            do_work(&self.core, work);
+        }
+    }
+}
+
+/// The wait until a version is published.
+#[must_use = "nothing is awaited before it is polled"]
+pub struct Settled {
+    core: Arc<Core>,
+    version: Version,
+}
+
+impl Settled {
+    pub(crate) fn new(core: Arc<Core>, version: Version) -> Self {
+        Settled { core, version }
+    }
+
+    /// Whether there is nothing to wait for.
+    pub fn is_ready(&self) -> bool {
+        self.core.positions.published() >= self.version
+    }
+}
+
+impl Future for Settled {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        self.core.poll_published(self.version, context)
+    }
+}

@@ -1,0 +1,419 @@
+//! A transaction, from its session's side: what it sees, what it locks, what it will write.
+//!
+//! ```text
+//!   non-locking read   own writes ▸ snapshot            (RR: one for all; RC: one a statement)
+//!   locking read       own writes ▸ pending overlay ▸ published state
+//!   write              lock ▸ own writes + events       (private until commit; a rollback is a drop)
+//! ```
+//!
+//! Everything here runs in the session's own thread and blocks nothing but it; only [`commit`] meets the others.
+
+mod commit;
+mod locking;
+mod read;
+mod row;
+mod scan;
+mod write;
+
+pub use commit::{CommitFuture, CommitOutcome, Settled};
+pub use locking::LockMark;
+pub use row::RowValue;
+pub use scan::{Scan, ScanEntry};
+pub use write::WriteMark;
+
+use crate::error::{Error, Result};
+use crate::event_cache::{EventCache, EventMark};
+use crate::lock::metadata::TransactionMetadata;
+use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, Patience};
+use crate::manager::Core;
+use crate::session::Session;
+use paceline_storage::{Mark, StorageSnapshot, WriteSet};
+use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId, Version};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// What a transaction sees of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum IsolationLevel {
+    /// Served as READ COMMITTED.
+    ReadUncommitted,
+    /// A snapshot for each statement.
+    ReadCommitted,
+    /// One snapshot, taken by the first non-locking read; writing a row that has changed since gets 1020.
+    #[default]
+    RepeatableRead,
+    /// Reads lock what they read, and the gaps between.
+    Serializable,
+}
+
+/// READ WRITE or READ ONLY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AccessMode {
+    /// May write.
+    #[default]
+    ReadWrite,
+    /// Writes get 1792.
+    ReadOnly,
+}
+
+/// How long the transaction lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Lifetime {
+    /// One statement (`autocommit=1` outside BEGIN). Under SERIALIZABLE its plain reads take a snapshot and lock nothing, as in InnoDB.
+    SingleStatement,
+    /// Until COMMIT or ROLLBACK.
+    #[default]
+    Explicit,
+}
+
+/// Which GTID a transaction is to get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GtidChoice {
+    /// The next of a domain (`gtid_domain_id`, `server_id`).
+    Next {
+        /// `gtid_domain_id`.
+        domain_id: DomainId,
+        /// `server_id`.
+        server_id: ServerId,
+    },
+    /// This one (`gtid_seq_no`, or a replicated transaction's).
+    Given(Gtid),
+}
+
+impl GtidChoice {
+    /// What the session variables say: `gtid_seq_no` 0 means the next.
+    pub fn new(domain_id: DomainId, server_id: ServerId, gtid_seq_no: SequenceNumber) -> Self {
+        match gtid_seq_no {
+            SequenceNumber(0) => GtidChoice::Next { domain_id, server_id },
+            sequence => GtidChoice::Given(Gtid::new(domain_id, server_id, sequence)),
+        }
+    }
+
+    /// The server where the transaction is born.
+    pub fn server_id(&self) -> ServerId {
+        match self {
+            GtidChoice::Next { server_id, .. } => *server_id,
+            GtidChoice::Given(gtid) => gtid.server_id,
+        }
+    }
+}
+
+/// Whether a transaction is for replicas (`sql_log_bin`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Replication {
+    /// It is.
+    #[default]
+    Replicated,
+    /// It is logged for this server only: LOG_EVENT_SKIP_REPLICATION_F in the reserved domain, in no GTID state.
+    LocalOnly,
+}
+
+/// How a transaction begins.
+#[derive(Clone, Debug)]
+pub struct TransactionOptions {
+    /// What it sees.
+    pub isolation: IsolationLevel,
+    /// What it may do.
+    pub access: AccessMode,
+    /// How long it lasts.
+    pub lifetime: Lifetime,
+    /// `innodb_lock_wait_timeout`: for rows.
+    pub row_lock_timeout: Duration,
+    /// `lock_wait_timeout`: for metadata.
+    pub metadata_lock_timeout: Duration,
+    /// Its GTID.
+    pub gtid: GtidChoice,
+    /// `sql_log_bin`.
+    pub replication: Replication,
+}
+
+impl Default for TransactionOptions {
+    fn default() -> Self {
+        TransactionOptions {
+            isolation: IsolationLevel::default(),
+            access: AccessMode::default(),
+            lifetime: Lifetime::default(),
+            row_lock_timeout: Duration::from_secs(50),
+            metadata_lock_timeout: Duration::from_secs(86_400),
+            gtid: GtidChoice::Next {
+                domain_id: DomainId(0),
+                server_id: ServerId(1),
+            },
+            replication: Replication::default(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Active,
+    /// Undone by 1213; waits to be dropped.
+    RolledBack,
+}
+
+/// A place in the transaction to roll back to.
+#[derive(Clone, Copy)]
+struct TransactionMark {
+    writes: Mark,
+    events: EventMark,
+}
+
+struct Savepoint {
+    name: String,
+    mark: TransactionMark,
+    metadata_locks: usize,
+}
+
+/// A running transaction. Dropping it rolls it back.
+pub struct Transaction {
+    core: Arc<Core>,
+    session: Session,
+    options: TransactionOptions,
+    state: State,
+    /// What non-locking reads see, as soon as there was one.
+    snapshot: Option<Arc<StorageSnapshot>>,
+    /// What the last locking read saw as published; kept so that rows can be lent from it.
+    newest: Option<Arc<StorageSnapshot>>,
+    writes: WriteSet,
+    events: EventCache,
+    held: HeldLocks,
+    metadata: TransactionMetadata,
+    /// Held in `Write` while a writing statement runs.
+    statement_guard: Option<MetadataGuard>,
+    statement: Option<TransactionMark>,
+    savepoints: Vec<Savepoint>,
+    /// The newest version read under lock that was not published then: no reply may leave before it is.
+    newest_read: Version,
+}
+
+impl Transaction {
+    pub(crate) fn new(core: Arc<Core>, session: Session, options: TransactionOptions) -> Self {
+        session.owner.begin();
+        core.open_transactions.fetch_add(1, Ordering::Relaxed);
+        let events = EventCache::new(&core.config(), &options);
+        Transaction {
+            core,
+            session,
+            options,
+            state: State::Active,
+            snapshot: None,
+            newest: None,
+            writes: WriteSet::new(),
+            events,
+            held: HeldLocks::default(),
+            metadata: TransactionMetadata::default(),
+            statement_guard: None,
+            statement: None,
+            savepoints: Vec::new(),
+            newest_read: LogPosition::ZERO,
+        }
+    }
+
+    /// What it sees of others.
+    pub fn isolation(&self) -> IsolationLevel {
+        self.options.isolation
+    }
+
+    /// What it was begun with.
+    pub fn options(&self) -> &TransactionOptions {
+        &self.options
+    }
+
+    /// The session that it belongs to.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Changes the GTID that the commit will ask for.
+    pub fn set_gtid(&mut self, gtid: GtidChoice) {
+        self.options.gtid = gtid;
+        self.events.set_server_id(gtid.server_id());
+    }
+
+    /// Whether it has changed anything.
+    pub fn has_writes(&self) -> bool {
+        !self.writes.is_empty() || !self.events.is_empty()
+    }
+
+    /// Whether an error has undone the whole of it ([`Error::rollback_scope`]); a new one must be begun then.
+    pub fn is_rolled_back(&self) -> bool {
+        self.state == State::RolledBack
+    }
+
+    /// The version of its snapshot, if one was taken. A table whose definition is newer gets 1412.
+    pub fn snapshot_version(&self) -> Option<Version> {
+        self.snapshot.as_ref().map(|snapshot| snapshot.position())
+    }
+
+    /// A statement begins. `annotation` is its text for `binlog_annotate_row_events`; it is logged if the statement logs rows.
+    /// `timestamp_seconds` is the statement's time for the event headers.
+    ///
+    /// # Errors
+    /// [`Error::RolledBack`].
+    pub fn begin_statement(&mut self, annotation: Option<&str>, timestamp_seconds: u32) -> Result<()> {
+        self.check_active()?;
+        assert!(self.statement.is_none(), "the statement before has not ended");
+        if self.options.isolation <= IsolationLevel::ReadCommitted {
+            self.snapshot = None;
+        }
+        self.events.begin_statement(annotation, timestamp_seconds);
+        self.statement = Some(self.mark());
+        Ok(())
+    }
+
+    /// The statement succeeded.
+    ///
+    /// # Errors
+    /// [`Error::CacheFull`]: its last events do not fit; the statement must be rolled back.
+    pub fn end_statement(&mut self) -> Result<()> {
+        if self.statement.is_some() {
+            self.events.end_statement()?;
+            self.statement = None;
+        }
+        self.statement_guard = None;
+        Ok(())
+    }
+
+    /// The statement failed: undoes what it wrote. Its locks stay, as in InnoDB.
+    pub fn rollback_statement(&mut self) {
+        if let Some(mark) = self.statement.take() {
+            self.roll_back_to(mark);
+            self.events.abandon_statement();
+        }
+        self.statement_guard = None;
+    }
+
+    /// `SAVEPOINT name`: replaces one of the same name.
+    pub fn savepoint(&mut self, name: &str) {
+        self.savepoints
+            .retain(|savepoint| !savepoint.name.eq_ignore_ascii_case(name));
+        let mark = self.mark();
+        self.savepoints.push(Savepoint {
+            name: name.to_owned(),
+            mark,
+            metadata_locks: self.metadata.len(),
+        });
+    }
+
+    /// `ROLLBACK TO SAVEPOINT name`: the savepoint stays, later ones go. Row locks stay.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSavepoint`] (1305).
+    pub fn rollback_to_savepoint(&mut self, name: &str) -> Result<()> {
+        let at = self.find_savepoint(name)?;
+        self.savepoints.truncate(at + 1);
+        let savepoint = &self.savepoints[at];
+        let (mark, metadata_locks) = (savepoint.mark, savepoint.metadata_locks);
+        self.roll_back_to(mark);
+        self.metadata.release_newest(metadata_locks);
+        Ok(())
+    }
+
+    /// `RELEASE SAVEPOINT name`: it and later ones go.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSavepoint`] (1305).
+    pub fn release_savepoint(&mut self, name: &str) -> Result<()> {
+        let at = self.find_savepoint(name)?;
+        self.savepoints.truncate(at);
+        Ok(())
+    }
+
+    fn find_savepoint(&self, name: &str) -> Result<usize> {
+        let found = self
+            .savepoints
+            .iter()
+            .position(|savepoint| savepoint.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| Error::NoSuchSavepoint(name.to_owned()))
+    }
+
+    /// Locks a table or database until the transaction ends (savepoints aside). Blocks the thread while it waits.
+    ///
+    /// # Errors
+    /// [`Error::LockWaitTimeout`], [`Error::Deadlock`] (the transaction is rolled back), [`Error::Interrupted`].
+    pub fn lock_metadata(&mut self, object: MetadataObject<'_>, mode: MetadataMode) -> Result<()> {
+        self.check_active()?;
+        let patience = Patience::For(self.options.metadata_lock_timeout);
+        let locked = self
+            .metadata
+            .lock(&self.session.locks, &self.session.owner, object, mode, patience);
+        self.undo_if_victim(locked)
+    }
+
+    /// To be called by every statement that will write, before it locks tables: waits for a global read lock to end.
+    ///
+    /// # Errors
+    /// As [`Transaction::lock_metadata`]; [`Error::ReadOnlyTransaction`] (1792).
+    pub fn begin_writing(&mut self) -> Result<()> {
+        self.check_active()?;
+        if self.options.access == AccessMode::ReadOnly {
+            return Err(Error::ReadOnlyTransaction);
+        }
+        if self.statement_guard.is_none() {
+            let timeout = self.options.metadata_lock_timeout;
+            let locked = self
+                .session
+                .lock_metadata(MetadataObject::Global, MetadataMode::Write, timeout);
+            self.statement_guard = Some(self.undo_if_victim(locked)?);
+        }
+        Ok(())
+    }
+
+    /// Undoes everything and gives all locks back.
+    pub fn rollback(mut self) {
+        self.undo();
+    }
+
+    fn mark(&mut self) -> TransactionMark {
+        TransactionMark {
+            writes: self.writes.mark(),
+            events: self.events.mark(),
+        }
+    }
+
+    fn roll_back_to(&mut self, mark: TransactionMark) {
+        self.writes.rollback_to(mark.writes);
+        self.events.rollback_to(mark.events);
+    }
+
+    fn check_active(&self) -> Result<()> {
+        match self.state {
+            State::Active => Ok(()),
+            State::RolledBack => Err(Error::RolledBack),
+        }
+    }
+
+    /// A deadlock's victim gives everything back before its session hears of it.
+    fn undo_if_victim<T>(&mut self, result: Result<T>) -> Result<T> {
+        if matches!(result, Err(Error::Deadlock)) {
+            self.undo();
+        }
+        result
+    }
+
+    fn undo(&mut self) {
+        if self.state == State::RolledBack {
+            return;
+        }
+        self.state = State::RolledBack;
+        if self.has_writes() {
+            self.core.counters.rollbacks.fetch_add(1, Ordering::Relaxed);
+        }
+        self.writes = WriteSet::new();
+        self.events.clear();
+        self.statement = None;
+        self.statement_guard = None;
+        self.savepoints.clear();
+        self.snapshot = None;
+        self.session.locks.release(&self.session.owner, &mut self.held);
+        self.metadata = TransactionMetadata::default();
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        self.undo();
+        self.core.open_transactions.fetch_sub(1, Ordering::Relaxed);
+    }
+}

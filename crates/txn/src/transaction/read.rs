@@ -1,0 +1,178 @@
+//! Reading: at the transaction's snapshot, or at the newest state under lock.
+
+use super::{IsolationLevel, Lifetime, RowValue, Scan, Transaction};
+use crate::error::{Error, Result};
+use crate::lock::{LockMode, LockWait};
+use paceline_storage::{Change, Direction, IndexId, KeyRange, StorageSnapshot};
+use paceline_types::{LogPosition, Version};
+use std::sync::Arc;
+
+impl Transaction {
+    /// The snapshot of non-locking reads, taken now if there is none yet.
+    pub fn snapshot(&mut self) -> Arc<StorageSnapshot> {
+        match &self.snapshot {
+            Some(snapshot) => snapshot.clone(),
+            None => {
+                // What the session has read under lock it must see here too.
+                if self.newest_read > self.core.positions.published() {
+                    self.core.wait_published_blocking(self.newest_read);
+                }
+                let snapshot = self.core.published_snapshot();
+                self.snapshot = Some(snapshot.clone());
+                snapshot
+            }
+        }
+    }
+
+    /// Whether plain reads of this transaction lock what they read.
+    pub fn reads_lock(&self) -> bool {
+        self.options.isolation == IsolationLevel::Serializable && self.options.lifetime == Lifetime::Explicit
+    }
+
+    /// A plain read of a key: own writes, then the snapshot. Under SERIALIZABLE it is a shared locking read.
+    ///
+    /// # Errors
+    /// [`Error::Storage`]; under SERIALIZABLE those of [`Transaction::lock`].
+    pub fn get(&mut self, key: &[u8]) -> Result<Option<RowValue<'_>>> {
+        if self.reads_lock() {
+            self.lock(key, LockMode::Shared, LockWait::Default)?;
+            return self.get_newest(key);
+        }
+        self.check_active()?;
+        if self.snapshot.is_none() {
+            self.snapshot();
+        }
+        match self.writes.get(key) {
+            Some(Change::Put(value)) => Ok(Some(RowValue::own(value))),
+            Some(Change::Delete) => Ok(None),
+            None => {
+                let snapshot = self.snapshot.as_ref().expect("taken above");
+                Ok(snapshot.get(key)?.map(RowValue::stored))
+            }
+        }
+    }
+
+    /// A plain read of a range: own writes over the snapshot. Under SERIALIZABLE the whole range is locked against writers first.
+    ///
+    /// # Errors
+    /// [`Error::Storage`]; under SERIALIZABLE those of [`Transaction::lock_range`].
+    pub fn scan(&mut self, range: KeyRange, direction: Direction) -> Result<Scan> {
+        if self.reads_lock() {
+            self.lock_range(&range, LockWait::Default)?;
+            return self.scan_newest(range, direction);
+        }
+        self.check_active()?;
+        let snapshot = self.snapshot();
+        Ok(self.scan_layers(&snapshot, Vec::new(), range, direction))
+    }
+
+    /// The newest version of a key that the transaction has locked: own writes, then what is pending, then what is published.
+    ///
+    /// # Errors
+    /// [`Error::SnapshotConflict`] (1020) under REPEATABLE READ if the key has changed since the snapshot; it is returned when
+    /// the conflicting version is published. [`Error::Storage`].
+    pub fn get_newest(&mut self, key: &[u8]) -> Result<Option<RowValue<'_>>> {
+        self.check_active()?;
+        self.check_conflict(key)?;
+        self.probe_newest(key)
+    }
+
+    /// As [`Transaction::get_newest`] without the check against the snapshot: for duplicate keys, which are 1062 and not 1020.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub fn probe_newest(&mut self, key: &[u8]) -> Result<Option<RowValue<'_>>> {
+        if let Some(change) = self.writes.get(key) {
+            return Ok(match change {
+                Change::Put(value) => Some(RowValue::own(value)),
+                Change::Delete => None,
+            });
+        }
+        // The overlay first: what is forgotten there after this look is in the snapshot loaded after it.
+        if let Some(row) = self.core.overlay.get(key) {
+            self.newest_read = self.newest_read.max(row.version());
+            return Ok(RowValue::pending(row));
+        }
+        let newest = self.newest.insert(self.core.published_snapshot());
+        Ok(newest.get(key)?.map(RowValue::stored))
+    }
+
+    /// The newest state of a range, as it is now: to find candidates, which are then locked one by one and read again with
+    /// [`Transaction::get_newest`]; or, with the range locked, as it is.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub fn scan_newest(&mut self, range: KeyRange, direction: Direction) -> Result<Scan> {
+        self.check_active()?;
+        let mut pending = self.core.overlay.range(&range);
+        let snapshot = self.core.published_snapshot();
+        pending.retain(|row| row.version() > snapshot.position());
+        if let Some(newest) = pending.iter().map(|row| row.version()).max() {
+            self.newest_read = self.newest_read.max(newest);
+        }
+        Ok(self.scan_layers(&snapshot, pending, range, direction))
+    }
+
+    fn scan_layers(
+        &self,
+        snapshot: &StorageSnapshot,
+        pending: Vec<crate::overlay::PendingRow>,
+        range: KeyRange,
+        direction: Direction,
+    ) -> Scan {
+        let cursor = snapshot.scan(range.clone(), direction);
+        let deleted: Vec<KeyRange> = self
+            .writes
+            .deleted_ranges()
+            .iter()
+            .filter(|deleted| deleted.intersects(&range))
+            .cloned()
+            .collect();
+        Scan::new(cursor, direction, pending, self.writes.range(&range), deleted)
+    }
+
+    /// The rule of snapshot isolation: who writes a row must have seen its newest version.
+    fn check_conflict(&mut self, key: &[u8]) -> Result<()> {
+        if self.options.isolation != IsolationLevel::RepeatableRead {
+            return Ok(());
+        }
+        let Some(mine) = self.snapshot.clone() else {
+            return Ok(());
+        };
+        if self.writes.get(key).is_some() {
+            return Ok(()); // Checked when it was first written.
+        }
+        if let Some(row) = self.core.overlay.get(key) {
+            if row.version() <= mine.position() {
+                return Ok(());
+            }
+            // The retry must succeed: its snapshot must have this version (design.md, "Snapshots and conflicts").
+            self.newest_read = self.newest_read.max(row.version());
+            self.core.wait_published_blocking(row.version());
+            return Err(conflict(key, row.version()));
+        }
+        let newest = self.core.published_snapshot();
+        match newest.get(key)? {
+            Some(row) if row.version() <= mine.position() => Ok(()),
+            Some(row) => Err(conflict(key, row.version())),
+            None if newest.position() == mine.position() => Ok(()),
+            None => match mine.get(key)? {
+                None => Ok(()),
+                Some(_) => Err(conflict(key, LogPosition::ZERO)),
+            },
+        }
+    }
+
+    /// The newest version that this transaction read under lock and that may not be published yet. A reply must wait for it;
+    /// [`Transaction::commit`] does so by itself.
+    pub fn newest_read(&self) -> Version {
+        self.newest_read
+    }
+}
+
+fn conflict(key: &[u8], version: LogPosition) -> Error {
+    Error::SnapshotConflict {
+        index: IndexId::of_key(key).expect("a key begins with its index"),
+        version,
+    }
+}

@@ -1,0 +1,96 @@
+//! Writing: into the private write set, and into the binlog cache.
+
+use super::Transaction;
+use crate::error::Result;
+use crate::event_cache::RowChange;
+use crate::lock::{Granted, LockMode, LockWait};
+use paceline_binlog::LoggedTable;
+use paceline_storage::WriteSet;
+
+impl Transaction {
+    /// What the transaction will write. Whoever writes a key has locked it exclusively; keys that the lock step of a
+    /// statement does not know one by one (entries of secondary indexes) are locked by [`Transaction::lock_written_since`].
+    ///
+    /// # Errors
+    /// [`crate::Error::RolledBack`].
+    pub fn write_set_mut(&mut self) -> Result<&mut WriteSet> {
+        self.check_active()?;
+        Ok(&mut self.writes)
+    }
+
+    /// What the transaction has written so far.
+    pub fn write_set(&self) -> &WriteSet {
+        &self.writes
+    }
+
+    /// Gives a key a value (without version). The key is locked exclusively first, if it is not yet.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::lock`].
+    pub fn put(&mut self, key: &[u8], payload: &[u8]) -> Result<()> {
+        self.lock(key, LockMode::Exclusive, LockWait::Default)?;
+        self.writes.put(key, payload);
+        Ok(())
+    }
+
+    /// Deletes a key, which is locked exclusively first, if it is not yet.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::lock`].
+    pub fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.lock(key, LockMode::Exclusive, LockWait::Default)?;
+        self.writes.delete(key);
+        Ok(())
+    }
+
+    /// Logs a row's change. The statement is running.
+    ///
+    /// # Errors
+    /// [`crate::Error::CacheFull`] (1197): the statement is to be rolled back.
+    pub fn log_row(&mut self, table: &LoggedTable, change: RowChange<'_>) -> Result<()> {
+        self.check_active()?;
+        assert!(self.statement.is_some(), "rows are logged by statements");
+        self.session.owner.set_weight(self.session.owner.weight() + 1);
+        self.events.log_row(table, change)
+    }
+
+    /// Announces a table whose rows the statement may change. Statements that change several tables call it for each, before
+    /// their first row: a replica opens all tables of a statement with its first rows event.
+    pub fn map_table(&mut self, table: &LoggedTable) {
+        self.events.map_table(table);
+    }
+
+    /// The keys in the write set, as a place for [`Transaction::lock_written_since`].
+    pub fn write_mark(&self) -> WriteMark {
+        WriteMark(self.writes.len())
+    }
+
+    /// Locks, exclusively, every key that came into the write set since the mark: what makes a new entry of a secondary index
+    /// respect the ranges that SERIALIZABLE readers hold. Keys locked before cost little; keys that carry the id of a row
+    /// without a primary key are locked under this session's name, since others cannot mean them.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::lock`].
+    pub fn lock_written_since(&mut self, mark: WriteMark) -> Result<()> {
+        let mut key = Vec::new();
+        for number in mark.0..self.writes.len() {
+            key.clear();
+            let (bytes, is_placeholder) = self.writes.nth_key(number);
+            key.extend_from_slice(bytes);
+            if is_placeholder {
+                key.extend_from_slice(&self.session.owner.id().to_be_bytes());
+            }
+            let granted = self.lock(&key, LockMode::Exclusive, LockWait::Default)?;
+            assert_eq!(
+                granted,
+                Granted::Granted,
+                "a lock that may be waited for is not skipped"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// How many keys a write set had at some moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteMark(usize);
