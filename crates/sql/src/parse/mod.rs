@@ -12,25 +12,46 @@
 //! # Conventions within `sqlparser`'s tree
 //! * A user variable is `Expr::Identifier` with the value `@name` and no quotes; a system variable `@@name`, `@@global.name` or
 //!   `@@session.name` likewise. `@a := expr` is a `BinaryOp` with `Assignment`.
-//! * `?` is `Value::Placeholder("?")`, in the order of the text.
+//! * `?` is `Value::Placeholder("?0")`, `"?1"` …: numbered in the order of the text, in whatever order the tree is walked.
 //! * `||` is `Or`, or `StringConcat` with PIPES_AS_CONCAT; `&&` is `And`; `!=` and `<>` are `NotEq`; `<=>` is `Spaceship`;
 //!   `DIV` is `MyIntegerDivide`; `MOD` and `%` are `Modulo`.
-//! * Strings of any kind are `Value::SingleQuotedString`; `x'41'` and `0x41` are `Value::HexStringLiteral`; `b'1'` and `0b1` are
+//! * Strings of any kind are `Value::SingleQuotedString`. `x'41'` is `Value::HexStringLiteral`, a string; `0x41` is
+//!   `Value::Number("0x41")`, which is a string too but a number among numbers; `b'1'` and `0b1` are
 //!   `Value::SingleQuotedByteStringLiteral` with the digits. A string that is not valid UTF-8 is a `HexStringLiteral`
-//!   behind the prefix `_binary` (`Expr::Prefixed`), as is every string after an introducer.
+//!   behind the prefix `_binary`; strings behind an introducer are `Expr::Prefixed` as well, and so is `N'…'`.
+//! * `a << b` is `PGBitwiseShiftLeft`. `a SOUNDS LIKE b` is `SOUNDEX(a) = SOUNDEX(b)`.
+//! * `COUNT(*)` has the argument `Wildcard`. `SUBSTRING`, `SUBSTR`, `MID` are `Expr::Substring`; `TRIM`, `POSITION(a IN b)`,
+//!   `EXTRACT` have nodes of their own; everything else, `CEIL` and `FLOOR` too, is `Expr::Function`.
+//! * Units of time that `DateTimeField` has not are `Custom`, in capitals. The unit of TIMESTAMPADD is an identifier.
 //! * A result column's name is its text. Where a select item is neither named nor a plain column, it is an `ExprWithAlias` whose
 //!   alias has [`GENERATED_NAME`] for its quotes.
 //! * `BINARY expr` is a `Cast` to `Binary(None)`; `CONVERT(expr USING charset)` is `Convert` with the character set.
-//! * `DEFAULT` as a function's lone argument or value is `Expr::Identifier` `DEFAULT` without quotes.
 //! * `FROM DUAL` is no table at all.
 
+mod account;
+mod administration;
+mod alter;
+mod column;
+mod create;
+mod data_change;
 pub mod definition;
+mod dispatch;
+mod expression;
+mod function;
 mod lexer;
+mod parser;
+mod query;
 mod reserved;
+mod set;
+mod show;
 mod statement;
 
 use std::ops::Range;
 
+use paceline_types::error_code;
+
+use self::lexer::Token;
+use self::parser::Parser;
 use crate::error::{Error, Result};
 use crate::session::SqlMode;
 
@@ -79,8 +100,19 @@ pub struct ParsedStatement {
 /// # Errors
 /// 1064 with MariaDB's words, 1065 for an empty text.
 pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatement> {
-    let _ = (text, options);
-    Err(Error::unsupported("parse"))
+    let mut parser = Parser::new(text, options);
+    if parser.is(&Token::End) {
+        let only_comments = !text.trim_ascii().is_empty();
+        if !only_comments {
+            return Err(Error::new(error_code::ER_EMPTY_QUERY, &[]));
+        }
+        let text = 0..text.len();
+        return Ok(ParsedStatement { statement: Statement::Empty, text, parameters: 0, next: None });
+    }
+    if parser.is(&Token::Semicolon) {
+        return Err(Error::new(error_code::ER_EMPTY_QUERY, &[]));
+    }
+    parser.parsed_statement(text)
 }
 
 /// Parses a text of one statement or several.
@@ -101,4 +133,25 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Result<Vec<ParsedStatement>
             None => return Ok(statements),
         }
     }
+}
+
+/// Parses an expression that stands alone: a stored default or check.
+///
+/// # Errors
+/// 1064.
+pub fn parse_expression(text: &str) -> Result<sqlparser::ast::Expr> {
+    let options = ParseOptions::default();
+    let mut parser = Parser::new(text.as_bytes(), &options);
+    let expr = parser.expr()?;
+    if parser.is(&Token::End) { Ok(expr) } else { Err(parser.error()) }
+}
+
+/// 1064 at a place of a text, in MariaDB's words.
+#[cold]
+pub fn syntax_error(text: &[u8], position: usize) -> Error {
+    let position = position.min(text.len());
+    let near = String::from_utf8_lossy(&text[position..]);
+    let line = 1 + text[..position].iter().filter(|&&byte| byte == b'\n').count();
+    let message = error_code::ER_SYNTAX_ERROR.message(&[]);
+    Error::new(error_code::ER_PARSE_ERROR, &[&message, &near, &line])
 }

@@ -9,10 +9,13 @@ use std::fmt;
 use sqlparser::ast::{Expr, Ident, OrderByExpr, Query, SelectItem, TableAlias, TableWithJoins};
 
 use super::definition::DdlStatement;
+pub use crate::session::VariableScope;
 
 /// A statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
+    /// Nothing but comments: answered with OK.
+    Empty,
     /// `SELECT`, `VALUES`, `TABLE`, `WITH … SELECT`, and everything in parentheses.
     Query(Box<QueryStatement>),
     /// `INSERT` and `REPLACE`.
@@ -372,17 +375,6 @@ pub enum SetItem {
     },
     /// `ROLE`, `DEFAULT ROLE`.
     Role,
-}
-
-/// Which value of a system variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VariableScope {
-    /// Not said: the session's where it has one.
-    Unspecified,
-    /// `SESSION`, `LOCAL`, `@@session.`, `@@local.`.
-    Session,
-    /// `GLOBAL`, `@@global.`.
-    Global,
 }
 
 /// For whom `SET TRANSACTION` holds.

@@ -1,0 +1,274 @@
+//! KILL, FLUSH, PURGE, RESET, LOCK TABLES, and the statements of a replica.
+
+use super::lexer::Token;
+use super::parser::Parser;
+use super::statement::*;
+use crate::error::Result;
+
+impl Parser<'_> {
+    /// KILL.
+    pub(super) fn kill(&mut self) -> Result<Statement> {
+        self.expect_word("KILL")?;
+        let _ = self.accept_any_word(&["HARD", "SOFT"]);
+        let query_only = self.accept_word("QUERY");
+        if !query_only {
+            self.accept_word("CONNECTION");
+        }
+        let target = if query_only && self.accept_word("ID") {
+            KillTarget::QueryId(self.expr()?)
+        } else if self.accept_word("USER") {
+            KillTarget::User(self.account_name()?)
+        } else {
+            KillTarget::Connection(self.expr()?)
+        };
+        Ok(Statement::Kill(Kill { query_only, target }))
+    }
+
+    /// FLUSH.
+    pub(super) fn flush(&mut self) -> Result<Statement> {
+        self.expect_word("FLUSH")?;
+        let _ = self.accept_any_word(&["LOCAL", "NO_WRITE_TO_BINLOG"]);
+        if self.is_any_word(&["TABLE", "TABLES"]) {
+            return Ok(Statement::Flush(vec![self.flush_tables()?]));
+        }
+        let targets = self.comma_separated(|parser| {
+            if let Some(kind) =
+                parser.accept_any_word(&["BINARY", "ERROR", "ENGINE", "GENERAL", "SLOW", "RELAY"])
+            {
+                parser.expect_word("LOGS")?;
+                if kind == "RELAY" && matches!(parser.peek(), Token::Text(_)) {
+                    parser.text()?;
+                }
+                return Ok(FlushTarget::Logs(kind));
+            }
+            if parser.accept_word("LOGS") {
+                return Ok(FlushTarget::Logs(""));
+            }
+            if parser.accept_words(&["QUERY", "CACHE"]) {
+                return Ok(FlushTarget::Other("QUERY CACHE"));
+            }
+            if parser.accept_words(&["GLOBAL", "STATUS"]) || parser.accept_words(&["SESSION", "STATUS"]) {
+                return Ok(FlushTarget::Other("STATUS"));
+            }
+            let other = parser.accept_any_word(&[
+                "STATUS",
+                "PRIVILEGES",
+                "HOSTS",
+                "DES_KEY_FILE",
+                "USER_RESOURCES",
+                "USER_STATISTICS",
+                "INDEX_STATISTICS",
+                "TABLE_STATISTICS",
+                "CLIENT_STATISTICS",
+                "USER_VARIABLES",
+                "MASTER",
+                "SLAVE",
+                "SSL",
+            ]);
+            other.map(FlushTarget::Other).ok_or_else(|| parser.error())
+        })?;
+        Ok(Statement::Flush(targets))
+    }
+
+    fn flush_tables(&mut self) -> Result<FlushTarget> {
+        self.advance();
+        let mut tables = Vec::new();
+        if !self.is_end() && !self.is_any_word(&["WITH", "FOR"]) {
+            tables = self.comma_separated(Self::table_name)?;
+        }
+        let lock = if self.accept_words(&["WITH", "READ", "LOCK"]) {
+            if self.accept_words(&["AND", "DISABLE", "CHECKPOINT"]) {
+                FlushTablesLock::ReadLockDisableCheckpoint
+            } else {
+                FlushTablesLock::ReadLock
+            }
+        } else if !tables.is_empty() && self.accept_words(&["FOR", "EXPORT"]) {
+            FlushTablesLock::Export
+        } else {
+            FlushTablesLock::None
+        };
+        Ok(FlushTarget::Tables { tables, lock })
+    }
+
+    /// PURGE.
+    pub(super) fn purge(&mut self) -> Result<Statement> {
+        self.expect_word("PURGE")?;
+        if self.accept_any_word(&["BINARY", "MASTER"]).is_none() {
+            return Err(self.error());
+        }
+        self.expect_word("LOGS")?;
+        if self.accept_word("TO") {
+            return Ok(Statement::Purge(Purge::To(self.text()?)));
+        }
+        self.expect_word("BEFORE")?;
+        Ok(Statement::Purge(Purge::Before(self.expr()?)))
+    }
+
+    /// RESET.
+    pub(super) fn reset(&mut self) -> Result<Statement> {
+        self.expect_word("RESET")?;
+        let targets = self.comma_separated(|parser| {
+            if parser.accept_word("MASTER") {
+                let number = if parser.accept_word("TO") { Some(parser.number()?) } else { None };
+                Ok(ResetTarget::Master(number))
+            } else if parser.accept_words(&["QUERY", "CACHE"]) {
+                Ok(ResetTarget::QueryCache)
+            } else if parser.accept_any_word(&["SLAVE", "REPLICA"]).is_some() {
+                let mut connection = parser.connection_name()?;
+                let all = parser.accept_word("ALL");
+                if connection.is_none() {
+                    connection = parser.channel()?;
+                }
+                Ok(ResetTarget::Slave { connection, all })
+            } else {
+                Err(parser.error())
+            }
+        })?;
+        Ok(Statement::Reset(targets))
+    }
+
+    /// LOCK TABLES and UNLOCK TABLES.
+    pub(super) fn lock_or_unlock(&mut self) -> Result<Statement> {
+        let unlock = self.is_word("UNLOCK");
+        self.advance();
+        if self.accept_any_word(&["TABLES", "TABLE"]).is_none() {
+            return Err(self.error());
+        }
+        if unlock {
+            return Ok(Statement::UnlockTables);
+        }
+        let tables = self.comma_separated(|parser| {
+            let table = parser.table_name()?;
+            let explicit = parser.accept_word("AS");
+            let is_lock = parser.is_any_word(&["READ", "WRITE", "LOW_PRIORITY"]);
+            let alias = if explicit || (!is_lock && parser.is_identifier()) && !parser.is_word("CONCURRENT") {
+                Some(parser.identifier()?)
+            } else {
+                None
+            };
+            let write = if parser.accept_word("READ") {
+                parser.accept_word("LOCAL");
+                false
+            } else {
+                let _ = parser.accept_any_word(&["LOW_PRIORITY", "CONCURRENT"]);
+                parser.expect_word("WRITE")?;
+                parser.accept_word("CONCURRENT");
+                true
+            };
+            Ok(LockTable { table, alias, write })
+        })?;
+        if self.accept_word("WAIT") {
+            self.number()?;
+        } else {
+            self.accept_word("NOWAIT");
+        }
+        Ok(Statement::LockTables(tables))
+    }
+
+    // Replication ------------------------------------------------------------------------------------------------
+
+    fn connection_name(&mut self) -> Result<Option<String>> {
+        if matches!(self.peek(), Token::Text(_)) { self.text().map(Some) } else { Ok(None) }
+    }
+
+    fn channel(&mut self) -> Result<Option<String>> {
+        if self.accept_words(&["FOR", "CHANNEL"]) { self.text().map(Some) } else { Ok(None) }
+    }
+
+    /// CHANGE MASTER, START SLAVE, STOP SLAVE.
+    pub(super) fn replication(&mut self) -> Result<Statement> {
+        let statement = if self.accept_word("CHANGE") {
+            if self.accept_word("REPLICATION") {
+                return Err(self.error());
+            }
+            self.expect_word("MASTER")?;
+            let mut connection = self.connection_name()?;
+            self.expect_word("TO")?;
+            let settings = self.comma_separated(Self::replication_setting)?;
+            if connection.is_none() {
+                connection = self.channel()?;
+            }
+            ReplicationStatement::ChangeMaster { connection, settings }
+        } else {
+            let start = self.accept_word("START");
+            if !start {
+                self.expect_word("STOP")?;
+            }
+            let all = self.accept_word("ALL");
+            let names: &[&str] = if all { &["SLAVES", "REPLICAS"] } else { &["SLAVE", "REPLICA"] };
+            if !names.iter().any(|name| self.accept_word(name)) {
+                return Err(self.error());
+            }
+            let mut connection = self.connection_name()?;
+            let mut io = false;
+            let mut sql = false;
+            if self.is_any_word(&["IO_THREAD", "SQL_THREAD", "RELAY_THREAD"]) {
+                self.comma_separated(|parser| {
+                    if parser.accept_word("SQL_THREAD") {
+                        sql = true;
+                    } else if parser.accept_any_word(&["IO_THREAD", "RELAY_THREAD"]).is_some() {
+                        io = true;
+                    } else {
+                        return Err(parser.error());
+                    }
+                    Ok(())
+                })?;
+            }
+            let threads = match (io, sql) {
+                (true, false) => ReplicationThreads::Io,
+                (false, true) => ReplicationThreads::Sql,
+                _ => ReplicationThreads::Both,
+            };
+            let mut until = Vec::new();
+            if start && self.accept_word("UNTIL") {
+                until = self.comma_separated(Self::replication_setting)?;
+            }
+            if connection.is_none() {
+                connection = self.channel()?;
+            }
+            if start {
+                ReplicationStatement::Start { connection, all, threads, until }
+            } else {
+                ReplicationStatement::Stop { connection, all, threads }
+            }
+        };
+        Ok(Statement::Replication(statement))
+    }
+
+    fn replication_setting(&mut self) -> Result<(String, ReplicationValue)> {
+        let Token::Word { .. } = self.peek() else { return Err(self.error()) };
+        let name = String::from_utf8_lossy(self.current_text()).to_ascii_uppercase();
+        let known = name.starts_with("MASTER_")
+            || name.starts_with("RELAY_LOG_")
+            || matches!(name.as_str(), "IGNORE_SERVER_IDS" | "DO_DOMAIN_IDS" | "IGNORE_DOMAIN_IDS");
+        if !known {
+            return Err(self.error());
+        }
+        self.advance();
+        self.expect(&Token::Equal)?;
+        let value = match self.peek() {
+            Token::Text(_) => ReplicationValue::Text(self.text()?),
+            Token::LeftParen => {
+                self.advance();
+                let mut numbers = Vec::new();
+                if !self.is(&Token::RightParen) {
+                    numbers = self.comma_separated(Self::number)?;
+                }
+                self.expect(&Token::RightParen)?;
+                ReplicationValue::Numbers(numbers)
+            }
+            Token::Integer | Token::Decimal | Token::Float | Token::Minus => {
+                let start = self.position();
+                self.accept(&Token::Minus);
+                self.advance();
+                ReplicationValue::Number(self.text_since(start))
+            }
+            Token::Word { .. } => {
+                let token = self.advance();
+                ReplicationValue::Word(self.word_text(&token))
+            }
+            _ => return Err(self.error()),
+        };
+        Ok((name, value))
+    }
+}

@@ -1,0 +1,656 @@
+//! Expressions: operators by their binding, and what they connect.
+//!
+//! From loose to tight, as `sql/sql_yacc.yy` has it: OR, XOR, AND, NOT, comparisons and IS, the predicates (IN, BETWEEN, LIKE,
+//! REGEXP), `|`, `&`, shifts, `+ -`, `* / % DIV MOD`, `^`, `||` (with PIPES_AS_CONCAT), the unary operators, COLLATE.
+
+use sqlparser::ast::{
+    BinaryOperator, CaseWhen, Expr, Ident, Interval, ObjectName, TypedString, UnaryOperator, Value, ValueWithSpan,
+};
+use sqlparser::tokenizer::Span;
+
+use super::lexer::Token;
+use super::parser::{CHAIN_MAX, Parser, too_deep};
+use crate::error::{Error, Result};
+use crate::session::SqlMode;
+
+/// How tightly an operator binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Or,
+    Xor,
+    And,
+    Not,
+    Comparison,
+    Predicate,
+    BitOr,
+    BitAnd,
+    Shift,
+    Add,
+    Multiply,
+    BitXor,
+    Concat,
+}
+
+/// What stands between two operands.
+enum Infix {
+    Binary(BinaryOperator),
+    Is,
+    In,
+    Between,
+    Like,
+    Regexp,
+    SoundsLike,
+    /// NOT before IN, BETWEEN, LIKE, REGEXP.
+    Not,
+}
+
+/// A value without a place.
+pub(super) fn value(value: Value) -> Expr {
+    Expr::Value(ValueWithSpan { value, span: Span::empty() })
+}
+
+/// A string that is not text: `_binary x'…'`.
+pub(super) fn binary_string(bytes: &[u8]) -> Expr {
+    use std::fmt::Write;
+    let mut digits = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(digits, "{byte:02X}");
+    }
+    Expr::Prefixed { prefix: Ident::new("_binary"), value: Box::new(value(Value::HexStringLiteral(digits))) }
+}
+
+impl Parser<'_> {
+    /// An expression.
+    pub(super) fn expr(&mut self) -> Result<Expr> {
+        self.expr_at(Level::Or)
+    }
+
+    /// An expression that holds no operator looser than `+`: the bounds of BETWEEN and the patterns of LIKE.
+    fn bit_expr(&mut self) -> Result<Expr> {
+        self.expr_at(Level::BitOr)
+    }
+
+    fn expr_at(&mut self, loosest: Level) -> Result<Expr> {
+        self.enter()?;
+        let mut left = if loosest <= Level::Not && self.is_word("NOT") && !self.not_is_tight() {
+            self.advance();
+            let expr = Box::new(self.expr_at(Level::Not)?);
+            Expr::UnaryOp { op: UnaryOperator::Not, expr }
+        } else {
+            self.operand()?
+        };
+        // Behind a predicate or a comparison no tighter operator can follow.
+        let mut tightest = Level::Concat;
+        let mut chain = 0;
+        while let Some((infix, level)) = self.infix() {
+            if level < loosest || level > tightest {
+                break;
+            }
+            tightest = level;
+            left = match infix {
+                Infix::Binary(op @ (BinaryOperator::And | BinaryOperator::Or)) => self.connect(left, op, level)?,
+                infix => {
+                    chain += 1;
+                    if chain > CHAIN_MAX {
+                        return Err(too_deep(CHAIN_MAX as u32));
+                    }
+                    self.apply(left, infix, level)?
+                }
+            };
+        }
+        self.leave();
+        Ok(left)
+    }
+
+    fn not_is_tight(&self) -> bool {
+        self.sql_mode().contains(SqlMode::HIGH_NOT_PRECEDENCE)
+    }
+
+    /// The operator at the cursor, if there is one.
+    fn infix(&mut self) -> Option<(Infix, Level)> {
+        use BinaryOperator::*;
+        let (op, level) = match self.peek() {
+            Token::Equal => (Eq, Level::Comparison),
+            Token::NullSafeEqual => (Spaceship, Level::Comparison),
+            Token::NotEqual => (NotEq, Level::Comparison),
+            Token::Less => (Lt, Level::Comparison),
+            Token::LessEqual => (LtEq, Level::Comparison),
+            Token::Greater => (Gt, Level::Comparison),
+            Token::GreaterEqual => (GtEq, Level::Comparison),
+            Token::Pipe => (BitwiseOr, Level::BitOr),
+            Token::Ampersand => (BitwiseAnd, Level::BitAnd),
+            Token::ShiftLeft => (PGBitwiseShiftLeft, Level::Shift),
+            Token::ShiftRight => (PGBitwiseShiftRight, Level::Shift),
+            Token::Plus => (Plus, Level::Add),
+            Token::Minus => (Minus, Level::Add),
+            Token::Star => (Multiply, Level::Multiply),
+            Token::Slash => (Divide, Level::Multiply),
+            Token::Percent => (Modulo, Level::Multiply),
+            Token::Caret => (BitwiseXor, Level::BitXor),
+            Token::AmpersandAmpersand => (And, Level::And),
+            Token::PipePipe if self.sql_mode().contains(SqlMode::PIPES_AS_CONCAT) => (StringConcat, Level::Concat),
+            Token::PipePipe => (Or, Level::Or),
+            Token::Word { reserved: true } => return self.infix_word(),
+            Token::Word { reserved: false } if self.is_word("SOUNDS") && self.is_word_at(1, "LIKE") => {
+                return Some((Infix::SoundsLike, Level::Predicate));
+            }
+            _ => return None,
+        };
+        Some((Infix::Binary(op), level))
+    }
+
+    fn infix_word(&mut self) -> Option<(Infix, Level)> {
+        use BinaryOperator::*;
+        let word = self.current_text();
+        if word.len() > 7 {
+            return None;
+        }
+        let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+        Some(match word.len() {
+            2 if is("OR") => (Infix::Binary(Or), Level::Or),
+            2 if is("IS") => (Infix::Is, Level::Comparison),
+            2 if is("IN") => (Infix::In, Level::Predicate),
+            3 if is("AND") => (Infix::Binary(And), Level::And),
+            3 if is("XOR") => (Infix::Binary(Xor), Level::Xor),
+            3 if is("DIV") => (Infix::Binary(MyIntegerDivide), Level::Multiply),
+            3 if is("MOD") => (Infix::Binary(Modulo), Level::Multiply),
+            3 if is("NOT") => (Infix::Not, Level::Predicate),
+            4 if is("LIKE") => (Infix::Like, Level::Predicate),
+            5 if is("RLIKE") => (Infix::Regexp, Level::Predicate),
+            6 if is("REGEXP") => (Infix::Regexp, Level::Predicate),
+            7 if is("BETWEEN") => (Infix::Between, Level::Predicate),
+            _ => return None,
+        })
+    }
+
+    /// A chain of AND or of OR: a tree as flat as can be, so that a thousand terms are no thousand levels. Evaluated from left to
+    /// right all the same.
+    fn connect(&mut self, first: Expr, op: BinaryOperator, level: Level) -> Result<Expr> {
+        let tighter = if level == Level::Or { Level::Xor } else { Level::Not };
+        let mut terms = vec![first];
+        while matches!(self.infix(), Some((Infix::Binary(next), _)) if next == op) {
+            self.advance();
+            terms.push(self.expr_at(tighter)?);
+        }
+        Ok(balanced(terms, &op))
+    }
+
+    /// The rest of an operation whose operator is at the cursor.
+    fn apply(&mut self, left: Expr, infix: Infix, level: Level) -> Result<Expr> {
+        match infix {
+            Infix::Binary(op) => {
+                self.advance();
+                if level == Level::Comparison {
+                    return self.comparison(left, op);
+                }
+                let tighter = match level {
+                    Level::Xor => Level::And,
+                    Level::BitOr => Level::BitAnd,
+                    Level::BitAnd => Level::Shift,
+                    Level::Shift => Level::Add,
+                    Level::Add => Level::Multiply,
+                    Level::Multiply => Level::BitXor,
+                    _ => Level::Concat,
+                };
+                let right = if tighter == Level::Concat && level != Level::BitXor {
+                    self.operand()?
+                } else {
+                    self.expr_at(tighter)?
+                };
+                Ok(binary(left, op, right))
+            }
+            Infix::Is => {
+                self.advance();
+                self.is_test(left)
+            }
+            Infix::Not => {
+                self.advance();
+                match self.infix() {
+                    Some((Infix::In, _)) => self.in_list(left, true),
+                    Some((Infix::Between, _)) => self.between(left, true),
+                    Some((Infix::Like, _)) => self.like(left, true),
+                    Some((Infix::Regexp, _)) => self.regexp(left, true),
+                    _ => Err(self.error()),
+                }
+            }
+            Infix::In => self.in_list(left, false),
+            Infix::Between => self.between(left, false),
+            Infix::Like => self.like(left, false),
+            Infix::Regexp => self.regexp(left, false),
+            Infix::SoundsLike => {
+                self.advance();
+                self.advance();
+                let right = self.bit_expr()?;
+                let soundex = |expr| super::function::call("SOUNDEX", vec![expr]);
+                Ok(binary(soundex(left), BinaryOperator::Eq, soundex(right)))
+            }
+        }
+    }
+
+    fn comparison(&mut self, left: Expr, compare_op: BinaryOperator) -> Result<Expr> {
+        let quantifier = ["ALL", "ANY", "SOME"].into_iter().find(|word| self.is_word(word));
+        if let Some(word) = quantifier
+            && self.is_at(1, &Token::LeftParen)
+        {
+            self.advance();
+            let right = Box::new(Expr::Subquery(Box::new(self.subquery()?)));
+            let left = Box::new(left);
+            return Ok(match word {
+                "ALL" => Expr::AllOp { left, compare_op, right },
+                _ => Expr::AnyOp { left, compare_op, right, is_some: word == "SOME" },
+            });
+        }
+        let right = self.expr_at(Level::Predicate)?;
+        Ok(binary(left, compare_op, right))
+    }
+
+    fn is_test(&mut self, left: Expr) -> Result<Expr> {
+        let negated = self.accept_word("NOT");
+        let left = Box::new(left);
+        let Some(word) = self.accept_any_word(&["NULL", "TRUE", "FALSE", "UNKNOWN"]) else {
+            return Err(self.error());
+        };
+        Ok(match (word, negated) {
+            ("NULL", false) => Expr::IsNull(left),
+            ("NULL", true) => Expr::IsNotNull(left),
+            ("TRUE", false) => Expr::IsTrue(left),
+            ("TRUE", true) => Expr::IsNotTrue(left),
+            ("FALSE", false) => Expr::IsFalse(left),
+            ("FALSE", true) => Expr::IsNotFalse(left),
+            (_, false) => Expr::IsUnknown(left),
+            (_, true) => Expr::IsNotUnknown(left),
+        })
+    }
+
+    fn in_list(&mut self, left: Expr, negated: bool) -> Result<Expr> {
+        self.advance();
+        if !self.is(&Token::LeftParen) {
+            return Err(self.error());
+        }
+        let expr = Box::new(left);
+        if self.is_subquery() {
+            let subquery = Box::new(self.subquery()?);
+            return Ok(Expr::InSubquery { expr, subquery, negated });
+        }
+        let list = self.parenthesized(Self::expr)?;
+        Ok(Expr::InList { expr, list, negated })
+    }
+
+    fn between(&mut self, left: Expr, negated: bool) -> Result<Expr> {
+        self.advance();
+        let low = Box::new(self.bit_expr()?);
+        self.expect_word("AND")?;
+        let high = Box::new(self.expr_at(Level::Predicate)?);
+        Ok(Expr::Between { expr: Box::new(left), negated, low, high })
+    }
+
+    fn like(&mut self, left: Expr, negated: bool) -> Result<Expr> {
+        self.advance();
+        let pattern = Box::new(self.bit_expr()?);
+        let escape_char = if self.accept_word("ESCAPE") { Some(Box::new(self.operand()?)) } else { None };
+        Ok(Expr::Like { negated, any: false, expr: Box::new(left), pattern, escape_char })
+    }
+
+    fn regexp(&mut self, left: Expr, negated: bool) -> Result<Expr> {
+        let regexp = self.is_word("REGEXP");
+        self.advance();
+        let pattern = Box::new(self.bit_expr()?);
+        Ok(Expr::RLike { negated, expr: Box::new(left), pattern, regexp })
+    }
+
+    // Operands ---------------------------------------------------------------------------------------------------
+
+    /// What operators connect, with its own unary operators and collations.
+    pub(super) fn operand(&mut self) -> Result<Expr> {
+        self.enter()?;
+        let mut expr = self.operand_without_collation()?;
+        while self.accept_word("COLLATE") {
+            let collation = ObjectName::from(vec![Ident::new(self.collation_name()?)]);
+            expr = Expr::Collate { expr: Box::new(expr), collation };
+        }
+        self.leave();
+        Ok(expr)
+    }
+
+    /// The name of a collation or of a character set.
+    pub(super) fn collation_name(&mut self) -> Result<String> {
+        if self.accept_word("BINARY") { Ok("binary".to_owned()) } else { self.identifier_or_text() }
+    }
+
+    fn operand_without_collation(&mut self) -> Result<Expr> {
+        let token = match self.peek() {
+            Token::Word { .. } => return self.word_operand(),
+            Token::Quoted(_) => return self.column_or_function(),
+            Token::Integer | Token::Decimal | Token::Float => {
+                let token = self.advance();
+                return Ok(value(Value::Number(self.word_text(&token), false)));
+            }
+            Token::Text(_) => return Ok(value(Value::SingleQuotedString(self.adjacent_text()?))),
+            Token::Parameter => {
+                self.advance();
+                let number = self.parameters;
+                self.parameters += 1;
+                return Ok(value(Value::Placeholder(format!("?{number}"))));
+            }
+            token => token,
+        };
+        let unary = match token {
+            Token::Plus => UnaryOperator::Plus,
+            Token::Minus => UnaryOperator::Minus,
+            Token::Tilde => UnaryOperator::BitwiseNot,
+            Token::Exclamation => UnaryOperator::BangNot,
+            Token::LeftParen => return self.parenthesized_operand(),
+            Token::LeftBrace => return self.braced_operand(),
+            Token::AtAt => return self.system_variable(),
+            Token::UserVariable(_) => return self.user_variable(),
+            Token::Bytes(_) => {
+                let bytes = self.text_bytes()?;
+                return Ok(binary_string(&bytes));
+            }
+            Token::Hex(_) | Token::Bits(_) | Token::National(_) => return self.other_literal(),
+            _ => return Err(self.error()),
+        };
+        self.advance();
+        let expr = self.operand()?;
+        // A negative number is a literal of its own to everyone who looks for one.
+        Ok(Expr::UnaryOp { op: unary, expr: Box::new(expr) })
+    }
+
+    /// Strings that stand side by side are one.
+    fn adjacent_text(&mut self) -> Result<String> {
+        let mut text = self.text()?;
+        while matches!(self.peek(), Token::Text(_)) {
+            text.push_str(&self.text()?);
+        }
+        Ok(text)
+    }
+
+    fn other_literal(&mut self) -> Result<Expr> {
+        let is_hybrid = self.current_text().first() == Some(&b'0');
+        Ok(match self.advance().token {
+            Token::Hex(digits) if is_hybrid => value(Value::Number(format!("0x{digits}"), false)),
+            Token::Hex(digits) => value(Value::HexStringLiteral(digits)),
+            Token::Bits(digits) => value(Value::SingleQuotedByteStringLiteral(digits)),
+            Token::National(text) => Expr::Prefixed {
+                prefix: Ident::new("_utf8mb3"),
+                value: Box::new(value(Value::SingleQuotedString(text))),
+            },
+            _ => return Err(self.error()),
+        })
+    }
+
+    fn parenthesized_operand(&mut self) -> Result<Expr> {
+        if self.is_subquery() {
+            return Ok(Expr::Subquery(Box::new(self.subquery()?)));
+        }
+        let mut list = self.parenthesized(Self::expr)?;
+        Ok(match list.len() {
+            1 => Expr::Nested(Box::new(list.swap_remove(0))),
+            _ => Expr::Tuple(list),
+        })
+    }
+
+    /// ODBC's `{d '2020-01-01'}`, `{fn …}`, and `{word expr}`, which means the expression.
+    fn braced_operand(&mut self) -> Result<Expr> {
+        use sqlparser::ast::{DataType, TimezoneInfo};
+        self.advance();
+        let word = self.identifier()?.to_ascii_lowercase();
+        let expr = self.expr()?;
+        self.expect(&Token::RightBrace)?;
+        let data_type = match word.as_str() {
+            "d" => DataType::Date,
+            "t" => DataType::Time(None, TimezoneInfo::None),
+            "ts" => DataType::Timestamp(None, TimezoneInfo::None),
+            _ => return Ok(expr),
+        };
+        Ok(match expr {
+            Expr::Value(value) => Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: true }),
+            expr => expr,
+        })
+    }
+
+    fn user_variable(&mut self) -> Result<Expr> {
+        let Token::UserVariable(name) = self.advance().token else { return Err(self.error()) };
+        let variable = Expr::Identifier(Ident::new(format!("@{name}")));
+        if self.accept(&Token::Assign) {
+            let right = self.expr()?;
+            return Ok(binary(variable, BinaryOperator::Assignment, right));
+        }
+        Ok(variable)
+    }
+
+    /// `@@[scope.]name`
+    fn system_variable(&mut self) -> Result<Expr> {
+        self.advance();
+        let mut name = self.variable_word()?;
+        let lower = name.to_ascii_lowercase();
+        if matches!(lower.as_str(), "global" | "session" | "local") {
+            self.expect(&Token::Dot)?;
+            let scope = if lower == "local" { "session" } else { &lower };
+            name = format!("{scope}.{}", self.identifier_after_dot()?);
+        }
+        if self.accept(&Token::Dot) {
+            name = format!("{name}.{}", self.identifier_after_dot()?);
+        }
+        Ok(Expr::Identifier(Ident::new(format!("@@{name}"))))
+    }
+
+    /// A variable's name, which may be any word behind `@@`.
+    fn variable_word(&mut self) -> Result<String> {
+        match self.peek() {
+            Token::Word { .. } | Token::Quoted(_) => self.identifier_after_dot(),
+            _ => Err(self.error()),
+        }
+    }
+
+    fn word_operand(&mut self) -> Result<Expr> {
+        let Token::Word { reserved } = *self.peek() else { return Err(self.error()) };
+        if self.is_at(1, &Token::LeftParen) {
+            return self.function();
+        }
+        if !reserved {
+            return self.plain_word_operand();
+        }
+        let expr = if self.accept_word("NULL") {
+            value(Value::Null)
+        } else if self.accept_word("TRUE") {
+            value(Value::Boolean(true))
+        } else if self.accept_word("FALSE") {
+            value(Value::Boolean(false))
+        } else if self.is_word("CASE") {
+            return self.case();
+        } else if self.accept_word("BINARY") {
+            let expr = Box::new(self.operand()?);
+            Expr::Cast {
+                kind: sqlparser::ast::CastKind::Cast,
+                expr,
+                data_type: sqlparser::ast::DataType::Binary(None),
+                format: None,
+            }
+        } else if self.is_word("INTERVAL") {
+            return self.interval();
+        } else if self.is_word("NOT") && self.not_is_tight() {
+            self.advance();
+            Expr::UnaryOp { op: UnaryOperator::BangNot, expr: Box::new(self.operand()?) }
+        } else if self.is_any_word(&[
+            "CURRENT_DATE",
+            "CURRENT_TIME",
+            "CURRENT_TIMESTAMP",
+            "CURRENT_USER",
+            "CURRENT_ROLE",
+            "LOCALTIME",
+            "LOCALTIMESTAMP",
+            "UTC_DATE",
+            "UTC_TIME",
+            "UTC_TIMESTAMP",
+        ]) {
+            let token = self.advance();
+            super::function::call_without_parentheses(&self.word_text(&token))
+        } else {
+            return Err(self.error());
+        };
+        Ok(expr)
+    }
+
+    fn plain_word_operand(&mut self) -> Result<Expr> {
+        use sqlparser::ast::{DataType, TimezoneInfo};
+        let next_is_text = matches!(self.peek_at(1).token, Token::Text(_));
+        let word = self.current_text();
+        if next_is_text {
+            let data_type = match word.to_ascii_uppercase().as_slice() {
+                b"DATE" => Some(DataType::Date),
+                b"TIME" => Some(DataType::Time(None, TimezoneInfo::None)),
+                b"TIMESTAMP" => Some(DataType::Timestamp(None, TimezoneInfo::None)),
+                _ => None,
+            };
+            if let Some(data_type) = data_type {
+                self.advance();
+                let value = ValueWithSpan { value: Value::SingleQuotedString(self.text()?), span: Span::empty() };
+                return Ok(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }));
+            }
+        }
+        if word.first() == Some(&b'_') && is_introducer(word) {
+            let follows = matches!(
+                self.peek_at(1).token,
+                Token::Text(_) | Token::Bytes(_) | Token::Hex(_) | Token::Bits(_)
+            );
+            if follows {
+                return self.introduced_string();
+            }
+        }
+        if self.is_word("NEXT") && self.is_word_at(1, "VALUE") && self.is_word_at(2, "FOR") {
+            return Err(Error::unsupported("SEQUENCE"));
+        }
+        self.column_or_function()
+    }
+
+    /// `_charset'…'`
+    fn introduced_string(&mut self) -> Result<Expr> {
+        let token = self.advance();
+        let prefix = Ident::new(self.word_text(&token).to_ascii_lowercase());
+        let expr = match self.peek() {
+            Token::Text(_) => value(Value::SingleQuotedString(self.adjacent_text()?)),
+            Token::Bytes(_) => {
+                let bytes = self.text_bytes()?;
+                match binary_string(&bytes) {
+                    Expr::Prefixed { value, .. } => *value,
+                    other => other,
+                }
+            }
+            Token::Bits(digits) => {
+                let digits = digits.clone();
+                self.advance();
+                value(Value::SingleQuotedByteStringLiteral(digits))
+            }
+            Token::Hex(digits) => {
+                let padding = if digits.len() % 2 == 1 { "0" } else { "" };
+                let digits = format!("{padding}{digits}");
+                self.advance();
+                value(Value::HexStringLiteral(digits))
+            }
+            _ => return Err(self.error()),
+        };
+        Ok(Expr::Prefixed { prefix, value: Box::new(expr) })
+    }
+
+    /// `a`, `t.a`, `db.t.a`, or a stored function.
+    fn column_or_function(&mut self) -> Result<Expr> {
+        let first = self.ident()?;
+        if self.is(&Token::LeftParen) && first.quote_style.is_some() {
+            return self.function_named(first.value);
+        }
+        if !self.is(&Token::Dot) {
+            return Ok(Expr::Identifier(first));
+        }
+        let mut parts = vec![first];
+        while parts.len() < 3 && self.accept(&Token::Dot) {
+            parts.push(self.ident_after_dot()?);
+        }
+        if self.is(&Token::LeftParen) && parts.len() == 2 {
+            let name: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
+            return self.function_named(name.join("."));
+        }
+        Ok(Expr::CompoundIdentifier(parts))
+    }
+
+    pub(super) fn case(&mut self) -> Result<Expr> {
+        use sqlparser::ast::helpers::attached_token::AttachedToken;
+        self.advance();
+        let operand = if self.is_word("WHEN") { None } else { Some(Box::new(self.expr()?)) };
+        let mut conditions = Vec::new();
+        self.expect_word("WHEN")?;
+        loop {
+            let condition = self.expr()?;
+            self.expect_word("THEN")?;
+            conditions.push(CaseWhen { condition, result: self.expr()? });
+            if !self.accept_word("WHEN") {
+                break;
+            }
+        }
+        let else_result = if self.accept_word("ELSE") { Some(Box::new(self.expr()?)) } else { None };
+        self.expect_word("END")?;
+        Ok(Expr::Case {
+            case_token: AttachedToken::empty(),
+            end_token: AttachedToken::empty(),
+            operand,
+            conditions,
+            else_result,
+        })
+    }
+
+    /// `INTERVAL expr unit`; with parentheses behind it, it may be the function INTERVAL.
+    pub(super) fn interval(&mut self) -> Result<Expr> {
+        self.expect_word("INTERVAL")?;
+        if self.is(&Token::LeftParen) && !self.is_subquery() {
+            self.advance();
+            let mut list = self.comma_separated(Self::expr)?;
+            self.expect(&Token::RightParen)?;
+            if list.len() > 1 || super::function::interval_unit(self.current_text()).is_none() {
+                return Ok(super::function::call("INTERVAL", list));
+            }
+            let inner = Expr::Nested(Box::new(list.swap_remove(0)));
+            return self.interval_of(inner);
+        }
+        let inner = self.expr()?;
+        self.interval_of(inner)
+    }
+
+    fn interval_of(&mut self, inner: Expr) -> Result<Expr> {
+        let unit = super::function::interval_unit(self.current_text()).ok_or_else(|| self.error())?;
+        self.advance();
+        Ok(Expr::Interval(Interval {
+            value: Box::new(inner),
+            leading_field: Some(unit),
+            leading_precision: None,
+            last_field: None,
+            fractional_seconds_precision: None,
+        }))
+    }
+}
+
+pub(super) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
+    Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }
+}
+
+/// A tree of the terms in order, as flat as can be.
+fn balanced(mut terms: Vec<Expr>, op: &BinaryOperator) -> Expr {
+    debug_assert!(!terms.is_empty());
+    if terms.len() <= 8 {
+        // Few terms keep the tree that everyone expects: ((a AND b) AND c).
+        return terms.into_iter().reduce(|left, right| binary(left, op.clone(), right)).expect("at least one term");
+    }
+    let right = terms.split_off(terms.len() / 2);
+    binary(balanced(terms, op), op.clone(), balanced(right, op))
+}
+
+/// Whether `_word` names a character set.
+fn is_introducer(word: &[u8]) -> bool {
+    const CHARSETS: &[&str] = &[
+        "_utf8mb4", "_utf8mb3", "_utf8", "_latin1", "_binary", "_ascii", "_ucs2", "_utf16", "_utf16le", "_utf32",
+        "_cp1250", "_cp1251", "_cp1256", "_cp1257", "_cp850", "_cp852", "_cp866", "_cp932", "_big5", "_dec8",
+        "_hp8", "_koi8r", "_koi8u", "_latin2", "_latin5", "_latin7", "_swe7", "_ujis", "_sjis", "_hebrew",
+        "_tis620", "_euckr", "_gb2312", "_greek", "_gbk", "_armscii8", "_keybcs2", "_macce", "_macroman",
+        "_geostd8", "_eucjpms",
+    ];
+    CHARSETS.iter().any(|charset| word.eq_ignore_ascii_case(charset.as_bytes()))
+}

@@ -1,0 +1,804 @@
+//! SELECT, UNION and their like, and the tables they read.
+
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
+    Cte, Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, Join, JoinConstraint, JoinOperator,
+    LimitClause, LockClause, LockType, NonBlock, ObjectName, Offset, OffsetRows, OrderBy, OrderByExpr, OrderByKind,
+    OrderByOptions, OrderBySort, Parens, Query, Select, SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind,
+    SelectModifiers, SetExpr, SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef, TableFactor,
+    TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableIndexType, TableWithJoins, Value, Values,
+    WildcardAdditionalOptions, With,
+};
+
+use super::GENERATED_NAME;
+use super::lexer::Token;
+use super::parser::{CHAIN_MAX, Parser, too_deep};
+use super::statement::{QueryStatement, SelectInto};
+use crate::error::{Error, Result};
+
+impl Parser<'_> {
+    /// A query as a statement, or as the source of INSERT and CREATE TABLE.
+    pub(super) fn query_statement(&mut self) -> Result<QueryStatement> {
+        let outer_into = self.into.take();
+        let outer_wait = self.lock_wait_seconds.take();
+        let query = self.query()?;
+        Ok(QueryStatement {
+            query,
+            lock_wait_seconds: std::mem::replace(&mut self.lock_wait_seconds, outer_wait),
+            into: std::mem::replace(&mut self.into, outer_into),
+        })
+    }
+
+    /// Whether a query in parentheses starts here, however many parentheses there are.
+    pub(super) fn is_subquery(&mut self) -> bool {
+        if !self.is(&Token::LeftParen) {
+            return false;
+        }
+        let mut n = 1;
+        while self.is_at(n, &Token::LeftParen) {
+            n += 1;
+        }
+        let starts = self.is_word_at(n, "SELECT") || self.is_word_at(n, "WITH");
+        let starts = starts || (self.is_word_at(n, "VALUES") && self.is_at(n + 1, &Token::LeftParen) && n == 1);
+        if !starts || n == 1 {
+            return starts;
+        }
+        // ((SELECT 1) + 1): an expression whose first operand is a subquery. Look behind the innermost one's end.
+        let mut depth = n;
+        let mut at = n;
+        loop {
+            match self.peek_at(at).token {
+                Token::LeftParen => depth += 1,
+                Token::RightParen => depth -= 1,
+                Token::End | Token::Invalid => return true,
+                _ => {}
+            }
+            at += 1;
+            if depth < n {
+                break;
+            }
+        }
+        // Behind it a query goes on with one of these, an expression with anything else.
+        self.is_at(at, &Token::RightParen)
+            || ["UNION", "EXCEPT", "INTERSECT", "ORDER", "LIMIT", "FOR", "LOCK", "OFFSET", "FETCH"]
+                .iter()
+                .any(|word| self.is_word_at(at, word))
+    }
+
+    /// `(query)`
+    pub(super) fn subquery(&mut self) -> Result<Query> {
+        self.expect(&Token::LeftParen)?;
+        let query = self.query()?;
+        self.expect(&Token::RightParen)?;
+        Ok(query)
+    }
+
+    /// A query with everything that may stand behind it.
+    pub(super) fn query(&mut self) -> Result<Query> {
+        self.enter()?;
+        self.query_depth += 1;
+        let with = if self.is_word("WITH") { Some(self.with()?) } else { None };
+        let mut grouped_order = None;
+        let body = self.set_expr(SetLevel::Union, &mut grouped_order)?;
+        let mut query = plain_query(body);
+        query.with = with;
+        if self.accept_words(&["ORDER", "BY"]) {
+            query.order_by = Some(order_by(self.comma_separated(Self::order_by_item)?));
+        } else if let Some(items) = grouped_order {
+            query.order_by = Some(order_by(items));
+        }
+        query.limit_clause = self.limit_clause()?;
+        if self.is_word("PROCEDURE") {
+            return Err(Error::unsupported("PROCEDURE ANALYSE"));
+        }
+        self.accept_into()?;
+        if let Some(lock) = self.lock_clause()? {
+            query.locks.push(lock);
+            self.accept_into()?;
+        }
+        self.query_depth -= 1;
+        self.leave();
+        Ok(unwrapped(query))
+    }
+
+    fn with(&mut self) -> Result<With> {
+        self.expect_word("WITH")?;
+        let recursive = self.accept_word("RECURSIVE");
+        let cte_tables = self.comma_separated(|parser| {
+            let name = parser.ident()?;
+            let columns = parser.alias_columns()?;
+            parser.expect_word("AS")?;
+            let query = Box::new(parser.subquery()?);
+            if parser.is_word("CYCLE") {
+                return Err(Error::unsupported("CYCLE"));
+            }
+            Ok(Cte {
+                alias: TableAlias { explicit: true, name, columns, at: None },
+                query,
+                from: None,
+                materialized: None,
+                closing_paren_token: AttachedToken::empty(),
+            })
+        })?;
+        Ok(With { with_token: AttachedToken::empty(), recursive, cte_tables })
+    }
+
+    fn alias_columns(&mut self) -> Result<Vec<TableAliasColumnDef>> {
+        if !self.is(&Token::LeftParen) {
+            return Ok(Vec::new());
+        }
+        self.parenthesized(|parser| Ok(TableAliasColumnDef { name: parser.ident()?, data_type: None }))
+    }
+
+    /// Queries combined by UNION and EXCEPT, and tighter by INTERSECT.
+    fn set_expr(&mut self, level: SetLevel, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<SetExpr> {
+        let mut left = match level {
+            SetLevel::Union => self.set_expr(SetLevel::Intersect, grouped_order)?,
+            SetLevel::Intersect => self.query_primary(grouped_order)?,
+        };
+        let mut chain = 0;
+        loop {
+            let op = match level {
+                SetLevel::Union if self.accept_word("UNION") => SetOperator::Union,
+                SetLevel::Union if self.accept_word("EXCEPT") => SetOperator::Except,
+                SetLevel::Intersect if self.accept_word("INTERSECT") => SetOperator::Intersect,
+                _ => return Ok(left),
+            };
+            *grouped_order = None;
+            chain += 1;
+            if chain > CHAIN_MAX {
+                return Err(too_deep(CHAIN_MAX as u32));
+            }
+            let set_quantifier = if self.accept_word("ALL") {
+                SetQuantifier::All
+            } else if self.accept_word("DISTINCT") {
+                SetQuantifier::Distinct
+            } else {
+                SetQuantifier::None
+            };
+            let mut ignored = None;
+            let right = match level {
+                SetLevel::Union => self.set_expr(SetLevel::Intersect, &mut ignored)?,
+                SetLevel::Intersect => self.query_primary(&mut ignored)?,
+            };
+            left = SetExpr::SetOperation { op, set_quantifier, left: Box::new(left), right: Box::new(right) };
+        }
+    }
+
+    fn query_primary(&mut self, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<SetExpr> {
+        if self.is(&Token::LeftParen) {
+            return Ok(SetExpr::Query(Box::new(self.subquery()?)));
+        }
+        if self.accept_word("VALUES") {
+            let mut explicit_row = false;
+            let rows = self.comma_separated(|parser| {
+                explicit_row |= parser.accept_word("ROW");
+                Ok(Parens::with_empty_span(parser.parenthesized(Self::expr)?))
+            })?;
+            return Ok(SetExpr::Values(Values { explicit_row, value_keyword: false, rows }));
+        }
+        self.select(grouped_order).map(|select| SetExpr::Select(Box::new(select)))
+    }
+
+    fn select(&mut self, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<Select> {
+        self.expect_word("SELECT")?;
+        let mut select = empty_select();
+        self.select_modifiers(&mut select)?;
+        select.projection = self.comma_separated(Self::select_item)?;
+        self.accept_into()?;
+        if self.accept_word("FROM") {
+            select.from = self.from_clause()?;
+        }
+        if self.accept_word("WHERE") {
+            select.selection = Some(self.expr()?);
+        }
+        if self.accept_words(&["GROUP", "BY"]) {
+            let items = self.comma_separated(Self::order_by_item)?;
+            let rollup = self.accept_words(&["WITH", "ROLLUP"]);
+            // GROUP BY a DESC also orders, where no ORDER BY says otherwise.
+            if items.iter().any(|item| item.options.sort.is_some()) {
+                *grouped_order = Some(items.clone());
+            }
+            let modifiers = if rollup { vec![GroupByWithModifier::Rollup] } else { Vec::new() };
+            select.group_by =
+                GroupByExpr::Expressions(items.into_iter().map(|item| item.expr).collect(), modifiers);
+        }
+        if self.accept_word("HAVING") {
+            select.having = Some(self.expr()?);
+        }
+        if self.accept_word("WINDOW") {
+            select.named_window = self.comma_separated(Self::named_window)?;
+        }
+        Ok(select)
+    }
+
+    fn select_modifiers(&mut self, select: &mut Select) -> Result<()> {
+        let mut modifiers = SelectModifiers {
+            high_priority: false,
+            straight_join: false,
+            sql_small_result: false,
+            sql_big_result: false,
+            sql_buffer_result: false,
+            sql_no_cache: false,
+            sql_calc_found_rows: false,
+        };
+        let mut any = false;
+        loop {
+            // Most of these are no reserved words: behind them must come what a select item begins with.
+            if self.accept_word("DISTINCT") || self.accept_word("DISTINCTROW") {
+                select.distinct = Some(Distinct::Distinct);
+            } else if self.accept_word("ALL") {
+            } else if self.accept_word("HIGH_PRIORITY") {
+                modifiers.high_priority = true;
+                any = true;
+            } else if self.accept_word("STRAIGHT_JOIN") {
+                modifiers.straight_join = true;
+                any = true;
+            } else if self.accept_word("SQL_SMALL_RESULT") {
+                modifiers.sql_small_result = true;
+                any = true;
+            } else if self.accept_word("SQL_BIG_RESULT") {
+                modifiers.sql_big_result = true;
+                any = true;
+            } else if self.accept_word("SQL_BUFFER_RESULT") {
+                modifiers.sql_buffer_result = true;
+                any = true;
+            } else if self.accept_word("SQL_NO_CACHE") || self.accept_word("SQL_CACHE") {
+                modifiers.sql_no_cache = true;
+                any = true;
+            } else if self.accept_word("SQL_CALC_FOUND_ROWS") {
+                modifiers.sql_calc_found_rows = true;
+                any = true;
+            } else {
+                break;
+            }
+        }
+        if any {
+            select.select_modifiers = Some(modifiers);
+        }
+        Ok(())
+    }
+
+    // Select items -----------------------------------------------------------------------------------------------
+
+    /// An item of SELECT or RETURNING.
+    pub(super) fn select_item(&mut self) -> Result<SelectItem> {
+        if self.accept(&Token::Star) {
+            return Ok(SelectItem::Wildcard(WildcardAdditionalOptions::default()));
+        }
+        if let Some(name) = self.qualified_wildcard()? {
+            return Ok(SelectItem::QualifiedWildcard(
+                SelectItemQualifiedWildcardKind::ObjectName(name),
+                WildcardAdditionalOptions::default(),
+            ));
+        }
+        let start = self.position();
+        let expr = self.expr()?;
+        let end = self.previous_end();
+        if let Some(alias) = self.select_alias()? {
+            return Ok(SelectItem::ExprWithAlias { expr, alias });
+        }
+        Ok(match generated_name(&expr) {
+            ItemName::Column => SelectItem::UnnamedExpr(expr),
+            ItemName::Fixed(name) => {
+                SelectItem::ExprWithAlias { expr, alias: Ident::with_quote(GENERATED_NAME, name) }
+            }
+            ItemName::Text => {
+                let name = self.slice(start..end).trim_start().to_owned();
+                SelectItem::ExprWithAlias { expr, alias: Ident::with_quote(GENERATED_NAME, name) }
+            }
+        })
+    }
+
+    /// `t.*`, `db.t.*`
+    fn qualified_wildcard(&mut self) -> Result<Option<ObjectName>> {
+        if !self.is_identifier() || !self.is_at(1, &Token::Dot) {
+            return Ok(None);
+        }
+        let parts = if self.is_at(2, &Token::Star) {
+            1
+        } else if self.is_at(3, &Token::Dot) && self.is_at(4, &Token::Star) {
+            2
+        } else {
+            return Ok(None);
+        };
+        let mut name = vec![self.ident()?];
+        self.advance();
+        if parts == 2 {
+            name.push(self.ident_after_dot()?);
+            self.advance();
+        }
+        self.advance();
+        Ok(Some(ObjectName::from(name)))
+    }
+
+    fn select_alias(&mut self) -> Result<Option<Ident>> {
+        let explicit = self.accept_word("AS");
+        if matches!(self.peek(), Token::Text(_)) {
+            return Ok(Some(Ident::with_quote('\'', self.text()?)));
+        }
+        if explicit || (self.is_identifier() && !self.is_word("SOUNDS")) {
+            return Ok(Some(self.ident()?));
+        }
+        Ok(None)
+    }
+
+    /// `INTO …` of the outermost query.
+    fn accept_into(&mut self) -> Result<()> {
+        if !self.is_word("INTO") || self.query_depth > 1 || self.into.is_some() {
+            return Ok(());
+        }
+        self.advance();
+        self.into = Some(if self.accept_word("OUTFILE") {
+            let path = self.text()?;
+            if !self.is_end() && !self.is_any_word(&["FROM", "FOR", "LOCK"]) {
+                return Err(Error::unsupported("INTO OUTFILE with options"));
+            }
+            SelectInto::Outfile(path)
+        } else if self.accept_word("DUMPFILE") {
+            SelectInto::Dumpfile(self.text()?)
+        } else {
+            SelectInto::Variables(self.comma_separated(|parser| match parser.peek() {
+                Token::UserVariable(name) => {
+                    let name = name.clone();
+                    parser.advance();
+                    Ok(name)
+                }
+                _ => Err(parser.error()),
+            })?)
+        });
+        Ok(())
+    }
+
+    // ORDER BY, LIMIT, locks -------------------------------------------------------------------------------------
+
+    /// `expr [ASC | DESC]`
+    pub(super) fn order_by_item(&mut self) -> Result<OrderByExpr> {
+        let expr = self.expr()?;
+        let sort = if self.accept_word("ASC") {
+            Some(OrderBySort::Asc)
+        } else if self.accept_word("DESC") {
+            Some(OrderBySort::Desc)
+        } else {
+            None
+        };
+        Ok(OrderByExpr { expr, options: OrderByOptions { sort, nulls_first: None }, with_fill: None })
+    }
+
+    fn limit_clause(&mut self) -> Result<Option<LimitClause>> {
+        if self.accept_word("LIMIT") {
+            if self.is_word("ROWS") {
+                return Err(Error::unsupported("LIMIT ROWS EXAMINED"));
+            }
+            let first = self.limit_value()?;
+            let clause = if self.accept(&Token::Comma) {
+                LimitClause::OffsetCommaLimit { offset: first, limit: self.limit_value()? }
+            } else if self.accept_word("OFFSET") {
+                let value = self.limit_value()?;
+                LimitClause::LimitOffset {
+                    limit: Some(first),
+                    offset: Some(Offset { value, rows: OffsetRows::None }),
+                    limit_by: Vec::new(),
+                }
+            } else {
+                LimitClause::LimitOffset { limit: Some(first), offset: None, limit_by: Vec::new() }
+            };
+            if self.is_word("ROWS") {
+                return Err(Error::unsupported("LIMIT ROWS EXAMINED"));
+            }
+            return Ok(Some(clause));
+        }
+        // The standard's OFFSET … FETCH.
+        let mut offset = None;
+        if self.accept_word("OFFSET") {
+            let value = self.limit_value()?;
+            if self.accept_any_word(&["ROW", "ROWS"]).is_none() {
+                return Err(self.error());
+            }
+            offset = Some(Offset { value, rows: OffsetRows::None });
+        }
+        if self.accept_word("FETCH") {
+            if self.accept_any_word(&["FIRST", "NEXT"]).is_none() {
+                return Err(self.error());
+            }
+            let limit = if self.is_any_word(&["ROW", "ROWS"]) {
+                super::expression::value(Value::Number("1".to_owned(), false))
+            } else {
+                self.limit_value()?
+            };
+            if self.accept_any_word(&["ROW", "ROWS"]).is_none() {
+                return Err(self.error());
+            }
+            if self.is_word("WITH") {
+                return Err(Error::unsupported("FETCH … WITH TIES"));
+            }
+            self.expect_word("ONLY")?;
+            return Ok(Some(LimitClause::LimitOffset { limit: Some(limit), offset, limit_by: Vec::new() }));
+        }
+        Ok(offset.map(|offset| LimitClause::LimitOffset { limit: None, offset: Some(offset), limit_by: Vec::new() }))
+    }
+
+    /// A number or `?`.
+    pub(super) fn limit_value(&mut self) -> Result<Expr> {
+        match self.peek() {
+            Token::Integer | Token::Hex(_) | Token::Parameter => self.operand(),
+            _ => Err(self.error()),
+        }
+    }
+
+    fn lock_clause(&mut self) -> Result<Option<LockClause>> {
+        let lock_type = if self.accept_words(&["FOR", "UPDATE"]) {
+            LockType::Update
+        } else if self.accept_words(&["LOCK", "IN", "SHARE", "MODE"]) {
+            LockType::Share
+        } else {
+            return Ok(None);
+        };
+        let mut nonblock = None;
+        if self.accept_word("NOWAIT") {
+            nonblock = Some(NonBlock::Nowait);
+        } else if self.accept_words(&["SKIP", "LOCKED"]) {
+            nonblock = Some(NonBlock::SkipLocked);
+        } else if self.accept_word("WAIT") {
+            self.lock_wait_seconds = Some(self.number()?);
+        }
+        Ok(Some(LockClause { lock_type, of: None, nonblock }))
+    }
+
+    // Tables -----------------------------------------------------------------------------------------------------
+
+    /// What stands behind FROM; nothing for DUAL.
+    fn from_clause(&mut self) -> Result<Vec<TableWithJoins>> {
+        if self.accept_word("DUAL") {
+            return Ok(Vec::new());
+        }
+        self.table_references()
+    }
+
+    /// Tables with commas between them.
+    pub(super) fn table_references(&mut self) -> Result<Vec<TableWithJoins>> {
+        self.comma_separated(Self::joined_table)
+    }
+
+    /// A table and its joins.
+    pub(super) fn joined_table(&mut self) -> Result<TableWithJoins> {
+        let relation = self.table_factor()?;
+        self.joins(relation)
+    }
+
+    fn joins(&mut self, relation: TableFactor) -> Result<TableWithJoins> {
+        self.enter()?;
+        let mut joins = Vec::new();
+        while let Some(kind) = self.join_kind()? {
+            joins.push(self.join(kind)?);
+        }
+        self.leave();
+        Ok(TableWithJoins { relation, joins })
+    }
+
+    fn join_kind(&mut self) -> Result<Option<JoinKind>> {
+        if !matches!(self.peek(), Token::Word { reserved: true }) {
+            return Ok(None);
+        }
+        let kind = if self.accept_word("JOIN") {
+            JoinKind::Inner
+        } else if self.accept_word("STRAIGHT_JOIN") {
+            JoinKind::Straight
+        } else if self.accept_word("INNER") {
+            self.expect_word("JOIN")?;
+            JoinKind::Inner
+        } else if self.accept_word("CROSS") {
+            self.expect_word("JOIN")?;
+            JoinKind::Cross
+        } else if self.is_any_word(&["LEFT", "RIGHT"]) {
+            let left = self.is_word("LEFT");
+            self.advance();
+            self.accept_word("OUTER");
+            self.expect_word("JOIN")?;
+            if left { JoinKind::Left } else { JoinKind::Right }
+        } else if self.accept_word("NATURAL") {
+            let kind = if self.accept_word("LEFT") {
+                self.accept_word("OUTER");
+                JoinKind::NaturalLeft
+            } else if self.accept_word("RIGHT") {
+                self.accept_word("OUTER");
+                JoinKind::NaturalRight
+            } else {
+                self.accept_word("INNER");
+                JoinKind::Natural
+            };
+            self.expect_word("JOIN")?;
+            kind
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(kind))
+    }
+
+    fn join(&mut self, kind: JoinKind) -> Result<Join> {
+        let mut relation = self.table_factor()?;
+        let needs_condition = matches!(kind, JoinKind::Left | JoinKind::Right);
+        if needs_condition {
+            // a LEFT JOIN b JOIN c ON … ON …: the inner join takes the first condition.
+            self.enter()?;
+            while !self.is_any_word(&["ON", "USING"]) {
+                let Some(inner) = self.join_kind()? else { return Err(self.error()) };
+                let join = self.join(inner)?;
+                relation = nested(TableWithJoins { relation, joins: vec![join] });
+            }
+            self.leave();
+        }
+        let constraint = match kind {
+            JoinKind::Natural | JoinKind::NaturalLeft | JoinKind::NaturalRight => JoinConstraint::Natural,
+            _ if self.accept_word("ON") => JoinConstraint::On(self.expr()?),
+            JoinKind::Straight => JoinConstraint::None,
+            _ if self.accept_word("USING") => {
+                JoinConstraint::Using(self.parenthesized(|parser| Ok(ObjectName::from(vec![parser.ident()?])))?)
+            }
+            _ => JoinConstraint::None,
+        };
+        let join_operator = match kind {
+            JoinKind::Inner | JoinKind::Natural => JoinOperator::Join(constraint),
+            JoinKind::Cross => JoinOperator::CrossJoin(constraint),
+            JoinKind::Straight => JoinOperator::StraightJoin(constraint),
+            JoinKind::Left | JoinKind::NaturalLeft => JoinOperator::LeftOuter(constraint),
+            JoinKind::Right | JoinKind::NaturalRight => JoinOperator::RightOuter(constraint),
+        };
+        Ok(Join { relation, global: false, join_operator })
+    }
+
+    fn table_factor(&mut self) -> Result<TableFactor> {
+        if self.is(&Token::LeftParen) {
+            if self.is_subquery() {
+                let subquery = Box::new(self.subquery()?);
+                let alias = self.table_alias()?;
+                return Ok(TableFactor::Derived { lateral: false, subquery, alias, sample: None });
+            }
+            return self.parenthesized_tables();
+        }
+        if self.is(&Token::LeftBrace) {
+            // ODBC's {oj t1 LEFT OUTER JOIN t2 ON …}.
+            self.advance();
+            self.identifier()?;
+            let table = self.joined_table()?;
+            self.expect(&Token::RightBrace)?;
+            return Ok(nested(table));
+        }
+        if self.is_word("JSON_TABLE") && self.is_at(1, &Token::LeftParen) {
+            return Err(Error::unsupported("JSON_TABLE"));
+        }
+        let name = self.object_name()?;
+        let partitions = if self.accept_word("PARTITION") { self.parenthesized(Self::ident)? } else { Vec::new() };
+        if self.is_word("FOR") && self.is_word_at(1, "SYSTEM_TIME") {
+            return Err(Error::unsupported("FOR SYSTEM_TIME"));
+        }
+        let alias = self.table_alias()?;
+        let mut index_hints = Vec::new();
+        while self.is_any_word(&["USE", "FORCE", "IGNORE"])
+            && (self.is_word_at(1, "INDEX") || self.is_word_at(1, "KEY"))
+        {
+            index_hints.push(self.index_hint()?);
+            // A comma may separate hints too: USE INDEX (a), IGNORE INDEX (b).
+            if self.is(&Token::Comma)
+                && ["USE", "FORCE", "IGNORE"].iter().any(|word| self.is_word_at(1, word))
+                && (self.is_word_at(2, "INDEX") || self.is_word_at(2, "KEY"))
+            {
+                self.advance();
+            }
+        }
+        Ok(TableFactor::Table {
+            name,
+            alias,
+            args: None,
+            with_hints: Vec::new(),
+            version: None,
+            with_ordinality: false,
+            partitions,
+            json_path: None,
+            sample: None,
+            index_hints,
+        })
+    }
+
+    /// `(t1, t2)`, `(t1 JOIN t2 …)`
+    fn parenthesized_tables(&mut self) -> Result<TableFactor> {
+        self.enter()?;
+        self.advance();
+        let mut tables = self.table_references()?.into_iter();
+        self.expect(&Token::RightParen)?;
+        let Some(mut first) = tables.next() else { return Err(self.error()) };
+        for table in tables {
+            let relation = if table.joins.is_empty() { table.relation } else { nested(table) };
+            first.joins.push(Join {
+                relation,
+                global: false,
+                join_operator: JoinOperator::CrossJoin(JoinConstraint::None),
+            });
+        }
+        self.leave();
+        Ok(nested(first))
+    }
+
+    fn index_hint(&mut self) -> Result<TableIndexHints> {
+        let hint_type = match self.accept_any_word(&["USE", "FORCE", "IGNORE"]) {
+            Some("USE") => TableIndexHintType::Use,
+            Some("FORCE") => TableIndexHintType::Force,
+            _ => TableIndexHintType::Ignore,
+        };
+        let index_type = if self.accept_word("KEY") {
+            TableIndexType::Key
+        } else {
+            self.expect_word("INDEX")?;
+            TableIndexType::Index
+        };
+        let for_clause = if self.accept_word("FOR") {
+            Some(if self.accept_word("JOIN") {
+                TableIndexHintForClause::Join
+            } else if self.accept_words(&["ORDER", "BY"]) {
+                TableIndexHintForClause::OrderBy
+            } else {
+                self.expect_words(&["GROUP", "BY"])?;
+                TableIndexHintForClause::GroupBy
+            })
+        } else {
+            None
+        };
+        self.expect(&Token::LeftParen)?;
+        let mut index_names = Vec::new();
+        if !self.is(&Token::RightParen) {
+            index_names = self.comma_separated(|parser| {
+                if parser.accept_word("PRIMARY") { Ok(Ident::new("PRIMARY")) } else { parser.ident() }
+            })?;
+        }
+        self.expect(&Token::RightParen)?;
+        Ok(TableIndexHints { hint_type, index_type, for_clause, index_names })
+    }
+
+    /// `[AS] alias [(columns)]`
+    pub(super) fn table_alias(&mut self) -> Result<Option<TableAlias>> {
+        let explicit = self.accept_word("AS");
+        if !explicit && (!self.is_identifier() || self.is_word("WINDOW")) {
+            return Ok(None);
+        }
+        if self.is_word("WINDOW") {
+            return Err(self.error());
+        }
+        let name = self.ident()?;
+        let columns = self.alias_columns()?;
+        Ok(Some(TableAlias { explicit, name, columns, at: None }))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum SetLevel {
+    Union,
+    Intersect,
+}
+
+#[derive(Clone, Copy)]
+enum JoinKind {
+    Inner,
+    Cross,
+    Straight,
+    Left,
+    Right,
+    Natural,
+    NaturalLeft,
+    NaturalRight,
+}
+
+/// How a select item without an alias is named.
+enum ItemName {
+    /// As its column.
+    Column,
+    /// By this.
+    Fixed(String),
+    /// By its text.
+    Text,
+}
+
+fn generated_name(expr: &Expr) -> ItemName {
+    match expr {
+        // Parentheses do not matter around a literal or a column.
+        Expr::Nested(inner) => match generated_name(inner) {
+            ItemName::Text if !matches!(**inner, Expr::Value(_)) => ItemName::Text,
+            ItemName::Text => ItemName::Fixed(literal_text(inner)),
+            other => other,
+        },
+        Expr::Identifier(name) if name.quote_style.is_none() && name.value.starts_with('@') => ItemName::Text,
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ItemName::Column,
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => ItemName::Fixed(text.trim_start().to_owned()),
+            Value::Null => ItemName::Fixed("NULL".to_owned()),
+            Value::Boolean(true) => ItemName::Fixed("TRUE".to_owned()),
+            Value::Boolean(false) => ItemName::Fixed("FALSE".to_owned()),
+            Value::Placeholder(_) => ItemName::Fixed("?".to_owned()),
+            _ => ItemName::Text,
+        },
+        Expr::Prefixed { value, .. } => match &**value {
+            Expr::Value(value) => match &value.value {
+                Value::SingleQuotedString(text) => ItemName::Fixed(text.trim_start().to_owned()),
+                _ => ItemName::Text,
+            },
+            _ => ItemName::Text,
+        },
+        _ => ItemName::Text,
+    }
+}
+
+/// The text of a number or a string of digits, for its name.
+fn literal_text(expr: &Expr) -> String {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::HexStringLiteral(digits) => format!("x'{digits}'"),
+            Value::SingleQuotedByteStringLiteral(digits) => format!("b'{digits}'"),
+            other => other.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+fn nested(table: TableWithJoins) -> TableFactor {
+    TableFactor::NestedJoin { table_with_joins: Box::new(table), alias: None }
+}
+
+fn order_by(items: Vec<OrderByExpr>) -> OrderBy {
+    OrderBy { kind: OrderByKind::Expressions(items), interpolate: None }
+}
+
+fn plain_query(body: SetExpr) -> Query {
+    Query {
+        with: None,
+        body: Box::new(body),
+        order_by: None,
+        limit_clause: None,
+        fetch: None,
+        locks: Vec::new(),
+        for_clause: None,
+        settings: None,
+        format_clause: None,
+        pipe_operators: Vec::new(),
+    }
+}
+
+/// Parentheses around the whole of a query mean nothing.
+fn unwrapped(query: Query) -> Query {
+    let bare = query.with.is_none()
+        && query.order_by.is_none()
+        && query.limit_clause.is_none()
+        && query.locks.is_empty();
+    if bare && matches!(*query.body, SetExpr::Query(_)) {
+        let SetExpr::Query(inner) = *query.body else { unreachable!("checked in the line above") };
+        return *inner;
+    }
+    query
+}
+
+fn empty_select() -> Select {
+    Select {
+        select_token: AttachedToken::empty(),
+        optimizer_hints: Vec::new(),
+        distinct: None,
+        select_modifiers: None,
+        top: None,
+        top_before_distinct: false,
+        projection: Vec::new(),
+        exclude: None,
+        into: None,
+        from: Vec::new(),
+        lateral_views: Vec::new(),
+        prewhere: None,
+        selection: None,
+        connect_by: Vec::new(),
+        group_by: GroupByExpr::Expressions(Vec::new(), Vec::new()),
+        cluster_by: Vec::new(),
+        distribute_by: Vec::new(),
+        sort_by: Vec::new(),
+        having: None,
+        named_window: Vec::new(),
+        qualify: None,
+        window_before_qualify: false,
+        value_table_mode: None,
+        flavor: SelectFlavor::Standard,
+    }
+}
