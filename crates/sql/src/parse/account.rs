@@ -24,10 +24,16 @@ impl Parser<'_> {
             if self.accept(&Token::LeftParen) {
                 self.expect(&Token::RightParen)?;
             }
-            return Ok(AccountName { user: UserName::Current, host: String::new() });
+            return Ok(AccountName {
+                user: UserName::Current,
+                host: String::new(),
+            });
         }
         if self.accept_word("CURRENT_ROLE") {
-            return Ok(AccountName { user: UserName::Role("CURRENT_ROLE".to_owned()), host: String::new() });
+            return Ok(AccountName {
+                user: UserName::Role("CURRENT_ROLE".to_owned()),
+                host: String::new(),
+            });
         }
         let user = UserName::Name(self.identifier_or_text()?);
         let host = match self.peek() {
@@ -48,7 +54,10 @@ impl Parser<'_> {
 
     fn account_spec(&mut self) -> Result<AccountSpec> {
         let account = self.account_name()?;
-        Ok(AccountSpec { account, authentication: self.authentication()? })
+        Ok(AccountSpec {
+            account,
+            authentication: self.authentication()?,
+        })
     }
 
     fn authentication(&mut self) -> Result<Option<Authentication>> {
@@ -109,7 +118,9 @@ impl Parser<'_> {
         }
         loop {
             if self.accept_word("ACCOUNT") {
-                let Some(word) = self.accept_any_word(&["LOCK", "UNLOCK"]) else { return Err(self.error()) };
+                let Some(word) = self.accept_any_word(&["LOCK", "UNLOCK"]) else {
+                    return Err(self.error());
+                };
                 options.locked = Some(word == "LOCK");
             } else if self.accept_words(&["PASSWORD", "EXPIRE"]) {
                 options.password_expire = Some(if self.accept_word("NEVER") {
@@ -149,7 +160,11 @@ impl Parser<'_> {
             }
             self.accept_word("AND");
             if !self.is_any_word(&["SUBJECT", "ISSUER", "CIPHER"]) {
-                return Ok(TlsRequirement::Specified { subject, issuer, cipher });
+                return Ok(TlsRequirement::Specified {
+                    subject,
+                    issuer,
+                    cipher,
+                });
             }
         }
     }
@@ -162,7 +177,12 @@ impl Parser<'_> {
         if self.account_options(&mut options)? {
             return Err(self.error());
         }
-        Ok(Statement::Account(AccountStatement::Create { or_replace, if_not_exists, accounts, options }))
+        Ok(Statement::Account(AccountStatement::Create {
+            or_replace,
+            if_not_exists,
+            accounts,
+            options,
+        }))
     }
 
     /// `ALTER USER`, behind USER.
@@ -173,7 +193,11 @@ impl Parser<'_> {
         if self.account_options(&mut options)? {
             return Err(self.error());
         }
-        Ok(Statement::Account(AccountStatement::Alter { if_exists, accounts, options }))
+        Ok(Statement::Account(AccountStatement::Alter {
+            if_exists,
+            accounts,
+            options,
+        }))
     }
 
     /// `DROP USER`, behind USER.
@@ -216,12 +240,19 @@ impl Parser<'_> {
                 let accounts = self.comma_separated(Self::account_name)?;
                 return Ok(Statement::Account(AccountStatement::RevokeAll(accounts)));
             }
-            if self.is_word(to) && privileges.iter().all(|privilege| !is_privilege(&privilege.privilege)) {
+            if self.is_word(to)
+                && privileges
+                    .iter()
+                    .all(|privilege| !is_privilege(&privilege.privilege))
+            {
                 return Ok(Statement::Unsupported("ROLE"));
             }
             return Err(self.error());
         }
-        if privileges.iter().any(|privilege| !is_privilege(&privilege.privilege)) {
+        if privileges
+            .iter()
+            .any(|privilege| !is_privilege(&privilege.privilege))
+        {
             return Err(self.error_at(start));
         }
         self.advance();
@@ -229,13 +260,23 @@ impl Parser<'_> {
         if !grant {
             self.expect_word("FROM")?;
             let accounts = self.comma_separated(Self::account_name)?;
-            return Ok(Statement::Account(AccountStatement::Revoke { privileges, level, accounts }));
+            return Ok(Statement::Account(AccountStatement::Revoke {
+                privileges,
+                level,
+                accounts,
+            }));
         }
         self.expect_word("TO")?;
         let accounts = self.comma_separated(Self::account_spec)?;
         let mut options = AccountOptions::default();
         let grant_option = self.account_options(&mut options)?;
-        Ok(Statement::Account(AccountStatement::Grant { privileges, level, accounts, options, grant_option }))
+        Ok(Statement::Account(AccountStatement::Grant {
+            privileges,
+            level,
+            accounts,
+            options,
+            grant_option,
+        }))
     }
 
     fn privilege(&mut self) -> Result<PrivilegeSpec> {
@@ -246,13 +287,20 @@ impl Parser<'_> {
         }
         if words.is_empty() {
             // A role's name in quotes.
-            return Ok(PrivilegeSpec { privilege: self.account_role()?, columns: Vec::new() });
+            return Ok(PrivilegeSpec {
+                privilege: self.account_role()?,
+                columns: Vec::new(),
+            });
         }
         let mut privilege = words.join(" ");
         if privilege == "ALL" {
             privilege = "ALL PRIVILEGES".to_owned();
         }
-        let columns = if self.is(&Token::LeftParen) { self.parenthesized(Self::identifier)? } else { Vec::new() };
+        let columns = if self.is(&Token::LeftParen) {
+            self.parenthesized(Self::identifier)?
+        } else {
+            Vec::new()
+        };
         Ok(PrivilegeSpec { privilege, columns })
     }
 
@@ -284,23 +332,70 @@ impl Parser<'_> {
                 return Ok(PrivilegeLevel::Database(Some(first)));
             }
             let name = TableName::qualified(first, self.identifier_after_dot()?);
-            return Ok(if routine.is_some() { PrivilegeLevel::Routine(name) } else { PrivilegeLevel::Table(name) });
+            return Ok(if routine.is_some() {
+                PrivilegeLevel::Routine(name)
+            } else {
+                PrivilegeLevel::Table(name)
+            });
         }
         let name = TableName::new(first);
-        Ok(if routine.is_some() { PrivilegeLevel::Routine(name) } else { PrivilegeLevel::Table(name) })
+        Ok(if routine.is_some() {
+            PrivilegeLevel::Routine(name)
+        } else {
+            PrivilegeLevel::Table(name)
+        })
     }
 }
 
 /// Every privilege that MariaDB 10.11 has, by its name in GRANT; `REPLICATION CLIENT` and others are synonyms.
 const PRIVILEGES: &[&str] = &[
-    "ALL PRIVILEGES", "ALTER", "ALTER ROUTINE", "BINLOG ADMIN", "BINLOG MONITOR", "BINLOG REPLAY",
-    "CONNECTION ADMIN", "CREATE", "CREATE ROUTINE", "CREATE TABLESPACE", "CREATE TEMPORARY TABLES", "CREATE USER",
-    "CREATE VIEW", "DELETE", "DELETE HISTORY", "DELETE VERSIONING ROWS", "DROP", "EVENT", "EXECUTE",
-    "FEDERATED ADMIN", "FILE", "GRANT OPTION", "INDEX", "INSERT", "LOCK TABLES", "PROCESS", "READ ONLY ADMIN",
-    "READ_ONLY ADMIN", "REFERENCES", "RELOAD", "REPLICATION CLIENT", "REPLICATION MASTER ADMIN",
-    "REPLICATION REPLICA", "REPLICATION REPLICA ADMIN", "REPLICATION SLAVE", "REPLICATION SLAVE ADMIN",
-    "REPLICA MONITOR", "SELECT", "SET USER", "SHOW DATABASES", "SHOW VIEW", "SHUTDOWN", "SLAVE MONITOR", "SUPER",
-    "TRIGGER", "UPDATE", "USAGE",
+    "ALL PRIVILEGES",
+    "ALTER",
+    "ALTER ROUTINE",
+    "BINLOG ADMIN",
+    "BINLOG MONITOR",
+    "BINLOG REPLAY",
+    "CONNECTION ADMIN",
+    "CREATE",
+    "CREATE ROUTINE",
+    "CREATE TABLESPACE",
+    "CREATE TEMPORARY TABLES",
+    "CREATE USER",
+    "CREATE VIEW",
+    "DELETE",
+    "DELETE HISTORY",
+    "DELETE VERSIONING ROWS",
+    "DROP",
+    "EVENT",
+    "EXECUTE",
+    "FEDERATED ADMIN",
+    "FILE",
+    "GRANT OPTION",
+    "INDEX",
+    "INSERT",
+    "LOCK TABLES",
+    "PROCESS",
+    "READ ONLY ADMIN",
+    "READ_ONLY ADMIN",
+    "REFERENCES",
+    "RELOAD",
+    "REPLICATION CLIENT",
+    "REPLICATION MASTER ADMIN",
+    "REPLICATION REPLICA",
+    "REPLICATION REPLICA ADMIN",
+    "REPLICATION SLAVE",
+    "REPLICATION SLAVE ADMIN",
+    "REPLICA MONITOR",
+    "SELECT",
+    "SET USER",
+    "SHOW DATABASES",
+    "SHOW VIEW",
+    "SHUTDOWN",
+    "SLAVE MONITOR",
+    "SUPER",
+    "TRIGGER",
+    "UPDATE",
+    "USAGE",
 ];
 
 fn is_privilege(name: &str) -> bool {

@@ -109,7 +109,11 @@ impl Parser<'_> {
         self.expect_word("RESET")?;
         let targets = self.comma_separated(|parser| {
             if parser.accept_word("MASTER") {
-                let number = if parser.accept_word("TO") { Some(parser.number()?) } else { None };
+                let number = if parser.accept_word("TO") {
+                    Some(parser.number()?)
+                } else {
+                    None
+                };
                 Ok(ResetTarget::Master(number))
             } else if parser.accept_words(&["QUERY", "CACHE"]) {
                 Ok(ResetTarget::QueryCache)
@@ -168,11 +172,19 @@ impl Parser<'_> {
     // Replication ------------------------------------------------------------------------------------------------
 
     fn connection_name(&mut self) -> Result<Option<String>> {
-        if matches!(self.peek(), Token::Text(_)) { self.text().map(Some) } else { Ok(None) }
+        if matches!(self.peek(), Token::Text(_)) {
+            self.text().map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     fn channel(&mut self) -> Result<Option<String>> {
-        if self.accept_words(&["FOR", "CHANNEL"]) { self.text().map(Some) } else { Ok(None) }
+        if self.accept_words(&["FOR", "CHANNEL"]) {
+            self.text().map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// CHANGE MASTER, START SLAVE, STOP SLAVE.
@@ -195,7 +207,11 @@ impl Parser<'_> {
                 self.expect_word("STOP")?;
             }
             let all = self.accept_word("ALL");
-            let names: &[&str] = if all { &["SLAVES", "REPLICAS"] } else { &["SLAVE", "REPLICA"] };
+            let names: &[&str] = if all {
+                &["SLAVES", "REPLICAS"]
+            } else {
+                &["SLAVE", "REPLICA"]
+            };
             if !names.iter().any(|name| self.accept_word(name)) {
                 return Err(self.error());
             }
@@ -227,20 +243,34 @@ impl Parser<'_> {
                 connection = self.channel()?;
             }
             if start {
-                ReplicationStatement::Start { connection, all, threads, until }
+                ReplicationStatement::Start {
+                    connection,
+                    all,
+                    threads,
+                    until,
+                }
             } else {
-                ReplicationStatement::Stop { connection, all, threads }
+                ReplicationStatement::Stop {
+                    connection,
+                    all,
+                    threads,
+                }
             }
         };
         Ok(Statement::Replication(statement))
     }
 
     fn replication_setting(&mut self) -> Result<(String, ReplicationValue)> {
-        let Token::Word { .. } = self.peek() else { return Err(self.error()) };
+        let Token::Word { .. } = self.peek() else {
+            return Err(self.error());
+        };
         let name = String::from_utf8_lossy(self.current_text()).to_ascii_uppercase();
         let known = name.starts_with("MASTER_")
             || name.starts_with("RELAY_LOG_")
-            || matches!(name.as_str(), "IGNORE_SERVER_IDS" | "DO_DOMAIN_IDS" | "IGNORE_DOMAIN_IDS");
+            || matches!(
+                name.as_str(),
+                "IGNORE_SERVER_IDS" | "DO_DOMAIN_IDS" | "IGNORE_DOMAIN_IDS"
+            );
         if !known {
             return Err(self.error());
         }

@@ -31,7 +31,16 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.alter_user();
         }
-        for kind in ["VIEW", "PROCEDURE", "FUNCTION", "EVENT", "SEQUENCE", "SERVER", "TABLESPACE", "LOGFILE"] {
+        for kind in [
+            "VIEW",
+            "PROCEDURE",
+            "FUNCTION",
+            "EVENT",
+            "SEQUENCE",
+            "SERVER",
+            "TABLESPACE",
+            "LOGFILE",
+        ] {
             if self.is_word(kind) {
                 return Ok(Statement::Unsupported(kind));
             }
@@ -55,7 +64,9 @@ impl Parser<'_> {
                     if self.is_end() {
                         break;
                     }
-                    if !matches!(actions.last(), Some(AlterAction::Options(_))) || !self.more_options(&mut actions)? {
+                    if !matches!(actions.last(), Some(AlterAction::Options(_)))
+                        || !self.more_options(&mut actions)?
+                    {
                         return Err(self.error());
                     }
                     if !self.accept(&Token::Comma) {
@@ -74,7 +85,9 @@ impl Parser<'_> {
     }
 
     fn more_options(&mut self, actions: &mut [AlterAction]) -> Result<bool> {
-        let Some(AlterAction::Options(options)) = actions.last_mut() else { return Ok(false) };
+        let Some(AlterAction::Options(options)) = actions.last_mut() else {
+            return Ok(false);
+        };
         let mut any = false;
         while self.table_option(options)? {
             any = true;
@@ -92,14 +105,23 @@ impl Parser<'_> {
             let if_exists = self.accept_words(&["IF", "EXISTS"]);
             let name = self.checked_identifier()?;
             let column = self.column_spec(name)?;
-            AlterAction::ModifyColumn { if_exists, column, position: self.column_position()? }
+            AlterAction::ModifyColumn {
+                if_exists,
+                column,
+                position: self.column_position()?,
+            }
         } else if self.accept_word("CHANGE") {
             self.accept_word("COLUMN");
             let if_exists = self.accept_words(&["IF", "EXISTS"]);
             let old_name = self.identifier()?;
             let name = self.checked_identifier()?;
             let column = self.column_spec(name)?;
-            AlterAction::ChangeColumn { if_exists, old_name, column, position: self.column_position()? }
+            AlterAction::ChangeColumn {
+                if_exists,
+                old_name,
+                column,
+                position: self.column_position()?,
+            }
         } else if self.accept_word("ALTER") {
             self.alter_column()?
         } else if self.accept_word("RENAME") {
@@ -113,7 +135,11 @@ impl Parser<'_> {
                 self.expect_word("SET")?;
             }
             let charset = self.charset_name()?;
-            let collation = if self.accept_word("COLLATE") { Some(self.collation_name()?) } else { None };
+            let collation = if self.accept_word("COLLATE") {
+                Some(self.collation_name()?)
+            } else {
+                None
+            };
             AlterAction::ConvertCharset { charset, collation }
         } else if self.accept_words(&["ORDER", "BY"]) {
             self.comma_separated(Self::order_by_item)?;
@@ -129,7 +155,11 @@ impl Parser<'_> {
             self.advance();
             self.accept_equal();
             let word = self.option_word()?;
-            if lock { AlterAction::Lock(word) } else { AlterAction::Algorithm(word) }
+            if lock {
+                AlterAction::Lock(word)
+            } else {
+                AlterAction::Algorithm(word)
+            }
         } else if self.is_any_word(&["DISCARD", "IMPORT"]) {
             return Err(Error::unsupported("TABLESPACE"));
         } else if self.is_any_word(&[
@@ -180,7 +210,11 @@ impl Parser<'_> {
                         let name = self.checked_identifier()?;
                         let column = self.column_spec(name)?;
                         let position = ColumnPosition::Unspecified;
-                        actions.push(AlterAction::AddColumn { if_not_exists, column, position });
+                        actions.push(AlterAction::AddColumn {
+                            if_not_exists,
+                            column,
+                            position,
+                        });
                     }
                 }
                 if !self.accept(&Token::Comma) {
@@ -192,7 +226,11 @@ impl Parser<'_> {
         let name = self.checked_identifier()?;
         let column = self.column_spec(name)?;
         let position = self.column_position()?;
-        actions.push(AlterAction::AddColumn { if_not_exists, column, position });
+        actions.push(AlterAction::AddColumn {
+            if_not_exists,
+            column,
+            position,
+        });
         Ok(())
     }
 
@@ -218,15 +256,24 @@ impl Parser<'_> {
         }
         if self.accept_words(&["FOREIGN", "KEY"]) {
             let if_exists = self.accept_words(&["IF", "EXISTS"]);
-            return Ok(AlterAction::DropForeignKey { if_exists, name: self.identifier()? });
+            return Ok(AlterAction::DropForeignKey {
+                if_exists,
+                name: self.identifier()?,
+            });
         }
         if self.accept_word("CONSTRAINT") {
             let if_exists = self.accept_words(&["IF", "EXISTS"]);
-            return Ok(AlterAction::DropConstraint { if_exists, name: self.identifier()? });
+            return Ok(AlterAction::DropConstraint {
+                if_exists,
+                name: self.identifier()?,
+            });
         }
         if self.accept_any_word(&["INDEX", "KEY"]).is_some() {
             let if_exists = self.accept_words(&["IF", "EXISTS"]);
-            return Ok(AlterAction::DropIndex { if_exists, name: self.identifier()? });
+            return Ok(AlterAction::DropIndex {
+                if_exists,
+                name: self.identifier()?,
+            });
         }
         self.accept_word("COLUMN");
         let if_exists = self.accept_words(&["IF", "EXISTS"]);
@@ -241,16 +288,28 @@ impl Parser<'_> {
             let name = self.identifier()?;
             let ignored = !self.accept_word("NOT");
             self.expect_word("IGNORED")?;
-            return Ok(AlterAction::AlterIndex { if_exists, name, ignored });
+            return Ok(AlterAction::AlterIndex {
+                if_exists,
+                name,
+                ignored,
+            });
         }
         self.accept_word("COLUMN");
         let if_exists = self.accept_words(&["IF", "EXISTS"]);
         let column = self.identifier()?;
         if self.accept_words(&["DROP", "DEFAULT"]) {
-            return Ok(AlterAction::SetDefault { if_exists, column, default: None });
+            return Ok(AlterAction::SetDefault {
+                if_exists,
+                column,
+                default: None,
+            });
         }
         self.expect_words(&["SET", "DEFAULT"])?;
-        Ok(AlterAction::SetDefault { if_exists, column, default: Some(self.default_spec()?) })
+        Ok(AlterAction::SetDefault {
+            if_exists,
+            column,
+            default: Some(self.default_spec()?),
+        })
     }
 
     fn rename_action(&mut self) -> Result<AlterAction> {
@@ -258,13 +317,21 @@ impl Parser<'_> {
             let if_exists = self.accept_words(&["IF", "EXISTS"]);
             let old_name = self.identifier()?;
             self.expect_word("TO")?;
-            return Ok(AlterAction::RenameColumn { if_exists, old_name, new_name: self.checked_identifier()? });
+            return Ok(AlterAction::RenameColumn {
+                if_exists,
+                old_name,
+                new_name: self.checked_identifier()?,
+            });
         }
         if self.accept_any_word(&["INDEX", "KEY"]).is_some() {
             let if_exists = self.accept_words(&["IF", "EXISTS"]);
             let old_name = self.identifier()?;
             self.expect_word("TO")?;
-            return Ok(AlterAction::RenameIndex { if_exists, old_name, new_name: self.checked_identifier()? });
+            return Ok(AlterAction::RenameIndex {
+                if_exists,
+                old_name,
+                new_name: self.checked_identifier()?,
+            });
         }
         if !self.accept(&Token::Equal) {
             let _ = self.accept_any_word(&["TO", "AS"]);

@@ -26,7 +26,10 @@ impl Parser<'_> {
             compressed: false,
         };
         if column.data_type.kind == TypeKind::Serial {
-            column.data_type = TypeSpec { unsigned: true, ..TypeSpec::new(TypeKind::BigInt) };
+            column.data_type = TypeSpec {
+                unsigned: true,
+                ..TypeSpec::new(TypeKind::BigInt)
+            };
             column.nullable = Some(false);
             column.auto_increment = true;
             column.unique = true;
@@ -68,10 +71,18 @@ impl Parser<'_> {
             column.invisible = true;
         } else if self.accept_word("CHECK") {
             let (expr, text) = self.parenthesized_text()?;
-            column.check = Some(CheckSpec { name: None, expr, text });
+            column.check = Some(CheckSpec {
+                name: None,
+                expr,
+                text,
+            });
         } else if self.is_word("CONSTRAINT") {
             self.advance();
-            let name = if self.is_identifier() { Some(self.checked_identifier()?) } else { None };
+            let name = if self.is_identifier() {
+                Some(self.checked_identifier()?)
+            } else {
+                None
+            };
             self.expect_word("CHECK")?;
             let (expr, text) = self.parenthesized_text()?;
             column.check = Some(CheckSpec { name, expr, text });
@@ -106,10 +117,16 @@ impl Parser<'_> {
         let start = self.position();
         if self.is(&Token::LeftParen) {
             let (expr, text) = self.parenthesized_text()?;
-            return Ok(DefaultSpec::Expr { expr: sqlparser::ast::Expr::Nested(Box::new(expr)), text });
+            return Ok(DefaultSpec::Expr {
+                expr: sqlparser::ast::Expr::Nested(Box::new(expr)),
+                text,
+            });
         }
         let expr = self.operand()?;
-        Ok(DefaultSpec::Expr { expr, text: self.text_since(start) })
+        Ok(DefaultSpec::Expr {
+            expr,
+            text: self.text_since(start),
+        })
     }
 
     /// `CURRENT_TIMESTAMP[(n)]` and its synonyms: its n.
@@ -150,7 +167,8 @@ impl Parser<'_> {
             "REAL" => TypeKind::Double,
             "BIT" => TypeKind::Bit,
             "BOOL" | "BOOLEAN" => TypeKind::Bool,
-            "CHAR" | "CHARACTER" | "NCHAR" | "VARCHAR" | "VARCHARACTER" | "VARCHAR2" | "NVARCHAR" | "NATIONAL" => {
+            "CHAR" | "CHARACTER" | "NCHAR" | "VARCHAR" | "VARCHARACTER" | "VARCHAR2" | "NVARCHAR"
+            | "NATIONAL" => {
                 return self.character_type();
             }
             "BINARY" => TypeKind::Binary,
@@ -191,8 +209,8 @@ impl Parser<'_> {
             "INET4" => TypeKind::Unsupported("INET4"),
             "INET6" => TypeKind::Unsupported("INET6"),
             "VECTOR" => TypeKind::Unsupported("VECTOR"),
-            "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON" | "MULTIPOINT" | "MULTILINESTRING" | "MULTIPOLYGON"
-            | "GEOMETRYCOLLECTION" => TypeKind::Unsupported("GEOMETRY"),
+            "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON" | "MULTIPOINT" | "MULTILINESTRING"
+            | "MULTIPOLYGON" | "GEOMETRYCOLLECTION" => TypeKind::Unsupported("GEOMETRY"),
             _ => return Err(self.error()),
         };
         if let TypeKind::Unsupported(name) = kind {
@@ -304,7 +322,11 @@ impl Parser<'_> {
             }
             _ => true,
         };
-        let mut spec = TypeSpec::new(if varying { TypeKind::VarChar } else { TypeKind::Char });
+        let mut spec = TypeSpec::new(if varying {
+            TypeKind::VarChar
+        } else {
+            TypeKind::Char
+        });
         self.length(&mut spec)?;
         if varying && spec.length.is_none() {
             return Err(self.error());

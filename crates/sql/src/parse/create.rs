@@ -16,13 +16,22 @@ impl Parser<'_> {
             return self.create_table(or_replace, temporary);
         }
         if temporary {
-            return if self.is_word("SEQUENCE") { Ok(Statement::Unsupported("SEQUENCE")) } else { Err(self.error()) };
+            return if self.is_word("SEQUENCE") {
+                Ok(Statement::Unsupported("SEQUENCE"))
+            } else {
+                Err(self.error())
+            };
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
             let if_not_exists = self.accept_words(&["IF", "NOT", "EXISTS"]);
             let name = self.checked_identifier()?;
             let options = self.database_options()?;
-            return Ok(Statement::Ddl(DdlStatement::CreateDatabase { or_replace, if_not_exists, name, options }));
+            return Ok(Statement::Ddl(DdlStatement::CreateDatabase {
+                or_replace,
+                if_not_exists,
+                name,
+                options,
+            }));
         }
         if self.is_any_word(&["UNIQUE", "FULLTEXT", "SPATIAL", "INDEX"]) {
             return self.create_index(or_replace);
@@ -36,8 +45,18 @@ impl Parser<'_> {
     /// What this server has not, by its kind.
     fn unsupported_object(&mut self) -> Result<Statement> {
         const KINDS: &[&str] = &[
-            "VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SEQUENCE", "SERVER", "PACKAGE", "ROLE",
-            "AGGREGATE", "TABLESPACE", "LOGFILE",
+            "VIEW",
+            "TRIGGER",
+            "PROCEDURE",
+            "FUNCTION",
+            "EVENT",
+            "SEQUENCE",
+            "SERVER",
+            "PACKAGE",
+            "ROLE",
+            "AGGREGATE",
+            "TABLESPACE",
+            "LOGFILE",
         ];
         if let Some(kind) = KINDS.iter().find(|kind| self.is_word(kind)) {
             return Ok(Statement::Unsupported(kind));
@@ -75,7 +94,10 @@ impl Parser<'_> {
     /// `[DEFAULT] CHARACTER SET [=] name`
     fn charset_option(&mut self) -> Result<Option<CharsetName>> {
         let skip = usize::from(self.is_word("DEFAULT"));
-        let long = ["CHARACTER", "CHAR"].iter().any(|word| self.is_word_at(skip, word)) && self.is_word_at(skip + 1, "SET");
+        let long = ["CHARACTER", "CHAR"]
+            .iter()
+            .any(|word| self.is_word_at(skip, word))
+            && self.is_word_at(skip + 1, "SET");
         if !long && !self.is_word_at(skip, "CHARSET") {
             return Ok(None);
         }
@@ -88,7 +110,11 @@ impl Parser<'_> {
 
     /// `name`, `DEFAULT`
     pub(super) fn charset_name(&mut self) -> Result<CharsetName> {
-        if self.accept_word("DEFAULT") { Ok(CharsetName::Default) } else { self.collation_name().map(CharsetName::Name) }
+        if self.accept_word("DEFAULT") {
+            Ok(CharsetName::Default)
+        } else {
+            self.collation_name().map(CharsetName::Name)
+        }
     }
 
     /// `[DEFAULT] COLLATE [=] name`
@@ -158,13 +184,22 @@ impl Parser<'_> {
             let start = self.position();
             let query = self.query_statement()?;
             let text = start..self.previous_end();
-            Some(CreateSelect { duplicates: duplicates.unwrap_or(Duplicates::Error), query, text })
+            Some(CreateSelect {
+                duplicates: duplicates.unwrap_or(Duplicates::Error),
+                query,
+                text,
+            })
         } else if duplicates.is_some() || has_as {
             return Err(self.error());
         } else {
             None
         };
-        Ok(CreateTableBody::Definition { columns, constraints, options, select })
+        Ok(CreateTableBody::Definition {
+            columns,
+            constraints,
+            options,
+            select,
+        })
     }
 
     fn table_element(
@@ -201,7 +236,11 @@ impl Parser<'_> {
         }
         if self.accept_word("CHECK") {
             let (expr, text) = self.parenthesized_text()?;
-            return Ok(Some(TableConstraint::Check(CheckSpec { name: constraint_name, expr, text })));
+            return Ok(Some(TableConstraint::Check(CheckSpec {
+                name: constraint_name,
+                expr,
+                text,
+            })));
         }
         if self.accept_words(&["FOREIGN", "KEY"]) {
             return Err(Error::unsupported("FOREIGN KEY"));
@@ -226,7 +265,8 @@ impl Parser<'_> {
         } else {
             return Err(self.error());
         };
-        self.index_spec(kind, constraint_name).map(|index| Some(TableConstraint::Index(index)))
+        self.index_spec(kind, constraint_name)
+            .map(|index| Some(TableConstraint::Index(index)))
     }
 
     /// `[IF NOT EXISTS] [name] [USING …] (columns) [options]`
@@ -276,7 +316,11 @@ impl Parser<'_> {
         if !descending {
             self.accept_word("ASC");
         }
-        Ok(IndexPartSpec { column, length, descending })
+        Ok(IndexPartSpec {
+            column,
+            length,
+            descending,
+        })
     }
 
     fn index_options(&mut self, index: &mut IndexSpec) -> Result<()> {
@@ -328,7 +372,11 @@ impl Parser<'_> {
         self.index_options(&mut index)?;
         let mut actions = vec![AlterAction::AddConstraint(TableConstraint::Index(index))];
         self.algorithm_and_lock(&mut actions)?;
-        let origin = if or_replace { AlterOrigin::CreateOrReplaceIndex } else { AlterOrigin::CreateIndex };
+        let origin = if or_replace {
+            AlterOrigin::CreateOrReplaceIndex
+        } else {
+            AlterOrigin::CreateIndex
+        };
         Ok(Statement::Ddl(DdlStatement::AlterTable(Box::new(AlterTable {
             origin,
             if_exists: false,
@@ -342,14 +390,20 @@ impl Parser<'_> {
         while let Some(what) = self.accept_any_word(&["ALGORITHM", "LOCK"]) {
             self.accept_equal();
             let word = self.option_word()?;
-            actions.push(if what == "LOCK" { AlterAction::Lock(word) } else { AlterAction::Algorithm(word) });
+            actions.push(if what == "LOCK" {
+                AlterAction::Lock(word)
+            } else {
+                AlterAction::Algorithm(word)
+            });
         }
         Ok(())
     }
 
     /// A bare word in capitals.
     pub(super) fn option_word(&mut self) -> Result<String> {
-        let Token::Word { .. } = self.peek() else { return Err(self.error()) };
+        let Token::Word { .. } = self.peek() else {
+            return Err(self.error());
+        };
         let token = self.advance();
         Ok(self.word_text(&token).to_ascii_uppercase())
     }
@@ -431,11 +485,15 @@ impl Parser<'_> {
         } else if self.accept_word("INSERT_METHOD") {
             self.accept_equal();
             self.option_word()?;
-        } else if self.is_word("UNION") && (self.is_at(1, &Token::Equal) || self.is_at(1, &Token::LeftParen)) {
+        } else if self.is_word("UNION") && (self.is_at(1, &Token::Equal) || self.is_at(1, &Token::LeftParen))
+        {
             return Err(Error::unsupported("UNION tables"));
         } else if self.is_any_word(&["DATA", "INDEX"]) && self.is_word_at(1, "DIRECTORY") {
             return Err(Error::unsupported("DATA DIRECTORY"));
-        } else if self.accept_any_word(&["PASSWORD", "CONNECTION", "TABLESPACE"]).is_some() {
+        } else if self
+            .accept_any_word(&["PASSWORD", "CONNECTION", "TABLESPACE"])
+            .is_some()
+        {
             self.accept_equal();
             self.identifier_or_text()?;
         } else if self.is_word("WITH") && self.is_word_at(1, "SYSTEM") {
@@ -462,16 +520,27 @@ impl Parser<'_> {
             let tables = self.comma_separated(Self::table_name)?;
             let _ = self.accept_any_word(&["RESTRICT", "CASCADE"]);
             self.wait_clause()?;
-            return Ok(Statement::Ddl(DdlStatement::DropTables { temporary, if_exists, tables }));
+            return Ok(Statement::Ddl(DdlStatement::DropTables {
+                temporary,
+                if_exists,
+                tables,
+            }));
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
             let if_exists = self.accept_words(&["IF", "EXISTS"]);
-            return Ok(Statement::Ddl(DdlStatement::DropDatabase { if_exists, name: self.identifier()? }));
+            return Ok(Statement::Ddl(DdlStatement::DropDatabase {
+                if_exists,
+                name: self.identifier()?,
+            }));
         }
         if self.accept_word("INDEX") {
             let if_exists = self.accept_words(&["IF", "EXISTS"]);
             let primary = self.accept_word("PRIMARY");
-            let name = if primary { "PRIMARY".to_owned() } else { self.identifier()? };
+            let name = if primary {
+                "PRIMARY".to_owned()
+            } else {
+                self.identifier()?
+            };
             self.expect_word("ON")?;
             let table = self.table_name()?;
             let mut actions = vec![if name.eq_ignore_ascii_case("PRIMARY") {
@@ -492,12 +561,24 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.drop_user();
         }
-        let kind = self.accept_any_word(&["VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SEQUENCE", "SERVER"]);
+        let kind = self.accept_any_word(&[
+            "VIEW",
+            "TRIGGER",
+            "PROCEDURE",
+            "FUNCTION",
+            "EVENT",
+            "SEQUENCE",
+            "SERVER",
+        ]);
         if let Some(kind) = kind {
             let if_exists = self.accept_words(&["IF", "EXISTS"]);
             let names = self.comma_separated(Self::table_name)?;
             let _ = self.accept_any_word(&["RESTRICT", "CASCADE"]);
-            return Ok(Statement::Ddl(DdlStatement::DropOther { kind, if_exists, names }));
+            return Ok(Statement::Ddl(DdlStatement::DropOther {
+                kind,
+                if_exists,
+                names,
+            }));
         }
         self.unsupported_object()
     }

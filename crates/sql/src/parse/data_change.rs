@@ -16,7 +16,9 @@ impl Parser<'_> {
             self.expect_word("INSERT")?;
             InsertKind::Insert
         };
-        let _ = self.accept_word("LOW_PRIORITY") || self.accept_word("DELAYED") || self.accept_word("HIGH_PRIORITY");
+        let _ = self.accept_word("LOW_PRIORITY")
+            || self.accept_word("DELAYED")
+            || self.accept_word("HIGH_PRIORITY");
         let ignore = kind == InsertKind::Insert && self.accept_word("IGNORE");
         self.accept_word("INTO");
         let table = self.table_name()?;
@@ -49,15 +51,31 @@ impl Parser<'_> {
             on_duplicate = self.assignments()?;
         }
         let returning = self.returning()?;
-        Ok(Statement::Insert(Box::new(Insert { kind, ignore, table, columns, source, on_duplicate, returning })))
+        Ok(Statement::Insert(Box::new(Insert {
+            kind,
+            ignore,
+            table,
+            columns,
+            source,
+            on_duplicate,
+            returning,
+        })))
     }
 
     fn refuse_partition(&mut self) -> Result<()> {
-        if self.is_word("PARTITION") { Err(Error::unsupported("PARTITION")) } else { Ok(()) }
+        if self.is_word("PARTITION") {
+            Err(Error::unsupported("PARTITION"))
+        } else {
+            Ok(())
+        }
     }
 
     fn returning(&mut self) -> Result<Vec<sqlparser::ast::SelectItem>> {
-        if self.accept_word("RETURNING") { self.comma_separated(Self::select_item) } else { Ok(Vec::new()) }
+        if self.accept_word("RETURNING") {
+            self.comma_separated(Self::select_item)
+        } else {
+            Ok(Vec::new())
+        }
     }
 
     fn value_row(&mut self) -> Result<Vec<AssignedValue>> {
@@ -101,7 +119,10 @@ impl Parser<'_> {
             if !parser.accept(&Token::Equal) {
                 parser.expect(&Token::Assign)?;
             }
-            Ok(Assignment { column, value: parser.assigned_value()? })
+            Ok(Assignment {
+                column,
+                value: parser.assigned_value()?,
+            })
         })
     }
 
@@ -113,21 +134,41 @@ impl Parser<'_> {
         let tables = self.table_references()?;
         self.expect_word("SET")?;
         let assignments = self.assignments()?;
-        let selection = if self.accept_word("WHERE") { Some(self.expr()?) } else { None };
+        let selection = if self.accept_word("WHERE") {
+            Some(self.expr()?)
+        } else {
+            None
+        };
         let several = tables.len() > 1 || !tables[0].joins.is_empty();
         let (order_by, limit) = if several && self.is_any_word(&["ORDER", "LIMIT"]) {
             // MariaDB takes both for several tables too since 10.3.2; the order of a join's rows is ours to define then.
-            return Err(Error::unsupported("UPDATE of several tables with ORDER BY or LIMIT"));
+            return Err(Error::unsupported(
+                "UPDATE of several tables with ORDER BY or LIMIT",
+            ));
         } else {
             self.order_and_limit()?
         };
-        Ok(Statement::Update(Box::new(Update { ignore, tables, assignments, selection, order_by, limit })))
+        Ok(Statement::Update(Box::new(Update {
+            ignore,
+            tables,
+            assignments,
+            selection,
+            order_by,
+            limit,
+        })))
     }
 
     fn order_and_limit(&mut self) -> Result<(Vec<OrderByExpr>, Option<Expr>)> {
-        let order_by =
-            if self.accept_words(&["ORDER", "BY"]) { self.comma_separated(Self::order_by_item)? } else { Vec::new() };
-        let limit = if self.accept_word("LIMIT") { Some(self.limit_value()?) } else { None };
+        let order_by = if self.accept_words(&["ORDER", "BY"]) {
+            self.comma_separated(Self::order_by_item)?
+        } else {
+            Vec::new()
+        };
+        let limit = if self.accept_word("LIMIT") {
+            Some(self.limit_value()?)
+        } else {
+            None
+        };
         Ok((order_by, limit))
     }
 
@@ -212,8 +253,17 @@ impl Parser<'_> {
         if self.is_word("FOR") && self.is_word_at(1, "PORTION") {
             return Err(Error::unsupported("FOR PORTION OF"));
         }
-        let name = target.database.iter().chain(Some(&target.name)).map(|part| Ident::with_quote('`', part)).collect();
-        let name = ObjectName(Vec::into_iter(name).map(sqlparser::ast::ObjectNamePart::Identifier).collect());
+        let name = target
+            .database
+            .iter()
+            .chain(Some(&target.name))
+            .map(|part| Ident::with_quote('`', part))
+            .collect();
+        let name = ObjectName(
+            Vec::into_iter(name)
+                .map(sqlparser::ast::ObjectNamePart::Identifier)
+                .collect(),
+        );
         Ok(TableWithJoins {
             relation: TableFactor::Table {
                 name,
@@ -274,7 +324,8 @@ impl Parser<'_> {
             loop {
                 if self.accept_words(&["TERMINATED", "BY"]) {
                     load.fields_terminated_by = self.text_bytes()?;
-                } else if self.accept_words(&["OPTIONALLY", "ENCLOSED", "BY"]) || self.accept_words(&["ENCLOSED", "BY"])
+                } else if self.accept_words(&["OPTIONALLY", "ENCLOSED", "BY"])
+                    || self.accept_words(&["ENCLOSED", "BY"])
                 {
                     load.fields_enclosed_by = self.text_bytes()?;
                 } else if self.accept_words(&["ESCAPED", "BY"]) {

@@ -30,7 +30,12 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(ParsedStatement { statement, text: start..end, parameters: self.parameters, next })
+        Ok(ParsedStatement {
+            statement,
+            text: start..end,
+            parameters: self.parameters,
+            next,
+        })
     }
 
     /// A statement.
@@ -50,7 +55,11 @@ impl Parser<'_> {
             "DO" => {
                 self.advance();
                 let items = self.comma_separated(Self::select_item)?;
-                items.into_iter().map(|item| unnamed(item).ok_or_else(|| self.error())).collect::<Result<_>>().map(Statement::Do)
+                items
+                    .into_iter()
+                    .map(|item| unnamed(item).ok_or_else(|| self.error()))
+                    .collect::<Result<_>>()
+                    .map(Statement::Do)
             }
             "LOAD" => self.load_data(),
             "SET" => self.set(),
@@ -115,7 +124,10 @@ impl Parser<'_> {
                 return Ok(Statement::Unsupported("compound statements"));
             }
             self.accept_word("WORK");
-            Start { consistent_snapshot: false, access: None }
+            Start {
+                consistent_snapshot: false,
+                access: None,
+            }
         } else if self.is_word("START") && !self.is_word_at(1, "TRANSACTION") {
             return self.replication();
         } else if self.accept_word("START") {
@@ -134,7 +146,10 @@ impl Parser<'_> {
                     Ok(())
                 })?;
             }
-            Start { consistent_snapshot, access }
+            Start {
+                consistent_snapshot,
+                access,
+            }
         } else if self.accept_word("COMMIT") {
             self.accept_word("WORK");
             Commit(self.completion()?)
@@ -186,7 +201,10 @@ impl Parser<'_> {
         if self.accept_word("PREPARE") {
             let name = self.identifier()?;
             self.expect_word("FROM")?;
-            return Ok(Statement::Prepare { name, source: self.expr()? });
+            return Ok(Statement::Prepare {
+                name,
+                source: self.expr()?,
+            });
         }
         if self.accept_word("DEALLOCATE") {
             self.expect_word("PREPARE")?;
@@ -195,14 +213,24 @@ impl Parser<'_> {
         self.expect_word("EXECUTE")?;
         if self.accept_word("IMMEDIATE") {
             let source = self.expr()?;
-            return Ok(Statement::ExecuteImmediate { source, using: self.using()? });
+            return Ok(Statement::ExecuteImmediate {
+                source,
+                using: self.using()?,
+            });
         }
         let name = self.identifier()?;
-        Ok(Statement::Execute { name, using: self.using()? })
+        Ok(Statement::Execute {
+            name,
+            using: self.using()?,
+        })
     }
 
     fn using(&mut self) -> Result<Vec<sqlparser::ast::Expr>> {
-        if self.accept_word("USING") { self.comma_separated(Self::expr) } else { Ok(Vec::new()) }
+        if self.accept_word("USING") {
+            self.comma_separated(Self::expr)
+        } else {
+            Ok(Vec::new())
+        }
     }
 
     // EXPLAIN, DESCRIBE, ANALYZE ---------------------------------------------------------------------------------
@@ -236,12 +264,18 @@ impl Parser<'_> {
         } else {
             ShowFilter::None
         };
-        Ok(Statement::Show(Show::Columns { full: false, table, filter }))
+        Ok(Statement::Show(Show::Columns {
+            full: false,
+            table,
+            filter,
+        }))
     }
 
     fn is_explainable(&self) -> bool {
         self.is(&Token::LeftParen)
-            || self.is_any_word(&["SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE", "WITH", "VALUES"])
+            || self.is_any_word(&[
+                "SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE", "WITH", "VALUES",
+            ])
     }
 
     fn format(&mut self) -> Result<ExplainFlavour> {

@@ -4,7 +4,8 @@
 //! REGEXP), `|`, `&`, shifts, `+ -`, `* / % DIV MOD`, `^`, `||` (with PIPES_AS_CONCAT), the unary operators, COLLATE.
 
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, Expr, Ident, Interval, ObjectName, TypedString, UnaryOperator, Value, ValueWithSpan,
+    BinaryOperator, CaseWhen, Expr, Ident, Interval, ObjectName, TypedString, UnaryOperator, Value,
+    ValueWithSpan,
 };
 use sqlparser::tokenizer::Span;
 
@@ -46,7 +47,10 @@ enum Infix {
 
 /// A value without a place.
 pub(super) fn value(value: Value) -> Expr {
-    Expr::Value(ValueWithSpan { value, span: Span::empty() })
+    Expr::Value(ValueWithSpan {
+        value,
+        span: Span::empty(),
+    })
 }
 
 /// A string that is not text: `_binary x'…'`.
@@ -56,7 +60,10 @@ pub(super) fn binary_string(bytes: &[u8]) -> Expr {
     for byte in bytes {
         let _ = write!(digits, "{byte:02X}");
     }
-    Expr::Prefixed { prefix: Ident::new("_binary"), value: Box::new(value(Value::HexStringLiteral(digits))) }
+    Expr::Prefixed {
+        prefix: Ident::new("_binary"),
+        value: Box::new(value(Value::HexStringLiteral(digits))),
+    }
 }
 
 impl Parser<'_> {
@@ -75,7 +82,10 @@ impl Parser<'_> {
         let mut left = if loosest <= Level::Not && self.is_word("NOT") && !self.not_is_tight() {
             self.advance();
             let expr = Box::new(self.expr_at(Level::Not)?);
-            Expr::UnaryOp { op: UnaryOperator::Not, expr }
+            Expr::UnaryOp {
+                op: UnaryOperator::Not,
+                expr,
+            }
         } else {
             self.operand()?
         };
@@ -88,7 +98,9 @@ impl Parser<'_> {
             }
             tightest = level;
             left = match infix {
-                Infix::Binary(op @ (BinaryOperator::And | BinaryOperator::Or)) => self.connect(left, op, level)?,
+                Infix::Binary(op @ (BinaryOperator::And | BinaryOperator::Or)) => {
+                    self.connect(left, op, level)?
+                }
                 infix => {
                     chain += 1;
                     if chain > CHAIN_MAX {
@@ -128,11 +140,14 @@ impl Parser<'_> {
             Token::Percent => (Modulo, Level::Multiply),
             Token::Caret => (BitwiseXor, Level::BitXor),
             Token::AmpersandAmpersand => (And, Level::And),
-            Token::PipePipe if self.sql_mode().contains(SqlMode::PIPES_AS_CONCAT) => (StringConcat, Level::Concat),
+            Token::PipePipe if self.sql_mode().contains(SqlMode::PIPES_AS_CONCAT) => {
+                (StringConcat, Level::Concat)
+            }
             Token::PipePipe => (Or, Level::Or),
             Token::Word { reserved: true } => return self.infix_word(),
-            Token::Word { reserved: false } if self.is_word("SOUNDS") && self.is_word_at(1, "LIKE") => {
-                return Some((Infix::SoundsLike, Level::Predicate));
+            Token::Word { reserved: false } => {
+                let sounds_like = self.is_word("SOUNDS") && self.is_word_at(1, "LIKE");
+                return sounds_like.then_some((Infix::SoundsLike, Level::Predicate));
             }
             _ => return None,
         };
@@ -166,7 +181,11 @@ impl Parser<'_> {
     /// A chain of AND or of OR: a tree as flat as can be, so that a thousand terms are no thousand levels. Evaluated from left to
     /// right all the same.
     fn connect(&mut self, first: Expr, op: BinaryOperator, level: Level) -> Result<Expr> {
-        let tighter = if level == Level::Or { Level::Xor } else { Level::Not };
+        let tighter = if level == Level::Or {
+            Level::Xor
+        } else {
+            Level::Not
+        };
         let mut terms = vec![first];
         while matches!(self.infix(), Some((Infix::Binary(next), _)) if next == op) {
             self.advance();
@@ -236,8 +255,17 @@ impl Parser<'_> {
             let right = Box::new(Expr::Subquery(Box::new(self.subquery()?)));
             let left = Box::new(left);
             return Ok(match word {
-                "ALL" => Expr::AllOp { left, compare_op, right },
-                _ => Expr::AnyOp { left, compare_op, right, is_some: word == "SOME" },
+                "ALL" => Expr::AllOp {
+                    left,
+                    compare_op,
+                    right,
+                },
+                _ => Expr::AnyOp {
+                    left,
+                    compare_op,
+                    right,
+                    is_some: word == "SOME",
+                },
             });
         }
         let right = self.expr_at(Level::Predicate)?;
@@ -270,7 +298,11 @@ impl Parser<'_> {
         let expr = Box::new(left);
         if self.is_subquery() {
             let subquery = Box::new(self.subquery()?);
-            return Ok(Expr::InSubquery { expr, subquery, negated });
+            return Ok(Expr::InSubquery {
+                expr,
+                subquery,
+                negated,
+            });
         }
         let list = self.parenthesized(Self::expr)?;
         Ok(Expr::InList { expr, list, negated })
@@ -281,21 +313,41 @@ impl Parser<'_> {
         let low = Box::new(self.bit_expr()?);
         self.expect_word("AND")?;
         let high = Box::new(self.expr_at(Level::Predicate)?);
-        Ok(Expr::Between { expr: Box::new(left), negated, low, high })
+        Ok(Expr::Between {
+            expr: Box::new(left),
+            negated,
+            low,
+            high,
+        })
     }
 
     fn like(&mut self, left: Expr, negated: bool) -> Result<Expr> {
         self.advance();
         let pattern = Box::new(self.bit_expr()?);
-        let escape_char = if self.accept_word("ESCAPE") { Some(Box::new(self.operand()?)) } else { None };
-        Ok(Expr::Like { negated, any: false, expr: Box::new(left), pattern, escape_char })
+        let escape_char = if self.accept_word("ESCAPE") {
+            Some(Box::new(self.operand()?))
+        } else {
+            None
+        };
+        Ok(Expr::Like {
+            negated,
+            any: false,
+            expr: Box::new(left),
+            pattern,
+            escape_char,
+        })
     }
 
     fn regexp(&mut self, left: Expr, negated: bool) -> Result<Expr> {
         let regexp = self.is_word("REGEXP");
         self.advance();
         let pattern = Box::new(self.bit_expr()?);
-        Ok(Expr::RLike { negated, expr: Box::new(left), pattern, regexp })
+        Ok(Expr::RLike {
+            negated,
+            expr: Box::new(left),
+            pattern,
+            regexp,
+        })
     }
 
     // Operands ---------------------------------------------------------------------------------------------------
@@ -306,7 +358,10 @@ impl Parser<'_> {
         let mut expr = self.operand_without_collation()?;
         while self.accept_word("COLLATE") {
             let collation = ObjectName::from(vec![Ident::new(self.collation_name()?)]);
-            expr = Expr::Collate { expr: Box::new(expr), collation };
+            expr = Expr::Collate {
+                expr: Box::new(expr),
+                collation,
+            };
         }
         self.leave();
         Ok(expr)
@@ -314,7 +369,11 @@ impl Parser<'_> {
 
     /// The name of a collation or of a character set.
     pub(super) fn collation_name(&mut self) -> Result<String> {
-        if self.accept_word("BINARY") { Ok("binary".to_owned()) } else { self.identifier_or_text() }
+        if self.accept_word("BINARY") {
+            Ok("binary".to_owned())
+        } else {
+            self.identifier_or_text()
+        }
     }
 
     fn operand_without_collation(&mut self) -> Result<Expr> {
@@ -353,7 +412,10 @@ impl Parser<'_> {
         self.advance();
         let expr = self.operand()?;
         // A negative number is a literal of its own to everyone who looks for one.
-        Ok(Expr::UnaryOp { op: unary, expr: Box::new(expr) })
+        Ok(Expr::UnaryOp {
+            op: unary,
+            expr: Box::new(expr),
+        })
     }
 
     /// Strings that stand side by side are one.
@@ -404,13 +466,19 @@ impl Parser<'_> {
             _ => return Ok(expr),
         };
         Ok(match expr {
-            Expr::Value(value) => Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: true }),
+            Expr::Value(value) => Expr::TypedString(TypedString {
+                data_type,
+                value,
+                uses_odbc_syntax: true,
+            }),
             expr => expr,
         })
     }
 
     fn user_variable(&mut self) -> Result<Expr> {
-        let Token::UserVariable(name) = self.advance().token else { return Err(self.error()) };
+        let Token::UserVariable(name) = self.advance().token else {
+            return Err(self.error());
+        };
         let variable = Expr::Identifier(Ident::new(format!("@{name}")));
         if self.accept(&Token::Assign) {
             let right = self.expr()?;
@@ -444,7 +512,9 @@ impl Parser<'_> {
     }
 
     fn word_operand(&mut self) -> Result<Expr> {
-        let Token::Word { reserved } = *self.peek() else { return Err(self.error()) };
+        let Token::Word { reserved } = *self.peek() else {
+            return Err(self.error());
+        };
         if self.is_at(1, &Token::LeftParen) {
             return self.function();
         }
@@ -471,7 +541,10 @@ impl Parser<'_> {
             return self.interval();
         } else if self.is_word("NOT") && self.not_is_tight() {
             self.advance();
-            Expr::UnaryOp { op: UnaryOperator::BangNot, expr: Box::new(self.operand()?) }
+            Expr::UnaryOp {
+                op: UnaryOperator::BangNot,
+                expr: Box::new(self.operand()?),
+            }
         } else if self.is_any_word(&[
             "CURRENT_DATE",
             "CURRENT_TIME",
@@ -505,8 +578,15 @@ impl Parser<'_> {
             };
             if let Some(data_type) = data_type {
                 self.advance();
-                let value = ValueWithSpan { value: Value::SingleQuotedString(self.text()?), span: Span::empty() };
-                return Ok(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }));
+                let value = ValueWithSpan {
+                    value: Value::SingleQuotedString(self.text()?),
+                    span: Span::empty(),
+                };
+                return Ok(Expr::TypedString(TypedString {
+                    data_type,
+                    value,
+                    uses_odbc_syntax: false,
+                }));
             }
         }
         if word.first() == Some(&b'_') && is_introducer(word) {
@@ -550,7 +630,10 @@ impl Parser<'_> {
             }
             _ => return Err(self.error()),
         };
-        Ok(Expr::Prefixed { prefix, value: Box::new(expr) })
+        Ok(Expr::Prefixed {
+            prefix,
+            value: Box::new(expr),
+        })
     }
 
     /// `a`, `t.a`, `db.t.a`, or a stored function.
@@ -576,18 +659,29 @@ impl Parser<'_> {
     pub(super) fn case(&mut self) -> Result<Expr> {
         use sqlparser::ast::helpers::attached_token::AttachedToken;
         self.advance();
-        let operand = if self.is_word("WHEN") { None } else { Some(Box::new(self.expr()?)) };
+        let operand = if self.is_word("WHEN") {
+            None
+        } else {
+            Some(Box::new(self.expr()?))
+        };
         let mut conditions = Vec::new();
         self.expect_word("WHEN")?;
         loop {
             let condition = self.expr()?;
             self.expect_word("THEN")?;
-            conditions.push(CaseWhen { condition, result: self.expr()? });
+            conditions.push(CaseWhen {
+                condition,
+                result: self.expr()?,
+            });
             if !self.accept_word("WHEN") {
                 break;
             }
         }
-        let else_result = if self.accept_word("ELSE") { Some(Box::new(self.expr()?)) } else { None };
+        let else_result = if self.accept_word("ELSE") {
+            Some(Box::new(self.expr()?))
+        } else {
+            None
+        };
         self.expect_word("END")?;
         Ok(Expr::Case {
             case_token: AttachedToken::empty(),
@@ -629,7 +723,11 @@ impl Parser<'_> {
 }
 
 pub(super) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
-    Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }
+    Expr::BinaryOp {
+        left: Box::new(left),
+        op,
+        right: Box::new(right),
+    }
 }
 
 /// A tree of the terms in order, as flat as can be.
@@ -637,7 +735,10 @@ fn balanced(mut terms: Vec<Expr>, op: &BinaryOperator) -> Expr {
     debug_assert!(!terms.is_empty());
     if terms.len() <= 8 {
         // Few terms keep the tree that everyone expects: ((a AND b) AND c).
-        return terms.into_iter().reduce(|left, right| binary(left, op.clone(), right)).expect("at least one term");
+        return terms
+            .into_iter()
+            .reduce(|left, right| binary(left, op.clone(), right))
+            .expect("at least one term");
     }
     let right = terms.split_off(terms.len() / 2);
     binary(balanced(terms, op), op.clone(), balanced(right, op))
@@ -646,11 +747,49 @@ fn balanced(mut terms: Vec<Expr>, op: &BinaryOperator) -> Expr {
 /// Whether `_word` names a character set.
 fn is_introducer(word: &[u8]) -> bool {
     const CHARSETS: &[&str] = &[
-        "_utf8mb4", "_utf8mb3", "_utf8", "_latin1", "_binary", "_ascii", "_ucs2", "_utf16", "_utf16le", "_utf32",
-        "_cp1250", "_cp1251", "_cp1256", "_cp1257", "_cp850", "_cp852", "_cp866", "_cp932", "_big5", "_dec8",
-        "_hp8", "_koi8r", "_koi8u", "_latin2", "_latin5", "_latin7", "_swe7", "_ujis", "_sjis", "_hebrew",
-        "_tis620", "_euckr", "_gb2312", "_greek", "_gbk", "_armscii8", "_keybcs2", "_macce", "_macroman",
-        "_geostd8", "_eucjpms",
+        "_utf8mb4",
+        "_utf8mb3",
+        "_utf8",
+        "_latin1",
+        "_binary",
+        "_ascii",
+        "_ucs2",
+        "_utf16",
+        "_utf16le",
+        "_utf32",
+        "_cp1250",
+        "_cp1251",
+        "_cp1256",
+        "_cp1257",
+        "_cp850",
+        "_cp852",
+        "_cp866",
+        "_cp932",
+        "_big5",
+        "_dec8",
+        "_hp8",
+        "_koi8r",
+        "_koi8u",
+        "_latin2",
+        "_latin5",
+        "_latin7",
+        "_swe7",
+        "_ujis",
+        "_sjis",
+        "_hebrew",
+        "_tis620",
+        "_euckr",
+        "_gb2312",
+        "_greek",
+        "_gbk",
+        "_armscii8",
+        "_keybcs2",
+        "_macce",
+        "_macroman",
+        "_geostd8",
+        "_eucjpms",
     ];
-    CHARSETS.iter().any(|charset| word.eq_ignore_ascii_case(charset.as_bytes()))
+    CHARSETS
+        .iter()
+        .any(|charset| word.eq_ignore_ascii_case(charset.as_bytes()))
 }

@@ -1,10 +1,11 @@
 //! Function calls: the plain ones, and those with words among their arguments.
 
 use sqlparser::ast::{
-    CastKind, CharacterLength, DataType, DateTimeField, DuplicateTreatment, ExactNumberInfo, Expr, ExtractSyntax,
-    Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident,
-    NamedWindowDefinition, NamedWindowExpr, ObjectName, OrderByExpr, TimezoneInfo, TrimWhereField, Value,
-    ValueWithSpan, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
+    CastKind, CharacterLength, DataType, DateTimeField, DuplicateTreatment, ExactNumberInfo, Expr,
+    ExtractSyntax, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
+    FunctionArguments, Ident, NamedWindowDefinition, NamedWindowExpr, ObjectName, OrderByExpr, TimezoneInfo,
+    TrimWhereField, Value, ValueWithSpan, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec,
+    WindowType,
 };
 use sqlparser::tokenizer::Span;
 
@@ -26,7 +27,11 @@ fn function(name: &str, args: FunctionArguments) -> Function {
 }
 
 fn list(args: Vec<FunctionArg>) -> FunctionArguments {
-    FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() })
+    FunctionArguments::List(FunctionArgumentList {
+        duplicate_treatment: None,
+        args,
+        clauses: Vec::new(),
+    })
 }
 
 fn argument(expr: Expr) -> FunctionArg {
@@ -35,7 +40,10 @@ fn argument(expr: Expr) -> FunctionArg {
 
 /// `name(arguments)`
 pub(super) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
-    Expr::Function(function(name, list(arguments.into_iter().map(argument).collect())))
+    Expr::Function(function(
+        name,
+        list(arguments.into_iter().map(argument).collect()),
+    ))
 }
 
 /// `CURRENT_TIMESTAMP`
@@ -60,10 +68,17 @@ pub(super) fn interval_unit(word: &[u8]) -> Option<DateTimeField> {
         b"MONTH" => DateTimeField::Month,
         b"QUARTER" => DateTimeField::Quarter,
         b"YEAR" => DateTimeField::Year,
-        b"SECOND_MICROSECOND" | b"MINUTE_MICROSECOND" | b"MINUTE_SECOND" | b"HOUR_MICROSECOND" | b"HOUR_SECOND"
-        | b"HOUR_MINUTE" | b"DAY_MICROSECOND" | b"DAY_SECOND" | b"DAY_MINUTE" | b"DAY_HOUR" | b"YEAR_MONTH" => {
-            DateTimeField::Custom(Ident::new(String::from_utf8_lossy(&upper).into_owned()))
-        }
+        b"SECOND_MICROSECOND"
+        | b"MINUTE_MICROSECOND"
+        | b"MINUTE_SECOND"
+        | b"HOUR_MICROSECOND"
+        | b"HOUR_SECOND"
+        | b"HOUR_MINUTE"
+        | b"DAY_MICROSECOND"
+        | b"DAY_SECOND"
+        | b"DAY_MINUTE"
+        | b"DAY_HOUR"
+        | b"YEAR_MONTH" => DateTimeField::Custom(Ident::new(String::from_utf8_lossy(&upper).into_owned())),
         _ => return None,
     })
 }
@@ -106,7 +121,10 @@ impl Parser<'_> {
             "EXISTS" => {
                 self.advance();
                 let subquery = Box::new(self.subquery()?);
-                return Ok(Expr::Exists { subquery, negated: false });
+                return Ok(Expr::Exists {
+                    subquery,
+                    negated: false,
+                });
             }
             "INTERVAL" => return self.interval(),
             "MATCH" => return Err(Error::unsupported("FULLTEXT search")),
@@ -148,12 +166,23 @@ impl Parser<'_> {
         if self.is_word("BINARY") {
             self.advance();
             let expr = Box::new(self.operand()?);
-            return Ok(Expr::Cast { kind: CastKind::Cast, expr, data_type: DataType::Binary(None), format: None });
+            return Ok(Expr::Cast {
+                kind: CastKind::Cast,
+                expr,
+                data_type: DataType::Binary(None),
+                format: None,
+            });
         }
-        if self.sql_mode().contains(crate::session::SqlMode::HIGH_NOT_PRECEDENCE) {
+        if self
+            .sql_mode()
+            .contains(crate::session::SqlMode::HIGH_NOT_PRECEDENCE)
+        {
             self.advance();
             let expr = Box::new(self.operand()?);
-            return Ok(Expr::UnaryOp { op: sqlparser::ast::UnaryOperator::BangNot, expr });
+            return Ok(Expr::UnaryOp {
+                op: sqlparser::ast::UnaryOperator::BangNot,
+                expr,
+            });
         }
         Err(self.error())
     }
@@ -161,10 +190,16 @@ impl Parser<'_> {
     /// The arguments of a function whose name has been taken.
     pub(super) fn function_named(&mut self, name: String) -> Result<Expr> {
         self.expect(&Token::LeftParen)?;
-        let mut arguments = FunctionArgumentList { duplicate_treatment: None, args: Vec::new(), clauses: Vec::new() };
+        let mut arguments = FunctionArgumentList {
+            duplicate_treatment: None,
+            args: Vec::new(),
+            clauses: Vec::new(),
+        };
         if self.is(&Token::Star) && is_aggregate(&name) {
             self.advance();
-            arguments.args.push(FunctionArg::Unnamed(FunctionArgExpr::Wildcard));
+            arguments
+                .args
+                .push(FunctionArg::Unnamed(FunctionArgExpr::Wildcard));
         } else if !self.is(&Token::RightParen) {
             if is_aggregate(&name) {
                 if self.accept_word("DISTINCT") {
@@ -176,7 +211,9 @@ impl Parser<'_> {
             arguments.args = self.comma_separated(|parser| Ok(argument(parser.expr()?)))?;
             if name.eq_ignore_ascii_case("JSON_ARRAYAGG") && self.is_word("ORDER") {
                 self.expect_words(&["ORDER", "BY"])?;
-                arguments.clauses.push(FunctionArgumentClause::OrderBy(self.comma_separated(Self::order_by_item)?));
+                arguments.clauses.push(FunctionArgumentClause::OrderBy(
+                    self.comma_separated(Self::order_by_item)?,
+                ));
             }
         }
         self.expect(&Token::RightParen)?;
@@ -198,8 +235,12 @@ impl Parser<'_> {
 
     fn window_spec(&mut self) -> Result<WindowSpec> {
         self.expect(&Token::LeftParen)?;
-        let mut spec =
-            WindowSpec { window_name: None, partition_by: Vec::new(), order_by: Vec::new(), window_frame: None };
+        let mut spec = WindowSpec {
+            window_name: None,
+            partition_by: Vec::new(),
+            order_by: Vec::new(),
+            window_frame: None,
+        };
         if self.is_identifier() && !self.is_word("PARTITION") {
             spec.window_name = Some(self.ident()?);
         }
@@ -210,7 +251,11 @@ impl Parser<'_> {
             spec.order_by = self.comma_separated(Self::order_by_item)?;
         }
         if self.is_any_word(&["ROWS", "RANGE"]) {
-            let units = if self.is_word("ROWS") { WindowFrameUnits::Rows } else { WindowFrameUnits::Range };
+            let units = if self.is_word("ROWS") {
+                WindowFrameUnits::Rows
+            } else {
+                WindowFrameUnits::Range
+            };
             self.advance();
             let (start_bound, end_bound) = if self.accept_word("BETWEEN") {
                 let start = self.window_bound()?;
@@ -219,7 +264,11 @@ impl Parser<'_> {
             } else {
                 (self.window_bound()?, None)
             };
-            spec.window_frame = Some(WindowFrame { units, start_bound, end_bound });
+            spec.window_frame = Some(WindowFrame {
+                units,
+                start_bound,
+                end_bound,
+            });
         }
         self.expect(&Token::RightParen)?;
         Ok(spec)
@@ -229,7 +278,11 @@ impl Parser<'_> {
         if self.accept_words(&["CURRENT", "ROW"]) {
             return Ok(WindowFrameBound::CurrentRow);
         }
-        let offset = if self.accept_word("UNBOUNDED") { None } else { Some(Box::new(self.operand()?)) };
+        let offset = if self.accept_word("UNBOUNDED") {
+            None
+        } else {
+            Some(Box::new(self.operand()?))
+        };
         if self.accept_word("PRECEDING") {
             Ok(WindowFrameBound::Preceding(offset))
         } else {
@@ -242,14 +295,19 @@ impl Parser<'_> {
     pub(super) fn named_window(&mut self) -> Result<NamedWindowDefinition> {
         let name = self.ident()?;
         self.expect_word("AS")?;
-        Ok(NamedWindowDefinition(name, NamedWindowExpr::WindowSpec(self.window_spec()?)))
+        Ok(NamedWindowDefinition(
+            name,
+            NamedWindowExpr::WindowSpec(self.window_spec()?),
+        ))
     }
 
     fn group_concat(&mut self) -> Result<Expr> {
         let token = self.advance();
         let name = self.word_text(&token);
         self.expect(&Token::LeftParen)?;
-        let duplicate_treatment = self.accept_word("DISTINCT").then_some(DuplicateTreatment::Distinct);
+        let duplicate_treatment = self
+            .accept_word("DISTINCT")
+            .then_some(DuplicateTreatment::Distinct);
         let args = self.comma_separated(|parser| Ok(argument(parser.expr()?)))?;
         let mut clauses = Vec::new();
         if self.accept_words(&["ORDER", "BY"]) {
@@ -258,7 +316,10 @@ impl Parser<'_> {
         }
         if self.accept_word("SEPARATOR") {
             let value = Value::SingleQuotedString(self.text()?);
-            clauses.push(FunctionArgumentClause::Separator(ValueWithSpan { value, span: Span::empty() }));
+            clauses.push(FunctionArgumentClause::Separator(ValueWithSpan {
+                value,
+                span: Span::empty(),
+            }));
         }
         if self.accept_word("LIMIT") {
             let first = self.expr()?;
@@ -270,7 +331,11 @@ impl Parser<'_> {
         self.expect(&Token::RightParen)?;
         let mut function = function(
             &name,
-            FunctionArguments::List(FunctionArgumentList { duplicate_treatment, args, clauses }),
+            FunctionArguments::List(FunctionArgumentList {
+                duplicate_treatment,
+                args,
+                clauses,
+            }),
         );
         function.over = self.over()?;
         Ok(Expr::Function(function))
@@ -281,7 +346,11 @@ impl Parser<'_> {
         self.advance();
         self.expect(&Token::LeftParen)?;
         let arguments = self.comma_separated(Self::expr)?;
-        let charset = if self.accept_word("USING") { Some(self.collation_name()?) } else { None };
+        let charset = if self.accept_word("USING") {
+            Some(self.collation_name()?)
+        } else {
+            None
+        };
         self.expect(&Token::RightParen)?;
         let expr = call("CHAR", arguments);
         Ok(match charset {
@@ -326,7 +395,11 @@ impl Parser<'_> {
         self.expect_word("FROM")?;
         let expr = Box::new(self.expr()?);
         self.expect(&Token::RightParen)?;
-        Ok(Expr::Extract { field, syntax: ExtractSyntax::From, expr })
+        Ok(Expr::Extract {
+            field,
+            syntax: ExtractSyntax::From,
+            expr,
+        })
     }
 
     /// `POSITION(a IN b)`
@@ -350,20 +423,32 @@ impl Parser<'_> {
             self.expect_word("FROM")?;
         }
         let substring_from = Some(Box::new(self.expr()?));
-        let more = if special { self.accept(&Token::Comma) } else { self.accept_word("FOR") };
+        let more = if special {
+            self.accept(&Token::Comma)
+        } else {
+            self.accept_word("FOR")
+        };
         let substring_for = if more { Some(Box::new(self.expr()?)) } else { None };
         self.expect(&Token::RightParen)?;
-        Ok(Expr::Substring { expr, substring_from, substring_for, special, shorthand })
+        Ok(Expr::Substring {
+            expr,
+            substring_from,
+            substring_for,
+            special,
+            shorthand,
+        })
     }
 
     fn trim(&mut self) -> Result<Expr> {
         self.advance();
         self.expect(&Token::LeftParen)?;
-        let trim_where = self.accept_any_word(&["LEADING", "TRAILING", "BOTH"]).map(|word| match word {
-            "LEADING" => TrimWhereField::Leading,
-            "TRAILING" => TrimWhereField::Trailing,
-            _ => TrimWhereField::Both,
-        });
+        let trim_where = self
+            .accept_any_word(&["LEADING", "TRAILING", "BOTH"])
+            .map(|word| match word {
+                "LEADING" => TrimWhereField::Leading,
+                "TRAILING" => TrimWhereField::Trailing,
+                _ => TrimWhereField::Both,
+            });
         let (trim_what, expr) = if trim_where.is_some() && self.accept_word("FROM") {
             (None, self.expr()?)
         } else {
@@ -377,7 +462,12 @@ impl Parser<'_> {
             }
         };
         self.expect(&Token::RightParen)?;
-        Ok(Expr::Trim { trim_where, trim_what, expr: Box::new(expr), trim_characters: None })
+        Ok(Expr::Trim {
+            trim_where,
+            trim_what,
+            expr: Box::new(expr),
+            trim_characters: None,
+        })
     }
 
     fn cast(&mut self) -> Result<Expr> {
@@ -418,7 +508,10 @@ impl Parser<'_> {
             }
             self.advance();
             let length = self.optional_length()?;
-            if self.accept_words(&["CHARACTER", "SET"]) || self.accept_words(&["CHAR", "SET"]) || self.accept_word("CHARSET") {
+            if self.accept_words(&["CHARACTER", "SET"])
+                || self.accept_words(&["CHAR", "SET"])
+                || self.accept_word("CHARSET")
+            {
                 charset = Some(self.collation_name()?);
             } else if self.accept_word("ASCII") {
                 charset = Some("latin1".to_owned());
@@ -465,7 +558,12 @@ impl Parser<'_> {
         } else {
             return Err(self.error());
         };
-        let cast = Expr::Cast { kind: CastKind::Cast, expr: Box::new(expr), data_type, format: None };
+        let cast = Expr::Cast {
+            kind: CastKind::Cast,
+            expr: Box::new(expr),
+            data_type,
+            format: None,
+        };
         Ok(match charset {
             Some(charset) => match cast {
                 // CAST(x AS CHAR(n) CHARACTER SET c): the one form of Convert that has both.
@@ -522,8 +620,23 @@ fn converted(expr: Expr, charset: String) -> Expr {
 
 fn is_aggregate(name: &str) -> bool {
     const NAMES: &[&str] = &[
-        "COUNT", "SUM", "MIN", "MAX", "AVG", "STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VAR_POP", "VAR_SAMP",
-        "VARIANCE", "BIT_AND", "BIT_OR", "BIT_XOR", "JSON_ARRAYAGG", "JSON_OBJECTAGG",
+        "COUNT",
+        "SUM",
+        "MIN",
+        "MAX",
+        "AVG",
+        "STD",
+        "STDDEV",
+        "STDDEV_POP",
+        "STDDEV_SAMP",
+        "VAR_POP",
+        "VAR_SAMP",
+        "VARIANCE",
+        "BIT_AND",
+        "BIT_OR",
+        "BIT_XOR",
+        "JSON_ARRAYAGG",
+        "JSON_OBJECTAGG",
     ];
     NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }

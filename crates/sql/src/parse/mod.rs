@@ -107,7 +107,12 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
             return Err(Error::new(error_code::ER_EMPTY_QUERY, &[]));
         }
         let text = 0..text.len();
-        return Ok(ParsedStatement { statement: Statement::Empty, text, parameters: 0, next: None });
+        return Ok(ParsedStatement {
+            statement: Statement::Empty,
+            text,
+            parameters: 0,
+            next: None,
+        });
     }
     if parser.is(&Token::Semicolon) {
         return Err(Error::new(error_code::ER_EMPTY_QUERY, &[]));
@@ -143,7 +148,11 @@ pub fn parse_expression(text: &str) -> Result<sqlparser::ast::Expr> {
     let options = ParseOptions::default();
     let mut parser = Parser::new(text.as_bytes(), &options);
     let expr = parser.expr()?;
-    if parser.is(&Token::End) { Ok(expr) } else { Err(parser.error()) }
+    if parser.is(&Token::End) {
+        Ok(expr)
+    } else {
+        Err(parser.error())
+    }
 }
 
 /// 1064 at a place of a text, in MariaDB's words.

@@ -179,7 +179,11 @@ impl<'a> Parser<'a> {
 
     /// Takes this word.
     pub(super) fn expect_word(&mut self, word: &str) -> Result<()> {
-        if self.accept_word(word) { Ok(()) } else { Err(self.error()) }
+        if self.accept_word(word) {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
     }
 
     /// Takes these words.
@@ -212,7 +216,11 @@ impl<'a> Parser<'a> {
 
     /// Takes this token.
     pub(super) fn expect(&mut self, token: &Token) -> Result<()> {
-        if self.accept(token) { Ok(()) } else { Err(self.error()) }
+        if self.accept(token) {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
     }
 
     /// Whether the statement ends here.
@@ -221,7 +229,10 @@ impl<'a> Parser<'a> {
     }
 
     /// `item, item, …`
-    pub(super) fn comma_separated<T>(&mut self, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+    pub(super) fn comma_separated<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.accept(&Token::Comma) {
             items.push(item(self)?);
@@ -258,7 +269,10 @@ impl<'a> Parser<'a> {
 
     /// Whether the current token can be a name.
     pub(super) fn is_identifier(&self) -> bool {
-        matches!(self.current.token, Token::Word { reserved: false } | Token::Quoted(_))
+        matches!(
+            self.current.token,
+            Token::Word { reserved: false } | Token::Quoted(_)
+        )
     }
 
     /// Takes a name.
@@ -290,14 +304,22 @@ impl<'a> Parser<'a> {
     pub(super) fn ident(&mut self) -> Result<Ident> {
         let quoted = matches!(self.current.token, Token::Quoted(_));
         let name = self.identifier()?;
-        Ok(if quoted { Ident::with_quote('`', name) } else { Ident::new(name) })
+        Ok(if quoted {
+            Ident::with_quote('`', name)
+        } else {
+            Ident::new(name)
+        })
     }
 
     /// As [`Self::ident`], behind a point.
     pub(super) fn ident_after_dot(&mut self) -> Result<Ident> {
         let quoted = matches!(self.current.token, Token::Quoted(_));
         let name = self.identifier_after_dot()?;
-        Ok(if quoted { Ident::with_quote('`', name) } else { Ident::new(name) })
+        Ok(if quoted {
+            Ident::with_quote('`', name)
+        } else {
+            Ident::new(name)
+        })
     }
 
     /// `[database.]table` as `sqlparser` knows it.
@@ -339,7 +361,11 @@ impl<'a> Parser<'a> {
 
     /// A name or a string.
     pub(super) fn identifier_or_text(&mut self) -> Result<String> {
-        if matches!(self.current.token, Token::Text(_)) { self.text() } else { self.identifier() }
+        if matches!(self.current.token, Token::Text(_)) {
+            self.text()
+        } else {
+            self.identifier()
+        }
     }
 
     // Literals ---------------------------------------------------------------------------------------------------
@@ -406,9 +432,16 @@ impl<'a> Parser<'a> {
 
 /// The bytes of hexadecimal digits; an odd number of them begins with a half byte.
 pub(super) fn hex_bytes(digits: &str) -> Vec<u8> {
-    let nibbles: Vec<u8> = digits.bytes().map(|digit| (digit as char).to_digit(16).unwrap_or(0) as u8).collect();
+    let nibbles: Vec<u8> = digits
+        .bytes()
+        .map(|digit| (digit as char).to_digit(16).unwrap_or(0) as u8)
+        .collect();
     let (first, rest) = nibbles.split_at(nibbles.len() % 2);
-    first.iter().copied().chain(rest.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1])).collect()
+    first
+        .iter()
+        .copied()
+        .chain(rest.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]))
+        .collect()
 }
 
 /// A name that is not too long.

@@ -3,11 +3,11 @@
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     Cte, Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, Join, JoinConstraint, JoinOperator,
-    LimitClause, LockClause, LockType, NonBlock, ObjectName, Offset, OffsetRows, OrderBy, OrderByExpr, OrderByKind,
-    OrderByOptions, OrderBySort, Parens, Query, Select, SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind,
-    SelectModifiers, SetExpr, SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef, TableFactor,
-    TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableIndexType, TableWithJoins, Value, Values,
-    WildcardAdditionalOptions, With,
+    LimitClause, LockClause, LockType, NonBlock, ObjectName, Offset, OffsetRows, OrderBy, OrderByExpr,
+    OrderByKind, OrderByOptions, OrderBySort, Parens, Query, Select, SelectFlavor, SelectItem,
+    SelectItemQualifiedWildcardKind, SelectModifiers, SetExpr, SetOperator, SetQuantifier, TableAlias,
+    TableAliasColumnDef, TableFactor, TableIndexHintForClause, TableIndexHintType, TableIndexHints,
+    TableIndexType, TableWithJoins, Value, Values, WildcardAdditionalOptions, With,
 };
 
 use super::GENERATED_NAME;
@@ -39,7 +39,8 @@ impl Parser<'_> {
             n += 1;
         }
         let starts = self.is_word_at(n, "SELECT") || self.is_word_at(n, "WITH");
-        let starts = starts || (self.is_word_at(n, "VALUES") && self.is_at(n + 1, &Token::LeftParen) && n == 1);
+        let starts =
+            starts || (self.is_word_at(n, "VALUES") && self.is_at(n + 1, &Token::LeftParen) && n == 1);
         if !starts || n == 1 {
             return starts;
         }
@@ -60,9 +61,19 @@ impl Parser<'_> {
         }
         // Behind it a query goes on with one of these, an expression with anything else.
         self.is_at(at, &Token::RightParen)
-            || ["UNION", "EXCEPT", "INTERSECT", "ORDER", "LIMIT", "FOR", "LOCK", "OFFSET", "FETCH"]
-                .iter()
-                .any(|word| self.is_word_at(at, word))
+            || [
+                "UNION",
+                "EXCEPT",
+                "INTERSECT",
+                "ORDER",
+                "LIMIT",
+                "FOR",
+                "LOCK",
+                "OFFSET",
+                "FETCH",
+            ]
+            .iter()
+            .any(|word| self.is_word_at(at, word))
     }
 
     /// `(query)`
@@ -77,7 +88,11 @@ impl Parser<'_> {
     pub(super) fn query(&mut self) -> Result<Query> {
         self.enter()?;
         self.query_depth += 1;
-        let with = if self.is_word("WITH") { Some(self.with()?) } else { None };
+        let with = if self.is_word("WITH") {
+            Some(self.with()?)
+        } else {
+            None
+        };
         let mut grouped_order = None;
         let body = self.set_expr(SetLevel::Union, &mut grouped_order)?;
         let mut query = plain_query(body);
@@ -113,21 +128,35 @@ impl Parser<'_> {
                 return Err(Error::unsupported("CYCLE"));
             }
             Ok(Cte {
-                alias: TableAlias { explicit: true, name, columns, at: None },
+                alias: TableAlias {
+                    explicit: true,
+                    name,
+                    columns,
+                    at: None,
+                },
                 query,
                 from: None,
                 materialized: None,
                 closing_paren_token: AttachedToken::empty(),
             })
         })?;
-        Ok(With { with_token: AttachedToken::empty(), recursive, cte_tables })
+        Ok(With {
+            with_token: AttachedToken::empty(),
+            recursive,
+            cte_tables,
+        })
     }
 
     fn alias_columns(&mut self) -> Result<Vec<TableAliasColumnDef>> {
         if !self.is(&Token::LeftParen) {
             return Ok(Vec::new());
         }
-        self.parenthesized(|parser| Ok(TableAliasColumnDef { name: parser.ident()?, data_type: None }))
+        self.parenthesized(|parser| {
+            Ok(TableAliasColumnDef {
+                name: parser.ident()?,
+                data_type: None,
+            })
+        })
     }
 
     /// Queries combined by UNION and EXCEPT, and tighter by INTERSECT.
@@ -161,7 +190,12 @@ impl Parser<'_> {
                 SetLevel::Union => self.set_expr(SetLevel::Intersect, &mut ignored)?,
                 SetLevel::Intersect => self.query_primary(&mut ignored)?,
             };
-            left = SetExpr::SetOperation { op, set_quantifier, left: Box::new(left), right: Box::new(right) };
+            left = SetExpr::SetOperation {
+                op,
+                set_quantifier,
+                left: Box::new(left),
+                right: Box::new(right),
+            };
         }
     }
 
@@ -175,9 +209,14 @@ impl Parser<'_> {
                 explicit_row |= parser.accept_word("ROW");
                 Ok(Parens::with_empty_span(parser.parenthesized(Self::expr)?))
             })?;
-            return Ok(SetExpr::Values(Values { explicit_row, value_keyword: false, rows }));
+            return Ok(SetExpr::Values(Values {
+                explicit_row,
+                value_keyword: false,
+                rows,
+            }));
         }
-        self.select(grouped_order).map(|select| SetExpr::Select(Box::new(select)))
+        self.select(grouped_order)
+            .map(|select| SetExpr::Select(Box::new(select)))
     }
 
     fn select(&mut self, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<Select> {
@@ -199,7 +238,11 @@ impl Parser<'_> {
             if items.iter().any(|item| item.options.sort.is_some()) {
                 *grouped_order = Some(items.clone());
             }
-            let modifiers = if rollup { vec![GroupByWithModifier::Rollup] } else { Vec::new() };
+            let modifiers = if rollup {
+                vec![GroupByWithModifier::Rollup]
+            } else {
+                Vec::new()
+            };
             select.group_by =
                 GroupByExpr::Expressions(items.into_iter().map(|item| item.expr).collect(), modifiers);
         }
@@ -280,12 +323,16 @@ impl Parser<'_> {
         }
         Ok(match generated_name(&expr) {
             ItemName::Column => SelectItem::UnnamedExpr(expr),
-            ItemName::Fixed(name) => {
-                SelectItem::ExprWithAlias { expr, alias: Ident::with_quote(GENERATED_NAME, name) }
-            }
+            ItemName::Fixed(name) => SelectItem::ExprWithAlias {
+                expr,
+                alias: Ident::with_quote(GENERATED_NAME, name),
+            },
             ItemName::Text => {
                 let name = self.slice(start..end).trim_start().to_owned();
-                SelectItem::ExprWithAlias { expr, alias: Ident::with_quote(GENERATED_NAME, name) }
+                SelectItem::ExprWithAlias {
+                    expr,
+                    alias: Ident::with_quote(GENERATED_NAME, name),
+                }
             }
         })
     }
@@ -362,7 +409,14 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(OrderByExpr { expr, options: OrderByOptions { sort, nulls_first: None }, with_fill: None })
+        Ok(OrderByExpr {
+            expr,
+            options: OrderByOptions {
+                sort,
+                nulls_first: None,
+            },
+            with_fill: None,
+        })
     }
 
     fn limit_clause(&mut self) -> Result<Option<LimitClause>> {
@@ -372,16 +426,26 @@ impl Parser<'_> {
             }
             let first = self.limit_value()?;
             let clause = if self.accept(&Token::Comma) {
-                LimitClause::OffsetCommaLimit { offset: first, limit: self.limit_value()? }
+                LimitClause::OffsetCommaLimit {
+                    offset: first,
+                    limit: self.limit_value()?,
+                }
             } else if self.accept_word("OFFSET") {
                 let value = self.limit_value()?;
                 LimitClause::LimitOffset {
                     limit: Some(first),
-                    offset: Some(Offset { value, rows: OffsetRows::None }),
+                    offset: Some(Offset {
+                        value,
+                        rows: OffsetRows::None,
+                    }),
                     limit_by: Vec::new(),
                 }
             } else {
-                LimitClause::LimitOffset { limit: Some(first), offset: None, limit_by: Vec::new() }
+                LimitClause::LimitOffset {
+                    limit: Some(first),
+                    offset: None,
+                    limit_by: Vec::new(),
+                }
             };
             if self.is_word("ROWS") {
                 return Err(Error::unsupported("LIMIT ROWS EXAMINED"));
@@ -395,7 +459,10 @@ impl Parser<'_> {
             if self.accept_any_word(&["ROW", "ROWS"]).is_none() {
                 return Err(self.error());
             }
-            offset = Some(Offset { value, rows: OffsetRows::None });
+            offset = Some(Offset {
+                value,
+                rows: OffsetRows::None,
+            });
         }
         if self.accept_word("FETCH") {
             if self.accept_any_word(&["FIRST", "NEXT"]).is_none() {
@@ -413,9 +480,17 @@ impl Parser<'_> {
                 return Err(Error::unsupported("FETCH … WITH TIES"));
             }
             self.expect_word("ONLY")?;
-            return Ok(Some(LimitClause::LimitOffset { limit: Some(limit), offset, limit_by: Vec::new() }));
+            return Ok(Some(LimitClause::LimitOffset {
+                limit: Some(limit),
+                offset,
+                limit_by: Vec::new(),
+            }));
         }
-        Ok(offset.map(|offset| LimitClause::LimitOffset { limit: None, offset: Some(offset), limit_by: Vec::new() }))
+        Ok(offset.map(|offset| LimitClause::LimitOffset {
+            limit: None,
+            offset: Some(offset),
+            limit_by: Vec::new(),
+        }))
     }
 
     /// A number or `?`.
@@ -442,7 +517,11 @@ impl Parser<'_> {
         } else if self.accept_word("WAIT") {
             self.lock_wait_seconds = Some(self.number()?);
         }
-        Ok(Some(LockClause { lock_type, of: None, nonblock }))
+        Ok(Some(LockClause {
+            lock_type,
+            of: None,
+            nonblock,
+        }))
     }
 
     // Tables -----------------------------------------------------------------------------------------------------
@@ -522,9 +601,14 @@ impl Parser<'_> {
             // a LEFT JOIN b JOIN c ON … ON …: the inner join takes the first condition.
             self.enter()?;
             while !self.is_any_word(&["ON", "USING"]) {
-                let Some(inner) = self.join_kind()? else { return Err(self.error()) };
+                let Some(inner) = self.join_kind()? else {
+                    return Err(self.error());
+                };
                 let join = self.join(inner)?;
-                relation = nested(TableWithJoins { relation, joins: vec![join] });
+                relation = nested(TableWithJoins {
+                    relation,
+                    joins: vec![join],
+                });
             }
             self.leave();
         }
@@ -532,9 +616,9 @@ impl Parser<'_> {
             JoinKind::Natural | JoinKind::NaturalLeft | JoinKind::NaturalRight => JoinConstraint::Natural,
             _ if self.accept_word("ON") => JoinConstraint::On(self.expr()?),
             JoinKind::Straight => JoinConstraint::None,
-            _ if self.accept_word("USING") => {
-                JoinConstraint::Using(self.parenthesized(|parser| Ok(ObjectName::from(vec![parser.ident()?])))?)
-            }
+            _ if self.accept_word("USING") => JoinConstraint::Using(
+                self.parenthesized(|parser| Ok(ObjectName::from(vec![parser.ident()?])))?,
+            ),
             _ => JoinConstraint::None,
         };
         let join_operator = match kind {
@@ -544,7 +628,11 @@ impl Parser<'_> {
             JoinKind::Left | JoinKind::NaturalLeft => JoinOperator::LeftOuter(constraint),
             JoinKind::Right | JoinKind::NaturalRight => JoinOperator::RightOuter(constraint),
         };
-        Ok(Join { relation, global: false, join_operator })
+        Ok(Join {
+            relation,
+            global: false,
+            join_operator,
+        })
     }
 
     fn table_factor(&mut self) -> Result<TableFactor> {
@@ -552,7 +640,12 @@ impl Parser<'_> {
             if self.is_subquery() {
                 let subquery = Box::new(self.subquery()?);
                 let alias = self.table_alias()?;
-                return Ok(TableFactor::Derived { lateral: false, subquery, alias, sample: None });
+                return Ok(TableFactor::Derived {
+                    lateral: false,
+                    subquery,
+                    alias,
+                    sample: None,
+                });
             }
             return self.parenthesized_tables();
         }
@@ -568,7 +661,11 @@ impl Parser<'_> {
             return Err(Error::unsupported("JSON_TABLE"));
         }
         let name = self.object_name()?;
-        let partitions = if self.accept_word("PARTITION") { self.parenthesized(Self::ident)? } else { Vec::new() };
+        let partitions = if self.accept_word("PARTITION") {
+            self.parenthesized(Self::ident)?
+        } else {
+            Vec::new()
+        };
         if self.is_word("FOR") && self.is_word_at(1, "SYSTEM_TIME") {
             return Err(Error::unsupported("FOR SYSTEM_TIME"));
         }
@@ -580,7 +677,9 @@ impl Parser<'_> {
             index_hints.push(self.index_hint()?);
             // A comma may separate hints too: USE INDEX (a), IGNORE INDEX (b).
             if self.is(&Token::Comma)
-                && ["USE", "FORCE", "IGNORE"].iter().any(|word| self.is_word_at(1, word))
+                && ["USE", "FORCE", "IGNORE"]
+                    .iter()
+                    .any(|word| self.is_word_at(1, word))
                 && (self.is_word_at(2, "INDEX") || self.is_word_at(2, "KEY"))
             {
                 self.advance();
@@ -606,9 +705,15 @@ impl Parser<'_> {
         self.advance();
         let mut tables = self.table_references()?.into_iter();
         self.expect(&Token::RightParen)?;
-        let Some(mut first) = tables.next() else { return Err(self.error()) };
+        let Some(mut first) = tables.next() else {
+            return Err(self.error());
+        };
         for table in tables {
-            let relation = if table.joins.is_empty() { table.relation } else { nested(table) };
+            let relation = if table.joins.is_empty() {
+                table.relation
+            } else {
+                nested(table)
+            };
             first.joins.push(Join {
                 relation,
                 global: false,
@@ -647,11 +752,20 @@ impl Parser<'_> {
         let mut index_names = Vec::new();
         if !self.is(&Token::RightParen) {
             index_names = self.comma_separated(|parser| {
-                if parser.accept_word("PRIMARY") { Ok(Ident::new("PRIMARY")) } else { parser.ident() }
+                if parser.accept_word("PRIMARY") {
+                    Ok(Ident::new("PRIMARY"))
+                } else {
+                    parser.ident()
+                }
             })?;
         }
         self.expect(&Token::RightParen)?;
-        Ok(TableIndexHints { hint_type, index_type, for_clause, index_names })
+        Ok(TableIndexHints {
+            hint_type,
+            index_type,
+            for_clause,
+            index_names,
+        })
     }
 
     /// `[AS] alias [(columns)]`
@@ -665,7 +779,12 @@ impl Parser<'_> {
         }
         let name = self.ident()?;
         let columns = self.alias_columns()?;
-        Ok(Some(TableAlias { explicit, name, columns, at: None }))
+        Ok(Some(TableAlias {
+            explicit,
+            name,
+            columns,
+            at: None,
+        }))
     }
 }
 
@@ -739,11 +858,17 @@ fn literal_text(expr: &Expr) -> String {
 }
 
 fn nested(table: TableWithJoins) -> TableFactor {
-    TableFactor::NestedJoin { table_with_joins: Box::new(table), alias: None }
+    TableFactor::NestedJoin {
+        table_with_joins: Box::new(table),
+        alias: None,
+    }
 }
 
 fn order_by(items: Vec<OrderByExpr>) -> OrderBy {
-    OrderBy { kind: OrderByKind::Expressions(items), interpolate: None }
+    OrderBy {
+        kind: OrderByKind::Expressions(items),
+        interpolate: None,
+    }
 }
 
 fn plain_query(body: SetExpr) -> Query {
@@ -768,7 +893,9 @@ fn unwrapped(query: Query) -> Query {
         && query.limit_clause.is_none()
         && query.locks.is_empty();
     if bare && matches!(*query.body, SetExpr::Query(_)) {
-        let SetExpr::Query(inner) = *query.body else { unreachable!("checked in the line above") };
+        let SetExpr::Query(inner) = *query.body else {
+            unreachable!("checked in the line above")
+        };
         return *inner;
     }
     query

@@ -25,12 +25,19 @@ impl Parser<'_> {
             let name = name.clone();
             self.advance();
             self.assign()?;
-            return Ok(SetItem::UserVariable { name, value: self.expr()? });
+            return Ok(SetItem::UserVariable {
+                name,
+                value: self.expr()?,
+            });
         }
         if self.accept(&Token::AtAt) {
             let mut scope = VariableScope::Default;
             if self.is_at(1, &Token::Dot) && self.is_any_word(&["GLOBAL", "SESSION", "LOCAL"]) {
-                scope = if self.is_word("GLOBAL") { VariableScope::Global } else { VariableScope::Session };
+                scope = if self.is_word("GLOBAL") {
+                    VariableScope::Global
+                } else {
+                    VariableScope::Session
+                };
                 self.advance();
                 self.advance();
             }
@@ -44,7 +51,11 @@ impl Parser<'_> {
                 || self.accept_words(&["CHAR", "SET"])
                 || self.accept_word("CHARSET")
             {
-                let charset = if self.accept_word("DEFAULT") { None } else { Some(self.collation_name()?) };
+                let charset = if self.accept_word("DEFAULT") {
+                    None
+                } else {
+                    Some(self.collation_name()?)
+                };
                 return Ok(SetItem::CharacterSet(charset));
             }
             if self.accept_word("TRANSACTION") {
@@ -63,10 +74,18 @@ impl Parser<'_> {
                 let global = self.is_word("GLOBAL");
                 self.advance();
                 if self.accept_word("TRANSACTION") {
-                    let scope = if global { TransactionScope::Global } else { TransactionScope::Session };
+                    let scope = if global {
+                        TransactionScope::Global
+                    } else {
+                        TransactionScope::Session
+                    };
                     return self.set_transaction(scope);
                 }
-                return self.variable_assignment(if global { VariableScope::Global } else { VariableScope::Session });
+                return self.variable_assignment(if global {
+                    VariableScope::Global
+                } else {
+                    VariableScope::Session
+                });
             }
         }
         self.variable_assignment(VariableScope::Default)
@@ -78,18 +97,30 @@ impl Parser<'_> {
     }
 
     fn assign(&mut self) -> Result<()> {
-        if self.accept(&Token::Assign) { Ok(()) } else { self.expect(&Token::Equal) }
+        if self.accept(&Token::Assign) {
+            Ok(())
+        } else {
+            self.expect(&Token::Equal)
+        }
     }
 
     fn variable_assignment(&mut self, scope: VariableScope) -> Result<SetItem> {
         let mut base = None;
-        let mut name =
-            if self.accept_word("DEFAULT") { "default".to_owned() } else { self.identifier()? };
+        let mut name = if self.accept_word("DEFAULT") {
+            "default".to_owned()
+        } else {
+            self.identifier()?
+        };
         if self.accept(&Token::Dot) {
             base = Some(std::mem::replace(&mut name, self.identifier_after_dot()?));
         }
         self.assign()?;
-        Ok(SetItem::Variable { scope, base, name, value: self.set_value()? })
+        Ok(SetItem::Variable {
+            scope,
+            base,
+            name,
+            value: self.set_value()?,
+        })
     }
 
     fn set_value(&mut self) -> Result<SetValue> {
@@ -110,7 +141,10 @@ impl Parser<'_> {
 
     fn set_names(&mut self) -> Result<SetItem> {
         if self.accept_word("DEFAULT") {
-            return Ok(SetItem::Names { charset: None, collation: None });
+            return Ok(SetItem::Names {
+                charset: None,
+                collation: None,
+            });
         }
         let charset = Some(self.collation_name()?);
         let collation = if self.accept_word("COLLATE") && !self.accept_word("DEFAULT") {
@@ -135,7 +169,11 @@ impl Parser<'_> {
                 return Err(self.error());
             }
             if !self.accept(&Token::Comma) {
-                return Ok(SetItem::Transaction { scope, isolation, access });
+                return Ok(SetItem::Transaction {
+                    scope,
+                    isolation,
+                    access,
+                });
             }
         }
     }
@@ -157,8 +195,15 @@ impl Parser<'_> {
     }
 
     fn set_password(&mut self) -> Result<SetItem> {
-        let account = if self.accept_word("FOR") { Some(self.account_name()?) } else { None };
+        let account = if self.accept_word("FOR") {
+            Some(self.account_name()?)
+        } else {
+            None
+        };
         self.assign()?;
-        Ok(SetItem::Password { account, password: password_function(self)? })
+        Ok(SetItem::Password {
+            account,
+            password: password_function(self)?,
+        })
     }
 }

@@ -17,7 +17,11 @@ impl Parser<'_> {
             return Err(self.error());
         }
         if self.is_any_word(&["GLOBAL", "SESSION", "LOCAL"]) {
-            let scope = if self.is_word("GLOBAL") { VariableScope::Global } else { VariableScope::Session };
+            let scope = if self.is_word("GLOBAL") {
+                VariableScope::Global
+            } else {
+                VariableScope::Session
+            };
             self.advance();
             return self.show_variables(scope).map(Statement::Show);
         }
@@ -37,10 +41,18 @@ impl Parser<'_> {
     fn show_with_full(&mut self, full: bool) -> Result<Option<Show>> {
         Ok(Some(if self.accept_word("TABLES") {
             let (database, filter) = self.from_and_filter()?;
-            Show::Tables { full, database, filter }
+            Show::Tables {
+                full,
+                database,
+                filter,
+            }
         } else if self.accept_word("COLUMNS") || self.accept_word("FIELDS") {
             let table = self.from_table()?;
-            Show::Columns { full, table, filter: self.show_filter()? }
+            Show::Columns {
+                full,
+                table,
+                filter: self.show_filter()?,
+            }
         } else if self.accept_word("PROCESSLIST") {
             Show::ProcessList { full }
         } else {
@@ -50,10 +62,16 @@ impl Parser<'_> {
 
     fn show_variables(&mut self, scope: VariableScope) -> Result<Show> {
         if self.accept_word("VARIABLES") {
-            return Ok(Show::Variables { scope, filter: self.show_filter()? });
+            return Ok(Show::Variables {
+                scope,
+                filter: self.show_filter()?,
+            });
         }
         self.expect_word("STATUS")?;
-        Ok(Show::Status { scope, filter: self.show_filter()? })
+        Ok(Show::Status {
+            scope,
+            filter: self.show_filter()?,
+        })
     }
 
     fn show_create(&mut self) -> Result<Show> {
@@ -62,10 +80,17 @@ impl Parser<'_> {
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
             let if_not_exists = self.accept_words(&["IF", "NOT", "EXISTS"]);
-            return Ok(Show::CreateDatabase { if_not_exists, name: self.identifier()? });
+            return Ok(Show::CreateDatabase {
+                if_not_exists,
+                name: self.identifier()?,
+            });
         }
         if self.accept_word("USER") {
-            let account = if self.is_end() { None } else { Some(self.account_name()?) };
+            let account = if self.is_end() {
+                None
+            } else {
+                Some(self.account_name()?)
+            };
             return Ok(Show::CreateUser(account));
         }
         let Some(mut kind) = self.accept_any_word(&[
@@ -83,45 +108,77 @@ impl Parser<'_> {
         if kind == "PACKAGE" && self.accept_word("BODY") {
             kind = "PACKAGE BODY";
         }
-        Ok(Show::CreateOther { kind, name: self.table_name()? })
+        Ok(Show::CreateOther {
+            kind,
+            name: self.table_name()?,
+        })
     }
 
     /// What belongs to the log and to replication.
     fn show_log(&mut self) -> Result<Option<Show>> {
-        Ok(Some(if self.accept_words(&["MASTER", "STATUS"]) || self.accept_words(&["BINLOG", "STATUS"]) {
-            Show::MasterStatus
-        } else if self.accept_words(&["MASTER", "LOGS"]) || self.accept_words(&["BINARY", "LOGS"]) {
-            Show::BinaryLogs
-        } else if self.is_any_word(&["BINLOG", "RELAYLOG"]) {
-            let relay_log = self.is_word("RELAYLOG");
-            self.advance();
-            if relay_log && !self.is_word("EVENTS") {
-                self.identifier_or_text()?;
-            }
-            self.expect_word("EVENTS")?;
-            let file = if self.accept_word("IN") { Some(self.text()?) } else { None };
-            let position = if self.accept_word("FROM") { Some(self.number()?) } else { None };
-            Show::BinlogEvents { relay_log, file, position, limit: self.show_limit()? }
-        } else if self.accept_words(&["ALL", "SLAVES", "STATUS"]) || self.accept_words(&["ALL", "REPLICAS", "STATUS"]) {
-            Show::SlaveStatus { connection: None, all: true }
-        } else if self.is_any_word(&["SLAVE", "REPLICA"]) {
-            self.advance();
-            if self.accept_word("HOSTS") {
-                return Ok(Some(Show::SlaveHosts));
-            }
-            let mut connection = if matches!(self.peek(), Token::Text(_)) { Some(self.text()?) } else { None };
-            self.expect_word("STATUS")?;
-            if connection.is_none() && self.accept_words(&["FOR", "CHANNEL"]) {
-                connection = Some(self.text()?);
-            }
-            Show::SlaveStatus { connection, all: false }
-        } else {
-            return Ok(None);
-        }))
+        Ok(Some(
+            if self.accept_words(&["MASTER", "STATUS"]) || self.accept_words(&["BINLOG", "STATUS"]) {
+                Show::MasterStatus
+            } else if self.accept_words(&["MASTER", "LOGS"]) || self.accept_words(&["BINARY", "LOGS"]) {
+                Show::BinaryLogs
+            } else if self.is_any_word(&["BINLOG", "RELAYLOG"]) {
+                let relay_log = self.is_word("RELAYLOG");
+                self.advance();
+                if relay_log && !self.is_word("EVENTS") {
+                    self.identifier_or_text()?;
+                }
+                self.expect_word("EVENTS")?;
+                let file = if self.accept_word("IN") {
+                    Some(self.text()?)
+                } else {
+                    None
+                };
+                let position = if self.accept_word("FROM") {
+                    Some(self.number()?)
+                } else {
+                    None
+                };
+                Show::BinlogEvents {
+                    relay_log,
+                    file,
+                    position,
+                    limit: self.show_limit()?,
+                }
+            } else if self.accept_words(&["ALL", "SLAVES", "STATUS"])
+                || self.accept_words(&["ALL", "REPLICAS", "STATUS"])
+            {
+                Show::SlaveStatus {
+                    connection: None,
+                    all: true,
+                }
+            } else if self.is_any_word(&["SLAVE", "REPLICA"]) {
+                self.advance();
+                if self.accept_word("HOSTS") {
+                    return Ok(Some(Show::SlaveHosts));
+                }
+                let mut connection = if matches!(self.peek(), Token::Text(_)) {
+                    Some(self.text()?)
+                } else {
+                    None
+                };
+                self.expect_word("STATUS")?;
+                if connection.is_none() && self.accept_words(&["FOR", "CHANNEL"]) {
+                    connection = Some(self.text()?);
+                }
+                Show::SlaveStatus {
+                    connection,
+                    all: false,
+                }
+            } else {
+                return Ok(None);
+            },
+        ))
     }
 
     fn show_other(&mut self) -> Result<Show> {
-        let Token::Word { .. } = self.peek() else { return Err(self.error()) };
+        let Token::Word { .. } = self.peek() else {
+            return Err(self.error());
+        };
         let word = String::from_utf8_lossy(self.current_text()).to_ascii_uppercase();
         let start = self.position();
         self.advance();
@@ -137,7 +194,10 @@ impl Parser<'_> {
             }
             "INDEX" | "INDEXES" | "KEYS" => {
                 let table = self.from_table()?;
-                Show::Index { table, filter: self.show_where()? }
+                Show::Index {
+                    table,
+                    filter: self.show_where()?,
+                }
             }
             "WARNINGS" => Show::Warnings(self.show_limit()?),
             "ERRORS" => Show::Errors(self.show_limit()?),
@@ -155,15 +215,28 @@ impl Parser<'_> {
             "ENGINES" => Show::Engines,
             "STORAGE" if self.accept_word("ENGINES") => Show::Engines,
             "ENGINE" => {
-                let engine = if self.accept_word("ALL") { "ALL".to_owned() } else { self.identifier_or_text()? };
-                let Some(what) = self.accept_any_word(&["STATUS", "MUTEX", "LOGS"]) else { return Err(self.error()) };
-                Show::EngineStatus { engine, what: what.to_owned() }
+                let engine = if self.accept_word("ALL") {
+                    "ALL".to_owned()
+                } else {
+                    self.identifier_or_text()?
+                };
+                let Some(what) = self.accept_any_word(&["STATUS", "MUTEX", "LOGS"]) else {
+                    return Err(self.error());
+                };
+                Show::EngineStatus {
+                    engine,
+                    what: what.to_owned(),
+                }
             }
             "CHARSET" => Show::CharacterSets(self.show_filter()?),
             "CHARACTER" | "CHAR" if self.accept_word("SET") => Show::CharacterSets(self.show_filter()?),
             "COLLATION" => Show::Collations(self.show_filter()?),
             "GRANTS" => {
-                let account = if self.accept_word("FOR") { Some(self.account_name()?) } else { None };
+                let account = if self.accept_word("FOR") {
+                    Some(self.account_name()?)
+                } else {
+                    None
+                };
                 Show::Grants(account)
             }
             "PRIVILEGES" => Show::Privileges,
@@ -175,18 +248,22 @@ impl Parser<'_> {
                 let (database, filter) = self.from_and_filter()?;
                 Show::Events { database, filter }
             }
-            "FUNCTION" if self.accept_word("STATUS") => {
-                Show::RoutineStatus { kind: "FUNCTION", filter: self.show_filter()? }
-            }
-            "PROCEDURE" if self.accept_word("STATUS") => {
-                Show::RoutineStatus { kind: "PROCEDURE", filter: self.show_filter()? }
-            }
-            "PACKAGE" if self.accept_word("STATUS") => {
-                Show::RoutineStatus { kind: "PACKAGE", filter: self.show_filter()? }
-            }
-            "PACKAGE" if self.accept_words(&["BODY", "STATUS"]) => {
-                Show::RoutineStatus { kind: "PACKAGE BODY", filter: self.show_filter()? }
-            }
+            "FUNCTION" if self.accept_word("STATUS") => Show::RoutineStatus {
+                kind: "FUNCTION",
+                filter: self.show_filter()?,
+            },
+            "PROCEDURE" if self.accept_word("STATUS") => Show::RoutineStatus {
+                kind: "PROCEDURE",
+                filter: self.show_filter()?,
+            },
+            "PACKAGE" if self.accept_word("STATUS") => Show::RoutineStatus {
+                kind: "PACKAGE",
+                filter: self.show_filter()?,
+            },
+            "PACKAGE" if self.accept_words(&["BODY", "STATUS"]) => Show::RoutineStatus {
+                kind: "PACKAGE BODY",
+                filter: self.show_filter()?,
+            },
             "PLUGINS" => {
                 if self.accept_word("SONAME") {
                     self.text()?;
@@ -232,7 +309,11 @@ impl Parser<'_> {
     }
 
     fn from_and_filter(&mut self) -> Result<(Option<String>, ShowFilter)> {
-        let database = if self.accept_any_word(&["FROM", "IN"]).is_some() { Some(self.identifier()?) } else { None };
+        let database = if self.accept_any_word(&["FROM", "IN"]).is_some() {
+            Some(self.identifier()?)
+        } else {
+            None
+        };
         Ok((database, self.show_filter()?))
     }
 
