@@ -38,18 +38,18 @@ pub enum Error {
     /// After damage, a transaction was found that was written when the damaged part was already durable: an
     /// acknowledged transaction is lost, and cutting the log here would hide it.
     #[error(
-        "binary log file '{file}' is damaged at offset {offset}, but transaction {gtid} at offset {found_at} was written \
-         after that place was durable: this is corruption and no torn write; the log is not cut here. Restore the file, or \
-         move it away with all later ones if losing what follows is acceptable"
+        "binary log file '{file}' is damaged at offset {offset}, but {witness} at offset {found_at} was written after that \
+         place was durable: this is corruption and no torn write, and the log is not cut here. Restore the file, or cut it \
+         at that offset yourself if losing what follows is acceptable"
     )]
     Gap {
         /// The file's name, without its directory.
         file: String,
         /// Where the damage starts, in bytes.
         offset: u64,
-        /// The first later transaction.
-        gtid: Gtid,
-        /// Where that transaction starts, in bytes.
+        /// What proves it: the first later transaction.
+        witness: String,
+        /// Where that starts, in bytes.
         found_at: u64,
     },
     /// The log ends before something that an engine already holds.

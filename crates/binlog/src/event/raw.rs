@@ -134,6 +134,23 @@ impl<'a> RawEvent<'a> {
         })
     }
 
+    /// Takes `bytes` for one whole event whose length and checksum were checked before.
+    pub(crate) fn checked_before(bytes: &'a [u8], checksum: ChecksumAlgorithm) -> Result<Self> {
+        let malformed = || Error::Malformed {
+            event: "binlog",
+            problem: "it is shorter than a header",
+        };
+        let event = match checksum {
+            ChecksumAlgorithm::Crc32 => Self::trusted(bytes),
+            ChecksumAlgorithm::None => EventHeader::decode(bytes).map(|header| Self {
+                header,
+                bytes,
+                body: &bytes[HEADER_LENGTH..],
+            }),
+        };
+        event.ok_or_else(malformed)
+    }
+
     /// Takes `bytes` for one whole event that was checked before and ends with a checksum.
     pub(crate) fn trusted(bytes: &'a [u8]) -> Option<Self> {
         let header = EventHeader::decode(bytes)?;

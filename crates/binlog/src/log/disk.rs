@@ -1,9 +1,16 @@
 //! The file operations that the log needs, and nothing more, so that tests can put a disk below it that fails.
 
+use rustix::fs::{FallocateFlags, fallocate};
 use std::fmt;
-use std::io::{self, IoSlice};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, IoSlice};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
+
+/// What the disk writes as a unit: extensions of a file start and end at multiples of it, in bytes.
+pub const BLOCK_LENGTH: u64 = 4096;
 
 /// A disk with directories.
 pub trait Disk: Send + Sync + fmt::Debug {
@@ -11,7 +18,9 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
     /// Opens a file for reading and writing.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
-    /// The names of the files in a directory.
+    /// When a file was last written.
+    fn modified(&self, path: &Path) -> io::Result<SystemTime>;
+    /// The names of the files in a directory, in any order.
     fn list(&self, directory: &Path) -> io::Result<Vec<String>>;
     /// Renames a file, over one that may be there.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -23,41 +32,228 @@ pub trait Disk: Send + Sync + fmt::Debug {
 
 /// An open file.
 pub trait DiskFile: Send + Sync + fmt::Debug {
-    /// Reads up to that many bytes from there; 0 at the end.
+    /// Reads up to that many bytes from there; 0 only at the end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Writes all of the pieces, one behind the other, from there.
     fn write_at(&self, pieces: &[IoSlice<'_>], offset: u64) -> io::Result<()>;
-    /// Extends the file with zeros that are on the disk when it returns. Does not disturb syncs of what is before.
+    /// Extends the file from `offset` (its end, a multiple of [`BLOCK_LENGTH`], as `length` is) with zeros that are on
+    /// the disk when it returns, and holds up syncs of what stands before as little as it can.
     fn extend_with_zeros(&self, offset: u64, length: u64) -> io::Result<()>;
-    /// Makes the content durable.
+    /// Makes content and length durable.
     fn sync(&self) -> io::Result<()>;
-    /// Cuts the file.
-    fn truncate(&self, length: u64) -> io::Result<()>;
+    /// Cuts the file, or extends it with zeros that are not durable.
+    fn set_length(&self, length: u64) -> io::Result<()>;
     /// The file's length in bytes.
     fn length(&self) -> io::Result<u64>;
 }
 
-/// The operating system's.
+/// The operating system's disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
 impl Disk for RealDisk {
-    fn create(&self, _path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        todo!()
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path)?;
+        Ok(Arc::new(RealFile {
+            file,
+            path: path.to_owned(),
+        }))
     }
-    fn open(&self, _path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        todo!()
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        Ok(Arc::new(RealFile {
+            file,
+            path: path.to_owned(),
+        }))
     }
-    fn list(&self, _directory: &Path) -> io::Result<Vec<String>> {
-        todo!()
+
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        fs::metadata(path)?.modified()
     }
-    fn rename(&self, _from: &Path, _to: &Path) -> io::Result<()> {
-        todo!()
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            // What is not UTF-8 is none of ours.
+            names.extend(entry?.file_name().into_string().ok());
+        }
+        Ok(names)
     }
-    fn remove(&self, _path: &Path) -> io::Result<()> {
-        todo!()
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
     }
-    fn sync_directory(&self, _directory: &Path) -> io::Result<()> {
-        todo!()
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        File::open(directory)?.sync_all()
+    }
+}
+
+#[derive(Debug)]
+struct RealFile {
+    file: File,
+    path: PathBuf,
+}
+
+/// How much is written at a time when a file is extended: long enough for the disk's throughput, short enough that a
+/// commit's write to the same file, which waits for it, does not wait long.
+const ZEROS_LENGTH: usize = 256 * 1024;
+
+/// Zeros, aligned as direct writes ask for.
+#[repr(align(4096))]
+struct Zeros([u8; ZEROS_LENGTH]);
+
+static ZEROS: Zeros = Zeros([0; ZEROS_LENGTH]);
+
+/// Some zeros to fill a block with.
+pub(super) fn zeros(length: usize) -> &'static [u8] {
+    &ZEROS.0[..length]
+}
+
+/// No system call takes more pieces than this (IOV_MAX).
+const PIECES_MAX: usize = 1024;
+
+impl DiskFile for RealFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        loop {
+            match self.file.read_at(buffer, offset) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+
+    fn write_at(&self, pieces: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
+        let total: usize = pieces.iter().map(|piece| piece.len()).sum();
+        let first = &pieces[..pieces.len().min(PIECES_MAX)];
+        // Nearly always this one call writes everything.
+        let written = match rustix::io::pwritev(&self.file, first, offset) {
+            Ok(written) => written,
+            Err(rustix::io::Errno::INTR) => 0,
+            Err(error) => return Err(error.into()),
+        };
+        if written == total {
+            return Ok(());
+        }
+        let mut skip = written;
+        let mut at = offset + written as u64;
+        for piece in pieces {
+            let rest = &piece[skip.min(piece.len())..];
+            skip -= piece.len() - rest.len();
+            self.file.write_all_at(rest, at)?;
+            at += rest.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// The blocks are written around the page cache by a second descriptor, synchronously: no dirty page of them is there
+    /// for a commit's fdatasync to write, and none is read back when the log is appended to, since appends fill whole
+    /// blocks. File systems that cannot do that (tmpfs) get a write and a sync.
+    fn extend_with_zeros(&self, offset: u64, length: u64) -> io::Result<()> {
+        assert!(offset.is_multiple_of(BLOCK_LENGTH) && length.is_multiple_of(BLOCK_LENGTH));
+        // All room is taken at once, so that a full disk is found before anything is written, and in few extents.
+        match fallocate(&self.file, FallocateFlags::empty(), offset, length) {
+            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let direct = (rustix::fs::OFlags::DIRECT | rustix::fs::OFlags::DSYNC)
+            .bits()
+            .cast_signed();
+        let direct = OpenOptions::new()
+            .write(true)
+            .custom_flags(direct)
+            .open(&self.path);
+        let end = offset + length;
+        let mut at = offset;
+        if let Ok(direct) = direct {
+            while at < end {
+                match direct.write_all_at(zeros((end - at).min(ZEROS_LENGTH as u64) as usize), at) {
+                    Ok(()) => at += (end - at).min(ZEROS_LENGTH as u64),
+                    Err(error) if error.kind() == ErrorKind::InvalidInput => break,
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        if at < end {
+            while at < end {
+                let length = (end - at).min(ZEROS_LENGTH as u64);
+                self.file.write_all_at(zeros(length as usize), at)?;
+                at += length;
+            }
+            self.file.sync_data()?;
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.file.set_len(length)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+}
+
+/// Reads until the buffer is full or the file ends; returns how much was read.
+pub(super) fn read_fully(file: &dyn DiskFile, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read_at(&mut buffer[filled..], offset + filled as u64)? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_pieces_are_written_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = RealDisk.create(&directory.path().join("f")).unwrap();
+        let parts: Vec<Vec<u8>> = (0..3000usize)
+            .map(|number| vec![number as u8; number % 7])
+            .collect();
+        let pieces: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+        file.write_at(&pieces, 5).unwrap();
+        let expected = [&[0; 5][..], &parts.concat()].concat();
+        let mut read = vec![1; expected.len() + 10];
+        let length = read_fully(&*file, &mut read, 0).unwrap();
+        assert_eq!(read[..length], expected);
+    }
+
+    #[test]
+    fn extending_writes_zeros() {
+        // Not under /tmp alone: the directory of the build is on a disk, which direct writes need.
+        for directory in [
+            tempfile::tempdir().unwrap(),
+            tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap(),
+        ] {
+            let path = directory.path().join("f");
+            let file = RealDisk.create(&path).unwrap();
+            file.extend_with_zeros(0, 3 * 256 * 1024 + 4096).unwrap();
+            file.write_at(&[IoSlice::new(b"log")], 4096).unwrap();
+            file.extend_with_zeros(3 * 256 * 1024 + 4096, 8192).unwrap();
+            let content = fs::read(&path).unwrap();
+            assert_eq!(content.len(), 3 * 256 * 1024 + 4096 + 8192);
+            assert_eq!(&content[4096..4099], b"log");
+            assert_eq!(content.iter().filter(|byte| **byte != 0).count(), 3);
+        }
     }
 }

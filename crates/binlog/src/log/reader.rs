@@ -1,9 +1,16 @@
-//! Reading the log.
+//! Reading the log: events or event groups in order, across files, up to a limit.
 
-use crate::error::Result;
-use crate::event::{FormatDescription, RawEvent};
+use super::disk::DiskFile;
+use super::files::FileEntry;
+use super::grouping::{Grouping, Role};
+use super::handle::{Inner, Log};
+use super::head::read_format;
+use super::stream::EventStream;
+use crate::error::{Error, Result};
+use crate::event::{FormatDescription, MAGIC, RawEvent};
 use crate::group::EventGroup;
 use paceline_types::LogPosition;
+use std::sync::Arc;
 
 /// An event and its place.
 #[derive(Clone, Copy, Debug)]
@@ -12,38 +19,137 @@ pub struct LoggedEvent<'a> {
     pub start: LogPosition,
     /// Where it ends.
     pub end: LogPosition,
-    /// The event, checked.
+    /// The event, its length and checksum checked.
     pub event: RawEvent<'a>,
 }
 
-/// Reads events or event groups in order, across files, up to a limit.
+/// Reads events or event groups in order, across files, up to a limit. It may run beside everything else: appends go behind
+/// its limit, and a file that is purged stays readable until it is left.
+///
+/// The Rotate event at a file's end is given like any other; the next event is then the next file's Format_description.
 #[derive(Debug)]
 pub struct LogReader {
-    position: LogPosition,
+    inner: Arc<Inner>,
+    stream: EventStream,
+    ordinal: u32,
     limit: LogPosition,
     format: FormatDescription,
+    grouping: Grouping,
+}
+
+impl Log {
+    /// A reader from `from` (where an event starts or ends; anything in a file's first four bytes is its beginning, and
+    /// [`LogPosition::ZERO`] the beginning of the log) to `limit`, which must not be past what is written.
+    ///
+    /// # Errors
+    /// [`Error::Purged`] if the file is no longer there, [`Error::UnknownPosition`] if it never was or is shorter.
+    pub fn reader(&self, from: LogPosition, limit: LogPosition) -> Result<LogReader> {
+        let inner = &self.inner;
+        let entry = if from == LogPosition::ZERO {
+            inner.file_from_ordinal(0).ok_or(Error::UnknownPosition(from))?
+        } else {
+            inner
+                .file_by_ordinal(from.ordinal())
+                .ok_or_else(|| match inner.file_from_ordinal(0) {
+                    Some(first) if from.ordinal() < first.ordinal => Error::Purged,
+                    _ => Error::UnknownPosition(from),
+                })?
+        };
+        let (stream, format) = inner.open_stream(&entry, limit)?;
+        let mut reader = LogReader {
+            inner: Arc::clone(inner),
+            stream,
+            ordinal: entry.ordinal,
+            limit,
+            format,
+            grouping: Grouping::Outside,
+        };
+        let offset = from.offset().max(MAGIC.len() as u64);
+        let written = self.written();
+        let length = if entry.ordinal == written.ordinal() {
+            written.offset()
+        } else {
+            entry.length
+        };
+        if offset > length {
+            return Err(Error::UnknownPosition(from));
+        }
+        reader.stream.seek(offset);
+        Ok(reader)
+    }
 }
 
 impl LogReader {
-    /// The next event of any kind, or `None` at the limit.
+    /// The next event of any kind, or `None` at the limit (after which a higher one may be set).
     ///
     /// # Errors
-    /// [`crate::Error::Damaged`] with file and offset.
+    /// [`Error::Damaged`] with file and offset.
     pub fn next_event(&mut self) -> Result<Option<LoggedEvent<'_>>> {
-        todo!()
+        loop {
+            if self.position() >= self.limit {
+                return Ok(None);
+            }
+            if self.stream.position() < self.stream.limit() {
+                break;
+            }
+            if !self.go_to_next_file()? {
+                return Ok(None);
+            }
+        }
+        let ordinal = self.ordinal;
+        match self.stream.next()? {
+            None => Ok(None),
+            Some((start, event)) => {
+                let end = start + event.bytes().len() as u64;
+                Ok(Some(LoggedEvent {
+                    start: LogPosition::new(ordinal, start),
+                    end: LogPosition::new(ordinal, end),
+                    event,
+                }))
+            }
+        }
     }
 
-    /// The next whole event group, or `None` at the limit. Events that belong to the log itself are stepped over.
+    /// The next whole event group, or `None` at the limit. Events that belong to the log itself are stepped over. Must start
+    /// between two groups.
     ///
     /// # Errors
-    /// As for [`Self::next_event`].
+    /// As for [`Self::next_event`]; and [`Error::Damaged`] for a group that has no end.
     pub fn next_group(&mut self) -> Result<Option<EventGroup>> {
-        todo!()
+        let mut group: Option<EventGroup> = None;
+        let mut grouping = self.grouping;
+        let result = loop {
+            let Some(LoggedEvent { start, event, .. }) = self.next_event()? else {
+                break group;
+            };
+            let role = grouping.observe(&event);
+            let step = match (&role, &mut group) {
+                (Err(_), _) | (Ok(Role::Control), _) => Ok(()),
+                (Ok(Role::Begins), group) => {
+                    EventGroup::begin(start, &event).map(|begun| *group = Some(begun))
+                }
+                (Ok(Role::Inside | Role::Ends), Some(group)) => {
+                    group.push(&event);
+                    Ok(())
+                }
+                (Ok(Role::Inside | Role::Ends), None) => Ok(()),
+            };
+            match role.and_then(|role| step.map(|()| role)) {
+                Ok(Role::Ends) => return Ok(group),
+                Ok(_) => {}
+                Err(error) => return Err(self.stream.damaged(start.offset(), error.to_string())),
+            }
+        };
+        // The limit stands in the middle of a group: start over when there is more.
+        if let Some(group) = result {
+            self.stream.seek(group.start().offset());
+        }
+        Ok(None)
     }
 
     /// Where the next event starts.
     pub fn position(&self) -> LogPosition {
-        self.position
+        LogPosition::new(self.ordinal, self.stream.position())
     }
 
     /// Where the reader stops for now.
@@ -55,10 +161,89 @@ impl LogReader {
     /// durable.
     pub fn set_limit(&mut self, limit: LogPosition) {
         self.limit = limit;
+        if let Some(entry) = self.inner.file_by_ordinal(self.ordinal) {
+            self.stream.set_limit(self.inner.limit_in(&entry, limit));
+        }
+    }
+
+    /// The name of the file that it is in.
+    pub fn file_name(&self) -> &str {
+        self.stream.name()
     }
 
     /// The Format_description of the file that it is in.
     pub fn format(&self) -> &FormatDescription {
         &self.format
+    }
+
+    /// Goes on in the next file, if there is one below the limit.
+    fn go_to_next_file(&mut self) -> Result<bool> {
+        if self.ordinal >= self.limit.ordinal() {
+            return Ok(false);
+        }
+        // The file was still growing when its limit was set.
+        if let Some(entry) = self.inner.file_by_ordinal(self.ordinal) {
+            let limit = self.inner.limit_in(&entry, self.limit);
+            if limit > self.stream.position() {
+                self.stream.set_limit(limit);
+                return Ok(true);
+            }
+        }
+        let Some(next) = self.inner.file_from_ordinal(self.ordinal + 1) else {
+            return Ok(false);
+        };
+        if next.ordinal > self.limit.ordinal() {
+            return Ok(false);
+        }
+        let (mut stream, format) = self.inner.open_stream(&next, self.limit)?;
+        stream.seek(MAGIC.len() as u64);
+        self.stream = stream;
+        self.format = format;
+        self.ordinal = next.ordinal;
+        Ok(true)
+    }
+}
+
+impl Inner {
+    /// Up to where a file may be read when the log may be read up to `limit`.
+    fn limit_in(&self, entry: &FileEntry, limit: LogPosition) -> u64 {
+        if entry.ordinal == limit.ordinal() {
+            return limit.offset();
+        }
+        let written = self.written.load(std::sync::atomic::Ordering::Acquire);
+        let written = LogPosition::from_u64(written);
+        if entry.ordinal == written.ordinal() {
+            written.offset()
+        } else {
+            entry.length
+        }
+    }
+
+    pub fn open_entry(&self, entry: &FileEntry) -> Result<Arc<dyn DiskFile>> {
+        let active = self.active.read();
+        if active.ordinal == entry.ordinal {
+            return Ok(Arc::clone(&active.file));
+        }
+        drop(active);
+        self.disk
+            .open(&self.path(&entry.name))
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => Error::MissingFile(entry.name.clone()),
+                _ => self.io_error("open", &entry.name, error),
+            })
+    }
+
+    /// The events of a file from its Format_description on, which is read.
+    pub fn open_stream(
+        &self,
+        entry: &FileEntry,
+        limit: LogPosition,
+    ) -> Result<(EventStream, FormatDescription)> {
+        let file = self.open_entry(entry)?;
+        let limit = self.limit_in(entry, limit).max(entry.head_length);
+        let mut stream = EventStream::new(file, entry.name.clone(), MAGIC.len() as u64, limit);
+        stream.check_magic()?;
+        let (format, _) = read_format(&mut stream)?;
+        Ok((stream, format))
     }
 }

@@ -1,0 +1,159 @@
+//! The head of a file: what stands before its first event group.
+//!
+//! ```text
+//! magic | Format_description (in use) | Ignorable: FileHead (ordinal) | Gtid_list | Binlog_checkpoint | …
+//! ```
+//! Files of MariaDB and files of Paceline differ in the ordinal's event only. The head is synced before the index names
+//! the file, so a file in the index whose head is not whole is damaged and not torn.
+
+use super::config::SyncMode;
+use super::disk::DiskFile;
+use super::stream::EventStream;
+use crate::error::Result;
+use crate::event::{
+    BinlogCheckpointEvent, Event, EventFlags, EventStamp, FormatDescription, GtidListEvent, IgnorableEvent,
+    MAGIC, encode_event,
+};
+use crate::gtid::BinlogState;
+use paceline_types::ServerId;
+use std::sync::Arc;
+
+/// Whether a file is the first one since the server started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Occasion {
+    /// It is: its Format_description says when.
+    ServerStart,
+    /// It follows another one.
+    Rotation,
+}
+
+/// What a new file begins with.
+#[derive(Debug)]
+pub(super) struct NewHead<'a> {
+    pub server_id: ServerId,
+    pub server_version: &'a str,
+    pub now: u32,
+    pub occasion: Occasion,
+    pub ordinal: u32,
+    pub sync_mode: SyncMode,
+    pub state: &'a BinlogState,
+    pub checkpoint: &'a str,
+}
+
+impl NewHead<'_> {
+    /// The bytes, from the magic on.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        let stamp = EventStamp {
+            timestamp: self.now,
+            server_id: self.server_id,
+            flags: EventFlags::NONE,
+        };
+        let created = match self.occasion {
+            Occasion::ServerStart => self.now,
+            Occasion::Rotation => 0,
+        };
+        let format = FormatDescription::new(self.server_version, created);
+        let in_use = EventStamp {
+            flags: EventFlags::BINLOG_IN_USE,
+            ..stamp
+        };
+        encode_event(&mut out, &in_use, MAGIC.len() as u64, &format);
+        let ignorable = EventStamp {
+            flags: EventFlags::IGNORABLE,
+            ..stamp
+        };
+        let start = out.len() as u64;
+        let head = IgnorableEvent::FileHead {
+            ordinal: self.ordinal,
+            sync_mode: self.sync_mode,
+        };
+        encode_event(&mut out, &ignorable, start, &head);
+        let start = out.len() as u64;
+        encode_event(&mut out, &stamp, start, &GtidListEvent::of_state(self.state));
+        let start = out.len() as u64;
+        encode_event(
+            &mut out,
+            &stamp,
+            start,
+            &BinlogCheckpointEvent {
+                file_name: self.checkpoint.as_bytes(),
+            },
+        );
+        out
+    }
+}
+
+/// What the head of a file says.
+#[derive(Clone, Debug)]
+pub(super) struct FileHead {
+    /// Whether it says that it was not closed.
+    pub in_use: bool,
+    pub ordinal: u32,
+    /// How the file is synced at its start.
+    pub sync_mode: SyncMode,
+    /// The GTID state of all files before.
+    pub state: BinlogState,
+    /// Where the head's Gtid_list ends, in bytes.
+    pub length: u64,
+}
+
+impl FileHead {
+    /// Reads the head of a file that Paceline has written.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`].
+    pub fn read(file: &Arc<dyn DiskFile>, name: &str) -> Result<Self> {
+        let length = file.length().map_err(|source| crate::Error::Io {
+            operation: "examine",
+            path: name.into(),
+            source,
+        })?;
+        let mut stream = EventStream::new(Arc::clone(file), name.to_owned(), MAGIC.len() as u64, length);
+        stream.check_magic()?;
+        let (format, in_use) = read_format(&mut stream)?;
+        let mut identity = None;
+        loop {
+            let Some((start, event)) = stream.next()? else {
+                return Err(stream.damaged(length, "it ends within its head"));
+            };
+            match event.decode(&format)? {
+                Event::Ignorable(IgnorableEvent::FileHead { ordinal, sync_mode }) => {
+                    identity = Some((ordinal, sync_mode))
+                }
+                Event::GtidList(list) => {
+                    let Some((ordinal, sync_mode)) = identity else {
+                        return Err(
+                            stream.damaged(start, "its ordinal is missing: no server of this kind wrote it")
+                        );
+                    };
+                    let length = stream.position();
+                    return Ok(Self {
+                        in_use,
+                        ordinal,
+                        sync_mode,
+                        state: list.state(),
+                        length,
+                    });
+                }
+                Event::Gtid(_) => return Err(stream.damaged(start, "its head has no GTID list")),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Reads the Format_description at the stream's position, and whether the file is in use.
+pub(super) fn read_format(stream: &mut EventStream) -> Result<(FormatDescription, bool)> {
+    let start = stream.position();
+    let Some((_, event)) = stream.next()? else {
+        return Err(stream.damaged(start, "it has no Format_description"));
+    };
+    let in_use = event.header().flags.contains(EventFlags::BINLOG_IN_USE);
+    if event.event_type() != crate::event::EventType::FORMAT_DESCRIPTION {
+        return Err(stream.damaged(start, "its first event is no Format_description"));
+    }
+    let format = FormatDescription::decode(event.body())?;
+    stream.set_checksum(format.checksum);
+    Ok((format, in_use))
+}

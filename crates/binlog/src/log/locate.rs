@@ -1,0 +1,248 @@
+//! Finding GTIDs: where somebody must start to read, where a transaction is, what was written before a place.
+//!
+//! The head of each file has the GTID state before it, and is known since the log was opened; so which file holds the answer is
+//! known without reading. Within the file its GTID index narrows the search to one stretch of some 64 KiB, whose Gtid events
+//! are then looked at.
+//!
+//! What a *position* has behind it follows MariaDB (`contains_all_slave_gtid`): in a domain whose GTID in the position is
+//! D-S-N, everything up to that very transaction; where it is not in the log, everything with a number up to N.
+
+use super::files::FileEntry;
+use super::gtid_index::{GtidIndex, GtidIndexBuilder};
+use super::handle::{Inner, Log};
+use super::head::FileHead;
+use super::tail::read_tail;
+use crate::error::{Error, Result};
+use crate::event::{EventType, GtidEvent};
+use crate::gtid::{BinlogState, GtidPosition, LOCAL_DOMAIN};
+use paceline_types::{Gtid, LogPosition};
+use std::sync::Arc;
+
+impl Log {
+    /// Where somebody who has everything in `position` must start to read: no transaction before it is missing there. Reads
+    /// an index or at most one file.
+    ///
+    /// # Errors
+    /// [`Error::Purged`] if what is missing begins before the first file.
+    pub fn locate(&self, position: &GtidPosition) -> Result<LogPosition> {
+        let inner = &self.inner;
+        let files: Vec<Arc<FileEntry>> = inner.files.read().clone();
+        // From the newest on, as the replica that asks is usually not far behind.
+        let file = files
+            .iter()
+            .rev()
+            .find(|file| is_behind(&file.state, position))
+            .ok_or(Error::Purged)?;
+        let mut state = file.state.clone();
+        let missing = |state: &BinlogState, gtid: Gtid| !has(state, position, gtid);
+        let stretch = inner.find_stretch(file, &mut state, |state, gtids| {
+            // Updated one by one: what is missing may depend on what came just before.
+            let mut state = state.clone();
+            gtids.iter().any(|gtid| {
+                let missing = missing(&state, *gtid);
+                state.update(*gtid);
+                missing
+            })
+        })?;
+        let mut found = None;
+        let end = inner.walk(file, stretch, self.written(), |gtid, start| {
+            if missing(&state, gtid) {
+                found = Some(start);
+                return Walk::Stop;
+            }
+            state.update(gtid);
+            Walk::On
+        })?;
+        Ok(LogPosition::new(file.ordinal, found.unwrap_or(end)))
+    }
+
+    /// Where this transaction's event group starts, or `None` if it is not in the log. Reads an index or at most one file.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn find(&self, gtid: Gtid) -> Result<Option<LogPosition>> {
+        let inner = &self.inner;
+        let files: Vec<Arc<FileEntry>> = inner.files.read().clone();
+        let reached = |state: &BinlogState| {
+            state
+                .last_of(gtid.domain_id, gtid.server_id)
+                .is_some_and(|last| last.sequence >= gtid.sequence)
+        };
+        // The last file that does not yet have it behind it.
+        let Some(file) = files.iter().rev().find(|file| !reached(&file.state)) else {
+            return Ok(None);
+        };
+        let mut state = file.state.clone();
+        let stretch = inner.find_stretch(file, &mut state, |_, gtids| {
+            let same_server =
+                |other: &&Gtid| other.domain_id == gtid.domain_id && other.server_id == gtid.server_id;
+            gtids
+                .iter()
+                .filter(same_server)
+                .any(|other| other.sequence >= gtid.sequence)
+        })?;
+        let mut found = None;
+        inner.walk(file, stretch, self.written(), |other, start| {
+            if other == gtid {
+                found = Some(LogPosition::new(file.ordinal, start));
+                return Walk::Stop;
+            }
+            Walk::On
+        })?;
+        Ok(found)
+    }
+
+    /// The GTID state just before a position, which must be where an event starts or ends (`BINLOG_GTID_POS()` is the
+    /// [`BinlogState::position`] of it).
+    ///
+    /// # Errors
+    /// [`Error::UnknownPosition`] for a place that is not in the log.
+    pub fn state_at(&self, position: LogPosition) -> Result<BinlogState> {
+        let inner = &self.inner;
+        let file = inner
+            .file_by_ordinal(position.ordinal())
+            .ok_or(Error::UnknownPosition(position))?;
+        let written = self.written();
+        let end = if file.ordinal == written.ordinal() {
+            written.offset()
+        } else {
+            file.length
+        };
+        if position.offset() > end {
+            return Err(Error::UnknownPosition(position));
+        }
+        let mut state = file.state.clone();
+        let mut from = file.head_length;
+        inner.with_index(&file, |index| {
+            for (offset, gtids) in index.entries() {
+                if offset > position.offset() {
+                    break;
+                }
+                gtids.iter().for_each(|gtid| state.update(*gtid));
+                from = offset;
+            }
+        })?;
+        inner.walk(&file, Stretch { from }, written, |gtid, start| {
+            if start >= position.offset() {
+                return Walk::Stop;
+            }
+            state.update(gtid);
+            Walk::On
+        })?;
+        Ok(state)
+    }
+}
+
+/// Whether a position has a transaction, when `state` is everything before it.
+fn has(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
+    if gtid.domain_id == LOCAL_DOMAIN {
+        return true;
+    }
+    let Some(last) = position.get(gtid.domain_id) else {
+        return false;
+    };
+    // Behind the very transaction that the position names, everything is missing.
+    let reached = state.last_of(last.domain_id, last.server_id) == Some(last);
+    gtid == last || (!reached && gtid.sequence <= last.sequence)
+}
+
+/// Whether a position has everything in a state.
+fn is_behind(state: &BinlogState, position: &GtidPosition) -> bool {
+    state.iter().all(|gtid| match position.get(gtid.domain_id) {
+        None => false,
+        Some(last) if state.last(gtid.domain_id) == Some(last) => true,
+        // What the position names is there, and something came after it.
+        Some(last) if gtid == last => false,
+        Some(last) => gtid.sequence <= last.sequence,
+    })
+}
+
+/// Where in a file to look at each Gtid event.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    from: u64,
+}
+
+/// Whether to look further.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Walk {
+    On,
+    Stop,
+}
+
+impl Inner {
+    /// The start of the stretch of a file before whose end something holds; updates the state to there.
+    fn find_stretch(
+        &self,
+        file: &FileEntry,
+        state: &mut BinlogState,
+        mut holds: impl FnMut(&BinlogState, &[Gtid]) -> bool,
+    ) -> Result<Stretch> {
+        let mut from = file.head_length;
+        self.with_index(file, |index| {
+            for (offset, gtids) in index.entries() {
+                if holds(state, gtids) {
+                    break;
+                }
+                gtids.iter().for_each(|gtid| state.update(*gtid));
+                from = offset;
+            }
+        })?;
+        Ok(Stretch { from })
+    }
+
+    /// Looks at the Gtid events of a file from a place on. Returns where it stopped.
+    fn walk(
+        &self,
+        file: &FileEntry,
+        stretch: Stretch,
+        written: LogPosition,
+        mut visit: impl FnMut(Gtid, u64) -> Walk,
+    ) -> Result<u64> {
+        let (mut stream, _) = self.open_stream(file, written)?;
+        stream.seek(stretch.from);
+        while let Some((start, event)) = stream.next()? {
+            if event.event_type() == EventType::GTID {
+                let gtid = GtidEvent::decode(event.body(), event.header().server_id)?.gtid;
+                if visit(gtid, start) == Walk::Stop {
+                    return Ok(start);
+                }
+            }
+        }
+        Ok(stream.position())
+    }
+
+    /// Looks into a file's GTID index: in memory, from beside the file, or made again.
+    fn with_index<T>(&self, file: &FileEntry, look: impl FnOnce(&GtidIndex) -> T) -> Result<T> {
+        let active = Arc::clone(&self.active.read());
+        if active.ordinal == file.ordinal {
+            return Ok(look(active.index.lock().index()));
+        }
+        let path = self.index_path(&file.name);
+        if let Some(index) = GtidIndex::load(&*self.disk, &path, file.ordinal, file.length) {
+            return Ok(look(&index));
+        }
+        let builder = self.read_whole(file)?;
+        if let Err(error) = builder
+            .index()
+            .save(&*self.disk, &path, file.ordinal, file.length)
+        {
+            tracing::warn!("cannot write the GTID index of '{}': {error}", file.name);
+        }
+        Ok(look(builder.index()))
+    }
+
+    fn read_whole(&self, file: &FileEntry) -> Result<GtidIndexBuilder> {
+        let opened = self.open_entry(file)?;
+        let head = FileHead::read(&opened, &file.name)?;
+        let tail = read_tail(&opened, &file.name, &head)?;
+        if tail.end != file.length {
+            return Err(Error::Damaged {
+                file: file.name.clone(),
+                offset: tail.end,
+                problem: "it is not readable to its end".to_owned(),
+            });
+        }
+        Ok(tail.builder)
+    }
+}

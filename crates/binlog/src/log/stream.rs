@@ -1,0 +1,240 @@
+//! Reading the events of one file, in order, and telling an end from damage.
+
+use super::disk::{DiskFile, read_fully};
+use crate::error::{Error, Result};
+use crate::event::{
+    CHECKSUM_LENGTH, ChecksumAlgorithm, EventHeader, HEADER_LENGTH, MAGIC, RawEvent, checksum_is_right,
+    end_position,
+};
+use std::io;
+use std::sync::Arc;
+
+/// How much is read at a time, in bytes.
+const CHUNK_LENGTH: usize = 256 * 1024;
+
+/// The events of one file. It never reads past its limit.
+#[derive(Debug)]
+pub(super) struct EventStream {
+    file: Arc<dyn DiskFile>,
+    /// For errors.
+    name: String,
+    checksum: ChecksumAlgorithm,
+    /// Where the next event starts.
+    position: u64,
+    /// Where reading stops.
+    limit: u64,
+    /// Bytes of the file from `buffer_start` on.
+    buffer: Vec<u8>,
+    buffer_start: u64,
+}
+
+/// What stands at a place in the file.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A good event of this many bytes, at the stream's position before; the position is behind it now.
+    Event { start: u64, length: usize },
+    /// The limit.
+    Limit,
+    /// Bytes that are no good event.
+    Bad(&'static str),
+}
+
+impl EventStream {
+    /// From `position` to `limit`. The events are expected to have checksums until [`Self::set_checksum`] says otherwise.
+    pub fn new(file: Arc<dyn DiskFile>, name: String, position: u64, limit: u64) -> Self {
+        let checksum = ChecksumAlgorithm::Crc32;
+        Self {
+            file,
+            name,
+            checksum,
+            position,
+            limit,
+            buffer: Vec::new(),
+            buffer_start: 0,
+        }
+    }
+
+    pub fn set_checksum(&mut self, checksum: ChecksumAlgorithm) {
+        self.checksum = checksum;
+    }
+
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    pub fn set_limit(&mut self, limit: u64) {
+        // What was read beyond a limit that moves back is never looked at again: the buffer ends at the old one.
+        if limit < self.limit {
+            self.buffer.clear();
+        }
+        self.limit = limit;
+    }
+
+    pub fn seek(&mut self, position: u64) {
+        self.position = position;
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The magic at the head of the file.
+    pub fn check_magic(&mut self) -> Result<()> {
+        let mut magic = [0; MAGIC.len()];
+        let length = read_fully(&*self.file, &mut magic, 0).map_err(|error| self.io_error(error))?;
+        if length < MAGIC.len() || magic != MAGIC {
+            return Err(self.damaged(0, "it does not begin as a binary log"));
+        }
+        Ok(())
+    }
+
+    /// Looks at the next event; steps over it if it is a good one.
+    pub fn advance(&mut self) -> Result<Found> {
+        let start = self.position;
+        if start >= self.limit {
+            return Ok(Found::Limit);
+        }
+        if self.limit - start < (HEADER_LENGTH + CHECKSUM_LENGTH) as u64 {
+            return Ok(Found::Bad("it is cut off"));
+        }
+        let Some(head) = self.bytes(start, HEADER_LENGTH)? else {
+            return Ok(Found::Bad("it is cut off"));
+        };
+        let Some(header) = EventHeader::decode(head) else {
+            return Ok(Found::Bad("it is cut off"));
+        };
+        if let Some(problem) = implausible(&header, start) {
+            return Ok(Found::Bad(problem));
+        }
+        if u64::from(header.length) > self.limit - start {
+            return Ok(Found::Bad("it is cut off"));
+        }
+        let length = header.length as usize;
+        let checksum = self.checksum;
+        let Some(event) = self.bytes(start, length)? else {
+            return Ok(Found::Bad("it is cut off"));
+        };
+        if checksum == ChecksumAlgorithm::Crc32 && !checksum_is_right(event) {
+            return Ok(Found::Bad("its checksum is wrong"));
+        }
+        self.position = start + length as u64;
+        Ok(Found::Event { start, length })
+    }
+
+    /// The next event, where there must be one: `None` at the limit, an error where the file is damaged.
+    pub fn next(&mut self) -> Result<Option<(u64, RawEvent<'_>)>> {
+        match self.advance()? {
+            Found::Event { start, length } => Ok(Some((start, self.event(start, length)?))),
+            Found::Limit => Ok(None),
+            Found::Bad(problem) => Err(self.damaged(self.position, problem)),
+        }
+    }
+
+    /// The event that [`Self::advance`] has just found.
+    pub fn event(&mut self, start: u64, length: usize) -> Result<RawEvent<'_>> {
+        let checksum = self.checksum;
+        let from = (start - self.buffer_start) as usize;
+        RawEvent::checked_before(&self.buffer[from..from + length], checksum)
+    }
+
+    /// That many bytes from there, or `None` if the file is shorter.
+    fn bytes(&mut self, from: u64, length: usize) -> Result<Option<&[u8]>> {
+        let buffered =
+            from >= self.buffer_start && from + length as u64 <= self.buffer_start + self.buffer.len() as u64;
+        if !buffered {
+            let wanted = (length.max(CHUNK_LENGTH) as u64).min(self.limit - from) as usize;
+            self.buffer.resize(wanted, 0);
+            self.buffer_start = from;
+            match read_fully(&*self.file, &mut self.buffer, from) {
+                Ok(read) => self.buffer.truncate(read),
+                Err(error) => {
+                    self.buffer.clear();
+                    return Err(self.io_error(error));
+                }
+            }
+        }
+        let start = (from - self.buffer_start) as usize;
+        Ok(self.buffer.get(start..start + length))
+    }
+
+    /// The first place from `from` on that does not hold zero, or `None` if there are only zeros up to the limit.
+    pub fn first_nonzero(&mut self, from: u64) -> Result<Option<u64>> {
+        let mut at = from;
+        let mut chunk = vec![0; CHUNK_LENGTH];
+        while at < self.limit {
+            let wanted = ((self.limit - at) as usize).min(CHUNK_LENGTH);
+            let read =
+                read_fully(&*self.file, &mut chunk[..wanted], at).map_err(|error| self.io_error(error))?;
+            if let Some(offset) = chunk[..read].iter().position(|byte| *byte != 0) {
+                return Ok(Some(at + offset as u64));
+            }
+            if read < wanted {
+                break;
+            }
+            at += read as u64;
+        }
+        Ok(None)
+    }
+
+    /// The byte at that place, `None` at the limit.
+    pub fn byte(&mut self, at: u64) -> Result<Option<u8>> {
+        if at >= self.limit {
+            return Ok(None);
+        }
+        Ok(self.bytes(at, 1)?.map(|bytes| bytes[0]))
+    }
+
+    /// The first place from `from` on where a good event stands, wherever it may start. The end position in its header
+    /// must be the one for that place, which bytes that are no event hardly ever have.
+    pub fn first_event_from(&mut self, from: u64) -> Result<Option<u64>> {
+        let mut at = from;
+        while let Some(nonzero) = self.first_nonzero(at)? {
+            // A header may begin with zeros: a time of 0 and more.
+            let first = nonzero.saturating_sub(HEADER_LENGTH as u64).max(at);
+            let last = (nonzero + CHUNK_LENGTH as u64).min(self.limit);
+            for place in first..last {
+                self.position = place;
+                if let Found::Event { .. } = self.advance()? {
+                    self.position = place;
+                    return Ok(Some(place));
+                }
+            }
+            at = last;
+        }
+        Ok(None)
+    }
+
+    pub fn damaged(&self, offset: u64, problem: impl Into<String>) -> Error {
+        Error::Damaged {
+            file: self.name.clone(),
+            offset,
+            problem: problem.into(),
+        }
+    }
+
+    fn io_error(&self, source: io::Error) -> Error {
+        Error::Io {
+            operation: "read",
+            path: self.name.clone().into(),
+            source,
+        }
+    }
+}
+
+/// What in a header cannot be right at this place, whatever its event.
+fn implausible(header: &EventHeader, start: u64) -> Option<&'static str> {
+    if header.event_type.0 == 0 {
+        return Some("there is no event type");
+    }
+    if (header.length as usize) < HEADER_LENGTH {
+        return Some("its length is shorter than its header");
+    }
+    if header.end_position != end_position(start, u64::from(header.length)) {
+        return Some("its end position is not where it ends");
+    }
+    None
+}

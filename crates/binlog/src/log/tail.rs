@@ -1,0 +1,258 @@
+//! Reading a file to its end, and deciding what a bad place in it means. The rules are in the module's head.
+
+use super::config::SyncMode;
+use super::disk::DiskFile;
+use super::grouping::{Grouping, Role};
+use super::gtid_index::GtidIndexBuilder;
+use super::head::{FileHead, read_format};
+use super::stream::{EventStream, Found};
+use crate::error::{Error, Result};
+use crate::event::{
+    BinlogCheckpointEvent, CommitId, EventType, FormatDescription, GtidEvent, IgnorableEvent, MAGIC, RawEvent,
+};
+use paceline_types::LogPosition;
+use std::sync::Arc;
+
+/// How a file ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ending {
+    /// With a Stop event.
+    Stop,
+    /// With a Rotate event.
+    Rotate,
+    /// Without.
+    None,
+}
+
+/// What a file holds.
+#[derive(Debug)]
+pub(super) struct Tail {
+    /// Where its last whole event group, or the last event outside of one, ends.
+    pub end: u64,
+    /// The GTID index and state up to there.
+    pub builder: GtidIndexBuilder,
+    /// The file that the last Binlog_checkpoint names.
+    pub checkpoint: Option<String>,
+    pub ending: Ending,
+    /// Everything before was durable, as what stands behind it tells.
+    pub durable: u64,
+    /// How much stands behind `end` that is not zero, in bytes.
+    pub garbage: u64,
+    /// When the last event was written, in seconds since 1970.
+    pub timestamp: u32,
+}
+
+/// Reads a file that may end with a torn write.
+///
+/// # Errors
+/// [`Error::Gap`] where what is bad was durable before.
+pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -> Result<Tail> {
+    let length = file.length().map_err(|source| Error::Io {
+        operation: "examine",
+        path: name.into(),
+        source,
+    })?;
+    let mut stream = EventStream::new(Arc::clone(file), name.to_owned(), MAGIC.len() as u64, length);
+    let (format, _) = read_format(&mut stream)?;
+    let mut scan = Scan {
+        format,
+        ordinal: head.ordinal,
+        grouping: Grouping::Outside,
+        group_start: 0,
+        mode: head.sync_mode,
+        tail: Tail {
+            end: stream.position(),
+            builder: GtidIndexBuilder::new(head.state.clone(), head.length),
+            checkpoint: None,
+            ending: Ending::None,
+            durable: head.length,
+            garbage: 0,
+            timestamp: 0,
+        },
+        open_gtid: None,
+    };
+    let (bad, problem) = loop {
+        match stream.advance()? {
+            Found::Event { start, length } => {
+                let event = stream.event(start, length)?;
+                scan.take(start, &event).map_err(|error| Error::Damaged {
+                    file: name.to_owned(),
+                    offset: start,
+                    problem: error.to_string(),
+                })?;
+            }
+            Found::Limit => break (stream.position(), "it ends"),
+            Found::Bad(problem) => break (stream.position(), problem),
+        }
+    };
+    if scan.tail.ending != Ending::None {
+        // What ends a file was synced, and nothing is written behind it.
+        if let Some(nonzero) = stream.first_nonzero(bad)? {
+            return Err(stream.damaged(nonzero, "there is something behind the event that ends the file"));
+        }
+        return Ok(scan.tail);
+    }
+    scan.tail.garbage = last_nonzero(&mut stream, scan.tail.end)?.map_or(0, |last| last + 1 - scan.tail.end);
+    if scan.tail.garbage > 0 {
+        tracing::warn!("binary log file '{name}' has a torn write at offset {bad}: {problem}");
+        refuse_gap(&mut stream, &scan, bad)?;
+    }
+    Ok(scan.tail)
+}
+
+/// The last place from `from` on that does not hold zero.
+fn last_nonzero(stream: &mut EventStream, from: u64) -> Result<Option<u64>> {
+    let mut last = None;
+    let mut at = from;
+    while let Some(nonzero) = stream.first_nonzero(at)? {
+        last = Some(nonzero);
+        at = nonzero + 1;
+        // Bytes that are not zero usually come in a row.
+        while let Some(byte) = stream.byte(at)? {
+            if byte != 0 {
+                last = Some(at);
+            } else if stream.byte(at + 1)?.is_none_or(|next| next == 0) {
+                break;
+            }
+            at += 1;
+        }
+    }
+    Ok(last)
+}
+
+/// Looks at every good event behind the bad place: was it written after the bad place was durable?
+fn refuse_gap(stream: &mut EventStream, scan: &Scan, bad: u64) -> Result<()> {
+    let mut from = bad + 1;
+    while let Some(found_at) = stream.first_event_from(from)? {
+        let Found::Event { start, length } = stream.advance()? else {
+            break;
+        };
+        let event = stream.event(start, length)?;
+        if let Some(witness) = scan.witness(&event, start, bad) {
+            return Err(Error::Gap {
+                file: stream.name().to_owned(),
+                offset: bad,
+                witness,
+                found_at,
+            });
+        }
+        from = start + length as u64;
+    }
+    Ok(())
+}
+
+/// The state of reading a file.
+#[derive(Debug)]
+struct Scan {
+    format: FormatDescription,
+    ordinal: u32,
+    grouping: Grouping,
+    /// Where the open group starts.
+    group_start: u64,
+    open_gtid: Option<paceline_types::Gtid>,
+    mode: SyncMode,
+    tail: Tail,
+}
+
+impl Scan {
+    /// Takes the next good event.
+    fn take(&mut self, start: u64, event: &RawEvent<'_>) -> Result<()> {
+        if self.tail.ending != Ending::None {
+            return Err(Error::Malformed {
+                event: event.event_type().name(),
+                problem: "it stands behind the file's end",
+            });
+        }
+        let end = start + event.bytes().len() as u64;
+        match self.grouping.observe(event)? {
+            Role::Begins => {
+                let gtid = GtidEvent::decode(event.body(), event.header().server_id)?;
+                self.group_start = start;
+                self.open_gtid = Some(gtid.gtid);
+                if self.mode == SyncMode::EachGroup {
+                    self.tail.durable = self.tail.durable.max(self.write_start(gtid.commit_id, start));
+                }
+            }
+            Role::Inside => {}
+            Role::Ends => {
+                if let Some(gtid) = self.open_gtid.take() {
+                    self.tail.builder.record(gtid, self.group_start);
+                }
+                self.tail.end = end;
+                self.tail.timestamp = event.header().timestamp;
+            }
+            Role::Control => {
+                self.take_control(start, event)?;
+                self.tail.end = end;
+                self.tail.timestamp = event.header().timestamp;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_control(&mut self, start: u64, event: &RawEvent<'_>) -> Result<()> {
+        match event.event_type() {
+            EventType::STOP => self.tail.ending = Ending::Stop,
+            EventType::ROTATE => self.tail.ending = Ending::Rotate,
+            EventType::BINLOG_CHECKPOINT => {
+                let checkpoint = BinlogCheckpointEvent::decode(event.body())?;
+                self.tail.checkpoint = Some(String::from_utf8_lossy(checkpoint.file_name).into_owned());
+                self.tail.durable = self.tail.durable.max(start);
+            }
+            EventType::IGNORABLE => {
+                if let IgnorableEvent::Durable { durable, sync_mode } = IgnorableEvent::decode(event.body())?
+                {
+                    if durable.ordinal() == self.ordinal {
+                        self.tail.durable = self.tail.durable.max(durable.offset());
+                    }
+                    self.mode = sync_mode;
+                }
+            }
+            EventType::FORMAT_DESCRIPTION => {
+                let again = FormatDescription::decode(event.body())?;
+                if again.checksum != self.format.checksum {
+                    return Err(Error::Malformed {
+                        event: "Format_desc",
+                        problem: "the file changes its checksums",
+                    });
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Where the write began that the Gtid event at `start` came with.
+    fn write_start(&self, commit_id: Option<CommitId>, start: u64) -> u64 {
+        let Some(write) = commit_id.map(CommitId::start) else {
+            return start;
+        };
+        // Ours stand in this file, before the event. Anything else was not given out by this server.
+        if write.ordinal() == self.ordinal && write.offset() <= start {
+            write.offset()
+        } else {
+            start
+        }
+    }
+
+    /// What a good event behind a bad place says: something, if it was written when the bad place was durable.
+    fn witness(&self, event: &RawEvent<'_>, start: u64, bad: u64) -> Option<String> {
+        match event.event_type() {
+            EventType::GTID if self.mode == SyncMode::EachGroup => {
+                let gtid = GtidEvent::decode(event.body(), event.header().server_id).ok()?;
+                let behind = self.write_start(gtid.commit_id, start) > bad;
+                behind.then(|| format!("transaction {}", gtid.gtid))
+            }
+            EventType::STOP | EventType::ROTATE | EventType::BINLOG_CHECKPOINT => {
+                Some(format!("a {} event", event.event_type()))
+            }
+            EventType::IGNORABLE => match IgnorableEvent::decode(event.body()).ok()? {
+                IgnorableEvent::Durable { durable, .. } if durable > LogPosition::new(self.ordinal, bad) => {
+                    Some("a record of what was durable".to_owned())
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
