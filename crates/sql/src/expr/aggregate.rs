@@ -5,11 +5,19 @@
 //!        args, distinct, order by                          add(row) … add(row), finish() → Value
 //! ```
 
-use paceline_types::Value;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use paceline_types::decimal::Rounding;
+use paceline_types::error_code::ER_CUT_VALUE_GROUP_CONCAT;
+use paceline_types::{Collation, Decimal, Value};
 
 use super::context::EvalContext;
-use super::expr_type::ExprType;
-use super::tree::Expr;
+use super::errors;
+use super::eval::{compare_values, convert};
+use super::expr_type::{Class, ExprType};
+use super::functions::json_quote;
+use super::tree::{Comparison, Expr};
 use super::window::SortOrder;
 use crate::error::Result;
 
@@ -68,13 +76,82 @@ pub struct Aggregate {
 impl Aggregate {
     /// An accumulator for one group.
     pub fn accumulator(&self) -> Accumulator {
-        todo!()
+        use AggregateFunction as A;
+        let exact = self.ty.class() == Class::Decimal;
+        let state = match self.function {
+            A::CountRows | A::Count => State::Count(0),
+            A::Sum | A::Avg if exact => State::Decimal {
+                sum: Decimal::ZERO,
+                small: 0,
+                count: 0,
+            },
+            A::Sum | A::Avg => State::Double { sum: 0.0, count: 0 },
+            A::Min | A::Max => State::Extreme(None),
+            A::BitAnd => State::Bits(u64::MAX),
+            A::BitOr | A::BitXor => State::Bits(0),
+            A::StddevPop | A::StddevSamp | A::VarPop | A::VarSamp => State::Variance {
+                count: 0,
+                mean: 0.0,
+                squares: 0.0,
+            },
+            A::GroupConcat => State::Texts(Vec::new()),
+            A::JsonArrayAgg | A::JsonObjectAgg => State::Json {
+                text: String::new(),
+                keys: HashSet::new(),
+            },
+        };
+        let seen = (self.distinct == Distinctness::Distinct).then(HashSet::new);
+        Accumulator { state, seen }
+    }
+
+    /// Whether DISTINCT, ORDER BY or the function itself makes the accumulator grow with the group.
+    pub fn is_bounded(&self) -> bool {
+        self.distinct == Distinctness::All
+            && !matches!(
+                self.function,
+                AggregateFunction::GroupConcat
+                    | AggregateFunction::JsonArrayAgg
+                    | AggregateFunction::JsonObjectAgg
+            )
     }
 }
 
 /// What one group has gathered so far.
 #[derive(Debug)]
-pub struct Accumulator {}
+pub struct Accumulator {
+    state: State,
+    /// Keys of the values seen, for DISTINCT.
+    seen: Option<HashSet<Vec<u8>>>,
+}
+
+#[derive(Debug)]
+enum State {
+    Count(i64),
+    /// Integers are summed apart, as long as they fit.
+    Decimal {
+        sum: Decimal,
+        small: i128,
+        count: u64,
+    },
+    Double {
+        sum: f64,
+        count: u64,
+    },
+    Extreme(Option<Value>),
+    Bits(u64),
+    /// Welford's algorithm, as MariaDB uses it.
+    Variance {
+        count: u64,
+        mean: f64,
+        squares: f64,
+    },
+    /// GROUP_CONCAT: each text with its sort keys.
+    Texts(Vec<(String, Vec<Value>)>),
+    Json {
+        text: String,
+        keys: HashSet<String>,
+    },
+}
 
 impl Accumulator {
     /// Takes a row of the group into account.
@@ -82,8 +159,142 @@ impl Accumulator {
     /// # Errors
     /// What the arguments meet; 1690.
     pub fn add(&mut self, aggregate: &Aggregate, row: &[Value], context: &mut EvalContext<'_>) -> Result<()> {
-        let _ = (aggregate, row, context);
-        todo!()
+        if let State::Count(count) = &mut self.state {
+            if aggregate.function == AggregateFunction::CountRows {
+                *count += 1;
+                return Ok(());
+            }
+        }
+        if aggregate.args.len() == 1 {
+            let value = aggregate.args[0].eval_ref(row, context)?;
+            if value.is_null() && aggregate.function != AggregateFunction::JsonArrayAgg {
+                return Ok(());
+            }
+            if let Some(seen) = &mut self.seen {
+                if !seen.insert(distinct_key(&value, &aggregate.args[0].ty, context)) {
+                    return Ok(());
+                }
+            }
+            return self.add_value(aggregate, &value, row, context);
+        }
+        let mut values = Vec::with_capacity(aggregate.args.len());
+        for arg in &aggregate.args {
+            values.push(arg.eval(row, context)?);
+        }
+        let is_json = aggregate.function == AggregateFunction::JsonObjectAgg;
+        if values.iter().any(Value::is_null) && !(is_json && !values[0].is_null()) {
+            return Ok(());
+        }
+        if let Some(seen) = &mut self.seen {
+            let mut key = Vec::new();
+            for (value, arg) in values.iter().zip(&aggregate.args) {
+                key.extend(distinct_key(value, &arg.ty, context));
+            }
+            if !seen.insert(key) {
+                return Ok(());
+            }
+        }
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Texts(texts) => {
+                let mut text = String::new();
+                for (value, arg) in values.iter().zip(&aggregate.args) {
+                    text.push_str(&convert::typed_text(value, &arg.ty, context));
+                }
+                let keys = sort_keys(aggregate, row, context)?;
+                texts.push((text, keys));
+            }
+            State::Json { text, keys } => {
+                let key = convert::text_of(&values[0], context).into_owned();
+                if keys.insert(key.clone()) {
+                    if !text.is_empty() {
+                        text.push_str(", ");
+                    }
+                    text.push_str(&json_quote(&key));
+                    text.push(':');
+                    super::functions::append_json_value(&values[1], &aggregate.args[1].ty, context, text);
+                }
+            }
+            _ => unreachable!("the binder allows several arguments only where they are handled here"),
+        }
+        Ok(())
+    }
+
+    fn add_value(
+        &mut self,
+        aggregate: &Aggregate,
+        value: &Value,
+        row: &[Value],
+        context: &mut EvalContext<'_>,
+    ) -> Result<()> {
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Decimal { sum, small, count } => {
+                *count += 1;
+                match value {
+                    Value::Int(number) => *small += i128::from(*number),
+                    Value::UInt(number) => *small += i128::from(*number),
+                    other => {
+                        let number = convert::to_decimal(other, context)?;
+                        *sum = sum
+                            .add(&number)
+                            .map_err(|_| errors::out_of_range("DECIMAL", "sum"))?;
+                    }
+                }
+            }
+            State::Double { sum, count } => {
+                *count += 1;
+                *sum += convert::to_double(value, context)?;
+            }
+            State::Extreme(best) => {
+                let wanted = if aggregate.function == AggregateFunction::Min {
+                    Ordering::Less
+                } else {
+                    Ordering::Greater
+                };
+                let better = match best {
+                    None => true,
+                    Some(best) => {
+                        compare_values(&own_rule(&aggregate.args[0].ty, value), value, best, context)?
+                            == Some(wanted)
+                    }
+                };
+                if better {
+                    *best = Some(value.clone());
+                }
+            }
+            State::Bits(bits) => {
+                let value = convert::to_bits(value, context)?;
+                match aggregate.function {
+                    AggregateFunction::BitAnd => *bits &= value,
+                    AggregateFunction::BitOr => *bits |= value,
+                    _ => *bits ^= value,
+                }
+            }
+            State::Variance { count, mean, squares } => {
+                let number = convert::to_double(value, context)?;
+                *count += 1;
+                if *count == 1 {
+                    *mean = number;
+                } else {
+                    let before = *mean;
+                    *mean = before + (number - before) / *count as f64;
+                    *squares += (number - before) * (number - *mean);
+                }
+            }
+            State::Texts(texts) => {
+                let text = convert::typed_text(value, &aggregate.args[0].ty, context);
+                let keys = sort_keys(aggregate, row, context)?;
+                texts.push((text, keys));
+            }
+            State::Json { text, .. } => {
+                if !text.is_empty() {
+                    text.push(',');
+                }
+                super::functions::append_json_value(value, &aggregate.args[0].ty, context, text);
+            }
+        }
+        Ok(())
     }
 
     /// The result; of no rows at all NULL, or 0 for COUNT and the bit functions' neutral values.
@@ -91,7 +302,208 @@ impl Accumulator {
     /// # Errors
     /// 1690.
     pub fn finish(&mut self, aggregate: &Aggregate, context: &mut EvalContext<'_>) -> Result<Value> {
-        let _ = (aggregate, context);
-        todo!()
+        use AggregateFunction as A;
+        Ok(match &mut self.state {
+            State::Count(count) => Value::Int(*count),
+            State::Decimal { count: 0, .. } | State::Double { count: 0, .. } => Value::Null,
+            State::Decimal { sum, small, count } => {
+                let total = sum
+                    .add(&wide_decimal(*small))
+                    .map_err(|_| errors::out_of_range("DECIMAL", "sum"))?;
+                let scale = i32::from(aggregate.ty.decimals());
+                if aggregate.function == A::Avg {
+                    let increment = context.session.settings.div_precision_increment;
+                    let quotient = total
+                        .div(&Decimal::from(*count), increment)?
+                        .unwrap_or(Decimal::ZERO);
+                    Value::Decimal(quotient.round(scale, Rounding::HalfUp))
+                } else {
+                    Value::Decimal(total.round(scale, Rounding::HalfUp))
+                }
+            }
+            State::Double { sum, count } => {
+                let result = if aggregate.function == A::Avg {
+                    *sum / *count as f64
+                } else {
+                    *sum
+                };
+                if !result.is_finite() {
+                    return Err(errors::out_of_range("DOUBLE", "sum"));
+                }
+                Value::Double(result)
+            }
+            State::Extreme(best) => best.take().unwrap_or_default(),
+            State::Bits(bits) => Value::UInt(*bits),
+            State::Variance { count, squares, .. } => {
+                let sample = matches!(aggregate.function, A::StddevSamp | A::VarSamp);
+                let fewest = if sample { 2 } else { 1 };
+                if *count < fewest {
+                    return Ok(Value::Null);
+                }
+                let divisor = if sample { *count - 1 } else { *count };
+                let variance = *squares / divisor as f64;
+                match aggregate.function {
+                    A::StddevPop | A::StddevSamp => Value::Double(variance.sqrt()),
+                    _ => Value::Double(variance),
+                }
+            }
+            State::Texts(texts) => {
+                let texts = std::mem::take(texts);
+                group_concat(aggregate, texts, context)?
+            }
+            State::Json { text, .. } if text.is_empty() => Value::Null,
+            State::Json { text, .. } => {
+                let text = std::mem::take(text);
+                Value::Text(if aggregate.function == A::JsonArrayAgg {
+                    format!("[{text}]")
+                } else {
+                    format!("{{{text}}}")
+                })
+            }
+        })
     }
+}
+
+fn wide_decimal(number: i128) -> Decimal {
+    match i64::try_from(number) {
+        Ok(number) => Decimal::from(number),
+        Err(_) => number.to_string().parse().unwrap_or(Decimal::ZERO),
+    }
+}
+
+/// How values of one type compare with each other.
+fn own_rule(ty: &ExprType, value: &Value) -> Comparison {
+    let class = if ty.is_parameter() {
+        convert::class_of(value)
+    } else {
+        ty.class()
+    };
+    match class {
+        Class::Int | Class::Null => Comparison::Int,
+        Class::Decimal => Comparison::Decimal,
+        Class::Double => Comparison::Double,
+        Class::Date | Class::DateTime => Comparison::DateTime,
+        Class::Time => Comparison::Time,
+        Class::String => match ty.collation() {
+            Collation::Binary => Comparison::Bytes,
+            collation => Comparison::Text(collation),
+        },
+    }
+}
+
+/// Bytes that are the same for values that DISTINCT takes as one.
+pub(crate) fn distinct_key(value: &Value, ty: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
+    let mut key = Vec::with_capacity(16);
+    match value {
+        Value::Null => key.push(0),
+        Value::Text(_) | Value::Enum(_) | Value::Set(_) => {
+            key.push(1);
+            let collation = match ty.collation() {
+                Collation::Binary => Collation::Utf8mb4Bin,
+                collation => collation,
+            };
+            collation.append_sort_key(&convert::text_of(value, context), None, &mut key);
+        }
+        Value::Bytes(bytes) => {
+            key.push(2);
+            key.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            key.extend_from_slice(bytes);
+        }
+        other => {
+            key.push(3);
+            let text = match other {
+                // 1.0 and 1.00 are one value; so are 0 and -0.
+                Value::Decimal(number) => {
+                    let text = number.to_string();
+                    let text = if text.contains('.') {
+                        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+                    } else {
+                        text
+                    };
+                    if text == "-0" { "0".to_owned() } else { text }
+                }
+                Value::Double(number) if *number == 0.0 => "0".to_owned(),
+                _ => convert::text_of(other, context).into_owned(),
+            };
+            key.extend_from_slice(text.as_bytes());
+            key.push(0xff);
+        }
+    }
+    key
+}
+
+fn sort_keys(aggregate: &Aggregate, row: &[Value], context: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    aggregate
+        .order_by
+        .iter()
+        .map(|(expr, _)| expr.eval(row, context))
+        .collect()
+}
+
+fn group_concat(
+    aggregate: &Aggregate,
+    mut texts: Vec<(String, Vec<Value>)>,
+    context: &mut EvalContext<'_>,
+) -> Result<Value> {
+    if texts.is_empty() {
+        return Ok(Value::Null);
+    }
+    if !aggregate.order_by.is_empty() {
+        let mut failed = None;
+        texts.sort_by(|(_, left), (_, right)| {
+            for ((expr, order), (left, right)) in aggregate.order_by.iter().zip(left.iter().zip(right)) {
+                let ordering = match (left.is_null(), right.is_null()) {
+                    (true, true) => Ordering::Equal,
+                    (true, false) => Ordering::Less,
+                    (false, true) => Ordering::Greater,
+                    (false, false) => match compare_values(&own_rule(&expr.ty, left), left, right, context) {
+                        Ok(ordering) => ordering.unwrap_or(Ordering::Equal),
+                        Err(error) => {
+                            failed = Some(error);
+                            Ordering::Equal
+                        }
+                    },
+                };
+                if ordering != Ordering::Equal {
+                    return if *order == SortOrder::Descending {
+                        ordering.reverse()
+                    } else {
+                        ordering
+                    };
+                }
+            }
+            Ordering::Equal
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+    }
+    let limit = context.session.settings.group_concat_max_len;
+    let (offset, count) = aggregate.limit.unwrap_or((0, u64::MAX));
+    let mut out = String::new();
+    let chosen = texts.iter().skip(usize::try_from(offset).unwrap_or(usize::MAX));
+    for (number, (text, _)) in chosen
+        .take(usize::try_from(count).unwrap_or(usize::MAX))
+        .enumerate()
+    {
+        if number > 0 {
+            out.push_str(&aggregate.separator);
+        }
+        out.push_str(text);
+        if out.len() > limit {
+            let mut end = limit;
+            while !out.is_char_boundary(end) {
+                end -= 1;
+            }
+            out.truncate(end);
+            let message = ER_CUT_VALUE_GROUP_CONCAT.message(&[&(number + 1), &"group_concat()"]);
+            context.warn(ER_CUT_VALUE_GROUP_CONCAT, message)?;
+            break;
+        }
+    }
+    Ok(if aggregate.ty.collation() == Collation::Binary {
+        Value::Bytes(out.into_bytes())
+    } else {
+        Value::Text(out)
+    })
 }

@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 
 use paceline_types::{ErrorCode, Value};
 
-use super::scope::{Correlation, Subquery};
+use super::scope::Subquery;
 use super::subquery::CachedRows;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::session::{Level, RandomGenerator, SessionContext};
 
 /// What an expression is evaluated for; decides between warning and error.
@@ -103,18 +103,18 @@ impl<'c> EvalContext<'c> {
         }
     }
 
-    /// Adds a warning to the session's diagnostics.
-    pub fn warn(&mut self, code: ErrorCode, message: impl Into<String>) {
-        self.session.diagnostics.push(Level::Warning, code, message);
-    }
-
-    /// The outer row `depth` queries out (1 = the nearest).
-    pub(crate) fn outer_row(&self, depth: u16) -> Option<&'c [Value]> {
-        let mut frame = self.outer?;
-        for _ in 1..depth {
-            frame = frame.parent?;
+    /// Adds a warning to the session's diagnostics; in a strict write it is an error instead.
+    ///
+    /// # Errors
+    /// The warning itself, under [`EvalMode::StrictWrite`].
+    #[cold]
+    pub fn warn(&mut self, code: ErrorCode, message: impl Into<String>) -> Result<()> {
+        let message = message.into();
+        if self.mode == EvalMode::StrictWrite {
+            return Err(Error::with_message(code, message));
         }
-        Some(frame.row)
+        self.session.diagnostics.push(Level::Warning, code, message);
+        Ok(())
     }
 
     /// Runs a subquery with `row` as its nearest outer row.
@@ -127,10 +127,6 @@ impl<'c> EvalContext<'c> {
         let Some(runner) = self.runner.as_deref_mut() else {
             return Err(super::errors::not_supported("subqueries here"));
         };
-        debug_assert!(matches!(
-            subquery.correlation,
-            Correlation::Correlated | Correlation::Uncorrelated
-        ));
         let outer = OuterRow {
             row,
             parent: self.outer,

@@ -57,3 +57,9 @@ pub fn syntax_near(text: &str) -> Error {
         ),
     )
 }
+
+/// 1210: an EXECUTE without a value for each `?`.
+#[cold]
+pub fn missing_parameter() -> Error {
+    error(paceline_types::error_code::ER_WRONG_ARGUMENTS, &[&"EXECUTE"])
+}

@@ -1,7 +1,7 @@
 //! The type of an expression: a column type, and what only expressions have (nullability, coercibility).
 
 use paceline_types::data_type::{DecimalType, FieldType, FloatType, IntegerType, IntegerWidth, Sign};
-use paceline_types::{BlobSize, Charset, Collation, DataType};
+use paceline_types::{BlobSize, Charset, Collation, DataType, Value};
 
 /// How strongly an expression insists on its collation (MariaDB's `DERIVATION_*`, the numbers of `COERCIBILITY()`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,6 +130,38 @@ impl ExprType {
         }
     }
 
+    /// The type of a value by itself: of a parameter's value or a literal; text in `collation`.
+    pub fn of_value(value: &Value, collation: Collation) -> Self {
+        let width = |digits: usize| digits.min(20) as u8;
+        match value {
+            Value::Null => Self::null(),
+            Value::Int(number) => Self::int(width(number.to_string().len())),
+            Value::UInt(number) if i64::try_from(*number).is_ok() => {
+                Self::int(width(number.to_string().len()))
+            }
+            Value::UInt(_) => Self::bigint_unsigned(20),
+            Value::Float(_) => Self::new(DataType::Float(FloatType::default())),
+            Value::Double(_) => Self::double(),
+            Value::Decimal(number) => Self::decimal(u32::from(number.precision()), u32::from(number.scale())),
+            Value::Text(text) => Self::text(text.chars().count() as u64, collation),
+            Value::Bytes(bytes) => Self::bytes(bytes.len() as u64),
+            Value::Date(_) => Self::date(),
+            Value::Time(time) => Self::time(time.decimals()),
+            Value::DateTime(datetime) => Self::datetime(datetime.decimals),
+            Value::Timestamp(timestamp) => Self::datetime(timestamp.decimals),
+            Value::Year(_) => Self::new(DataType::Year),
+            Value::Bit(bits) => Self::new(DataType::Bit { length: bits.length }),
+            Value::Enum(value) => Self::new(DataType::Enum {
+                labels: value.labels.clone(),
+                collation,
+            }),
+            Value::Set(value) => Self::new(DataType::Set {
+                labels: value.labels.clone(),
+                collation,
+            }),
+        }
+    }
+
     /// BIGINT of a display width.
     pub fn bigint(display_width: u8) -> Self {
         Self::new(DataType::Integer(IntegerType {
@@ -148,7 +180,7 @@ impl ExprType {
 
     /// An integer that needs `display_width` characters: INT where that suffices, else BIGINT.
     pub fn int(display_width: u8) -> Self {
-        let width = if display_width < 10 {
+        let width = if display_width < 11 {
             IntegerWidth::Int
         } else {
             IntegerWidth::Big
@@ -325,6 +357,12 @@ impl ExprType {
                 None => u64::from(other.display_length(1)),
             },
         }
+    }
+
+    /// The longest value in bytes of its character set.
+    pub fn max_bytes(&self) -> u64 {
+        self.max_characters()
+            .saturating_mul(u64::from(self.charset().max_bytes_per_character()))
     }
 
     /// The collation that its values have as text: its own, or the connection's for numbers and dates.

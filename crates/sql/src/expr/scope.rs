@@ -153,11 +153,14 @@ pub trait Scope {
         Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"subqueries here"]))
     }
 
-    /// A `?`: the next parameter's index and type. The default gives none, which is right where there are no parameters.
+    /// The type of the `index`th `?`: [`ExprType::of_value`] of its value where one is known, else [`ExprType::parameter`], which
+    /// leaves comparisons and arithmetic to the values. An execution whose values have other types than the plan was bound
+    /// with must bind again.
     ///
     /// # Errors
     /// 1064 where parameters are not allowed.
-    fn bind_parameter(&mut self) -> Result<(usize, ExprType)> {
+    fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
+        let _ = index;
         Err(errors::syntax_near("?"))
     }
 
@@ -210,21 +213,12 @@ pub trait Scope {
 /// A scope without tables: `SELECT 1`, SET, DO, defaults, tests.
 pub struct EmptyScope<'s> {
     session: &'s SessionContext,
-    parameters: usize,
 }
 
 impl<'s> EmptyScope<'s> {
-    /// No names, no subqueries, no parameters.
+    /// No names, no subqueries; parameters of any type.
     pub fn new(session: &'s SessionContext) -> Self {
-        EmptyScope {
-            session,
-            parameters: 0,
-        }
-    }
-
-    /// How many `?` were met.
-    pub fn parameters(&self) -> usize {
-        self.parameters
+        EmptyScope { session }
     }
 }
 
@@ -233,8 +227,7 @@ impl Scope for EmptyScope<'_> {
         self.session
     }
 
-    fn bind_parameter(&mut self) -> Result<(usize, ExprType)> {
-        self.parameters += 1;
-        Ok((self.parameters - 1, ExprType::parameter()))
+    fn bind_parameter(&mut self, _index: usize) -> Result<ExprType> {
+        Ok(ExprType::parameter())
     }
 }

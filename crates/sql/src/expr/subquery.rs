@@ -1,9 +1,204 @@
 //! Subqueries inside expressions: scalar, EXISTS, IN, ANY and ALL, over the rows that a [`super::SubqueryRunner`] gives.
+//!
+//! The rows of an uncorrelated subquery are gathered once a statement and kept in the [`super::EvalState`]; `IN` then looks its
+//! needle up in a hash table of them where the rules of comparison allow one.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 use paceline_types::Value;
+use paceline_types::error_code::ER_SUBQUERY_NO_1_ROW;
+
+use super::context::EvalContext;
+use super::errors;
+use super::eval::convert;
+use super::eval::{Frame, compare_row_values, row_values};
+use super::scope::{Correlation, Subquery};
+use super::tree::{CompareOp, Comparison, Expr, Quantifier};
+use crate::error::Result;
 
 /// All rows of an uncorrelated subquery, kept for the rest of the statement.
 #[derive(Debug, Default)]
 pub struct CachedRows {
-    pub(crate) rows: Vec<Vec<Value>>,
+    rows: Vec<Vec<Value>>,
+    /// Keys of the rows without NULL; `None` before the first lookup, or when the rules do not allow keys.
+    keys: Option<HashSet<Vec<u8>>>,
+    /// Whether some row has a NULL: then "not found" is UNKNOWN.
+    any_null: bool,
+}
+
+/// The value of `(SELECT …)`: NULL without rows.
+pub(crate) fn scalar(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    Ok(row(subquery, frame, context)?
+        .into_iter()
+        .next()
+        .unwrap_or_default())
+}
+
+/// The row of `(SELECT …)`: all NULL without rows; 1242 with more than one.
+pub(crate) fn row(
+    subquery: &Subquery,
+    frame: &Frame<'_>,
+    context: &mut EvalContext<'_>,
+) -> Result<Vec<Value>> {
+    if let Some(cached) = context.state.subqueries.get(&subquery.id) {
+        return Ok(cached.rows.first().cloned().unwrap_or_else(|| nulls(subquery)));
+    }
+    let mut found: Option<Vec<Value>> = None;
+    context.run_subquery(subquery, frame.row, &mut |row| {
+        if found.is_some() {
+            return Err(errors::error(ER_SUBQUERY_NO_1_ROW, &[]));
+        }
+        found = Some(row.to_vec());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if subquery.correlation == Correlation::Uncorrelated {
+        let rows = found.iter().cloned().collect();
+        context.state.subqueries.insert(
+            subquery.id,
+            CachedRows {
+                rows,
+                ..CachedRows::default()
+            },
+        );
+    }
+    Ok(found.unwrap_or_else(|| nulls(subquery)))
+}
+
+fn nulls(subquery: &Subquery) -> Vec<Value> {
+    vec![Value::Null; subquery.columns.len()]
+}
+
+/// Whether there is a row.
+pub(crate) fn exists(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalContext<'_>) -> Result<bool> {
+    if let Some(cached) = context.state.subqueries.get(&subquery.id) {
+        return Ok(!cached.rows.is_empty());
+    }
+    let mut found = false;
+    context.run_subquery(subquery, frame.row, &mut |_| {
+        found = true;
+        Ok(ControlFlow::Break(()))
+    })?;
+    if subquery.correlation == Correlation::Uncorrelated {
+        let rows = if found { vec![Vec::new()] } else { Vec::new() };
+        context.state.subqueries.insert(
+            subquery.id,
+            CachedRows {
+                rows,
+                ..CachedRows::default()
+            },
+        );
+    }
+    Ok(found)
+}
+
+/// `left op ANY|ALL (SELECT …)`.
+pub(crate) fn quantified<'a>(
+    op: CompareOp,
+    by: &[Comparison],
+    quantifier: Quantifier,
+    left: &'a Expr,
+    subquery: &Subquery,
+    frame: &Frame<'a>,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    let left = row_values(left, frame, context)?;
+    let rows = gather(subquery, frame, context)?;
+    let (result, rows) = search(op, by, quantifier, &left, rows, context);
+    if subquery.correlation == Correlation::Uncorrelated {
+        context.state.subqueries.insert(subquery.id, rows);
+    }
+    result
+}
+
+/// The rows, taken out of the cache or run.
+fn gather(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalContext<'_>) -> Result<CachedRows> {
+    if let Some(cached) = context.state.subqueries.remove(&subquery.id) {
+        return Ok(cached);
+    }
+    let mut rows = Vec::new();
+    context.run_subquery(subquery, frame.row, &mut |row| {
+        rows.push(row.to_vec());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let any_null = rows.iter().any(|row| row.iter().any(Value::is_null));
+    Ok(CachedRows {
+        rows,
+        keys: None,
+        any_null,
+    })
+}
+
+fn search(
+    op: CompareOp,
+    by: &[Comparison],
+    quantifier: Quantifier,
+    left: &[Value],
+    mut rows: CachedRows,
+    context: &mut EvalContext<'_>,
+) -> (Result<Option<bool>>, CachedRows) {
+    const KEYS_WORTH_IT: usize = 8;
+    let by_key = matches!(
+        (op, quantifier),
+        (CompareOp::Eq, Quantifier::Any) | (CompareOp::Ne, Quantifier::All)
+    );
+    if by_key && rows.rows.len() >= KEYS_WORTH_IT && !left.iter().any(Value::is_null) {
+        if rows.keys.is_none() && by.iter().all(has_key) {
+            let keys = rows.rows.iter().filter(|row| !row.iter().any(Value::is_null));
+            match keys.map(|row| key(by, row, context)).collect() {
+                Ok(keys) => rows.keys = Some(keys),
+                Err(error) => return (Err(error), rows),
+            }
+        }
+        // A row with a NULL beside unequal values is no match, so several columns with NULLs need the full comparison.
+        let keys_decide = !rows.any_null || by.len() == 1;
+        if let Some(keys) = rows.keys.as_ref().filter(|_| keys_decide) {
+            let found = match key(by, left, context) {
+                Ok(key) => keys.contains(&key),
+                Err(error) => return (Err(error), rows),
+            };
+            let result = match (found, rows.any_null) {
+                (true, _) => Some(true),
+                (false, true) => None,
+                (false, false) => Some(false),
+            };
+            let negated = quantifier == Quantifier::All;
+            return (Ok(result.map(|found| found != negated)), rows);
+        }
+    }
+    let mut unknown = false;
+    let decisive = quantifier == Quantifier::Any;
+    for row in &rows.rows {
+        match compare_row_values(op, by, left, row, context) {
+            Err(error) => return (Err(error), rows),
+            Ok(Some(holds)) if holds == decisive => return (Ok(Some(decisive)), rows),
+            Ok(None) => unknown = true,
+            Ok(Some(_)) => {}
+        }
+    }
+    (Ok(if unknown { None } else { Some(!decisive) }), rows)
+}
+
+/// Whether values that are equal by the rule can be given equal bytes.
+fn has_key(by: &Comparison) -> bool {
+    matches!(by, Comparison::Int | Comparison::Text(_) | Comparison::Bytes)
+}
+
+fn key(by: &[Comparison], row: &[Value], context: &mut EvalContext<'_>) -> Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(16 * by.len());
+    for (by, value) in by.iter().zip(row) {
+        match by {
+            Comparison::Text(collation) => {
+                let text = convert::text_of(value, context);
+                collation.append_sort_key(&text, None, &mut out);
+            }
+            Comparison::Bytes => {
+                let bytes = convert::bytes_of(value, context);
+                out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+                out.extend_from_slice(&bytes);
+            }
+            _ => out.extend_from_slice(&convert::to_i128(value, context)?.to_le_bytes()),
+        }
+    }
+    Ok(out)
 }

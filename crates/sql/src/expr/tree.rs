@@ -123,6 +123,8 @@ pub enum ExprKind {
         domain: Domain,
         /// Left and right.
         operands: Box<[Expr; 2]>,
+        /// Its text, for error 1690.
+        source: Box<str>,
     },
     /// `-a`.
     Negate {
@@ -130,6 +132,8 @@ pub enum ExprKind {
         domain: Domain,
         /// The operand.
         operand: Box<Expr>,
+        /// Its text, for error 1690.
+        source: Box<str>,
     },
     /// `a | b` and its like, on BIGINT UNSIGNED.
     Bits {
@@ -268,6 +272,8 @@ pub enum Comparison {
     DateTime,
     /// TIME values.
     Time,
+    /// By the values, text in this collation: an operand is a parameter whose type is not known yet.
+    Dynamic(Collation),
     /// Each element of two rows by its own rule.
     Row(Vec<Comparison>),
 }
@@ -332,6 +338,8 @@ pub enum Domain {
     Decimal,
     /// Doubles.
     Double,
+    /// By the values: an operand is a parameter whose type is not known yet.
+    Dynamic,
 }
 
 /// A bit operator.

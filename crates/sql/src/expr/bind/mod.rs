@@ -1,18 +1,38 @@
-//! From `sqlparser`'s syntax tree to [`Expr`].
+//! From `sqlparser`'s syntax tree (by the conventions of [`crate::parse`]) to [`Expr`].
 
-use sqlparser::ast;
+mod aggregate;
+mod call;
+mod fold;
+mod literal;
+mod operators;
+mod rules;
 
-use super::scope::Scope;
-use super::tree::Expr;
+use std::sync::Arc;
+
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_CANT_AGGREGATE_2COLLATIONS, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_ARGUMENTS,
+};
+use paceline_types::{Charset, Collation, DataType, Value};
+use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
+
+pub(crate) use rules::{CollationMix, common_type_in, rule_of_classes};
+pub use rules::{common_type, comparison_rule};
+
+use super::cast::CastTarget;
+use super::errors;
+use super::expr_type::{Class, Coercibility, ExprType, TypeNote};
+use super::scope::{ColumnName, Scope, Subquery};
+use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
+use crate::session::{SessionContext, VariableScope};
+use operators::{expect_value, width};
 
 /// Binds an expression that gives one value.
 ///
 /// # Errors
 /// 1054, 1052, 1241 (a row where a value is wanted), 1267, 1305, 1582, 1111 …
 pub fn bind_expr(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
-    let _ = (expr, scope);
-    todo!()
+    expect_value(bind_operand(expr, scope)?)
 }
 
 /// Binds an expression used as a condition.
@@ -27,22 +47,895 @@ pub fn bind_condition(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
 ///
 /// # Errors
 /// 1267, 1241.
-pub fn bind_comparison(op: super::CompareOp, left: Expr, right: Expr, scope: &dyn Scope) -> Result<Expr> {
-    let _ = (op, left, right, scope);
-    todo!()
+pub fn bind_comparison(op: CompareOp, left: Expr, right: Expr, scope: &dyn Scope) -> Result<Expr> {
+    operators::compare(op, left, right, scope.session())
 }
 
-/// The rule by which two types are compared.
-pub fn comparison_rule(left: &super::ExprType, right: &super::ExprType) -> Result<super::Comparison> {
-    let _ = (left, right);
-    todo!()
+/// Converts an expression's values to a type that [`common_type`] gave: for the selects of a UNION.
+pub fn convert_to_common_type(expr: Expr, ty: &ExprType) -> Expr {
+    if expr.ty.data_type == ty.data_type {
+        return expr;
+    }
+    let otherwise = Some(Box::new(expr));
+    Expr {
+        kind: ExprKind::Case {
+            branches: Vec::new(),
+            otherwise,
+        },
+        ty: ty.clone(),
+    }
 }
 
-/// The type of a column of a UNION, CASE or COALESCE whose values come from several expressions.
-///
-/// # Errors
-/// 1267, 1271.
-pub fn common_type(types: &[&super::ExprType], operation: &str) -> Result<super::ExprType> {
-    let _ = (types, operation);
-    todo!()
+/// Binds an operand, which may be a row.
+fn bind_operand(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let bound = bind_node(expr, scope)?;
+    Ok(fold::fold(bound, scope.session()))
 }
+
+fn bind_all<'e>(exprs: impl IntoIterator<Item = &'e ast::Expr>, scope: &mut dyn Scope) -> Result<Vec<Expr>> {
+    exprs.into_iter().map(|expr| bind_expr(expr, scope)).collect()
+}
+
+fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    use ast::Expr as E;
+    match expr {
+        E::Identifier(name) => identifier(name, scope),
+        E::CompoundIdentifier(parts) => scope.resolve_column(&column_name(parts)?),
+        E::Nested(inner) => bind_operand(inner, scope),
+        E::Value(value) => value_literal(&value.value, scope),
+        E::Prefixed { prefix, value } => literal::introduced(&prefix.value, value),
+        E::TypedString(typed) => match &typed.value.value {
+            ast::Value::SingleQuotedString(text) => {
+                literal::temporal(&typed.data_type, text, scope.session())
+            }
+            _ => Err(errors::syntax_near(&typed.to_string())),
+        },
+        E::UnaryOp { op, expr: operand } => unary(*op, operand, expr, scope),
+        E::BinaryOp { left, op, right } => binary(left, op, right, expr, scope),
+        E::IsNull(operand) => is(Truth::Null, false, operand, scope),
+        E::IsNotNull(operand) => is(Truth::Null, true, operand, scope),
+        E::IsUnknown(operand) => is(Truth::Null, false, operand, scope),
+        E::IsNotUnknown(operand) => is(Truth::Null, true, operand, scope),
+        E::IsTrue(operand) => is(Truth::True, false, operand, scope),
+        E::IsNotTrue(operand) => is(Truth::True, true, operand, scope),
+        E::IsFalse(operand) => is(Truth::False, false, operand, scope),
+        E::IsNotFalse(operand) => is(Truth::False, true, operand, scope),
+        E::Between {
+            expr,
+            negated,
+            low,
+            high,
+        } => {
+            let value = bind_operand(expr, scope)?;
+            let low = bind_operand(low, scope)?;
+            let high = bind_operand(high, scope)?;
+            operators::between(value, low, high, *negated, scope.session())
+        }
+        E::InList { expr, list, negated } => in_list(expr, list, *negated, scope),
+        E::InSubquery {
+            expr,
+            subquery,
+            negated,
+        } => {
+            let (op, quantifier) = if *negated {
+                (CompareOp::Ne, Quantifier::All)
+            } else {
+                (CompareOp::Eq, Quantifier::Any)
+            };
+            quantified(expr, op, quantifier, subquery, scope)
+        }
+        E::AnyOp {
+            left,
+            compare_op,
+            right,
+            ..
+        } => quantified(
+            left,
+            compare_operator(compare_op)?,
+            Quantifier::Any,
+            subquery_of(right)?,
+            scope,
+        ),
+        E::AllOp {
+            left,
+            compare_op,
+            right,
+        } => quantified(
+            left,
+            compare_operator(compare_op)?,
+            Quantifier::All,
+            subquery_of(right)?,
+            scope,
+        ),
+        E::Exists { subquery, negated } => {
+            let subquery = Arc::new(scope.bind_subquery(subquery)?);
+            Ok(Expr {
+                kind: ExprKind::Exists {
+                    subquery,
+                    negated: *negated,
+                },
+                ty: ExprType::boolean(),
+            })
+        }
+        E::Subquery(query) => Ok(scalar_subquery(scope.bind_subquery(query)?)),
+        E::Tuple(items) => {
+            let items = items
+                .iter()
+                .map(|item| bind_operand(item, scope))
+                .collect::<Result<Vec<_>>>()?;
+            let ty = ExprType::null().with_nullable(items.iter().any(|item| item.ty.nullable));
+            Ok(Expr {
+                kind: ExprKind::Row(items),
+                ty,
+            })
+        }
+        E::Like {
+            negated,
+            expr,
+            pattern,
+            escape_char,
+            ..
+        } => like(expr, pattern, escape_char.as_deref(), *negated, scope),
+        E::RLike {
+            negated,
+            expr,
+            pattern,
+            ..
+        } => {
+            let args = bind_all([&**expr, &**pattern], scope)?;
+            let matched = call::make("regexp", args, scope)?;
+            Ok(if *negated { negation(matched) } else { matched })
+        }
+        E::Case {
+            operand,
+            conditions,
+            else_result,
+            ..
+        } => case(operand.as_deref(), conditions, else_result.as_deref(), scope),
+        E::Cast { expr, data_type, .. } => {
+            let operand = bind_expr(expr, scope)?;
+            let target = cast_target(data_type, None, scope.session())?;
+            cast(operand, target)
+        }
+        E::Convert {
+            expr,
+            data_type,
+            charset,
+            ..
+        } => {
+            let operand = bind_expr(expr, scope)?;
+            let charset = charset
+                .as_ref()
+                .map(|name| charset_named(&name.to_string()))
+                .transpose()?;
+            let target = match data_type {
+                Some(data_type) => cast_target(data_type, charset, scope.session())?,
+                None => {
+                    let collation = charset.unwrap_or(Charset::Utf8mb4).default_collation();
+                    CastTarget::Char {
+                        length: None,
+                        collation,
+                    }
+                }
+            };
+            cast(operand, target)
+        }
+        E::Collate { expr, collation } => collate(expr, &collation.to_string(), scope),
+        E::Function(function) => call::function(function, scope),
+        E::Extract { field, expr, .. } => {
+            let unit = Expr::literal(
+                Value::Text(field.to_string().to_ascii_uppercase()),
+                ExprType::null(),
+            );
+            let operand = bind_expr(expr, scope)?;
+            call::make("extract", vec![unit, operand], scope)
+        }
+        E::Ceil { expr, .. } => {
+            let args = bind_all([&**expr], scope)?;
+            call::make("ceiling", args, scope)
+        }
+        E::Floor { expr, .. } => {
+            let args = bind_all([&**expr], scope)?;
+            call::make("floor", args, scope)
+        }
+        E::Position { expr, r#in } => {
+            let args = bind_all([&**expr, &**r#in], scope)?;
+            call::make("locate", args, scope)
+        }
+        E::Substring {
+            expr,
+            substring_from,
+            substring_for,
+            ..
+        } => {
+            let rest = substring_from.iter().chain(substring_for).map(|part| &**part);
+            let args = bind_all(std::iter::once(&**expr).chain(rest), scope)?;
+            call::make("substr", args, scope)
+        }
+        E::Trim {
+            trim_where,
+            trim_what,
+            expr,
+            ..
+        } => {
+            let name = match trim_where {
+                Some(ast::TrimWhereField::Leading) => "ltrim",
+                Some(ast::TrimWhereField::Trailing) => "rtrim",
+                _ => "trim",
+            };
+            let args = bind_all(
+                std::iter::once(&**expr).chain(trim_what.iter().map(|what| &**what)),
+                scope,
+            )?;
+            call::make(name, args, scope)
+        }
+        E::Interval(interval) => Err(errors::syntax_near(&interval.to_string())),
+        other => Err(errors::not_supported(other)),
+    }
+}
+
+fn column_name(parts: &[ast::Ident]) -> Result<ColumnName<'_>> {
+    Ok(match parts {
+        [column] => ColumnName {
+            database: None,
+            table: None,
+            column: &column.value,
+        },
+        [table, column] => ColumnName {
+            database: None,
+            table: Some(&table.value),
+            column: &column.value,
+        },
+        [database, table, column] => ColumnName {
+            database: Some(&database.value)
+                .filter(|name| !name.is_empty())
+                .map(String::as_str),
+            table: Some(&table.value),
+            column: &column.value,
+        },
+        _ => return Err(errors::error(ER_BAD_FIELD_ERROR, &[&"", &""])),
+    })
+}
+
+fn identifier(name: &ast::Ident, scope: &mut dyn Scope) -> Result<Expr> {
+    if name.quote_style.is_none() {
+        if let Some(variable) = name.value.strip_prefix("@@") {
+            return system_variable(variable, scope);
+        }
+        if let Some(variable) = name.value.strip_prefix('@') {
+            return Ok(user_variable(variable, scope.session()));
+        }
+        if name.value == "DEFAULT" {
+            return scope.resolve_default(None);
+        }
+    }
+    scope.resolve_column(&ColumnName {
+        database: None,
+        table: None,
+        column: &name.value,
+    })
+}
+
+fn user_variable(name: &str, session: &SessionContext) -> Expr {
+    let name = name.to_lowercase().into_boxed_str();
+    let ty = match session.user_variables.get(&name) {
+        Some(variable) if !variable.ty.is_null() => variable
+            .ty
+            .clone()
+            .nullable()
+            .with_coercibility(Coercibility::Implicit),
+        _ => ExprType {
+            note: TypeNote::Parameter,
+            ..ExprType::text(16_777_215, Collation::Binary)
+        }
+        .nullable(),
+    };
+    Expr {
+        kind: ExprKind::UserVariable(name),
+        ty,
+    }
+}
+
+fn system_variable(name: &str, scope: &mut dyn Scope) -> Result<Expr> {
+    let lower = name.to_ascii_lowercase();
+    let (variable_scope, name) = match lower.split_once('.') {
+        Some(("global", name)) => (VariableScope::Global, name),
+        Some(("session" | "local", name)) => (VariableScope::Session, name),
+        _ => (VariableScope::Default, lower.as_str()),
+    };
+    let session = scope.session();
+    let variable = session.services.variables.get(session, name, variable_scope)?;
+    Ok(Expr {
+        kind: ExprKind::SystemVariable {
+            name: name.into(),
+            scope: variable_scope,
+        },
+        ty: variable.ty,
+    })
+}
+
+fn value_literal(value: &ast::Value, scope: &mut dyn Scope) -> Result<Expr> {
+    use ast::Value as V;
+    Ok(match value {
+        V::Number(text, _) => literal::number(text)?,
+        V::SingleQuotedString(text) | V::DoubleQuotedString(text) => literal::string(text, scope.session()),
+        V::NationalStringLiteral(text) => literal::string(text, scope.session()),
+        V::HexStringLiteral(digits) => literal::hex(digits)?,
+        V::SingleQuotedByteStringLiteral(digits) => literal::bits(digits)?,
+        V::Boolean(truth) => literal::boolean(*truth),
+        V::Null => Expr::null(),
+        V::Placeholder(text) => {
+            let index = text
+                .strip_prefix('?')
+                .and_then(|number| number.parse().ok())
+                .unwrap_or(0);
+            let ty = scope.bind_parameter(index)?;
+            Expr {
+                kind: ExprKind::Parameter(index),
+                ty,
+            }
+        }
+        other => return Err(errors::syntax_near(&other.to_string())),
+    })
+}
+
+fn unary(op: UnaryOperator, operand: &ast::Expr, whole: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    // A number of 2^63 is out of the signed range only without its minus.
+    let operand = bind_expr(operand, scope)?;
+    match op {
+        UnaryOperator::Plus => Ok(operand),
+        UnaryOperator::Minus => operators::negate(operand, &source_of(whole)),
+        UnaryOperator::Not | UnaryOperator::BangNot => Ok(negation(operand)),
+        UnaryOperator::BitwiseNot => {
+            let nullable = operand.ty.nullable;
+            Ok(Expr {
+                kind: ExprKind::BitNot(Box::new(bit_operand(operand))),
+                ty: ExprType::bigint_unsigned(21).with_nullable(nullable),
+            })
+        }
+        other => Err(errors::syntax_near(&other.to_string())),
+    }
+}
+
+/// The text of arithmetic as error 1690 shows it.
+fn source_of(expr: &ast::Expr) -> String {
+    match expr {
+        ast::Expr::Nested(_) => expr.to_string(),
+        _ => format!("({expr})"),
+    }
+}
+
+fn bit_operand(mut operand: Expr) -> Expr {
+    operators::hex_to_number(&mut operand);
+    operand
+}
+
+fn negation(operand: Expr) -> Expr {
+    let nullable = operand.ty.nullable;
+    let ty = ExprType::boolean().with_nullable(nullable);
+    let kind = match operand.kind {
+        ExprKind::Exists { subquery, negated } => ExprKind::Exists {
+            subquery,
+            negated: !negated,
+        },
+        ExprKind::Between {
+            by,
+            negated,
+            operands,
+        } => ExprKind::Between {
+            by,
+            negated: !negated,
+            operands,
+        },
+        ExprKind::InList {
+            by,
+            negated,
+            needle,
+            list,
+        } => ExprKind::InList {
+            by,
+            negated: !negated,
+            needle,
+            list,
+        },
+        ExprKind::Like {
+            negated,
+            collation,
+            escape,
+            operands,
+        } => ExprKind::Like {
+            negated: !negated,
+            collation,
+            escape,
+            operands,
+        },
+        ExprKind::Is {
+            test,
+            negated,
+            operand,
+        } => ExprKind::Is {
+            test,
+            negated: !negated,
+            operand,
+        },
+        kind => ExprKind::Not(Box::new(Expr { kind, ty: operand.ty })),
+    };
+    Expr { kind, ty }
+}
+
+fn is(test: Truth, negated: bool, operand: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let operand = Box::new(bind_expr(operand, scope)?);
+    Ok(Expr {
+        kind: ExprKind::Is {
+            test,
+            negated,
+            operand,
+        },
+        ty: ExprType::boolean(),
+    })
+}
+
+fn compare_operator(op: &BinaryOperator) -> Result<CompareOp> {
+    Ok(match op {
+        BinaryOperator::Eq => CompareOp::Eq,
+        BinaryOperator::NotEq => CompareOp::Ne,
+        BinaryOperator::Spaceship => CompareOp::NullSafeEq,
+        BinaryOperator::Lt => CompareOp::Lt,
+        BinaryOperator::LtEq => CompareOp::Le,
+        BinaryOperator::Gt => CompareOp::Gt,
+        BinaryOperator::GtEq => CompareOp::Ge,
+        other => return Err(errors::syntax_near(&other.to_string())),
+    })
+}
+
+fn binary(
+    left: &ast::Expr,
+    op: &BinaryOperator,
+    right: &ast::Expr,
+    whole: &ast::Expr,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    use BinaryOperator as B;
+    let arithmetic = match op {
+        B::Plus | B::Minus => {
+            if let ast::Expr::Interval(interval) = right {
+                let date = bind_expr(left, scope)?;
+                let name = if *op == B::Plus { "date_add" } else { "date_sub" };
+                return call::date_arithmetic(name, date, interval, scope);
+            }
+            if let (ast::Expr::Interval(interval), B::Plus) = (left, op) {
+                let date = bind_expr(right, scope)?;
+                return call::date_arithmetic("date_add", date, interval, scope);
+            }
+            if *op == B::Plus {
+                ArithmeticOp::Add
+            } else {
+                ArithmeticOp::Subtract
+            }
+        }
+        B::Multiply => ArithmeticOp::Multiply,
+        B::Divide => ArithmeticOp::Divide,
+        B::Modulo => ArithmeticOp::Modulo,
+        B::MyIntegerDivide | B::DuckIntegerDivide => ArithmeticOp::IntDivide,
+        B::And | B::Or => return logical(left, op, right, scope),
+        B::Xor => {
+            let operands = Box::new([bind_expr(left, scope)?, bind_expr(right, scope)?]);
+            let nullable = operands.iter().any(|operand| operand.ty.nullable);
+            return Ok(Expr {
+                kind: ExprKind::Xor(operands),
+                ty: ExprType::boolean().with_nullable(nullable),
+            });
+        }
+        B::BitwiseOr => return bits(BitOp::Or, left, right, scope),
+        B::BitwiseAnd => return bits(BitOp::And, left, right, scope),
+        B::BitwiseXor | B::PGBitwiseXor => return bits(BitOp::Xor, left, right, scope),
+        B::PGBitwiseShiftLeft => return bits(BitOp::ShiftLeft, left, right, scope),
+        B::PGBitwiseShiftRight => return bits(BitOp::ShiftRight, left, right, scope),
+        B::StringConcat => {
+            let args = bind_all([left, right], scope)?;
+            return call::make("concat", args, scope);
+        }
+        B::Regexp => {
+            let args = bind_all([left, right], scope)?;
+            return call::make("regexp", args, scope);
+        }
+        B::Assignment => return assign(left, right, scope),
+        B::Eq | B::NotEq | B::Spaceship | B::Lt | B::LtEq | B::Gt | B::GtEq => {
+            let op = compare_operator(op)?;
+            let left = bind_operand(left, scope)?;
+            let right = bind_operand(right, scope)?;
+            return operators::compare(op, left, right, scope.session());
+        }
+        other => return Err(errors::syntax_near(&other.to_string())),
+    };
+    let left = bind_expr(left, scope)?;
+    let right = bind_expr(right, scope)?;
+    operators::arithmetic(arithmetic, left, right, &source_of(whole), scope.session())
+}
+
+/// AND and OR, flattened: `a AND b AND c` is one node.
+fn logical(left: &ast::Expr, op: &BinaryOperator, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let mut operands = Vec::new();
+    for side in [left, right] {
+        let bound = bind_expr(side, scope)?;
+        match (bound.kind, op) {
+            (ExprKind::And(more), BinaryOperator::And) | (ExprKind::Or(more), BinaryOperator::Or) => {
+                operands.extend(more);
+            }
+            (kind, _) => operands.push(Expr { kind, ty: bound.ty }),
+        }
+    }
+    let nullable = operands.iter().any(|operand| operand.ty.nullable);
+    let kind = if *op == BinaryOperator::And {
+        ExprKind::And(operands)
+    } else {
+        ExprKind::Or(operands)
+    };
+    Ok(Expr {
+        kind,
+        ty: ExprType::boolean().with_nullable(nullable),
+    })
+}
+
+fn bits(op: BitOp, left: &ast::Expr, right: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let operands = Box::new([
+        bit_operand(bind_expr(left, scope)?),
+        bit_operand(bind_expr(right, scope)?),
+    ]);
+    let nullable = operands.iter().any(|operand| operand.ty.nullable);
+    Ok(Expr {
+        kind: ExprKind::Bits { op, operands },
+        ty: ExprType::bigint_unsigned(21).with_nullable(nullable),
+    })
+}
+
+fn assign(variable: &ast::Expr, value: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
+    let ast::Expr::Identifier(name) = variable else {
+        return Err(errors::syntax_near(&variable.to_string()));
+    };
+    let name = name.value.trim_start_matches('@').to_lowercase().into_boxed_str();
+    let value = Box::new(bind_expr(value, scope)?);
+    let ty = value.ty.clone();
+    Ok(Expr {
+        kind: ExprKind::AssignUserVariable { name, value },
+        ty,
+    })
+}
+
+fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dyn Scope) -> Result<Expr> {
+    let mut needle = bind_operand(needle, scope)?;
+    let columns = width(&needle);
+    let mut items = list
+        .iter()
+        .map(|item| bind_operand(item, scope))
+        .collect::<Result<Vec<_>>>()?;
+    let session = scope.session();
+    let connection = session.settings.collation_connection;
+    let mut rules = Vec::with_capacity(items.len());
+    let mut nullable = needle.ty.nullable;
+    if columns == 1 {
+        let types: Vec<&ExprType> = std::iter::once(&needle.ty)
+            .chain(items.iter().map(|item| &item.ty))
+            .collect();
+        let texts = types
+            .iter()
+            .all(|ty| matches!(ty.class(), Class::String | Class::Null) && !ty.is_parameter());
+        if texts {
+            CollationMix::for_comparison(&types, connection, "in")?;
+        }
+    }
+    for item in &mut items {
+        if width(item) != columns {
+            return Err(errors::operand_columns(columns));
+        }
+        nullable |= item.ty.nullable;
+        if columns == 1 {
+            let mut by = rules::comparison_rule_for("in", &needle.ty, &item.ty, connection)?;
+            // The needle serves every item, so only items are converted ahead.
+            let mut unchanged = needle.clone();
+            operators::adapt(&mut by, &mut unchanged, item, session);
+            rules.push(by);
+        } else {
+            let left = operators::column_types(&needle);
+            let right = operators::column_types(item);
+            rules.push(Comparison::Row(operators::row_rules(
+                "in", &left, &right, session,
+            )?));
+        }
+    }
+    if rules
+        .iter()
+        .all(|by| matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double))
+    {
+        operators::hex_to_number(&mut needle);
+    }
+    Ok(Expr {
+        kind: ExprKind::InList {
+            by: rules,
+            negated,
+            needle: Box::new(needle),
+            list: items,
+        },
+        ty: ExprType::boolean().with_nullable(nullable),
+    })
+}
+
+fn subquery_of(expr: &ast::Expr) -> Result<&ast::Query> {
+    match expr {
+        ast::Expr::Subquery(query) => Ok(query),
+        ast::Expr::Nested(inner) => subquery_of(inner),
+        other => Err(errors::syntax_near(&other.to_string())),
+    }
+}
+
+fn scalar_subquery(subquery: Subquery) -> Expr {
+    let ty = match &subquery.columns[..] {
+        [column] => column.clone().nullable(),
+        _ => ExprType::null(),
+    };
+    Expr {
+        kind: ExprKind::ScalarSubquery(Arc::new(subquery)),
+        ty,
+    }
+}
+
+fn quantified(
+    left: &ast::Expr,
+    op: CompareOp,
+    quantifier: Quantifier,
+    query: &ast::Query,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let left = bind_operand(left, scope)?;
+    let subquery = Arc::new(scope.bind_subquery(query)?);
+    let types = operators::column_types(&left);
+    if types.len() != subquery.columns.len() {
+        return Err(errors::operand_columns(types.len()));
+    }
+    let equality = matches!(
+        (op, quantifier),
+        (CompareOp::Eq, Quantifier::Any) | (CompareOp::Ne, Quantifier::All)
+    );
+    if types.len() > 1 && !equality {
+        return Err(errors::operand_columns(1));
+    }
+    let by = operators::row_rules(
+        if equality { "in" } else { op.as_str() },
+        &types,
+        &subquery.columns,
+        scope.session(),
+    )?;
+    Ok(Expr {
+        kind: ExprKind::Quantified {
+            op,
+            by,
+            quantifier,
+            left: Box::new(left),
+            subquery,
+        },
+        ty: ExprType::boolean().nullable(),
+    })
+}
+
+fn like(
+    text: &ast::Expr,
+    pattern: &ast::Expr,
+    escape: Option<&ast::Expr>,
+    negated: bool,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let text = bind_expr(text, scope)?;
+    let pattern = bind_expr(pattern, scope)?;
+    let escape = match escape {
+        None => {
+            let no_backslash = scope
+                .session()
+                .settings
+                .sql_mode
+                .contains(crate::session::SqlMode::NO_BACKSLASH_ESCAPES);
+            if no_backslash { None } else { Some('\\') }
+        }
+        Some(escape) => match bind_expr(escape, scope)?.as_literal() {
+            Some(Value::Text(text)) => {
+                let mut characters = text.chars();
+                let first = characters.next();
+                if characters.next().is_some() {
+                    return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
+                }
+                first.or(Some('\0')).filter(|escape| *escape != '\0')
+            }
+            Some(Value::Null) => Some('\\'),
+            _ => return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
+        },
+    };
+    let connection = scope.session().settings.collation_connection;
+    let collation = CollationMix::for_comparison(&[&text.ty, &pattern.ty], connection, "like")?;
+    let nullable = text.ty.nullable || pattern.ty.nullable;
+    Ok(Expr {
+        kind: ExprKind::Like {
+            negated,
+            collation,
+            escape,
+            operands: Box::new([text, pattern]),
+        },
+        ty: ExprType::boolean().with_nullable(nullable),
+    })
+}
+
+fn case(
+    operand: Option<&ast::Expr>,
+    conditions: &[ast::CaseWhen],
+    otherwise: Option<&ast::Expr>,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let operand = operand.map(|operand| bind_expr(operand, scope)).transpose()?;
+    let mut tests = Vec::with_capacity(conditions.len());
+    let mut results = Vec::with_capacity(conditions.len());
+    for branch in conditions {
+        tests.push(bind_expr(&branch.condition, scope)?);
+        results.push(bind_expr(&branch.result, scope)?);
+    }
+    let otherwise = otherwise
+        .map(|otherwise| bind_expr(otherwise, scope))
+        .transpose()?
+        .map(Box::new);
+    let connection = scope.session().settings.collation_connection;
+    let types: Vec<&ExprType> = results
+        .iter()
+        .chain(otherwise.as_deref())
+        .map(|result| &result.ty)
+        .collect();
+    let mut ty = common_type_in(&types, connection, "case")?;
+    ty.nullable |= otherwise.is_none();
+    let kind = match operand {
+        None => ExprKind::Case {
+            branches: tests.into_iter().zip(results).collect(),
+            otherwise,
+        },
+        Some(operand) => {
+            let mut branches = Vec::with_capacity(tests.len());
+            for (test, result) in tests.into_iter().zip(results) {
+                let by = rules::comparison_rule_for("case", &operand.ty, &test.ty, connection)?;
+                branches.push((by, test, result));
+            }
+            ExprKind::SimpleCase {
+                operand: Box::new(operand),
+                branches,
+                otherwise,
+            }
+        }
+    };
+    Ok(Expr { kind, ty })
+}
+
+fn charset_named(name: &str) -> Result<Charset> {
+    let name = name.trim_matches(['`', '"', '\'']);
+    Charset::from_name(name).ok_or_else(|| errors::error(ER_UNKNOWN_CHARACTER_SET, &[&name]))
+}
+
+fn collate(operand: &ast::Expr, name: &str, scope: &mut dyn Scope) -> Result<Expr> {
+    let operand = bind_expr(operand, scope)?;
+    let connection = scope.session().settings.collation_connection;
+    let charset = match operand.ty.is_null() || operand.ty.is_parameter() {
+        true => connection.charset(),
+        false => CollationMix::of_type(&operand.ty, connection).0.charset(),
+    };
+    let collation = literal::collation(name.trim_matches(['`', '"', '\'']), charset)?;
+    let characters = operand.ty.max_characters();
+    let ty = match operand.ty.data_type.clone() {
+        DataType::Char { length, .. } => ExprType::new(DataType::Char { length, collation }),
+        DataType::Text { size, .. } => ExprType::new(DataType::Text { size, collation }),
+        _ => ExprType::text(characters, collation),
+    };
+    let ty = ty
+        .with_coercibility(Coercibility::Explicit)
+        .with_nullable(operand.ty.nullable);
+    if operand.ty.class() == Class::String && !operand.ty.is_parameter() {
+        return Ok(Expr {
+            kind: ExprKind::Collate(Box::new(operand)),
+            ty,
+        });
+    }
+    let target = CastTarget::Char {
+        length: None,
+        collation,
+    };
+    Ok(Expr {
+        kind: ExprKind::Cast {
+            target,
+            operand: Box::new(operand),
+        },
+        ty,
+    })
+}
+
+fn cast_target(
+    data_type: &ast::DataType,
+    charset: Option<Charset>,
+    session: &SessionContext,
+) -> Result<CastTarget> {
+    use ast::DataType as T;
+    let fraction = |decimals: &Option<u64>| match decimals {
+        None => Ok(0),
+        Some(decimals @ 0..=6) => Ok(*decimals as u8),
+        Some(decimals) => {
+            use paceline_types::error_code::ER_TOO_BIG_PRECISION;
+            let _ = decimals;
+            Err(errors::error(ER_TOO_BIG_PRECISION, &[&"CAST", &6]))
+        }
+    };
+    Ok(match data_type {
+        T::Signed | T::SignedInteger => CastTarget::Signed,
+        T::Unsigned | T::UnsignedInteger => CastTarget::Unsigned,
+        T::Decimal(info) | T::Dec(info) | T::Numeric(info) => {
+            let (precision, scale) = match info {
+                ast::ExactNumberInfo::None => (10, 0),
+                ast::ExactNumberInfo::Precision(precision) => (*precision, 0),
+                ast::ExactNumberInfo::PrecisionAndScale(precision, scale) => {
+                    (*precision, (*scale).max(0) as u64)
+                }
+            };
+            use paceline_types::error_code::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE};
+            if scale > 38 {
+                return Err(errors::error(ER_TOO_BIG_SCALE, &[&"CAST", &38]));
+            }
+            if precision > 65 {
+                return Err(errors::error(ER_TOO_BIG_PRECISION, &[&"CAST", &65]));
+            }
+            let precision = if precision == 0 { 10 } else { precision };
+            if precision < scale {
+                return Err(errors::error(ER_M_BIGGER_THAN_D, &[&""]));
+            }
+            CastTarget::Decimal {
+                precision: precision as u8,
+                scale: scale as u8,
+            }
+        }
+        T::Double(_) | T::DoublePrecision | T::Real => CastTarget::Double,
+        T::Float(_) => CastTarget::Float,
+        T::Char(length) | T::Character(length) | T::Varchar(length) => {
+            let length = match length {
+                Some(ast::CharacterLength::IntegerLength { length, .. }) => {
+                    Some(u32::try_from(*length).unwrap_or(u32::MAX))
+                }
+                _ => None,
+            };
+            let collation = match charset {
+                Some(charset) => charset.default_collation(),
+                None => session.settings.collation_connection,
+            };
+            CastTarget::Char { length, collation }
+        }
+        T::Binary(length) => CastTarget::Binary {
+            length: length.map(|length| u32::try_from(length).unwrap_or(u32::MAX)),
+        },
+        T::Date => CastTarget::Date,
+        T::Time(decimals, _) => CastTarget::Time {
+            decimals: fraction(decimals)?,
+        },
+        T::Datetime(decimals) => CastTarget::DateTime {
+            decimals: fraction(decimals)?,
+        },
+        T::Timestamp(decimals, _) => CastTarget::DateTime {
+            decimals: fraction(decimals)?,
+        },
+        other => return Err(errors::not_supported(format!("CAST AS {other}"))),
+    })
+}
+
+fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
+    if !matches!(target, CastTarget::Char { .. } | CastTarget::Binary { .. }) {
+        operators::hex_to_number(&mut operand);
+    }
+    let ty = target.result_type(&operand.ty);
+    Ok(Expr {
+        kind: ExprKind::Cast {
+            target,
+            operand: Box::new(operand),
+        },
+        ty,
+    })
+}
+
+#[allow(unused_imports)]
+use ER_CANT_AGGREGATE_2COLLATIONS as _;

@@ -1,16 +1,54 @@
-//! Evaluation.
+//! Evaluation: from a bound node and a row to a value.
+//!
+//! Columns, constants and parameters are lent, not copied: a comparison `id = ?` allocates nothing. What the types decide was
+//! decided at bind; only parameters whose type was not known then ([`Comparison::Dynamic`], [`Domain::Dynamic`]) look at the values.
+
+mod arithmetic;
+mod compare;
+pub(crate) mod convert;
+mod like;
+mod regex;
 
 use std::borrow::Cow;
 
 use paceline_types::Value;
 
-use super::context::EvalContext;
-use super::tree::Expr;
-use crate::error::Result;
+pub(crate) use arithmetic::division_by_zero;
+pub(crate) use compare::{compare_row_values, compare_rows, compare_values, compare_with, row_values};
+pub(crate) use regex::{CompiledPattern, translate_pattern, with_pattern};
 
-/// A compiled regular expression with the pattern it came from.
-#[derive(Debug)]
-pub(crate) struct CompiledPattern {}
+use super::context::{EvalContext, OuterRow};
+use super::tree::{ArithmeticOp, CompareOp, Comparison, Expr, ExprKind, Truth};
+use super::{cast, errors, subquery};
+use crate::error::Result;
+use crate::session::UserVariable;
+
+/// What an evaluation lends values from.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    pub row: &'a [Value],
+    pub parameters: &'a [Value],
+    pub outer: Option<&'a OuterRow<'a>>,
+}
+
+impl<'a> Frame<'a> {
+    /// The row `depth` queries out.
+    fn outer_row(&self, depth: u16) -> Option<&'a [Value]> {
+        let mut frame = self.outer?;
+        for _ in 1..depth {
+            frame = frame.parent?;
+        }
+        Some(frame.row)
+    }
+}
+
+/// Three-valued truth as SQL's INT.
+pub(crate) fn truth_value(truth: Option<bool>) -> Value {
+    match truth {
+        Some(truth) => Value::Int(i64::from(truth)),
+        None => Value::Null,
+    }
+}
 
 impl Expr {
     /// The value for a row.
@@ -30,17 +68,25 @@ impl Expr {
         row: &'a [Value],
         context: &mut EvalContext<'c>,
     ) -> Result<Cow<'a, Value>> {
-        let _ = (row, context);
-        todo!()
+        let frame = Frame {
+            row,
+            parameters: context.parameters,
+            outer: context.outer,
+        };
+        self.eval_in(&frame, context)
     }
 
     /// Whether a condition holds: `None` is UNKNOWN.
     ///
     /// # Errors
     /// As [`Expr::eval`].
-    pub fn eval_truth(&self, row: &[Value], context: &mut EvalContext<'_>) -> Result<Option<bool>> {
-        let _ = (row, context);
-        todo!()
+    pub fn eval_truth<'c>(&self, row: &[Value], context: &mut EvalContext<'c>) -> Result<Option<bool>> {
+        let frame = Frame {
+            row,
+            parameters: context.parameters,
+            outer: context.outer,
+        };
+        self.truth_in(&frame, context)
     }
 
     /// Whether a condition holds; UNKNOWN does not.
@@ -49,5 +95,303 @@ impl Expr {
     /// As [`Expr::eval`].
     pub fn is_true(&self, row: &[Value], context: &mut EvalContext<'_>) -> Result<bool> {
         Ok(self.eval_truth(row, context)?.unwrap_or(false))
+    }
+
+    pub(crate) fn eval_in<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Cow<'a, Value>> {
+        let value = match &self.kind {
+            ExprKind::Literal(value) => return Ok(Cow::Borrowed(value)),
+            ExprKind::Column(index) => return Ok(Cow::Borrowed(&frame.row[*index])),
+            ExprKind::OuterColumn { depth, column } => {
+                let row = frame
+                    .outer_row(*depth)
+                    .expect("the executor gives every outer row that its plan names");
+                return Ok(Cow::Borrowed(&row[*column]));
+            }
+            ExprKind::Parameter(index) => {
+                return match frame.parameters.get(*index) {
+                    Some(value) => Ok(Cow::Borrowed(value)),
+                    None => Err(errors::missing_parameter()),
+                };
+            }
+            ExprKind::Collate(operand) => return operand.eval_in(frame, context),
+            ExprKind::Aggregate(_) | ExprKind::Window(_) => {
+                unreachable!("the planner replaces aggregates and window functions by columns")
+            }
+            ExprKind::UserVariable(name) => match context.session.user_variables.get(name) {
+                Some(variable) => variable.value.clone(),
+                None => Value::Null,
+            },
+            ExprKind::AssignUserVariable { name, value } => {
+                let ty = value.ty.clone();
+                let value = value.eval_in(frame, context)?.into_owned();
+                let stored = convert::for_user_variable(&value, &context.session.settings.time_zone);
+                context
+                    .session
+                    .user_variables
+                    .set(name, UserVariable { value: stored, ty });
+                value
+            }
+            ExprKind::SystemVariable { name, scope } => {
+                let variables = context.session.services.variables.clone();
+                variables.get(context.session, name, *scope)?.value
+            }
+            ExprKind::Compare { .. }
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Xor(_)
+            | ExprKind::Not(_)
+            | ExprKind::Is { .. }
+            | ExprKind::Between { .. }
+            | ExprKind::InList { .. }
+            | ExprKind::Like { .. }
+            | ExprKind::Exists { .. }
+            | ExprKind::Quantified { .. } => truth_value(self.truth_in(frame, context)?),
+            ExprKind::Arithmetic {
+                op,
+                domain,
+                operands,
+                source,
+            } => {
+                let left = operands[0].eval_in(frame, context)?;
+                if left.is_null() {
+                    return Ok(Cow::Owned(Value::Null));
+                }
+                let right = operands[1].eval_in(frame, context)?;
+                if right.is_null() {
+                    return Ok(Cow::Owned(Value::Null));
+                }
+                let call = arithmetic::Operation {
+                    op: *op,
+                    domain: *domain,
+                    ty: &self.ty,
+                    source,
+                };
+                arithmetic::binary(&call, &left, &right, context)?
+            }
+            ExprKind::Negate {
+                domain,
+                operand,
+                source,
+            } => {
+                let value = operand.eval_in(frame, context)?;
+                let call = arithmetic::Operation {
+                    op: ArithmeticOp::Subtract,
+                    domain: *domain,
+                    ty: &self.ty,
+                    source,
+                };
+                arithmetic::negate(&call, &value, context)?
+            }
+            ExprKind::Bits { op, operands } => {
+                let left = operands[0].eval_in(frame, context)?;
+                let right = operands[1].eval_in(frame, context)?;
+                if left.is_null() || right.is_null() {
+                    return Ok(Cow::Owned(Value::Null));
+                }
+                let left = convert::to_bits(&left, context)?;
+                let right = convert::to_bits(&right, context)?;
+                Value::UInt(arithmetic::bits(*op, left, right))
+            }
+            ExprKind::BitNot(operand) => {
+                let value = operand.eval_in(frame, context)?;
+                if value.is_null() {
+                    Value::Null
+                } else {
+                    Value::UInt(!convert::to_bits(&value, context)?)
+                }
+            }
+            ExprKind::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    if condition.truth_in(frame, context)? == Some(true) {
+                        return convert::to_common_type(
+                            result.eval_in(frame, context)?,
+                            &result.ty,
+                            &self.ty,
+                            context,
+                        );
+                    }
+                }
+                return match otherwise {
+                    Some(otherwise) => convert::to_common_type(
+                        otherwise.eval_in(frame, context)?,
+                        &otherwise.ty,
+                        &self.ty,
+                        context,
+                    ),
+                    None => Ok(Cow::Owned(Value::Null)),
+                };
+            }
+            ExprKind::SimpleCase {
+                operand,
+                branches,
+                otherwise,
+            } => {
+                let subject = operand.eval_in(frame, context)?;
+                for (by, value, result) in branches {
+                    let value = value.eval_in(frame, context)?;
+                    if compare_with(CompareOp::Eq, by, &subject, &value, context)? == Some(true) {
+                        return convert::to_common_type(
+                            result.eval_in(frame, context)?,
+                            &result.ty,
+                            &self.ty,
+                            context,
+                        );
+                    }
+                }
+                return match otherwise {
+                    Some(otherwise) => convert::to_common_type(
+                        otherwise.eval_in(frame, context)?,
+                        &otherwise.ty,
+                        &self.ty,
+                        context,
+                    ),
+                    None => Ok(Cow::Owned(Value::Null)),
+                };
+            }
+            ExprKind::Cast { target, operand } => {
+                let value = operand.eval_in(frame, context)?;
+                return cast::cast(value, &operand.ty, target, context);
+            }
+            ExprKind::Call(call) => {
+                let args = super::functions::Args {
+                    call,
+                    ty: &self.ty,
+                    frame: *frame,
+                };
+                return (call.function.eval)(&args, context).map(Cow::Owned);
+            }
+            ExprKind::Row(_) => return Err(errors::operand_columns(1)),
+            ExprKind::ScalarSubquery(subquery) => subquery::scalar(subquery, frame, context)?,
+        };
+        Ok(Cow::Owned(value))
+    }
+
+    pub(crate) fn truth_in<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Option<bool>> {
+        Ok(match &self.kind {
+            ExprKind::Compare {
+                op,
+                by: Comparison::Row(by),
+                operands,
+            } => {
+                return compare_rows(*op, by, &operands[0], &operands[1], frame, context);
+            }
+            ExprKind::Compare { op, by, operands } => {
+                let left = operands[0].eval_in(frame, context)?;
+                if left.is_null() && *op != CompareOp::NullSafeEq {
+                    return Ok(None);
+                }
+                let right = operands[1].eval_in(frame, context)?;
+                compare_with(*op, by, &left, &right, context)?
+            }
+            ExprKind::And(operands) => {
+                let mut result = Some(true);
+                for operand in operands {
+                    match operand.truth_in(frame, context)? {
+                        Some(false) => return Ok(Some(false)),
+                        None => result = None,
+                        Some(true) => {}
+                    }
+                }
+                result
+            }
+            ExprKind::Or(operands) => {
+                let mut result = Some(false);
+                for operand in operands {
+                    match operand.truth_in(frame, context)? {
+                        Some(true) => return Ok(Some(true)),
+                        None => result = None,
+                        Some(false) => {}
+                    }
+                }
+                result
+            }
+            ExprKind::Xor(operands) => {
+                match (
+                    operands[0].truth_in(frame, context)?,
+                    operands[1].truth_in(frame, context)?,
+                ) {
+                    (Some(left), Some(right)) => Some(left != right),
+                    _ => None,
+                }
+            }
+            ExprKind::Not(operand) => operand.truth_in(frame, context)?.map(|truth| !truth),
+            ExprKind::Is {
+                test,
+                negated,
+                operand,
+            } => {
+                let holds = match test {
+                    Truth::Null => match &operand.kind {
+                        ExprKind::Row(_) => return Err(errors::operand_columns(1)),
+                        _ => operand.eval_in(frame, context)?.is_null(),
+                    },
+                    Truth::True => operand.truth_in(frame, context)? == Some(true),
+                    Truth::False => operand.truth_in(frame, context)? == Some(false),
+                };
+                Some(holds != *negated)
+            }
+            ExprKind::Between {
+                by,
+                negated,
+                operands,
+            } => {
+                let value = operands[0].eval_in(frame, context)?;
+                if value.is_null() {
+                    return Ok(None);
+                }
+                let low = operands[1].eval_in(frame, context)?;
+                let high = operands[2].eval_in(frame, context)?;
+                let from = compare_with(CompareOp::Ge, by, &value, &low, context)?;
+                let to = compare_with(CompareOp::Le, by, &value, &high, context)?;
+                let within = match (from, to) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), Some(true)) => Some(true),
+                    _ => None,
+                };
+                within.map(|within| within != *negated)
+            }
+            ExprKind::InList {
+                by,
+                negated,
+                needle,
+                list,
+            } => compare::in_list(by, needle, list, frame, context)?.map(|found| found != *negated),
+            ExprKind::Like {
+                negated,
+                collation,
+                escape,
+                operands,
+            } => {
+                let text = operands[0].eval_in(frame, context)?;
+                let pattern = operands[1].eval_in(frame, context)?;
+                if text.is_null() || pattern.is_null() {
+                    return Ok(None);
+                }
+                Some(like::matches(&text, &pattern, *escape, *collation, context) != *negated)
+            }
+            ExprKind::Exists { subquery, negated } => {
+                Some(subquery::exists(subquery, frame, context)? != *negated)
+            }
+            ExprKind::Quantified {
+                op,
+                by,
+                quantifier,
+                left,
+                subquery,
+            } => subquery::quantified(*op, by, *quantifier, left, subquery, frame, context)?,
+            ExprKind::Collate(operand) => return operand.truth_in(frame, context),
+            _ => {
+                let value = self.eval_in(frame, context)?;
+                convert::truth(&value, context)?
+            }
+        })
     }
 }

@@ -1,7 +1,34 @@
 //! Functions: one table entry each (name, how many arguments, how its type follows from theirs, how it is evaluated), grouped by
 //! subject in the files of this folder.
+//!
+//! A function that MariaDB's grammar writes in a way of its own (`CAST`, `EXTRACT`, `TRIM(LEADING …)`) is brought to a call by the
+//! binder. Units, regular expressions' flags and the like are constants among the arguments.
 
+mod arguments;
+mod control;
+mod digest;
+mod info;
+mod json;
+mod network;
+mod numeric;
+mod regexp;
+mod string;
+mod string_format;
+mod temporal;
+mod temporal_format;
+mod temporal_parts;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+pub(crate) use arguments::{Args, BindCall};
+pub(crate) use json::{append_json_value, json_quote};
+
+use super::context::EvalContext;
+use super::expr_type::ExprType;
 use super::tree::Expr;
+use crate::error::Result;
+use paceline_types::Value;
 
 /// Whether a function gives the same result when it is called again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +48,63 @@ impl Stability {
     }
 }
 
+/// How a call's type follows from its arguments; may convert them.
+pub(crate) type BindFn = fn(&mut BindCall<'_>) -> Result<ExprType>;
+/// How a call is evaluated.
+pub(crate) type EvalFn = for<'a> fn(&Args<'a>, &mut EvalContext<'_>) -> Result<Value>;
+
 /// A function of the table.
-#[derive(Debug)]
 pub struct Function {
     /// Its name in lower case.
     pub name: &'static str,
+    /// The fewest and the most arguments.
+    pub(crate) arguments: (usize, usize),
     /// Whether it gives the same result when it is called again.
     pub stability: Stability,
+    pub(crate) bind: BindFn,
+    pub(crate) eval: EvalFn,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// As many arguments as one likes.
+const MANY: usize = usize::MAX;
+
+/// A table entry of a pure function.
+const fn pure(name: &'static str, arguments: (usize, usize), bind: BindFn, eval: EvalFn) -> Function {
+    Function {
+        name,
+        arguments,
+        stability: Stability::Pure,
+        bind,
+        eval,
+    }
+}
+
+/// A table entry of a function that is constant during an execution.
+const fn steady(name: &'static str, arguments: (usize, usize), bind: BindFn, eval: EvalFn) -> Function {
+    Function {
+        name,
+        arguments,
+        stability: Stability::Execution,
+        bind,
+        eval,
+    }
+}
+
+/// A table entry of a function that is called each time.
+const fn volatile(name: &'static str, arguments: (usize, usize), bind: BindFn, eval: EvalFn) -> Function {
+    Function {
+        name,
+        arguments,
+        stability: Stability::Volatile,
+        bind,
+        eval,
+    }
 }
 
 /// A call.
@@ -39,4 +116,31 @@ pub struct Call {
     pub args: Vec<Expr>,
     /// Keys the state that the call keeps during an execution.
     pub id: u64,
+}
+
+/// The function of that name (lower case).
+pub(crate) fn find(name: &str) -> Option<&'static Function> {
+    static BY_NAME: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
+    let by_name = BY_NAME.get_or_init(|| {
+        let tables = [
+            control::FUNCTIONS,
+            digest::FUNCTIONS,
+            info::FUNCTIONS,
+            json::FUNCTIONS,
+            network::FUNCTIONS,
+            numeric::FUNCTIONS,
+            regexp::FUNCTIONS,
+            string::FUNCTIONS,
+            string_format::FUNCTIONS,
+            temporal::FUNCTIONS,
+            temporal_format::FUNCTIONS,
+            temporal_parts::FUNCTIONS,
+        ];
+        tables
+            .into_iter()
+            .flatten()
+            .map(|function| (function.name, function))
+            .collect()
+    });
+    by_name.get(name).copied()
 }

@@ -1,0 +1,252 @@
+//! Aggregates and window functions: which they are, their arguments and their result types.
+
+use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
+use paceline_types::{Collation, DataType, Value};
+use sqlparser::ast::{
+    self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
+};
+
+use super::rules::CollationMix;
+use super::{bind_expr, call};
+use crate::error::Result;
+use crate::expr::aggregate::{Aggregate, AggregateFunction, Distinctness};
+use crate::expr::errors;
+use crate::expr::expr_type::{Class, ExprType};
+use crate::expr::scope::Scope;
+use crate::expr::tree::Expr;
+use crate::expr::window::{SortOrder, WindowCall, WindowFunction};
+
+/// The aggregate of that name.
+pub(super) fn function_named(name: &str, function: &ast::Function) -> Option<AggregateFunction> {
+    use AggregateFunction as A;
+    Some(match name {
+        "count" => match &function.args {
+            FunctionArguments::List(list)
+                if matches!(list.args[..], [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]) =>
+            {
+                A::CountRows
+            }
+            _ => A::Count,
+        },
+        "sum" => A::Sum,
+        "avg" => A::Avg,
+        "min" => A::Min,
+        "max" => A::Max,
+        "group_concat" => A::GroupConcat,
+        "bit_and" => A::BitAnd,
+        "bit_or" => A::BitOr,
+        "bit_xor" => A::BitXor,
+        "std" | "stddev" | "stddev_pop" => A::StddevPop,
+        "stddev_samp" => A::StddevSamp,
+        "variance" | "var_pop" => A::VarPop,
+        "var_samp" => A::VarSamp,
+        "json_arrayagg" => A::JsonArrayAgg,
+        "json_objectagg" => A::JsonObjectAgg,
+        _ => return None,
+    })
+}
+
+/// Whether it exists only with OVER.
+pub(super) fn is_window_only(name: &str) -> bool {
+    matches!(
+        name,
+        "row_number"
+            | "rank"
+            | "dense_rank"
+            | "percent_rank"
+            | "cume_dist"
+            | "ntile"
+            | "lag"
+            | "lead"
+            | "first_value"
+            | "last_value"
+            | "nth_value"
+    )
+}
+
+/// Binds an aggregate and hands it to the scope.
+pub(super) fn bind(kind: AggregateFunction, function: &ast::Function, scope: &mut dyn Scope) -> Result<Expr> {
+    scope.enter_aggregate()?;
+    let aggregate = bind_arguments(kind, function, scope)?;
+    scope.exit_aggregate(aggregate)
+}
+
+fn bind_arguments(
+    kind: AggregateFunction,
+    function: &ast::Function,
+    scope: &mut dyn Scope,
+) -> Result<Aggregate> {
+    let mut aggregate = Aggregate {
+        function: kind,
+        distinct: Distinctness::All,
+        args: Vec::new(),
+        order_by: Vec::new(),
+        separator: ",".into(),
+        limit: None,
+        ty: ExprType::null(),
+    };
+    if let FunctionArguments::List(list) = &function.args {
+        if list.duplicate_treatment == Some(DuplicateTreatment::Distinct) {
+            aggregate.distinct = Distinctness::Distinct;
+        }
+        for clause in &list.clauses {
+            match clause {
+                FunctionArgumentClause::OrderBy(items) => aggregate.order_by = order_by(items, scope)?,
+                FunctionArgumentClause::Separator(value) => {
+                    if let ast::Value::SingleQuotedString(text) = &value.value {
+                        aggregate.separator = text.as_str().into();
+                    }
+                }
+                FunctionArgumentClause::Limit(limit) => {
+                    let count = match bind_expr(limit, scope)?.as_literal() {
+                        Some(Value::Int(count)) => u64::try_from(*count).unwrap_or(0),
+                        _ => return Err(errors::not_supported("GROUP_CONCAT with a variable LIMIT")),
+                    };
+                    aggregate.limit = Some((0, count));
+                }
+                other => return Err(errors::syntax_near(&other.to_string())),
+            }
+        }
+    }
+    if kind != AggregateFunction::CountRows {
+        for arg in call::expressions(function)? {
+            aggregate.args.push(bind_expr(arg, scope)?);
+        }
+        let fits = match kind {
+            AggregateFunction::Count => {
+                aggregate.args.len() == 1
+                    || (!aggregate.args.is_empty() && aggregate.distinct == Distinctness::Distinct)
+            }
+            AggregateFunction::GroupConcat => !aggregate.args.is_empty(),
+            AggregateFunction::JsonObjectAgg => aggregate.args.len() == 2,
+            _ => aggregate.args.len() == 1,
+        };
+        if !fits {
+            return Err(errors::syntax_near(&format!("{function}")));
+        }
+    }
+    if !matches!(
+        aggregate.function,
+        AggregateFunction::GroupConcat | AggregateFunction::JsonArrayAgg
+    ) {
+        for arg in &mut aggregate.args {
+            if !matches!(
+                kind,
+                AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Count
+            ) {
+                super::operators::hex_to_number(arg);
+            }
+        }
+    }
+    aggregate.ty = result_type(&aggregate, scope)?;
+    Ok(aggregate)
+}
+
+fn order_by(items: &[ast::OrderByExpr], scope: &mut dyn Scope) -> Result<Vec<(Expr, SortOrder)>> {
+    items
+        .iter()
+        .map(|item| {
+            let order = match item.options.sort {
+                Some(ast::OrderBySort::Desc) => SortOrder::Descending,
+                _ => SortOrder::Ascending,
+            };
+            Ok((bind_expr(&item.expr, scope)?, order))
+        })
+        .collect()
+}
+
+fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType> {
+    use AggregateFunction as A;
+    let argument = aggregate.args.first().map(|arg| &arg.ty);
+    let increment = u32::from(scope.session().settings.div_precision_increment);
+    let bigint = |sign| {
+        ExprType::new(DataType::Integer(IntegerType {
+            display_width: 21,
+            ..IntegerType::new(IntegerWidth::Big, sign)
+        }))
+    };
+    let numeric = |ty: &ExprType| match ty.class() {
+        Class::Int | Class::Decimal | Class::Date => true,
+        Class::Time | Class::DateTime => true,
+        Class::Double | Class::String | Class::Null => false,
+    };
+    Ok(match aggregate.function {
+        A::CountRows | A::Count => bigint(Sign::Signed),
+        A::Sum => match argument {
+            Some(ty) if numeric(ty) => {
+                let scale = u32::from(ty.decimals());
+                ExprType::decimal(ty.integer_digits() + scale + 22, scale)
+            }
+            _ => ExprType::double(),
+        }
+        .nullable(),
+        A::Avg => match argument {
+            Some(ty) if numeric(ty) => {
+                let scale = (u32::from(ty.decimals()) + increment).min(38);
+                ExprType::decimal(ty.integer_digits() + u32::from(ty.decimals()) + increment, scale)
+            }
+            _ => ExprType::double(),
+        }
+        .nullable(),
+        A::Min | A::Max => argument.cloned().unwrap_or_else(ExprType::null).nullable(),
+        A::BitAnd | A::BitOr | A::BitXor => bigint(Sign::Unsigned),
+        A::StddevPop | A::StddevSamp | A::VarPop | A::VarSamp => ExprType::double().nullable(),
+        A::GroupConcat => {
+            let types: Vec<&ExprType> = aggregate.args.iter().map(|arg| &arg.ty).collect();
+            let settings = &scope.session().settings;
+            let (collation, coercibility) =
+                CollationMix::of(&types, settings.collation_connection, "group_concat")?;
+            let bytes = settings.group_concat_max_len as u64;
+            let characters = bytes / u64::from(collation.charset().max_bytes_per_character());
+            ExprType::text(characters, collation)
+                .with_coercibility(coercibility)
+                .nullable()
+        }
+        A::JsonArrayAgg | A::JsonObjectAgg => {
+            ExprType::text(4_294_967_295 / 4, Collation::Utf8mb4GeneralCi).nullable()
+        }
+    })
+}
+
+/// Binds `function OVER (…)`.
+pub(super) fn window(name: &str, function: &ast::Function, scope: &mut dyn Scope) -> Result<Expr> {
+    let Some(ast::WindowType::WindowSpec(spec)) = &function.over else {
+        return Err(errors::not_supported("named windows"));
+    };
+    if spec.window_frame.is_some() {
+        return Err(errors::not_supported("window frames"));
+    }
+    let (kind, ty) = match function_named(name, function) {
+        Some(kind) => {
+            let aggregate = bind_arguments(kind, function, scope)?;
+            let ty = aggregate.ty.clone();
+            (WindowFunction::Aggregate(Box::new(aggregate)), ty)
+        }
+        None => {
+            let kind = match name {
+                "row_number" => WindowFunction::RowNumber,
+                "rank" => WindowFunction::Rank,
+                "dense_rank" => WindowFunction::DenseRank,
+                other => {
+                    return Err(errors::not_supported(format!(
+                        "window function {}",
+                        other.to_ascii_uppercase()
+                    )));
+                }
+            };
+            (kind, ExprType::bigint(21))
+        }
+    };
+    let partition_by = spec
+        .partition_by
+        .iter()
+        .map(|expr| bind_expr(expr, scope))
+        .collect::<Result<Vec<_>>>()?;
+    let order_by = order_by(&spec.order_by, scope)?;
+    scope.bind_window(WindowCall {
+        function: kind,
+        partition_by,
+        order_by,
+        ty,
+    })
+}

@@ -1,0 +1,167 @@
+//! Function calls: native functions by the table, and those whose arguments are not all expressions.
+
+use paceline_types::Value;
+use paceline_types::error_code::{ER_NO_DB_ERROR, ER_SP_DOES_NOT_EXIST};
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
+
+use super::{aggregate, bind_expr, column_name};
+use crate::error::Result;
+use crate::expr::errors;
+use crate::expr::expr_type::ExprType;
+use crate::expr::functions::{self, BindCall, Call};
+use crate::expr::scope::{Scope, unique_id};
+use crate::expr::tree::{ArithmeticOp, Expr, ExprKind};
+
+/// The unnamed expression arguments of a call.
+pub(super) fn expressions(function: &ast::Function) -> Result<Vec<&ast::Expr>> {
+    match &function.args {
+        FunctionArguments::None => Ok(Vec::new()),
+        FunctionArguments::List(list) => list
+            .args
+            .iter()
+            .map(|arg| match arg {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr),
+                other => Err(errors::syntax_near(&other.to_string())),
+            })
+            .collect(),
+        FunctionArguments::Subquery(query) => Err(errors::syntax_near(&query.to_string())),
+    }
+}
+
+/// Binds a call.
+pub(super) fn function(function: &ast::Function, scope: &mut dyn Scope) -> Result<Expr> {
+    let written = function.name.to_string();
+    let lower = written.trim_matches(['`', '"']).to_ascii_lowercase();
+    if function.over.is_some() || aggregate::is_window_only(&lower) {
+        return aggregate::window(&lower, function, scope);
+    }
+    if let Some(kind) = aggregate::function_named(&lower, function) {
+        return aggregate::bind(kind, function, scope);
+    }
+    let args = expressions(function)?;
+    match (lower.as_str(), &args[..]) {
+        ("values", [column]) => {
+            let name = name_of(column)?;
+            return scope.resolve_values(&column_name(&name)?);
+        }
+        ("default", [column]) => {
+            let name = name_of(column)?;
+            return scope.resolve_default(Some(&column_name(&name)?));
+        }
+        ("date_add" | "date_sub" | "adddate" | "subdate", [date, ast::Expr::Interval(interval)]) => {
+            let date = bind_expr(date, scope)?;
+            let name = if matches!(lower.as_str(), "date_add" | "adddate") {
+                "date_add"
+            } else {
+                "date_sub"
+            };
+            return date_arithmetic(name, date, interval, scope);
+        }
+        ("adddate" | "subdate", [date, days]) => {
+            let date = bind_expr(date, scope)?;
+            let days = bind_expr(days, scope)?;
+            let name = if lower == "adddate" {
+                "date_add"
+            } else {
+                "date_sub"
+            };
+            return make(name, vec![date, days, keyword("DAY")], scope);
+        }
+        ("timestampadd", [unit, amount, date]) => {
+            let amount = bind_expr(amount, scope)?;
+            let date = bind_expr(date, scope)?;
+            return make("date_add", vec![date, amount, keyword(&unit_name(unit))], scope);
+        }
+        ("timestampdiff", [unit, from, to]) => {
+            let from = bind_expr(from, scope)?;
+            let to = bind_expr(to, scope)?;
+            return make("timestampdiff", vec![keyword(&unit_name(unit)), from, to], scope);
+        }
+        ("get_format", [kind, region]) => {
+            let region = bind_expr(region, scope)?;
+            return make("get_format", vec![keyword(&unit_name(kind)), region], scope);
+        }
+        ("mod", [left, right]) => {
+            let source = format!("({left} MOD {right})");
+            let left = bind_expr(left, scope)?;
+            let right = bind_expr(right, scope)?;
+            return super::operators::arithmetic(ArithmeticOp::Modulo, left, right, &source, scope.session());
+        }
+        ("nextval" | "lastval" | "setval", _) => return Err(errors::not_supported("SEQUENCE")),
+        _ => {}
+    }
+    let args = args
+        .into_iter()
+        .map(|arg| bind_expr(arg, scope))
+        .collect::<Result<Vec<_>>>()?;
+    make(&lower, args, scope)
+}
+
+fn name_of(expr: &ast::Expr) -> Result<Vec<ast::Ident>> {
+    match expr {
+        ast::Expr::Identifier(name) => Ok(vec![name.clone()]),
+        ast::Expr::CompoundIdentifier(parts) => Ok(parts.clone()),
+        ast::Expr::Nested(inner) => name_of(inner),
+        other => Err(errors::syntax_near(&other.to_string())),
+    }
+}
+
+fn unit_name(expr: &ast::Expr) -> String {
+    match expr {
+        ast::Expr::Identifier(name) => name.value.to_ascii_uppercase(),
+        other => other.to_string().to_ascii_uppercase(),
+    }
+}
+
+/// A word among the arguments.
+pub(super) fn keyword(word: &str) -> Expr {
+    Expr::literal(Value::Text(word.to_owned()), ExprType::null())
+}
+
+/// `date ± INTERVAL value unit`.
+pub(super) fn date_arithmetic(
+    name: &str,
+    date: Expr,
+    interval: &ast::Interval,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let amount = bind_expr(&interval.value, scope)?;
+    let unit = interval
+        .leading_field
+        .as_ref()
+        .map_or_else(String::new, ToString::to_string)
+        .to_ascii_uppercase();
+    make(name, vec![date, amount, keyword(&unit)], scope)
+}
+
+/// A call of a native function with bound arguments.
+pub(super) fn make(name: &str, args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
+    let session = scope.session();
+    let Some(function) = functions::find(name) else {
+        if name.contains('.') {
+            return Err(errors::error(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &name]));
+        }
+        return Err(match &session.database {
+            Some(database) => errors::error(
+                ER_SP_DOES_NOT_EXIST,
+                &[&"FUNCTION", &format!("{database}.{name}")],
+            ),
+            None => errors::error(ER_NO_DB_ERROR, &[]),
+        });
+    };
+    let (fewest, most) = function.arguments;
+    if args.len() < fewest || args.len() > most {
+        return Err(errors::parameter_count(name));
+    }
+    let mut call = BindCall { name, args, session };
+    let ty = (function.bind)(&mut call)?;
+    let call = Call {
+        function,
+        args: call.args,
+        id: unique_id(),
+    };
+    Ok(Expr {
+        kind: ExprKind::Call(Box::new(call)),
+        ty,
+    })
+}

@@ -1,0 +1,64 @@
+//! Constant folding: a pure node over literals becomes its value, unless evaluating it would warn or fail, which MariaDB does
+//! anew at each execution.
+
+use crate::expr::context::{EvalContext, EvalState};
+use crate::expr::functions::Stability;
+use crate::expr::tree::{Expr, ExprKind};
+use crate::session::{Services, SessionContext};
+
+/// Folds one node whose children are folded already.
+pub(super) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
+    if !is_foldable(&expr) {
+        return expr;
+    }
+    let mut scratch = SessionContext::new(session.connection_id, Services::default());
+    scratch.settings = session.settings.clone();
+    scratch.statement = session.statement.clone();
+    let mut state = EvalState::new();
+    let mut context = EvalContext::new(&mut scratch, &mut state);
+    let folded = expr.eval(&[], &mut context);
+    if let (Ok(value), 0) = (folded, scratch.diagnostics.warning_count()) {
+        expr.kind = ExprKind::Literal(value);
+    }
+    expr
+}
+
+fn is_foldable(expr: &Expr) -> bool {
+    if expr.ty.is_parameter() {
+        return false;
+    }
+    match &expr.kind {
+        ExprKind::Call(call) if call.function.stability != Stability::Pure => return false,
+        // Dates depend on the current day; everything else that is listed depends on nothing but its operands.
+        ExprKind::Call(_)
+        | ExprKind::Compare { .. }
+        | ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Xor(_)
+        | ExprKind::Not(_)
+        | ExprKind::Is { .. }
+        | ExprKind::Between { .. }
+        | ExprKind::InList { .. }
+        | ExprKind::Like { .. }
+        | ExprKind::Arithmetic { .. }
+        | ExprKind::Negate { .. }
+        | ExprKind::Bits { .. }
+        | ExprKind::BitNot(_)
+        | ExprKind::Case { .. }
+        | ExprKind::SimpleCase { .. }
+        | ExprKind::Cast { .. } => {}
+        _ => return false,
+    }
+    let mut all = true;
+    expr.for_each_child(&mut |child| all &= is_literal(child));
+    all
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(_) => true,
+        ExprKind::Row(items) => items.iter().all(is_literal),
+        ExprKind::Collate(inner) => is_literal(inner),
+        _ => false,
+    }
+}

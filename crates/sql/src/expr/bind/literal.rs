@@ -1,0 +1,187 @@
+//! Literals: their values and the types that MariaDB gives them.
+
+use paceline_types::error_code::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
+use paceline_types::temporal::{self, ParsedTemporal};
+use paceline_types::{Charset, Collation, DataType, Decimal, Sign, Value};
+use sqlparser::ast;
+
+use crate::error::Result;
+use crate::expr::errors;
+use crate::expr::expr_type::{ExprType, TypeNote};
+use crate::expr::tree::Expr;
+use crate::session::{SessionContext, SqlMode};
+
+/// A number as it is written: BIGINT, BIGINT UNSIGNED, DECIMAL, DOUBLE or `0x…`.
+pub(super) fn number(text: &str) -> Result<Expr> {
+    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        let mut expr = hex(digits)?;
+        expr.ty.note = TypeNote::HexLiteral;
+        return Ok(expr);
+    }
+    let digits_only = text.bytes().all(|byte| byte.is_ascii_digit());
+    if digits_only {
+        let trimmed = text.trim_start_matches('0');
+        let width = trimmed.len().max(1) as u8;
+        if let Ok(number) = text.parse::<i64>() {
+            return Ok(Expr::literal(Value::Int(number), ExprType::int(width)));
+        }
+        if let Ok(number) = text.parse::<u64>() {
+            return Ok(Expr::literal(
+                Value::UInt(number),
+                ExprType::bigint_unsigned(width),
+            ));
+        }
+    } else if text.contains(['e', 'E']) {
+        let number: f64 = text.parse().map_err(|_| errors::syntax_near(text))?;
+        if !number.is_finite() {
+            return Err(errors::error(
+                paceline_types::error_code::ER_ILLEGAL_VALUE_FOR_TYPE,
+                &[&"double", &text],
+            ));
+        }
+        return Ok(Expr::literal(Value::Double(number), ExprType::double()));
+    }
+    let number: Decimal = text.parse().map_err(|_| errors::syntax_near(text))?;
+    let written = text.bytes().filter(u8::is_ascii_digit).count() as u32;
+    let scale = u32::from(number.scale());
+    let leading = text.split('.').next().unwrap_or_default();
+    let integer_digits = leading.trim_start_matches('0').len() as u32;
+    let precision = (integer_digits + scale).clamp(1, written.max(1));
+    Ok(Expr::literal(
+        Value::Decimal(number),
+        ExprType::decimal(precision, scale),
+    ))
+}
+
+/// A string in the connection's collation.
+pub(super) fn string(text: &str, session: &SessionContext) -> Expr {
+    if text.is_empty() && session.settings.sql_mode.contains(SqlMode::EMPTY_STRING_IS_NULL) {
+        return Expr::null();
+    }
+    let ty = ExprType::text(text.chars().count() as u64, session.settings.collation_connection);
+    Expr::literal(Value::Text(text.to_owned()), ty)
+}
+
+/// `x'41'`.
+pub(super) fn hex(digits: &str) -> Result<Expr> {
+    let padded = if digits.len() % 2 == 1 {
+        format!("0{digits}")
+    } else {
+        digits.to_owned()
+    };
+    let bytes = (0..padded.len() / 2)
+        .map(|at| u8::from_str_radix(&padded[2 * at..2 * at + 2], 16))
+        .collect::<Result<Vec<u8>, _>>()
+        .map_err(|_| errors::syntax_near(digits))?;
+    let ty = ExprType::bytes(bytes.len() as u64);
+    Ok(Expr::literal(Value::Bytes(bytes), ty))
+}
+
+/// `b'101'`: as bytes, and a number in numeric context.
+pub(super) fn bits(digits: &str) -> Result<Expr> {
+    let mut bytes = Vec::with_capacity(digits.len().div_ceil(8));
+    for chunk in digits.as_bytes().rchunks(8).rev() {
+        let text = std::str::from_utf8(chunk).map_err(|_| errors::syntax_near(digits))?;
+        bytes.push(u8::from_str_radix(text, 2).map_err(|_| errors::syntax_near(digits))?);
+    }
+    let mut ty = ExprType::bytes(bytes.len() as u64);
+    ty.note = TypeNote::HexLiteral;
+    Ok(Expr::literal(Value::Bytes(bytes), ty))
+}
+
+/// `_charset'…'`.
+pub(super) fn introduced(prefix: &str, value: &ast::Expr) -> Result<Expr> {
+    let name = prefix.strip_prefix('_').unwrap_or(prefix);
+    let charset =
+        Charset::from_name(name).ok_or_else(|| errors::error(ER_UNKNOWN_CHARACTER_SET, &[&name]))?;
+    let bytes = match value {
+        ast::Expr::Value(value) => match &value.value {
+            ast::Value::SingleQuotedString(text) => {
+                if charset == Charset::Binary {
+                    text.clone().into_bytes()
+                } else {
+                    let ty = ExprType::text(text.chars().count() as u64, charset.default_collation());
+                    return Ok(Expr::literal(Value::Text(text.clone()), ty));
+                }
+            }
+            ast::Value::HexStringLiteral(digits) => match hex(digits)?.kind {
+                super::ExprKind::Literal(Value::Bytes(bytes)) => bytes,
+                _ => return Err(errors::syntax_near(prefix)),
+            },
+            ast::Value::SingleQuotedByteStringLiteral(digits) => match bits(digits)?.kind {
+                super::ExprKind::Literal(Value::Bytes(bytes)) => bytes,
+                _ => return Err(errors::syntax_near(prefix)),
+            },
+            _ => return Err(errors::syntax_near(prefix)),
+        },
+        _ => return Err(errors::syntax_near(prefix)),
+    };
+    if charset == Charset::Binary {
+        let ty = ExprType::bytes(bytes.len() as u64);
+        return Ok(Expr::literal(Value::Bytes(bytes), ty));
+    }
+    let text = charset.decode(&bytes).into_owned();
+    let ty = ExprType::text(text.chars().count() as u64, charset.default_collation());
+    Ok(Expr::literal(Value::Text(text), ty))
+}
+
+/// `DATE '2020-01-31'`, `TIME '…'`, `TIMESTAMP '…'`.
+pub(super) fn temporal(data_type: &ast::DataType, text: &str, session: &SessionContext) -> Result<Expr> {
+    let modes = session.settings.date_modes();
+    match data_type {
+        ast::DataType::Date => match temporal::parse_datetime(text, modes) {
+            Some(parsed) if !parsed.truncated && !parsed.has_time => {
+                Ok(Expr::literal(Value::Date(parsed.value.date), ExprType::date()))
+            }
+            _ => Err(errors::error(ER_WRONG_VALUE, &[&"DATE", &text])),
+        },
+        ast::DataType::Time(..) => match temporal::parse_time(text) {
+            Some(ParsedTemporal::Time(parsed)) if !parsed.truncated => {
+                let decimals = parsed.value.decimals();
+                Ok(Expr::literal(Value::Time(parsed.value), ExprType::time(decimals)))
+            }
+            _ => Err(errors::error(ER_WRONG_VALUE, &[&"TIME", &text])),
+        },
+        _ => match temporal::parse_datetime(text, modes) {
+            Some(parsed) if !parsed.truncated && (parsed.has_time || text.contains([' ', 'T'])) => {
+                let decimals = parsed.value.decimals;
+                Ok(Expr::literal(
+                    Value::DateTime(parsed.value),
+                    ExprType::datetime(decimals),
+                ))
+            }
+            _ => Err(errors::error(ER_WRONG_VALUE, &[&"DATETIME", &text])),
+        },
+    }
+}
+
+/// TRUE and FALSE.
+pub(super) fn boolean(truth: bool) -> Expr {
+    Expr::literal(
+        Value::Int(i64::from(truth)),
+        ExprType {
+            note: TypeNote::Boolean,
+            ..ExprType::int(1)
+        },
+    )
+}
+
+/// The collation of a name, which must be one of `charset`.
+pub(super) fn collation(name: &str, charset: Charset) -> Result<Collation> {
+    use paceline_types::error_code::{ER_COLLATION_CHARSET_MISMATCH, ER_UNKNOWN_COLLATION};
+    let collation =
+        Collation::from_name(name).ok_or_else(|| errors::error(ER_UNKNOWN_COLLATION, &[&name]))?;
+    if collation.charset() != charset {
+        return Err(errors::error(
+            ER_COLLATION_CHARSET_MISMATCH,
+            &[&collation.name(), &charset.name()],
+        ));
+    }
+    Ok(collation)
+}
+
+/// Whether a type is an unsigned number.
+#[allow(dead_code)]
+pub(super) fn is_unsigned(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Integer(integer) if integer.sign == Sign::Unsigned)
+}

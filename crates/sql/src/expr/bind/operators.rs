@@ -1,0 +1,441 @@
+//! Operators: comparisons with their rules, arithmetic with its domains and result types.
+
+use paceline_types::convert::{self, Completeness};
+use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
+use paceline_types::{DataType, Value};
+
+use super::rules::{CollationMix, comparison_rule_for};
+use crate::error::Result;
+use crate::expr::errors;
+use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
+use crate::expr::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind};
+use crate::session::{SessionContext, SqlMode};
+
+/// How many columns an operand has: 1 for a value.
+pub(super) fn width(expr: &Expr) -> usize {
+    match &expr.kind {
+        ExprKind::Row(items) => items.len(),
+        ExprKind::ScalarSubquery(subquery) => subquery.columns.len(),
+        _ => 1,
+    }
+}
+
+/// The types of an operand's columns.
+pub(super) fn column_types(expr: &Expr) -> Vec<ExprType> {
+    match &expr.kind {
+        ExprKind::Row(items) => items.iter().map(|item| item.ty.clone()).collect(),
+        ExprKind::ScalarSubquery(subquery) => subquery.columns.clone(),
+        _ => vec![expr.ty.clone()],
+    }
+}
+
+/// 1241 for a row where a value is wanted.
+pub(super) fn expect_value(expr: Expr) -> Result<Expr> {
+    if width(&expr) == 1 && !matches!(expr.kind, ExprKind::Row(_)) {
+        Ok(expr)
+    } else {
+        Err(errors::operand_columns(1))
+    }
+}
+
+/// `left op right`.
+pub(super) fn compare(
+    op: CompareOp,
+    mut left: Expr,
+    mut right: Expr,
+    session: &SessionContext,
+) -> Result<Expr> {
+    let connection = session.settings.collation_connection;
+    let columns = width(&left);
+    if columns != 1 || width(&right) != 1 {
+        if columns != width(&right) {
+            return Err(errors::operand_columns(columns));
+        }
+        let by = row_rules(op.as_str(), &column_types(&left), &column_types(&right), session)?;
+        return Ok(Expr {
+            kind: ExprKind::Compare {
+                op,
+                by: Comparison::Row(by),
+                operands: Box::new([left, right]),
+            },
+            ty: ExprType::boolean().nullable(),
+        });
+    }
+    let mut by = comparison_rule_for(op.as_str(), &left.ty, &right.ty, connection)?;
+    adapt(&mut by, &mut left, &mut right, session);
+    let nullable = op != CompareOp::NullSafeEq && (left.ty.nullable || right.ty.nullable || is_temporal(&by));
+    Ok(Expr {
+        kind: ExprKind::Compare {
+            op,
+            by,
+            operands: Box::new([left, right]),
+        },
+        ty: ExprType::boolean().with_nullable(nullable),
+    })
+}
+
+/// The rules for the columns of two rows.
+pub(super) fn row_rules(
+    operation: &str,
+    left: &[ExprType],
+    right: &[ExprType],
+    session: &SessionContext,
+) -> Result<Vec<Comparison>> {
+    let connection = session.settings.collation_connection;
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| comparison_rule_for(operation, left, right, connection))
+        .collect()
+}
+
+fn is_temporal(by: &Comparison) -> bool {
+    matches!(by, Comparison::DateTime | Comparison::Time)
+}
+
+/// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an integer
+/// becomes a comparison of integers, which an index can serve.
+pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+    for operand in [&mut *left, &mut *right] {
+        match by {
+            Comparison::Int | Comparison::Decimal | Comparison::Double => hex_to_number(operand),
+            Comparison::DateTime => literal_to_datetime(operand, session),
+            Comparison::Time => literal_to_time(operand, session),
+            _ => {}
+        }
+    }
+    if matches!(by, Comparison::Double | Comparison::Decimal) {
+        let integer_column = |expr: &Expr| {
+            matches!(expr.kind, ExprKind::Column(_) | ExprKind::OuterColumn { .. })
+                && expr.ty.class() == Class::Int
+        };
+        let converted = if integer_column(left) {
+            literal_to_integer(right)
+        } else if integer_column(right) {
+            literal_to_integer(left)
+        } else {
+            false
+        };
+        if converted {
+            *by = Comparison::Int;
+        }
+    }
+}
+
+/// Turns `'5'`, `5.0` or `5e0` into 5; leaves anything else alone.
+fn literal_to_integer(expr: &mut Expr) -> bool {
+    let ExprKind::Literal(value) = &expr.kind else {
+        return false;
+    };
+    let number = match value {
+        Value::Text(text) => match convert::text_to_integer(text) {
+            (number, Completeness::Whole) if text.trim() == text => number,
+            _ => return false,
+        },
+        Value::Decimal(decimal) => match decimal.to_i64() {
+            Ok(number) if paceline_types::Decimal::from(number) == *decimal => Value::Int(number),
+            _ => return false,
+        },
+        Value::Double(double) if double.fract() == 0.0 && double.abs() < 9.0e15 => Value::Int(*double as i64),
+        _ => return false,
+    };
+    *expr = Expr::literal(number, ExprType::bigint(20));
+    true
+}
+
+/// A hexadecimal literal in numeric context is a number.
+pub(super) fn hex_to_number(expr: &mut Expr) {
+    if expr.ty.note != TypeNote::HexLiteral {
+        return;
+    }
+    if let ExprKind::Literal(Value::Bytes(bytes)) = &expr.kind {
+        let tail = &bytes[bytes.len().saturating_sub(8)..];
+        let number = tail
+            .iter()
+            .fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+        *expr = Expr::literal(Value::UInt(number), ExprType::bigint_unsigned(20));
+    }
+}
+
+fn literal_to_datetime(expr: &mut Expr, session: &SessionContext) {
+    let ExprKind::Literal(value @ (Value::Text(_) | Value::Int(_) | Value::Date(_))) = &expr.kind else {
+        return;
+    };
+    if let Some(datetime) = convert::to_datetime(value, &lax(session)) {
+        *expr = Expr::literal(Value::DateTime(datetime), ExprType::datetime(datetime.decimals));
+    }
+}
+
+fn literal_to_time(expr: &mut Expr, session: &SessionContext) {
+    let ExprKind::Literal(value @ (Value::Text(_) | Value::Int(_))) = &expr.kind else {
+        return;
+    };
+    if let Some(time) = convert::to_time(value, &lax(session)) {
+        *expr = Expr::literal(Value::Time(time), ExprType::time(time.decimals()));
+    }
+}
+
+fn lax(session: &SessionContext) -> convert::ConvertContext<'_> {
+    let mut date_modes = session.settings.date_modes();
+    date_modes.no_zero_date = false;
+    date_modes.no_zero_in_date = false;
+    let time_zone = &session.settings.time_zone;
+    convert::ConvertContext {
+        date_modes,
+        time_zone,
+        now: time_zone.to_local(session.statement.start_seconds()),
+    }
+}
+
+/// `value BETWEEN low AND high`.
+pub(super) fn between(
+    mut value: Expr,
+    mut low: Expr,
+    mut high: Expr,
+    negated: bool,
+    session: &SessionContext,
+) -> Result<Expr> {
+    let (value_columns, connection) = (width(&value), session.settings.collation_connection);
+    if value_columns != 1 || width(&low) != 1 || width(&high) != 1 {
+        return Err(errors::operand_columns(1));
+    }
+    let from = comparison_rule_for("between", &value.ty, &low.ty, connection)?;
+    let to = comparison_rule_for("between", &value.ty, &high.ty, connection)?;
+    let nullable = value.ty.nullable || low.ty.nullable || high.ty.nullable;
+    let ty = ExprType::boolean().with_nullable(nullable);
+    let mut by = match (&from, &to) {
+        (a, b) if a == b => from,
+        (Comparison::Text(_) | Comparison::Bytes, Comparison::Text(_) | Comparison::Bytes) => {
+            let collation =
+                CollationMix::for_comparison(&[&value.ty, &low.ty, &high.ty], connection, "between")?;
+            if collation == paceline_types::Collation::Binary {
+                Comparison::Bytes
+            } else {
+                Comparison::Text(collation)
+            }
+        }
+        (Comparison::Dynamic(_), _) => from,
+        (_, Comparison::Dynamic(_)) => to,
+        (Comparison::DateTime, _) | (_, Comparison::DateTime) => Comparison::DateTime,
+        (Comparison::Double, _) | (_, Comparison::Double) => Comparison::Double,
+        _ => Comparison::Decimal,
+    };
+    let saved = (value.clone(), low.clone());
+    adapt(&mut by, &mut value, &mut low, session);
+    if by == Comparison::Int && from_is_not_int(&saved.0.ty, &high, session)? {
+        // The upper bound is not an integer: both bounds keep the wider rule.
+        (value, low) = saved;
+        by = Comparison::Decimal;
+        if matches!(high.ty.class(), Class::String | Class::Double) || low.ty.class() == Class::String {
+            by = Comparison::Double;
+        }
+    } else {
+        adapt(&mut by.clone(), &mut value, &mut high, session);
+        if by == Comparison::Int {
+            literal_to_integer(&mut high);
+        }
+    }
+    Ok(Expr {
+        kind: ExprKind::Between {
+            by,
+            negated,
+            operands: Box::new([value, low, high]),
+        },
+        ty,
+    })
+}
+
+fn from_is_not_int(value: &ExprType, high: &Expr, session: &SessionContext) -> Result<bool> {
+    let rule = comparison_rule_for("between", value, &high.ty, session.settings.collation_connection)?;
+    if rule == Comparison::Int {
+        return Ok(false);
+    }
+    Ok(!literal_to_integer(&mut high.clone()))
+}
+
+/// The class in which an operand takes part in arithmetic.
+fn arithmetic_class(ty: &ExprType) -> Class {
+    match ty.class() {
+        Class::Date => Class::Int,
+        Class::Time | Class::DateTime if ty.decimals() == 0 => Class::Int,
+        Class::Time | Class::DateTime => Class::Decimal,
+        Class::String => Class::Double,
+        class => class,
+    }
+}
+
+/// The domain of an operator on these types.
+fn domain(op: ArithmeticOp, left: &ExprType, right: &ExprType) -> Domain {
+    if left.is_parameter() || right.is_parameter() {
+        let other = if left.is_parameter() { right } else { left };
+        return match arithmetic_class(other) {
+            Class::Double if !other.is_parameter() => Domain::Double,
+            _ => Domain::Dynamic,
+        };
+    }
+    match (arithmetic_class(left), arithmetic_class(right)) {
+        (Class::Double, _) | (_, Class::Double) => Domain::Double,
+        (Class::Decimal, _) | (_, Class::Decimal) => Domain::Decimal,
+        _ if op == ArithmeticOp::Divide => Domain::Decimal,
+        _ => Domain::Int,
+    }
+}
+
+/// `left op right`. `source` is its text.
+pub(super) fn arithmetic(
+    op: ArithmeticOp,
+    mut left: Expr,
+    mut right: Expr,
+    source: &str,
+    session: &SessionContext,
+) -> Result<Expr> {
+    hex_to_number(&mut left);
+    hex_to_number(&mut right);
+    let domain = domain(op, &left.ty, &right.ty);
+    let nullable = left.ty.nullable
+        || right.ty.nullable
+        || matches!(
+            op,
+            ArithmeticOp::Divide | ArithmeticOp::IntDivide | ArithmeticOp::Modulo
+        );
+    let ty = if op == ArithmeticOp::IntDivide {
+        integer_type(op, &left.ty, &right.ty, session)
+    } else {
+        match domain {
+            Domain::Int => integer_type(op, &left.ty, &right.ty, session),
+            Domain::Decimal => {
+                decimal_type(op, &left.ty, &right.ty, session.settings.div_precision_increment)
+            }
+            Domain::Double => ExprType::double(),
+            Domain::Dynamic => ExprType::parameter(),
+        }
+    };
+    let kind = ExprKind::Arithmetic {
+        op,
+        domain,
+        operands: Box::new([left, right]),
+        source: source.into(),
+    };
+    Ok(Expr {
+        kind,
+        ty: ty.with_nullable(nullable),
+    })
+}
+
+fn display_width(ty: &ExprType) -> u32 {
+    match &ty.data_type {
+        DataType::Integer(integer) => u32::from(integer.display_width),
+        other => other.display_length(1),
+    }
+}
+
+fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &SessionContext) -> ExprType {
+    let mode = session.settings.sql_mode;
+    let either = left.is_unsigned() || right.is_unsigned();
+    let unsigned = match op {
+        ArithmeticOp::Modulo => left.is_unsigned(),
+        ArithmeticOp::Subtract => either && !mode.contains(SqlMode::NO_UNSIGNED_SUBTRACTION),
+        _ => either,
+    };
+    let (a, b) = (display_width(left), display_width(right));
+    let length = match op {
+        ArithmeticOp::Add | ArithmeticOp::Subtract => a.max(b) + 1,
+        ArithmeticOp::Multiply => a + b,
+        ArithmeticOp::Divide | ArithmeticOp::IntDivide => a,
+        ArithmeticOp::Modulo => a.max(b),
+    }
+    .min(21) as u8;
+    if unsigned {
+        return ExprType::new(DataType::Integer(IntegerType {
+            width: if length < 11 {
+                IntegerWidth::Int
+            } else {
+                IntegerWidth::Big
+            },
+            sign: Sign::Unsigned,
+            zerofill: false,
+            display_width: length.min(20),
+        }));
+    }
+    ExprType::int(length)
+}
+
+fn decimal_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u8) -> ExprType {
+    let scale = |ty: &ExprType| match ty.decimals() {
+        NOT_FIXED_DECIMALS => 38,
+        decimals => u32::from(decimals),
+    };
+    let (s1, s2) = (scale(left), scale(right));
+    let (i1, i2) = (left.integer_digits(), right.integer_digits());
+    match op {
+        ArithmeticOp::Add | ArithmeticOp::Subtract => {
+            let scale = s1.max(s2);
+            ExprType::decimal(i1.max(i2) + scale + 1, scale)
+        }
+        ArithmeticOp::Multiply => {
+            let scale = (s1 + s2).min(38);
+            ExprType::decimal(i1 + s1 + i2 + s2, scale)
+        }
+        ArithmeticOp::Divide | ArithmeticOp::IntDivide => {
+            let scale = (s1 + u32::from(increment)).min(38);
+            ExprType::decimal(i1 + s1 + s2 + u32::from(increment), scale)
+        }
+        ArithmeticOp::Modulo => {
+            let scale = s1.max(s2);
+            ExprType::decimal(i1.max(i2) + scale, scale)
+        }
+    }
+}
+
+/// `-operand`; of a literal the negative literal.
+pub(super) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
+    hex_to_number(&mut operand);
+    if let ExprKind::Literal(value) = &operand.kind {
+        let negative = match value {
+            Value::Int(number) => number.checked_neg().map(Value::Int),
+            Value::UInt(number) if *number == 1 << 63 => Some(Value::Int(i64::MIN)),
+            Value::UInt(number) if operand.ty.note == TypeNote::Plain => {
+                Some(Value::Decimal(paceline_types::Decimal::from(*number).neg()))
+            }
+            Value::Decimal(number) => Some(Value::Decimal(number.neg())),
+            Value::Double(number) => Some(Value::Double(-number)),
+            _ => None,
+        };
+        if let Some(negative) = negative {
+            let ty = match (&negative, &operand.ty.data_type) {
+                (Value::Int(_), DataType::Integer(integer)) => {
+                    ExprType::int(integer.display_width.saturating_add(1))
+                }
+                (Value::Decimal(number), _) => {
+                    ExprType::decimal(u32::from(number.precision()), u32::from(number.scale()))
+                }
+                _ => operand.ty.clone(),
+            };
+            return Ok(Expr::literal(negative, ty));
+        }
+    }
+    let (domain, ty) = match arithmetic_class(&operand.ty) {
+        _ if operand.ty.is_parameter() => (Domain::Dynamic, ExprType::parameter()),
+        Class::Int | Class::Null => {
+            let length = (display_width(&operand.ty) + 1).min(21) as u8;
+            (Domain::Int, ExprType::int(length))
+        }
+        Class::Decimal => {
+            let scale = u32::from(operand.ty.decimals());
+            (
+                Domain::Decimal,
+                ExprType::decimal(operand.ty.integer_digits() + scale, scale),
+            )
+        }
+        _ => (Domain::Double, ExprType::double()),
+    };
+    let nullable = operand.ty.nullable;
+    let kind = ExprKind::Negate {
+        domain,
+        operand: Box::new(operand),
+        source: source.into(),
+    };
+    Ok(Expr {
+        kind,
+        ty: ty.with_nullable(nullable),
+    })
+}

@@ -1,0 +1,354 @@
+//! What types decide together: the collation of mixed text, the rule of a comparison, the common type of several expressions.
+
+use paceline_types::data_type::{DecimalType, IntegerType, IntegerWidth, Sign};
+use paceline_types::error_code::{
+    ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_3COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS,
+};
+use paceline_types::{Charset, Collation, DataType};
+
+use crate::error::Result;
+use crate::expr::errors;
+use crate::expr::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
+use crate::expr::tree::Comparison;
+
+/// Finds the collation of several texts (MariaDB's `DTCollation::aggregate`).
+pub(crate) struct CollationMix;
+
+impl CollationMix {
+    /// The collation of a type's values as text: numbers and dates have the connection's.
+    pub fn of_type(ty: &ExprType, connection: Collation) -> (Collation, Coercibility) {
+        match ty.class() {
+            Class::String | Class::Null => (ty.collation(), ty.coercibility),
+            _ => (connection, Coercibility::Numeric),
+        }
+    }
+
+    /// The collation of all types together.
+    pub fn of(
+        types: &[&ExprType],
+        connection: Collation,
+        operation: &str,
+    ) -> Result<(Collation, Coercibility)> {
+        let mut all = types.iter().map(|ty| Self::of_type(ty, connection));
+        let Some(mut mixed) = all.next() else {
+            return Ok((connection, Coercibility::Coercible));
+        };
+        for other in all {
+            match Self::mix(mixed, other) {
+                Some(both) => mixed = both,
+                None => return Err(Self::illegal(types, connection, operation)),
+            }
+        }
+        Ok(mixed)
+    }
+
+    /// As [`CollationMix::of`], for comparisons, which need to know how.
+    pub fn for_comparison(types: &[&ExprType], connection: Collation, operation: &str) -> Result<Collation> {
+        let (collation, coercibility) = Self::of(types, connection, operation)?;
+        if coercibility == Coercibility::None {
+            return Err(Self::illegal(types, connection, operation));
+        }
+        Ok(collation)
+    }
+
+    fn mix(a: (Collation, Coercibility), b: (Collation, Coercibility)) -> Option<(Collation, Coercibility)> {
+        if a.0.charset() != b.0.charset() {
+            return match (a.0, b.0) {
+                (Collation::Binary, _) => Some(if a.1 <= b.1 { a } else { b }),
+                (_, Collation::Binary) => Some(if b.1 <= a.1 { b } else { a }),
+                _ if is_superset(a, b) => Some(a),
+                _ if is_superset(b, a) => Some(b),
+                _ if a.1 < b.1 && b.1 >= Coercibility::SystemConstant => Some(a),
+                _ if b.1 < a.1 && a.1 >= Coercibility::SystemConstant => Some(b),
+                _ => None,
+            };
+        }
+        if a.1 != b.1 {
+            return Some(if a.1 < b.1 { a } else { b });
+        }
+        if a.0 == b.0 {
+            return Some(a);
+        }
+        if a.1 == Coercibility::Explicit {
+            return None;
+        }
+        if a.0.is_bin() {
+            return Some(a);
+        }
+        if b.0.is_bin() {
+            return Some(b);
+        }
+        Some((bin_collation(a.0.charset()), Coercibility::None))
+    }
+
+    #[cold]
+    fn illegal(types: &[&ExprType], connection: Collation, operation: &str) -> crate::Error {
+        let named: Vec<(&'static str, &'static str)> = types
+            .iter()
+            .map(|ty| Self::of_type(ty, connection))
+            .map(|(collation, coercibility)| (collation.name(), coercibility_name(coercibility)))
+            .collect();
+        match named[..] {
+            [a, b] => errors::error(
+                ER_CANT_AGGREGATE_2COLLATIONS,
+                &[&a.0, &a.1, &b.0, &b.1, &operation],
+            ),
+            [a, b, c] => errors::error(
+                ER_CANT_AGGREGATE_3COLLATIONS,
+                &[&a.0, &a.1, &b.0, &b.1, &c.0, &c.1, &operation],
+            ),
+            _ => errors::error(ER_CANT_AGGREGATE_NCOLLATIONS, &[&operation]),
+        }
+    }
+}
+
+/// The word that error 1267 has for it.
+fn coercibility_name(coercibility: Coercibility) -> &'static str {
+    match coercibility {
+        Coercibility::Explicit => "EXPLICIT",
+        Coercibility::None => "NONE",
+        Coercibility::Implicit => "IMPLICIT",
+        Coercibility::SystemConstant => "SYSCONST",
+        Coercibility::Coercible => "COERCIBLE",
+        Coercibility::Numeric => "NUMERIC",
+        Coercibility::Ignorable => "IGNORABLE",
+    }
+}
+
+fn is_unicode(charset: Charset) -> bool {
+    matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3)
+}
+
+/// Whether `a`'s character set holds all of `b`'s and `a` insists at least as strongly.
+fn is_superset(a: (Collation, Coercibility), b: (Collation, Coercibility)) -> bool {
+    let (ours, theirs) = (a.0.charset(), b.0.charset());
+    let wider =
+        is_unicode(ours) && (!is_unicode(theirs) || (ours == Charset::Utf8mb4 && theirs == Charset::Utf8mb3));
+    if is_unicode(ours) && (a.1 < b.1 || (a.1 == b.1 && wider)) {
+        return true;
+    }
+    theirs == Charset::Ascii && a.1 <= b.1
+}
+
+fn bin_collation(charset: Charset) -> Collation {
+    match charset {
+        Charset::Utf8mb4 => Collation::Utf8mb4Bin,
+        Charset::Utf8mb3 => Collation::Utf8mb3Bin,
+        Charset::Latin1 => Collation::Latin1Bin,
+        Charset::Ascii => Collation::AsciiBin,
+        Charset::Binary => Collation::Binary,
+    }
+}
+
+/// The rule by which two values of these types are compared.
+///
+/// # Errors
+/// 1267 when their collations do not mix.
+pub fn comparison_rule(left: &ExprType, right: &ExprType, connection: Collation) -> Result<Comparison> {
+    comparison_rule_for("=", left, right, connection)
+}
+
+pub(crate) fn comparison_rule_for(
+    operation: &str,
+    left: &ExprType,
+    right: &ExprType,
+    connection: Collation,
+) -> Result<Comparison> {
+    if left.is_parameter() || right.is_parameter() {
+        let collation = match (left.is_parameter(), right.is_parameter()) {
+            (true, true) => connection,
+            (true, false) => CollationMix::of_type(right, connection).0,
+            _ => CollationMix::of_type(left, connection).0,
+        };
+        return Ok(Comparison::Dynamic(collation));
+    }
+    match (numeric_class(left, right), numeric_class(right, left)) {
+        (Class::String | Class::Null, Class::String | Class::Null) => {
+            let collation = CollationMix::for_comparison(&[left, right], connection, operation)?;
+            Ok(if collation == Collation::Binary {
+                Comparison::Bytes
+            } else {
+                Comparison::Text(collation)
+            })
+        }
+        (a, b) => Ok(rule_of_classes(a, b).unwrap_or(Comparison::Double)),
+    }
+}
+
+/// The class, of a hexadecimal literal the integer's where the other side is a number.
+fn numeric_class(ty: &ExprType, other: &ExprType) -> Class {
+    let other = other.class();
+    if ty.note == TypeNote::HexLiteral && other != Class::String && other != Class::Null {
+        return Class::Int;
+    }
+    ty.class()
+}
+
+/// The rule for two classes that are not both strings.
+pub(crate) fn rule_of_classes(a: Class, b: Class) -> Option<Comparison> {
+    use Class::{Date, DateTime, Decimal, Double, Int, Null, String, Time};
+    Some(match (a, b) {
+        (String, String) => return None,
+        (Null, Null) => Comparison::Int,
+        (Null, other) | (other, Null) => match other {
+            Int | Null => Comparison::Int,
+            Decimal => Comparison::Decimal,
+            Double => Comparison::Double,
+            String => Comparison::Bytes,
+            Date | DateTime => Comparison::DateTime,
+            Time => Comparison::Time,
+        },
+        (Time, Time) => Comparison::Time,
+        (Date | DateTime | Time, Date | DateTime | Time) => Comparison::DateTime,
+        (Date | DateTime, _) | (_, Date | DateTime) => Comparison::DateTime,
+        (Time, _) | (_, Time) => Comparison::Time,
+        (Int, Int) => Comparison::Int,
+        (Int | Decimal, Int | Decimal) => Comparison::Decimal,
+        (Double | String, _) | (_, Double | String) => Comparison::Double,
+    })
+}
+
+/// The type of a value that comes from one of several expressions: CASE, COALESCE, a column of a UNION.
+///
+/// # Errors
+/// 1267, 1270, 1271.
+pub fn common_type(types: &[&ExprType], connection: Collation, operation: &str) -> Result<ExprType> {
+    common_type_in(types, connection, operation)
+}
+
+pub(crate) fn common_type_in(
+    types: &[&ExprType],
+    connection: Collation,
+    operation: &str,
+) -> Result<ExprType> {
+    let nullable = types.iter().any(|ty| ty.nullable);
+    let known: Vec<&ExprType> = types.iter().copied().filter(|ty| !ty.is_null()).collect();
+    let Some(first) = known.first() else {
+        return Ok(types.first().map_or_else(ExprType::null, |ty| (*ty).clone()));
+    };
+    if known.iter().any(|ty| ty.is_parameter()) {
+        return Ok(ExprType::parameter());
+    }
+    if known
+        .iter()
+        .all(|ty| ty.data_type == first.data_type && ty.coercibility == first.coercibility)
+    {
+        let note = if known.len() == 1 || known.iter().all(|ty| ty.note == first.note) {
+            first.note
+        } else {
+            TypeNote::Plain
+        };
+        let note = if note == TypeNote::HexLiteral {
+            TypeNote::Plain
+        } else {
+            note
+        };
+        return Ok(ExprType {
+            nullable,
+            note,
+            ..(*first).clone()
+        });
+    }
+    let class = known
+        .iter()
+        .skip(1)
+        .fold(first.class(), |class, ty| common_class(class, ty.class()));
+    let decimals = known.iter().map(|ty| ty.decimals()).max().unwrap_or(0);
+    let fraction = if decimals == NOT_FIXED_DECIMALS {
+        6
+    } else {
+        decimals.min(6)
+    };
+    let ty = match class {
+        Class::Int => common_integer(&known),
+        Class::Decimal => common_decimal(&known),
+        Class::Double => common_double(&known),
+        Class::Date => ExprType::date(),
+        Class::Time => ExprType::time(fraction),
+        Class::DateTime => ExprType::datetime(fraction),
+        Class::String | Class::Null => {
+            let (collation, coercibility) = CollationMix::of(&known, connection, operation)?;
+            let length = known.iter().map(|ty| ty.max_characters()).max().unwrap_or(0);
+            ExprType::text(length, collation).with_coercibility(coercibility)
+        }
+    };
+    Ok(ty.with_nullable(nullable))
+}
+
+fn common_class(a: Class, b: Class) -> Class {
+    use Class::{Date, DateTime, Decimal, Double, Int, Null, Time};
+    match (a, b) {
+        (Null, other) | (other, Null) => other,
+        (a, b) if a == b => a,
+        (Int | Decimal, Int | Decimal) => Decimal,
+        (Int | Decimal | Double, Int | Decimal | Double) => Double,
+        (Date | Time | DateTime, Date | Time | DateTime) => DateTime,
+        _ => Class::String,
+    }
+}
+
+fn common_integer(types: &[&ExprType]) -> ExprType {
+    let unsigned = types.iter().filter(|ty| ty.is_unsigned()).count();
+    let mut width = IntegerWidth::Tiny;
+    let mut digits = 1;
+    for ty in types {
+        let (own, display) = match &ty.data_type {
+            DataType::Integer(integer) => (integer.width, integer.display_width),
+            DataType::Year => (IntegerWidth::Small, 4),
+            _ => (IntegerWidth::Big, 20),
+        };
+        width = width.max(own);
+        digits = digits.max(display);
+    }
+    let sign = if unsigned == types.len() {
+        Sign::Unsigned
+    } else {
+        Sign::Signed
+    };
+    if unsigned > 0 && sign == Sign::Signed {
+        if width == IntegerWidth::Big {
+            return ExprType::decimal(20, 0);
+        }
+        width = match width {
+            IntegerWidth::Tiny => IntegerWidth::Small,
+            IntegerWidth::Small => IntegerWidth::Medium,
+            IntegerWidth::Medium => IntegerWidth::Int,
+            _ => IntegerWidth::Big,
+        };
+        digits = digits.max(width.default_display_width(Sign::Signed));
+    }
+    ExprType::new(DataType::Integer(IntegerType {
+        width,
+        sign,
+        zerofill: false,
+        display_width: digits,
+    }))
+}
+
+fn common_decimal(types: &[&ExprType]) -> ExprType {
+    let integers = types.iter().map(|ty| ty.integer_digits()).max().unwrap_or(1);
+    let scale = types
+        .iter()
+        .map(|ty| u32::from(ty.decimals()))
+        .max()
+        .unwrap_or(0)
+        .min(38);
+    let all_unsigned = types.iter().all(|ty| ty.is_unsigned());
+    let precision = (integers + scale).clamp(1, 65) as u8;
+    let sign = if all_unsigned {
+        Sign::Unsigned
+    } else {
+        Sign::Signed
+    };
+    ExprType::new(DataType::Decimal(DecimalType {
+        sign,
+        ..DecimalType::new(precision, scale.min(u32::from(precision)) as u8)
+    }))
+}
+
+fn common_double(types: &[&ExprType]) -> ExprType {
+    if types.iter().all(|ty| matches!(ty.data_type, DataType::Float(_))) {
+        return ExprType::new(DataType::Float(paceline_types::FloatType::default()));
+    }
+    ExprType::double()
+}

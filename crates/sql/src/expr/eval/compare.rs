@@ -1,0 +1,216 @@
+//! Comparing values by a rule that was chosen at bind.
+
+use std::cmp::Ordering;
+
+use paceline_types::Value;
+
+use super::{Frame, convert};
+use crate::error::Result;
+use crate::expr::context::EvalContext;
+use crate::expr::errors;
+use crate::expr::expr_type::Class;
+use crate::expr::tree::{CompareOp, Comparison, Expr, ExprKind};
+
+/// `left op right`; `None` is UNKNOWN.
+pub(crate) fn compare_with(
+    op: CompareOp,
+    by: &Comparison,
+    left: &Value,
+    right: &Value,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    if left.is_null() || right.is_null() {
+        return Ok(match op {
+            CompareOp::NullSafeEq => Some(left.is_null() && right.is_null()),
+            _ => None,
+        });
+    }
+    let ordering = compare_values(by, left, right, context)?;
+    Ok(match ordering {
+        Some(ordering) => Some(op.holds(ordering)),
+        None if op == CompareOp::NullSafeEq => Some(false),
+        None => None,
+    })
+}
+
+/// Orders two values that are not NULL; `None` when one of them cannot be converted (a string that is no date) or is NaN.
+pub(crate) fn compare_values(
+    by: &Comparison,
+    left: &Value,
+    right: &Value,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<Ordering>> {
+    Ok(match by {
+        Comparison::Int => match (left, right) {
+            (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
+            _ => Some(convert::to_i128(left, context)?.cmp(&convert::to_i128(right, context)?)),
+        },
+        Comparison::Decimal => {
+            if let (Value::Int(left), Value::Int(right)) = (left, right) {
+                return Ok(Some(left.cmp(right)));
+            }
+            Some(convert::to_decimal(left, context)?.cmp(&convert::to_decimal(right, context)?))
+        }
+        Comparison::Double => {
+            convert::to_double(left, context)?.partial_cmp(&convert::to_double(right, context)?)
+        }
+        Comparison::Text(collation) => match (left, right) {
+            (Value::Text(left), Value::Text(right)) => Some(collation.compare(left, right)),
+            _ => {
+                let left = convert::text_of(left, context);
+                let right = convert::text_of(right, context);
+                Some(collation.compare(&left, &right))
+            }
+        },
+        Comparison::Bytes => {
+            let left = convert::bytes_of(left, context);
+            let right = convert::bytes_of(right, context);
+            Some(left.as_ref().cmp(right.as_ref()))
+        }
+        Comparison::DateTime => {
+            let Some(left) = convert::to_datetime_for_comparison(left, context)? else {
+                return Ok(None);
+            };
+            let Some(right) = convert::to_datetime_for_comparison(right, context)? else {
+                return Ok(None);
+            };
+            Some(left.cmp(&right))
+        }
+        Comparison::Time => {
+            let Some(left) = convert::to_time(left, context)? else {
+                return Ok(None);
+            };
+            let Some(right) = convert::to_time(right, context)? else {
+                return Ok(None);
+            };
+            Some(left.cmp(&right))
+        }
+        Comparison::Dynamic(collation) => {
+            let rule = dynamic_rule(left, right, *collation);
+            return compare_values(&rule, left, right, context);
+        }
+        Comparison::Row(_) => return Err(errors::operand_columns(1)),
+    })
+}
+
+/// The rule by the values themselves, where a parameter's type was not known at bind.
+fn dynamic_rule(left: &Value, right: &Value, collation: paceline_types::Collation) -> Comparison {
+    let (a, b) = (convert::class_of(left), convert::class_of(right));
+    match (a, b) {
+        (Class::String, Class::String) => match (left, right) {
+            (Value::Bytes(_), _) | (_, Value::Bytes(_)) => Comparison::Bytes,
+            _ => Comparison::Text(collation),
+        },
+        _ => super::super::bind::rule_of_classes(a, b).unwrap_or(Comparison::Double),
+    }
+}
+
+/// Compares two rows, or a row and a subquery that gives one.
+pub(crate) fn compare_rows<'a>(
+    op: CompareOp,
+    by: &[Comparison],
+    left: &'a Expr,
+    right: &'a Expr,
+    frame: &Frame<'a>,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    let left = row_values(left, frame, context)?;
+    let right = row_values(right, frame, context)?;
+    compare_row_values(op, by, &left, &right, context)
+}
+
+/// Compares two rows of values; MariaDB's rules for NULL inside: `<` and its like decide at the first unequal element.
+pub(crate) fn compare_row_values(
+    op: CompareOp,
+    by: &[Comparison],
+    left: &[Value],
+    right: &[Value],
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    let mut unknown = false;
+    for ((by, left), right) in by.iter().zip(left).zip(right) {
+        match op {
+            CompareOp::Eq | CompareOp::Ne => match compare_with(CompareOp::Eq, by, left, right, context)? {
+                Some(true) => {}
+                Some(false) => return Ok(Some(op == CompareOp::Ne)),
+                None => unknown = true,
+            },
+            CompareOp::NullSafeEq => {
+                if compare_with(op, by, left, right, context)? != Some(true) {
+                    return Ok(Some(false));
+                }
+            }
+            _ => {
+                if left.is_null() || right.is_null() {
+                    return Ok(None);
+                }
+                match compare_values(by, left, right, context)? {
+                    None => return Ok(None),
+                    Some(Ordering::Equal) => {}
+                    Some(ordering) => return Ok(Some(op.holds(ordering))),
+                }
+            }
+        }
+    }
+    Ok(match op {
+        _ if unknown => None,
+        CompareOp::Eq | CompareOp::NullSafeEq | CompareOp::Le | CompareOp::Ge => Some(true),
+        CompareOp::Ne | CompareOp::Lt | CompareOp::Gt => Some(false),
+    })
+}
+
+/// The values of a row expression; of anything else its one value.
+pub(crate) fn row_values<'a>(
+    expr: &'a Expr,
+    frame: &Frame<'a>,
+    context: &mut EvalContext<'_>,
+) -> Result<Vec<Value>> {
+    match &expr.kind {
+        ExprKind::Row(items) => items
+            .iter()
+            .map(|item| Ok(item.eval_in(frame, context)?.into_owned()))
+            .collect(),
+        ExprKind::ScalarSubquery(subquery) => super::super::subquery::row(subquery, frame, context),
+        _ => Ok(vec![expr.eval_in(frame, context)?.into_owned()]),
+    }
+}
+
+/// `needle IN (list)`.
+pub(super) fn in_list<'a>(
+    by: &[Comparison],
+    needle: &'a Expr,
+    list: &'a [Expr],
+    frame: &Frame<'a>,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<bool>> {
+    if let Some(Comparison::Row(_)) = by.first() {
+        let needle = row_values(needle, frame, context)?;
+        let mut unknown = false;
+        for (by, item) in by.iter().zip(list) {
+            let Comparison::Row(by) = by else {
+                return Err(errors::operand_columns(needle.len()));
+            };
+            let item = row_values(item, frame, context)?;
+            match compare_row_values(CompareOp::Eq, by, &needle, &item, context)? {
+                Some(true) => return Ok(Some(true)),
+                Some(false) => {}
+                None => unknown = true,
+            }
+        }
+        return Ok(if unknown { None } else { Some(false) });
+    }
+    let needle = needle.eval_in(frame, context)?;
+    if needle.is_null() {
+        return Ok(None);
+    }
+    let mut unknown = false;
+    for (by, item) in by.iter().zip(list) {
+        let item = item.eval_in(frame, context)?;
+        match compare_with(CompareOp::Eq, by, &needle, &item, context)? {
+            Some(true) => return Ok(Some(true)),
+            Some(false) => {}
+            None => unknown = true,
+        }
+    }
+    Ok(if unknown { None } else { Some(false) })
+}

@@ -1,0 +1,25 @@
+//! LIKE on values: text by its collation, binary strings byte by byte.
+
+use paceline_types::{Collation, Value};
+
+use super::convert;
+use crate::expr::context::EvalContext;
+
+/// Whether `text` matches `pattern`; neither is NULL.
+pub(super) fn matches(
+    text: &Value,
+    pattern: &Value,
+    escape: Option<char>,
+    collation: Collation,
+    context: &EvalContext<'_>,
+) -> bool {
+    if collation == Collation::Binary {
+        // Bytes stand for the characters of the same number, which keeps `_` at one byte.
+        let text = convert::latin_view(text, context);
+        let pattern = convert::latin_view(pattern, context);
+        return Collation::Utf8mb4Bin.like(&text, &pattern, escape);
+    }
+    let text = convert::text_of(text, context);
+    let pattern = convert::text_of(pattern, context);
+    collation.like(&text, &pattern, escape)
+}

@@ -1,0 +1,238 @@
+//! What a function sees of its call: at bind its arguments' types, at evaluation their values.
+
+use std::borrow::Cow;
+
+use paceline_types::{Collation, DateTime, Decimal, Time, Value};
+
+use super::Call;
+use crate::error::Result;
+use crate::expr::bind::CollationMix;
+use crate::expr::context::EvalContext;
+use crate::expr::eval::{Frame, convert};
+use crate::expr::expr_type::{Coercibility, ExprType};
+use crate::expr::tree::Expr;
+use crate::session::SessionContext;
+
+/// A call being bound.
+pub(crate) struct BindCall<'b> {
+    /// The name in lower case, for messages.
+    pub name: &'b str,
+    /// The arguments; a function may convert them.
+    pub args: Vec<Expr>,
+    /// The session.
+    pub session: &'b SessionContext,
+}
+
+impl BindCall<'_> {
+    /// The collation that text made from nothing has.
+    pub fn connection(&self) -> Collation {
+        self.session.settings.collation_connection
+    }
+
+    /// Whether any argument may be NULL.
+    pub fn any_nullable(&self) -> bool {
+        self.args.iter().any(|arg| arg.ty.nullable)
+    }
+
+    /// A result of this type, nullable if an argument is.
+    pub fn with_nullability(&self, ty: ExprType) -> ExprType {
+        let nullable = ty.nullable || self.any_nullable();
+        ty.with_nullable(nullable)
+    }
+
+    /// The longest text that an argument has, in characters; 0 for one that is not there.
+    pub fn length(&self, index: usize) -> u64 {
+        self.args.get(index).map_or(0, |arg| arg.ty.max_characters())
+    }
+
+    /// The integer value of a constant argument.
+    pub fn constant_int(&self, index: usize) -> Option<i64> {
+        match self.args.get(index)?.as_literal()? {
+            Value::Int(number) => Some(*number),
+            Value::UInt(number) => i64::try_from(*number).ok(),
+            Value::Decimal(number) => number.to_i64().ok(),
+            Value::Double(number) => Some(number.round() as i64),
+            Value::Text(text) => text.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The collation that the arguments of these numbers have together.
+    pub fn collation(&self, indexes: &[usize]) -> Result<(Collation, Coercibility)> {
+        let types: Vec<&ExprType> = indexes
+            .iter()
+            .filter_map(|index| self.args.get(*index))
+            .map(|arg| &arg.ty)
+            .collect();
+        CollationMix::of(&types, self.connection(), self.name)
+    }
+
+    /// Text of at most `characters`, in the collation of these arguments, nullable if any argument is.
+    pub fn text(&self, characters: u64, indexes: &[usize]) -> Result<ExprType> {
+        let (collation, coercibility) = self.collation(indexes)?;
+        Ok(self.with_nullability(ExprType::text(characters, collation).with_coercibility(coercibility)))
+    }
+
+    /// Text of at most `characters` in the connection's collation, nullable if any argument is.
+    pub fn connection_text(&self, characters: u64) -> ExprType {
+        self.with_nullability(ExprType::text(characters, self.connection()))
+    }
+}
+
+/// A call being evaluated.
+pub(crate) struct Args<'a> {
+    pub call: &'a Call,
+    /// The result's type.
+    pub ty: &'a ExprType,
+    pub frame: Frame<'a>,
+}
+
+impl<'a> Args<'a> {
+    pub fn len(&self) -> usize {
+        self.call.args.len()
+    }
+
+    /// The name in lower case.
+    pub fn name(&self) -> &'static str {
+        self.call.function.name
+    }
+
+    pub fn ty_of(&self, index: usize) -> &'a ExprType {
+        &self.call.args[index].ty
+    }
+
+    /// Whether the result is a binary string.
+    pub fn is_binary(&self) -> bool {
+        self.ty.collation() == Collation::Binary
+    }
+
+    pub fn value(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Cow<'a, Value>> {
+        self.call.args[index].eval_in(&self.frame, context)
+    }
+
+    pub fn truth(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
+        self.call.args[index].truth_in(&self.frame, context)
+    }
+
+    /// As BIGINT; `None` for NULL.
+    pub fn int(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
+        let value = self.value(index, context)?;
+        if value.is_null() {
+            Ok(None)
+        } else {
+            convert::to_i64(&value, context).map(Some)
+        }
+    }
+
+    /// As an integer of either sign; `None` for NULL.
+    pub fn wide_int(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i128>> {
+        let value = self.value(index, context)?;
+        if value.is_null() {
+            Ok(None)
+        } else {
+            convert::to_i128(&value, context).map(Some)
+        }
+    }
+
+    pub fn double(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<f64>> {
+        let value = self.value(index, context)?;
+        if value.is_null() {
+            Ok(None)
+        } else {
+            convert::to_double(&value, context).map(Some)
+        }
+    }
+
+    pub fn decimal(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Decimal>> {
+        let value = self.value(index, context)?;
+        if value.is_null() {
+            Ok(None)
+        } else {
+            convert::to_decimal(&value, context).map(Some)
+        }
+    }
+
+    /// As text: numbers as their type shows them.
+    pub fn text(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, str>>> {
+        let ty = self.ty_of(index);
+        Ok(match self.value(index, context)? {
+            Cow::Borrowed(Value::Text(text)) => Some(Cow::Borrowed(text)),
+            Cow::Owned(Value::Text(text)) => Some(Cow::Owned(text)),
+            value if value.is_null() => None,
+            value => Some(Cow::Owned(convert::typed_text(&value, ty, context))),
+        })
+    }
+
+    /// As text whose characters are what the result counts: of a binary result, each byte as a character.
+    pub fn view(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, str>>> {
+        if !self.is_binary() {
+            return self.text(index, context);
+        }
+        Ok(match self.bytes(index, context)? {
+            None => None,
+            Some(bytes) => Some(Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect())),
+        })
+    }
+
+    /// Makes the result of text that [`Args::view`] gave the pieces of.
+    pub fn from_view(&self, text: impl Into<String>) -> Value {
+        let text = text.into();
+        if self.is_binary() {
+            Value::Bytes(convert::from_latin_view(&text))
+        } else {
+            Value::Text(text)
+        }
+    }
+
+    /// Makes the result of text: bytes where the result is binary.
+    pub fn from_text(&self, text: impl Into<String>) -> Value {
+        let text = text.into();
+        if self.is_binary() {
+            Value::Bytes(text.into_bytes())
+        } else {
+            Value::Text(text)
+        }
+    }
+
+    /// As bytes in the character set of its type.
+    pub fn bytes(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, [u8]>>> {
+        let ty = self.ty_of(index);
+        Ok(match self.value(index, context)? {
+            Cow::Borrowed(Value::Bytes(bytes)) => Some(Cow::Borrowed(bytes)),
+            Cow::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
+            value if value.is_null() => None,
+            value => Some(Cow::Owned(crate::expr::cast::bytes_of_type(&value, ty, context))),
+        })
+    }
+
+    /// As a day and time; `None` for NULL and, with a warning, for what is none.
+    pub fn datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+        let value = self.value(index, context)?;
+        convert::to_datetime(&value, context)
+    }
+
+    /// As a time; `None` for NULL and, with a warning, for what is none.
+    pub fn time(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
+        let value = self.value(index, context)?;
+        convert::to_time(&value, context)
+    }
+
+    /// The constant text that the binder put at the end of the arguments: a unit, a flag.
+    pub fn keyword(&self, index: usize) -> &'a str {
+        match self.call.args[index].as_literal() {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+}
+
+/// Gives NULL from a function where the value is `None`.
+macro_rules! some {
+    ($value:expr) => {
+        match $value {
+            Some(value) => value,
+            None => return Ok(paceline_types::Value::Null),
+        }
+    };
+}
+pub(crate) use some;

@@ -1,0 +1,156 @@
+//! Functions that choose among their arguments: IF, IFNULL, NULLIF, COALESCE, GREATEST, LEAST, INTERVAL, FIELD's kin.
+
+use std::cmp::Ordering;
+
+use paceline_types::{Collation, Value};
+
+use super::arguments::{Args, BindCall, some};
+use super::{Function, MANY, pure, volatile};
+use crate::error::Result;
+use crate::expr::bind::{common_type_in, comparison_rule};
+use crate::expr::context::EvalContext;
+use crate::expr::eval::{compare_values, compare_with, convert};
+use crate::expr::expr_type::{Class, ExprType};
+use crate::expr::tree::{CompareOp, Comparison};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    pure("if", (3, 3), bind_if, eval_if),
+    pure("ifnull", (2, 2), bind_ifnull, eval_coalesce),
+    pure("nvl", (2, 2), bind_ifnull, eval_coalesce),
+    pure("nvl2", (3, 3), bind_if, eval_nvl2),
+    pure("nullif", (2, 2), bind_nullif, eval_nullif),
+    pure("coalesce", (1, MANY), bind_coalesce, eval_coalesce),
+    pure("greatest", (2, MANY), bind_extreme, |args, context| {
+        extreme(args, context, Ordering::Greater)
+    }),
+    pure("least", (2, MANY), bind_extreme, |args, context| {
+        extreme(args, context, Ordering::Less)
+    }),
+    pure("isnull", (1, 1), |_| Ok(ExprType::boolean()), eval_isnull),
+    pure("interval", (2, MANY), |_| Ok(ExprType::int(2)), eval_interval),
+    volatile(
+        "name_const",
+        (2, 2),
+        |call| Ok(call.args[1].ty.clone()),
+        |args, context| args.value(1, context).map(std::borrow::Cow::into_owned),
+    ),
+];
+
+fn types<'b>(call: &'b BindCall<'_>, from: usize) -> Vec<&'b ExprType> {
+    call.args[from..].iter().map(|arg| &arg.ty).collect()
+}
+
+fn bind_if(call: &mut BindCall<'_>) -> Result<ExprType> {
+    common_type_in(&types(call, 1), call.connection(), "if")
+}
+
+fn eval_if(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let chosen = if args.truth(0, context)? == Some(true) {
+        1
+    } else {
+        2
+    };
+    choose(args, chosen, context)
+}
+
+fn eval_nvl2(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let chosen = if args.value(0, context)?.is_null() { 2 } else { 1 };
+    choose(args, chosen, context)
+}
+
+fn choose(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Value> {
+    let value = args.value(index, context)?;
+    convert::to_common_type(value, args.ty_of(index), args.ty, context).map(std::borrow::Cow::into_owned)
+}
+
+fn bind_ifnull(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let nullable = call.args.iter().all(|arg| arg.ty.nullable);
+    Ok(common_type_in(&types(call, 0), call.connection(), "ifnull")?.with_nullable(nullable))
+}
+
+fn bind_coalesce(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let nullable = call.args.iter().all(|arg| arg.ty.nullable);
+    Ok(common_type_in(&types(call, 0), call.connection(), "coalesce")?.with_nullable(nullable))
+}
+
+fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    for index in 0..args.len() {
+        if !args.value(index, context)?.is_null() {
+            return choose(args, index, context);
+        }
+    }
+    Ok(Value::Null)
+}
+
+fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
+    comparison_rule(&call.args[0].ty, &call.args[1].ty, call.connection())?;
+    Ok(call.args[0].ty.clone().nullable())
+}
+
+fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let left = args.value(0, context)?;
+    let right = args.value(1, context)?;
+    let connection = context.session.settings.collation_connection;
+    let by = comparison_rule(args.ty_of(0), args.ty_of(1), connection)?;
+    if compare_with(CompareOp::Eq, &by, &left, &right, context)? == Some(true) {
+        return Ok(Value::Null);
+    }
+    Ok(left.into_owned())
+}
+
+fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let ty = common_type_in(&types(call, 0), call.connection(), call.name)?;
+    Ok(call.with_nullability(ty))
+}
+
+/// GREATEST and LEAST: NULL if any argument is; compared in the common type, in which the result is returned.
+fn extreme(args: &Args<'_>, context: &mut EvalContext<'_>, wanted: Ordering) -> Result<Value> {
+    let by = match args.ty.class() {
+        Class::Int => Comparison::Int,
+        Class::Decimal => Comparison::Decimal,
+        Class::Double => Comparison::Double,
+        Class::Date | Class::DateTime => Comparison::DateTime,
+        Class::Time => Comparison::Time,
+        Class::String | Class::Null => match args.ty.collation() {
+            Collation::Binary => Comparison::Bytes,
+            collation => Comparison::Text(collation),
+        },
+    };
+    let mut best: Option<Value> = None;
+    for index in 0..args.len() {
+        let value = choose(args, index, context)?;
+        if value.is_null() {
+            return Ok(Value::Null);
+        }
+        let better = match &best {
+            None => true,
+            Some(best) => compare_values(&by, &value, best, context)? == Some(wanted),
+        };
+        if better {
+            best = Some(value);
+        }
+    }
+    Ok(best.unwrap_or_default())
+}
+
+fn eval_isnull(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    Ok(Value::Int(i64::from(args.value(0, context)?.is_null())))
+}
+
+/// INTERVAL(n, a, b, …): how many of the increasing numbers are at most n; -1 for NULL.
+fn eval_interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let Some(needle) = args.double(0, context)? else {
+        return Ok(Value::Int(-1));
+    };
+    let mut count = 0;
+    for index in 1..args.len() {
+        match args.double(index, context)? {
+            Some(bound) if bound > needle => break,
+            _ => count = index,
+        }
+    }
+    Ok(Value::Int(count as i64))
+}
+
+#[allow(unused_imports)]
+use some as _;

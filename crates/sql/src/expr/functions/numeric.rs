@@ -1,0 +1,460 @@
+//! Numbers: rounding, powers, logarithms, trigonometry, RAND, CONV.
+
+use paceline_types::decimal::Rounding;
+use paceline_types::{DataType, Decimal, FixedPoint, FloatType, Value};
+
+use super::arguments::{Args, BindCall, some};
+use super::{Function, pure, volatile};
+use crate::error::Result;
+use crate::expr::context::EvalContext;
+use crate::expr::errors;
+use crate::expr::eval::convert;
+use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
+use crate::session::RandomGenerator;
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    pure("abs", (1, 1), bind_same_number, eval_abs),
+    pure("ceiling", (1, 1), bind_integral, |args, context| {
+        integral(args, context, Rounding::Ceiling)
+    }),
+    pure("ceil", (1, 1), bind_integral, |args, context| {
+        integral(args, context, Rounding::Ceiling)
+    }),
+    pure("floor", (1, 1), bind_integral, |args, context| {
+        integral(args, context, Rounding::Floor)
+    }),
+    pure("round", (1, 2), bind_round, |args, context| {
+        round(args, context, Rounding::HalfUp)
+    }),
+    pure("truncate", (2, 2), bind_round, |args, context| {
+        round(args, context, Rounding::Truncate)
+    }),
+    pure(
+        "sign",
+        (1, 1),
+        |call| Ok(call.with_nullability(ExprType::int(2))),
+        eval_sign,
+    ),
+    pure("pow", (2, 2), bind_double, |args, context| {
+        double2(args, context, f64::powf)
+    }),
+    pure("power", (2, 2), bind_double, |args, context| {
+        double2(args, context, f64::powf)
+    }),
+    pure("sqrt", (1, 1), bind_nullable_double, |args, context| {
+        double1(args, context, |x| if x < 0.0 { None } else { Some(x.sqrt()) })
+    }),
+    pure("exp", (1, 1), bind_double, |args, context| {
+        double1(args, context, |x| Some(x.exp()))
+    }),
+    pure("ln", (1, 1), bind_nullable_double, |args, context| {
+        logarithm(args, context, f64::ln)
+    }),
+    pure("log", (1, 2), bind_nullable_double, eval_log),
+    pure("log2", (1, 1), bind_nullable_double, |args, context| {
+        logarithm(args, context, f64::log2)
+    }),
+    pure("log10", (1, 1), bind_nullable_double, |args, context| {
+        logarithm(args, context, f64::log10)
+    }),
+    pure("sin", (1, 1), bind_double, |args, context| {
+        double1(args, context, |x| Some(x.sin()))
+    }),
+    pure("cos", (1, 1), bind_double, |args, context| {
+        double1(args, context, |x| Some(x.cos()))
+    }),
+    pure("tan", (1, 1), bind_double, |args, context| {
+        double1(args, context, |x| Some(x.tan()))
+    }),
+    pure("cot", (1, 1), bind_double, |args, context| {
+        double1(args, context, |x| Some(1.0 / x.tan()))
+    }),
+    pure("asin", (1, 1), bind_nullable_double, |args, context| {
+        double1(
+            args,
+            context,
+            |x| if x.abs() > 1.0 { None } else { Some(x.asin()) },
+        )
+    }),
+    pure("acos", (1, 1), bind_nullable_double, |args, context| {
+        double1(
+            args,
+            context,
+            |x| if x.abs() > 1.0 { None } else { Some(x.acos()) },
+        )
+    }),
+    pure("atan", (1, 2), bind_double, eval_atan),
+    pure("atan2", (1, 2), bind_double, eval_atan),
+    pure("radians", (1, 1), bind_double, |args, context| {
+        double1(args, context, |x| Some(x * (std::f64::consts::PI / 180.0)))
+    }),
+    pure("degrees", (1, 1), bind_double, |args, context| {
+        double1(args, context, |x| Some(x * (180.0 / std::f64::consts::PI)))
+    }),
+    pure("pi", (0, 0), bind_pi, |_, _| {
+        Ok(Value::Double(std::f64::consts::PI))
+    }),
+    volatile("rand", (0, 1), |_| Ok(ExprType::double()), eval_rand),
+    pure(
+        "bit_count",
+        (1, 1),
+        |call| Ok(call.with_nullability(ExprType::int(2))),
+        |args, context| {
+            let value = args.value(0, context)?;
+            if value.is_null() {
+                return Ok(Value::Null);
+            }
+            Ok(Value::Int(i64::from(
+                convert::to_bits(&value, context)?.count_ones(),
+            )))
+        },
+    ),
+];
+
+fn bind_double(call: &mut BindCall<'_>) -> Result<ExprType> {
+    Ok(call.with_nullability(ExprType::double()))
+}
+
+fn bind_nullable_double(_call: &mut BindCall<'_>) -> Result<ExprType> {
+    Ok(ExprType::double().nullable())
+}
+
+fn bind_pi(_call: &mut BindCall<'_>) -> Result<ExprType> {
+    let fixed = Some(FixedPoint {
+        precision: 8,
+        scale: 6,
+    });
+    Ok(ExprType::new(DataType::Double(FloatType {
+        fixed,
+        ..FloatType::default()
+    })))
+}
+
+/// The numeric class that a function works in: text and parameters are doubles.
+fn class(ty: &ExprType) -> Class {
+    match ty.class() {
+        _ if ty.is_parameter() => Class::Double,
+        Class::Int | Class::Date => Class::Int,
+        Class::Time | Class::DateTime if ty.decimals() == 0 => Class::Int,
+        Class::Decimal | Class::Time | Class::DateTime => Class::Decimal,
+        _ => Class::Double,
+    }
+}
+
+fn bind_same_number(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let argument = &call.args[0].ty;
+    let ty = match class(argument) {
+        Class::Int | Class::Decimal
+            if matches!(argument.data_type, DataType::Integer(_) | DataType::Decimal(_)) =>
+        {
+            ExprType::new(argument.data_type.clone())
+        }
+        Class::Int => ExprType::bigint(20),
+        Class::Decimal => ExprType::decimal(
+            argument.integer_digits() + u32::from(argument.decimals()),
+            u32::from(argument.decimals()),
+        ),
+        _ => ExprType::double(),
+    };
+    Ok(call.with_nullability(ty))
+}
+
+fn eval_abs(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let value = args.value(0, context)?;
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    Ok(match args.ty.class() {
+        Class::Int => {
+            let number = convert::to_i128(&value, context)?.abs();
+            if args.ty.is_unsigned() {
+                Value::UInt(number as u64)
+            } else {
+                Value::Int(i64::try_from(number).map_err(|_| errors::out_of_range("BIGINT", "abs"))?)
+            }
+        }
+        Class::Decimal => Value::Decimal(convert::to_decimal(&value, context)?.abs()),
+        _ => Value::Double(convert::to_double(&value, context)?.abs()),
+    })
+}
+
+fn bind_integral(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let argument = &call.args[0].ty;
+    let ty = match class(argument) {
+        Class::Int => match &argument.data_type {
+            DataType::Integer(_) => ExprType::new(argument.data_type.clone()),
+            _ => ExprType::bigint(20),
+        },
+        Class::Decimal => {
+            let digits = argument.integer_digits() + 1;
+            if digits < 18 {
+                ExprType::int(digits as u8 + 1)
+            } else {
+                ExprType::decimal(digits, 0)
+            }
+        }
+        _ => ExprType::double(),
+    };
+    Ok(call.with_nullability(ty))
+}
+
+fn integral(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> Result<Value> {
+    let value = args.value(0, context)?;
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let value = match class(args.ty_of(0)) {
+        Class::Int => {
+            let number = convert::to_i128(&value, context)?;
+            return Ok(integer(number, args.ty));
+        }
+        Class::Decimal => convert::to_decimal(&value, context)?.round(0, rounding),
+        _ => {
+            let number = convert::to_double(&value, context)?;
+            return Ok(Value::Double(if rounding == Rounding::Ceiling {
+                number.ceil()
+            } else {
+                number.floor()
+            }));
+        }
+    };
+    Ok(match args.ty.class() {
+        Class::Int => Value::Int(value.to_i64().unwrap_or(i64::MAX)),
+        _ => Value::Decimal(value),
+    })
+}
+
+fn integer(number: i128, ty: &ExprType) -> Value {
+    if ty.is_unsigned() {
+        Value::UInt(number as u64)
+    } else {
+        Value::Int(number as i64)
+    }
+}
+
+fn bind_round(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let argument = call.args[0].ty.clone();
+    let digits = if call.args.len() < 2 {
+        Some(0)
+    } else {
+        call.constant_int(1)
+    };
+    let nullable_digits = call.args.get(1).is_some_and(|arg| arg.ty.is_null());
+    let ty = match class(&argument) {
+        Class::Int => match &argument.data_type {
+            DataType::Integer(integer) => ExprType::new(DataType::Integer(*integer)),
+            _ => ExprType::bigint(20),
+        },
+        Class::Decimal => {
+            let scale = i64::from(argument.decimals());
+            let wanted = digits.map_or(scale, |digits| digits.clamp(0, 38));
+            let increase = u32::from(call.name == "round" && wanted < scale);
+            let wanted = wanted as u32;
+            ExprType::decimal(argument.integer_digits() + increase + wanted, wanted)
+        }
+        _ => match digits {
+            Some(digits) if (0..=30).contains(&digits) => {
+                let fixed = Some(FixedPoint {
+                    precision: (17 + digits) as u8,
+                    scale: digits as u8,
+                });
+                ExprType::new(DataType::Double(FloatType {
+                    fixed,
+                    ..FloatType::default()
+                }))
+            }
+            Some(digits) if digits < 0 => {
+                let fixed = Some(FixedPoint {
+                    precision: 17,
+                    scale: 0,
+                });
+                ExprType::new(DataType::Double(FloatType {
+                    fixed,
+                    ..FloatType::default()
+                }))
+            }
+            _ => ExprType::double(),
+        },
+    };
+    Ok(if nullable_digits {
+        ty.nullable()
+    } else {
+        call.with_nullability(ty)
+    })
+}
+
+fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> Result<Value> {
+    let value = args.value(0, context)?;
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let digits = if args.len() < 2 {
+        0
+    } else {
+        some!(args.int(1, context)?)
+    };
+    let digits = digits.clamp(-400, 400) as i32;
+    Ok(match class(args.ty_of(0)) {
+        Class::Int => {
+            let number = convert::to_i128(&value, context)?;
+            if digits >= 0 {
+                return Ok(integer(number, args.ty));
+            }
+            if digits < -20 {
+                return Ok(integer(0, args.ty));
+            }
+            let unit = 10i128.pow(-digits as u32);
+            let half = if rounding == Rounding::HalfUp {
+                unit / 2 * number.signum()
+            } else {
+                0
+            };
+            let rounded = (number + half) / unit * unit;
+            let in_range = if args.ty.is_unsigned() {
+                u64::try_from(rounded).is_ok()
+            } else {
+                i64::try_from(rounded).is_ok()
+            };
+            if !in_range {
+                return Err(errors::out_of_range(
+                    if args.ty.is_unsigned() {
+                        "BIGINT UNSIGNED"
+                    } else {
+                        "BIGINT"
+                    },
+                    args.name(),
+                ));
+            }
+            integer(rounded, args.ty)
+        }
+        Class::Decimal => {
+            let number = convert::to_decimal(&value, context)?;
+            let scale = match args.ty.decimals() {
+                NOT_FIXED_DECIMALS => digits,
+                decimals => digits.min(i32::from(decimals)),
+            };
+            let rounded = number.round(scale, rounding);
+            // More digits than the number has are zeros.
+            Value::Decimal(if digits > i32::from(rounded.scale()) {
+                rounded.round(scale, rounding)
+            } else {
+                rounded
+            })
+        }
+        _ => Value::Double(round_double(
+            convert::to_double(&value, context)?,
+            digits,
+            rounding,
+        )),
+    })
+}
+
+/// Rounds a double at a decimal digit as MariaDB's `my_double_round` does: half away from even by the machine's `rint`.
+fn round_double(number: f64, digits: i32, rounding: Rounding) -> f64 {
+    let factor = 10f64.powi(digits.abs());
+    let truncate = rounding == Rounding::Truncate;
+    let cut = |x: f64| {
+        if truncate { x.trunc() } else { x.round_ties_even() }
+    };
+    if digits < 0 {
+        if factor.is_infinite() {
+            return 0.0;
+        }
+        return cut(number / factor) * factor;
+    }
+    let scaled = number * factor;
+    if factor.is_infinite() || scaled.is_infinite() {
+        return number;
+    }
+    cut(scaled) / factor
+}
+
+fn eval_sign(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let number = some!(args.double(0, context)?);
+    Ok(Value::Int(if number > 0.0 {
+        1
+    } else if number < 0.0 {
+        -1
+    } else {
+        0
+    }))
+}
+
+fn finite(number: f64, args: &Args<'_>) -> Result<Value> {
+    if number.is_finite() {
+        Ok(Value::Double(number))
+    } else {
+        Err(errors::out_of_range("DOUBLE", format!("{}(...)", args.name())))
+    }
+}
+
+fn double1(
+    args: &Args<'_>,
+    context: &mut EvalContext<'_>,
+    function: impl Fn(f64) -> Option<f64>,
+) -> Result<Value> {
+    let number = some!(args.double(0, context)?);
+    match function(number) {
+        Some(result) => finite(result, args),
+        None => Ok(Value::Null),
+    }
+}
+
+fn double2(
+    args: &Args<'_>,
+    context: &mut EvalContext<'_>,
+    function: impl Fn(f64, f64) -> f64,
+) -> Result<Value> {
+    let left = some!(args.double(0, context)?);
+    let right = some!(args.double(1, context)?);
+    finite(function(left, right), args)
+}
+
+fn logarithm(args: &Args<'_>, context: &mut EvalContext<'_>, function: impl Fn(f64) -> f64) -> Result<Value> {
+    let number = some!(args.double(0, context)?);
+    if number <= 0.0 {
+        return crate::expr::eval::division_by_zero(context);
+    }
+    Ok(Value::Double(function(number)))
+}
+
+/// LOG(x), LOG(base, x).
+fn eval_log(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    if args.len() == 1 {
+        return logarithm(args, context, f64::ln);
+    }
+    let base = some!(args.double(0, context)?);
+    let number = some!(args.double(1, context)?);
+    if number <= 0.0 || base <= 0.0 || base == 1.0 {
+        return crate::expr::eval::division_by_zero(context);
+    }
+    Ok(Value::Double(number.ln() / base.ln()))
+}
+
+fn eval_atan(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    if args.len() == 2 {
+        double2(args, context, f64::atan2)
+    } else {
+        double1(args, context, |x| Some(x.atan()))
+    }
+}
+
+fn eval_rand(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    if args.len() == 0 {
+        return Ok(Value::Double(context.session.random.next_f64()));
+    }
+    let constant = args.call.args[0].is_constant_during_execution();
+    if let (true, Some(generator)) = (constant, context.state.generators.get_mut(&args.call.id)) {
+        return Ok(Value::Double(generator.next_f64()));
+    }
+    let seed = args.int(0, context)?.unwrap_or(0) as u32;
+    let mut generator = RandomGenerator::from_rand_argument(seed);
+    let number = generator.next_f64();
+    if constant {
+        context.state.generators.insert(args.call.id, generator);
+    }
+    Ok(Value::Double(number))
+}
+
+#[allow(dead_code)]
+fn unused(_: Decimal) {}

@@ -1,0 +1,3 @@
+use super::Function;
+
+pub(super) static FUNCTIONS: &[Function] = &[];
