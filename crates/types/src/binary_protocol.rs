@@ -1,28 +1,133 @@
 //! Values in the binary protocol of prepared statements: result rows out, parameters in.
+//!
+//! ```text
+//!   result row:  00 │ NULL bitmap, first two bits unused │ values that are not NULL
+//!   execute:     … │ NULL bitmap │ new-types flag, types │ values
+//! ```
+//!
+//! Numbers have their column type's width, little-endian; dates and times a length byte and as many parts as are not zero;
+//! everything else is text with its length in front. See "Binary Protocol" in MariaDB's manual.
 
-use crate::data_type::FieldType;
-use crate::error::Result;
-use crate::temporal::TimeZone;
+use crate::convert;
+use crate::data_type::{FieldType, Sign};
+use crate::error::{Error, Result};
+use crate::temporal::{Date, DateTime, Time, TimeZone};
+use crate::text::{append_length_and_bytes, append_protocol_value};
 use crate::value::{Value, ValueRef};
 
 /// Appends one result row: header byte, NULL bitmap, values in the form that each column's type asks for.
 pub fn append_row<'a>(
-    _values: impl ExactSizeIterator<Item = ValueRef<'a>>,
-    _types: &[FieldType],
-    _time_zone: &TimeZone,
-    _out: &mut Vec<u8>,
+    values: impl IntoIterator<Item = ValueRef<'a>>,
+    types: &[FieldType],
+    time_zone: &TimeZone,
+    out: &mut Vec<u8>,
 ) {
-    todo!()
+    let bitmap = begin_row(types.len(), out);
+    for (column, (value, &field_type)) in values.into_iter().zip(types).enumerate() {
+        append_row_value(&value, column, bitmap, field_type, time_zone, out);
+    }
 }
 
-/// Appends one value that is not NULL in the form of that column type.
-pub fn append_value(
-    _value: &ValueRef<'_>,
-    _field_type: FieldType,
-    _time_zone: &TimeZone,
-    _out: &mut Vec<u8>,
+/// Begins a result row of so many columns; returns where its NULL bitmap is, for [`append_row_value`].
+pub fn begin_row(columns: usize, out: &mut Vec<u8>) -> usize {
+    out.push(0);
+    let bitmap = out.len();
+    out.resize(bitmap + (columns + 2).div_ceil(8), 0);
+    bitmap
+}
+
+/// Appends the next value of a row that was begun with [`begin_row`].
+#[inline]
+pub fn append_row_value(
+    value: &ValueRef<'_>,
+    column: usize,
+    bitmap: usize,
+    field_type: FieldType,
+    time_zone: &TimeZone,
+    out: &mut Vec<u8>,
 ) {
-    todo!()
+    if value.is_null() {
+        out[bitmap + (column + 2) / 8] |= 1 << ((column + 2) % 8);
+    } else {
+        append_value(value, field_type, time_zone, out);
+    }
+}
+
+/// Appends one value that is not NULL in the form of that column type. A value of another kind is converted.
+pub fn append_value(value: &ValueRef<'_>, field_type: FieldType, time_zone: &TimeZone, out: &mut Vec<u8>) {
+    let integer = || match value {
+        ValueRef::Int(v) => *v,
+        ValueRef::UInt(v) => *v as i64,
+        ValueRef::Year(v) => i64::from(*v),
+        _ => match convert::to_integer(&value.clone().into_owned(), time_zone) {
+            Some((Value::Int(v), _)) => v,
+            Some((Value::UInt(v), _)) => v as i64,
+            _ => 0,
+        },
+    };
+    let double = || match value {
+        ValueRef::Double(v) => *v,
+        ValueRef::Float(v) => f64::from(*v),
+        _ => convert::to_double(&value.clone().into_owned(), time_zone).map_or(0.0, |(v, _)| v),
+    };
+    match field_type {
+        FieldType::Tiny => out.extend_from_slice(&integer().to_le_bytes()[..1]),
+        FieldType::Short | FieldType::Year => out.extend_from_slice(&integer().to_le_bytes()[..2]),
+        FieldType::Long | FieldType::Int24 => out.extend_from_slice(&integer().to_le_bytes()[..4]),
+        FieldType::LongLong => out.extend_from_slice(&integer().to_le_bytes()),
+        FieldType::Float => out.extend_from_slice(&(double() as f32).to_le_bytes()),
+        FieldType::Double => out.extend_from_slice(&double().to_le_bytes()),
+        FieldType::Date | FieldType::NewDate | FieldType::DateTime | FieldType::Timestamp => {
+            let datetime = match value {
+                ValueRef::Date(v) => v.at_midnight(),
+                ValueRef::DateTime(v) => *v,
+                ValueRef::Timestamp(v) => v.to_datetime(time_zone),
+                _ => return append_protocol_value(value, None, time_zone, out),
+            };
+            append_datetime(datetime, out);
+        }
+        FieldType::Time => match value {
+            ValueRef::Time(v) => append_time(*v, out),
+            _ => append_protocol_value(value, None, time_zone, out),
+        },
+        _ => append_protocol_value(value, None, time_zone, out),
+    }
+}
+
+/// 0, 4, 7 or 11 bytes after the length byte.
+fn append_datetime(value: DateTime, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.push(0);
+    if !value.is_zero() {
+        out.extend_from_slice(&value.date.year.to_le_bytes());
+        out.extend_from_slice(&[value.date.month, value.date.day]);
+        if value.micros_of_day() != 0 {
+            out.extend_from_slice(&[value.hour, value.minute, value.second]);
+            if value.micros != 0 {
+                out.extend_from_slice(&value.micros.to_le_bytes());
+            }
+        }
+    }
+    out[start] = (out.len() - start - 1) as u8;
+}
+
+/// 0, 8 or 12 bytes after the length byte.
+fn append_time(value: Time, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.push(0);
+    if value.micros() != 0 {
+        out.push(u8::from(value.is_negative()));
+        out.extend_from_slice(&(value.hours() / 24).to_le_bytes());
+        out.extend_from_slice(&[
+            (value.hours() % 24) as u8,
+            value.minute() as u8,
+            value.second() as u8,
+        ]);
+        if value.microsecond() != 0 {
+            out.extend_from_slice(&value.microsecond().to_le_bytes());
+        }
+    }
+    out[start] = (out.len() - start - 1) as u8;
 }
 
 /// The type of a parameter as COM_STMT_EXECUTE names it.
@@ -31,7 +136,23 @@ pub struct ParameterType {
     /// How it is encoded.
     pub field_type: FieldType,
     /// Whether an integer is unsigned (0x8000 in the type).
-    pub sign: crate::data_type::Sign,
+    pub sign: Sign,
+}
+
+impl ParameterType {
+    /// From the two bytes of a COM_STMT_EXECUTE.
+    ///
+    /// # Errors
+    /// `MalformedParameters` for a type that is not known.
+    pub fn from_bytes(bytes: [u8; 2]) -> Result<Self> {
+        let field_type = FieldType::from_code(bytes[0]).ok_or(Error::MalformedParameters)?;
+        let sign = if bytes[1] & 0x80 != 0 {
+            Sign::Unsigned
+        } else {
+            Sign::Signed
+        };
+        Ok(ParameterType { field_type, sign })
+    }
 }
 
 /// Reads the values of a COM_STMT_EXECUTE: the NULL bitmap and the values that follow it. `long_data[i]` is what
@@ -39,12 +160,281 @@ pub struct ParameterType {
 /// else `Value::Bytes`.
 ///
 /// # Errors
-/// `MalformedParameters` if the bytes end early or a type is unknown.
+/// `MalformedParameters` if the bytes end early, hold what the type cannot, or a type is unknown.
 pub fn decode_parameters(
-    _types: &[ParameterType],
-    _null_bitmap: &[u8],
-    _values: &[u8],
-    _long_data: &[Option<Vec<u8>>],
+    types: &[ParameterType],
+    null_bitmap: &[u8],
+    values: &[u8],
+    long_data: &[Option<Vec<u8>>],
 ) -> Result<Vec<Value>> {
-    todo!()
+    let mut reader = Reader { bytes: values };
+    let mut out = Vec::with_capacity(types.len());
+    for (n, parameter) in types.iter().enumerate() {
+        if let Some(Some(data)) = long_data.get(n) {
+            out.push(string_value(data, parameter.field_type));
+        } else if null_bitmap.get(n / 8).ok_or(Error::MalformedParameters)? >> (n % 8) & 1 == 1 {
+            out.push(Value::Null);
+        } else {
+            out.push(reader.value(*parameter)?);
+        }
+    }
+    Ok(out)
+}
+
+fn string_value(bytes: &[u8], field_type: FieldType) -> Value {
+    use FieldType::{Blob, LongBlob, MediumBlob, TinyBlob};
+    if matches!(field_type, TinyBlob | Blob | MediumBlob | LongBlob) {
+        return Value::Bytes(bytes.to_vec());
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Value::Text(text.to_owned()),
+        Err(_) => Value::Bytes(bytes.to_vec()),
+    }
+}
+
+/// Takes values off the front.
+struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8]> {
+        let (taken, rest) = self
+            .bytes
+            .split_at_checked(count)
+            .ok_or(Error::MalformedParameters)?;
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        self.take(N)?.try_into().map_err(|_| Error::MalformedParameters)
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        self.array().map(|[byte]| byte)
+    }
+
+    fn length(&mut self) -> Result<usize> {
+        let length = match self.byte()? {
+            short @ 0..=250 => u64::from(short),
+            0xfc => u64::from(u16::from_le_bytes(self.array()?)),
+            0xfd => {
+                let [a, b, c] = self.array()?;
+                u64::from(u32::from_le_bytes([a, b, c, 0]))
+            }
+            0xfe => u64::from_le_bytes(self.array()?),
+            _ => return Err(Error::MalformedParameters),
+        };
+        usize::try_from(length).map_err(|_| Error::MalformedParameters)
+    }
+
+    fn value(&mut self, parameter: ParameterType) -> Result<Value> {
+        use FieldType::*;
+        let integer = |signed: i64, unsigned: u64| match parameter.sign {
+            Sign::Signed => Value::Int(signed),
+            Sign::Unsigned => Value::UInt(unsigned),
+        };
+        Ok(match parameter.field_type {
+            Null => Value::Null,
+            Tiny => {
+                let raw: [u8; 1] = self.array()?;
+                integer(i64::from(raw[0] as i8), u64::from(raw[0]))
+            }
+            Short | Year => {
+                let raw = self.array()?;
+                integer(
+                    i64::from(i16::from_le_bytes(raw)),
+                    u64::from(u16::from_le_bytes(raw)),
+                )
+            }
+            Long | Int24 => {
+                let raw = self.array()?;
+                integer(
+                    i64::from(i32::from_le_bytes(raw)),
+                    u64::from(u32::from_le_bytes(raw)),
+                )
+            }
+            LongLong => {
+                let raw = self.array()?;
+                integer(i64::from_le_bytes(raw), u64::from_le_bytes(raw))
+            }
+            Float => Value::Float(f32::from_le_bytes(self.array()?)),
+            Double => Value::Double(f64::from_le_bytes(self.array()?)),
+            Date | NewDate => Value::Date(self.datetime()?.date),
+            DateTime | Timestamp | DateTime2 | Timestamp2 => Value::DateTime(self.datetime()?),
+            Time | Time2 => Value::Time(self.time()?),
+            OldDecimal | NewDecimal => {
+                let length = self.length()?;
+                let text = std::str::from_utf8(self.take(length)?).map_err(|_| Error::MalformedParameters)?;
+                match crate::Decimal::parse_prefix(text) {
+                    Some(read) => Value::Decimal(read.value),
+                    None => Value::Text(text.to_owned()),
+                }
+            }
+            Geometry | BlobCompressed | VarCharCompressed => return Err(Error::MalformedParameters),
+            string => {
+                let length = self.length()?;
+                string_value(self.take(length)?, string)
+            }
+        })
+    }
+
+    fn datetime(&mut self) -> Result<DateTime> {
+        let length = self.byte()?;
+        if !matches!(length, 0 | 4 | 7 | 11) {
+            return Err(Error::MalformedParameters);
+        }
+        let mut out = DateTime::ZERO;
+        if length >= 4 {
+            out.date.year = u16::from_le_bytes(self.array()?);
+            [out.date.month, out.date.day] = self.array()?;
+        }
+        if length >= 7 {
+            [out.hour, out.minute, out.second] = self.array()?;
+        }
+        if length >= 11 {
+            out.micros = u32::from_le_bytes(self.array()?);
+            out.decimals = 6;
+        }
+        let Date { year, month, day } = out.date;
+        let in_range = year <= 9999 && month <= 12 && day <= 31;
+        let time_in_range = out.hour < 24 && out.minute < 60 && out.second < 60 && out.micros < 1_000_000;
+        if in_range && time_in_range {
+            Ok(out)
+        } else {
+            Err(Error::MalformedParameters)
+        }
+    }
+
+    fn time(&mut self) -> Result<Time> {
+        let length = self.byte()?;
+        if !matches!(length, 0 | 8 | 12) {
+            return Err(Error::MalformedParameters);
+        }
+        if length == 0 {
+            return Ok(Time::ZERO);
+        }
+        let negative = self.byte()? != 0;
+        let days = u32::from_le_bytes(self.array()?);
+        let [hours, minutes, seconds] = self.array()?;
+        let (fraction, decimals) = if length == 12 {
+            (u32::from_le_bytes(self.array()?), 6)
+        } else {
+            (0, 0)
+        };
+        let hours = i64::from(days) * 24 + i64::from(hours);
+        let micros =
+            ((hours * 60 + i64::from(minutes)) * 60 + i64::from(seconds)) * 1_000_000 + i64::from(fraction);
+        Ok(Time::from_micros(
+            if negative { -micros } else { micros },
+            decimals,
+        ))
+    }
+}
+
+/// Appends a parameter's value as COM_STMT_EXECUTE carries it: the client's side of [`decode_parameters`].
+pub fn append_parameter(value: &ValueRef<'_>, time_zone: &TimeZone, out: &mut Vec<u8>) -> ParameterType {
+    let (field_type, sign) = match value {
+        ValueRef::Null => (FieldType::Null, Sign::Signed),
+        ValueRef::Int(_) => (FieldType::LongLong, Sign::Signed),
+        ValueRef::UInt(_) => (FieldType::LongLong, Sign::Unsigned),
+        ValueRef::Float(_) => (FieldType::Float, Sign::Signed),
+        ValueRef::Double(_) => (FieldType::Double, Sign::Signed),
+        ValueRef::Decimal(_) => (FieldType::NewDecimal, Sign::Signed),
+        ValueRef::Date(_) => (FieldType::Date, Sign::Signed),
+        ValueRef::DateTime(_) | ValueRef::Timestamp(_) => (FieldType::DateTime, Sign::Signed),
+        ValueRef::Time(_) => (FieldType::Time, Sign::Signed),
+        ValueRef::Year(_) => (FieldType::Year, Sign::Unsigned),
+        ValueRef::Bytes(v) => {
+            append_length_and_bytes(v, out);
+            return ParameterType {
+                field_type: FieldType::Blob,
+                sign: Sign::Signed,
+            };
+        }
+        _ => (FieldType::VarString, Sign::Signed),
+    };
+    if !value.is_null() {
+        append_value(value, field_type, time_zone, out);
+    }
+    ParameterType { field_type, sign }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn values() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(Value::Null),
+            any::<i64>().prop_map(Value::Int),
+            any::<u64>().prop_map(Value::UInt),
+            (-1e30f64..1e30).prop_map(Value::Double),
+            (-1e30f32..1e30).prop_map(Value::Float),
+            "\\PC{0,300}".prop_map(Value::Text),
+            prop::collection::vec(any::<u8>(), 0..300).prop_map(Value::Bytes),
+            (-Time::MICROS_MAX..Time::MICROS_MAX)
+                .prop_map(|micros| Value::Time(Time::from_micros(micros, 6))),
+            (0u16..10_000, 0u8..13, 0u8..32).prop_map(|(y, m, d)| Value::Date(Date::new(y, m, d))),
+            (0u16..10_000, 0u8..13, 0i64..86_400_000_000).prop_map(|(y, m, micros)| Value::DateTime(
+                DateTime::from_date_and_micros(Date::new(y, m, 7), micros, 6)
+            )),
+            any::<i64>().prop_map(|v| Value::Decimal(crate::Decimal::from_scaled(i128::from(v), 5))),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn parameters_come_back(values in prop::collection::vec(values(), 0..12)) {
+            let (mut bytes, mut types, mut nulls) = (Vec::new(), Vec::new(), vec![0; 2]);
+            for (n, value) in values.iter().enumerate() {
+                if value.is_null() {
+                    nulls[n / 8] |= 1 << (n % 8);
+                }
+                types.push(append_parameter(&value.as_ref(), &TimeZone::UTC, &mut bytes));
+            }
+            prop_assert_eq!(decode_parameters(&types, &nulls, &bytes, &[]).unwrap(), values);
+            // No prefix of it is a crash.
+            for end in 0..bytes.len() {
+                let _ = decode_parameters(&types, &nulls, &bytes[..end], &[]);
+            }
+        }
+
+        #[test]
+        fn garbage_is_refused_or_read(types in prop::collection::vec(any::<[u8; 2]>(), 0..6), bytes: Vec<u8>) {
+            let types: Vec<_> = types.into_iter().filter_map(|t| ParameterType::from_bytes(t).ok()).collect();
+            let _ = decode_parameters(&types, &[0], &bytes, &[]);
+        }
+    }
+
+    #[test]
+    fn rows_as_mariadb_sends_them() {
+        let mut out = Vec::new();
+        let values = [
+            Value::Int(1),
+            Value::Null,
+            Value::from("ab"),
+            Value::Date(Date::new(2024, 1, 31)),
+        ];
+        let types = [
+            FieldType::Long,
+            FieldType::Tiny,
+            FieldType::VarString,
+            FieldType::Date,
+        ];
+        append_row(values.iter().map(Value::as_ref), &types, &TimeZone::UTC, &mut out);
+        assert_eq!(out, [0, 0b1000, 1, 0, 0, 0, 2, b'a', b'b', 4, 0xe8, 7, 1, 31]);
+    }
+
+    #[test]
+    fn long_data_wins() {
+        let types = [ParameterType {
+            field_type: FieldType::Blob,
+            sign: Sign::Signed,
+        }];
+        let read = decode_parameters(&types, &[0], &[], &[Some(b"long".to_vec())]).unwrap();
+        assert_eq!(read, [Value::Bytes(b"long".to_vec())]);
+    }
 }

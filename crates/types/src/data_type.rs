@@ -214,11 +214,7 @@ impl Labels {
     /// The number from 1 of the label that equals `text` in this collation.
     pub fn find(&self, text: &str, collation: Collation) -> Option<u16> {
         let exact = self.0.iter().position(|label| label == text);
-        let found = exact.or_else(|| {
-            self.0
-                .iter()
-                .position(|label| collation.equals(label, text))
-        })?;
+        let found = exact.or_else(|| self.0.iter().position(|label| collation.equals(label, text)))?;
         u16::try_from(found + 1).ok()
     }
 }
@@ -446,10 +442,7 @@ impl DataType {
     pub fn is_text(&self) -> bool {
         matches!(
             self,
-            DataType::Char { .. }
-                | DataType::VarChar { .. }
-                | DataType::Text { .. }
-                | DataType::Json
+            DataType::Char { .. } | DataType::VarChar { .. } | DataType::Text { .. } | DataType::Json
         )
     }
 
@@ -478,10 +471,7 @@ impl DataType {
     pub fn is_temporal(&self) -> bool {
         matches!(
             self,
-            DataType::Date
-                | DataType::Time { .. }
-                | DataType::DateTime { .. }
-                | DataType::Timestamp { .. }
+            DataType::Date | DataType::Time { .. } | DataType::DateTime { .. } | DataType::Timestamp { .. }
         )
     }
 
@@ -607,11 +597,7 @@ impl DataType {
             u32::try_from(count).unwrap_or(u32::MAX)
         };
         let fraction = |decimals: u8| {
-            if decimals > 0 {
-                u32::from(decimals) + 1
-            } else {
-                0
-            }
+            if decimals > 0 { u32::from(decimals) + 1 } else { 0 }
         };
         match self {
             DataType::Integer(t) => u32::from(t.display_width),
@@ -625,16 +611,14 @@ impl DataType {
             DataType::VarChar { length, .. } => characters(u64::from(*length)),
             DataType::Binary { length } => u32::from(*length),
             DataType::VarBinary { length } => *length,
-            DataType::Text { size, collation } => characters(
-                size.max_bytes() / u64::from(collation.charset().max_bytes_per_character()),
-            ),
+            DataType::Text { size, collation } => {
+                characters(size.max_bytes() / u64::from(collation.charset().max_bytes_per_character()))
+            }
             DataType::Blob { size } => u32::try_from(size.max_bytes()).unwrap_or(u32::MAX),
             DataType::Json => u32::MAX,
             DataType::Date => 10,
             DataType::Time { decimals } => 10 + fraction(*decimals),
-            DataType::DateTime { decimals } | DataType::Timestamp { decimals } => {
-                19 + fraction(*decimals)
-            }
+            DataType::DateTime { decimals } | DataType::Timestamp { decimals } => 19 + fraction(*decimals),
             DataType::Year => 4,
             DataType::Enum { labels, .. } => characters(
                 labels
@@ -644,10 +628,7 @@ impl DataType {
                     .unwrap_or(0),
             ),
             DataType::Set { labels, .. } => {
-                let all: u64 = labels
-                    .iter()
-                    .map(|label| label.chars().count() as u64)
-                    .sum();
+                let all: u64 = labels.iter().map(|label| label.chars().count() as u64).sum();
                 characters(all + (labels.len() as u64).saturating_sub(1))
             }
         }
@@ -667,12 +648,8 @@ impl DataType {
             flags |= ZEROFILL;
         }
         match self {
-            DataType::Text { collation, .. } => {
-                flags |= BLOB | if collation.is_bin() { BINARY } else { 0 }
-            }
-            DataType::Char { collation, .. } | DataType::VarChar { collation, .. }
-                if collation.is_bin() =>
-            {
+            DataType::Text { collation, .. } => flags |= BLOB | if collation.is_bin() { BINARY } else { 0 },
+            DataType::Char { collation, .. } | DataType::VarChar { collation, .. } if collation.is_bin() => {
                 flags |= BINARY
             }
             DataType::Json => flags |= BLOB | BINARY,
@@ -704,12 +681,7 @@ impl fmt::Display for DataType {
             }
         };
         match self {
-            DataType::Integer(t) => write!(
-                f,
-                "{}({})",
-                self.name().to_ascii_lowercase(),
-                t.display_width
-            )?,
+            DataType::Integer(t) => write!(f, "{}({})", self.name().to_ascii_lowercase(), t.display_width)?,
             DataType::Decimal(t) => write!(f, "decimal({},{})", t.precision, t.scale)?,
             DataType::Float(t) | DataType::Double(t) => {
                 f.write_str(if matches!(self, DataType::Float(_)) {

@@ -27,9 +27,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// A value was given to an encoding of a type that cannot hold it; `convert::assign` was left out.
-    #[error(
-        "a {value} value cannot be stored in column {column} of type {expected} without conversion"
-    )]
+    #[error("a {value} value cannot be stored in column {column} of type {expected} without conversion")]
     WrongType {
         /// The column's offset in the table, from 0.
         column: usize,

@@ -1,17 +1,239 @@
-//! How MariaDB prints FLOAT and DOUBLE: the shortest digits that read back as the same number, at most 17 (FLOAT: 6), with
-//! an exponent where that is shorter than the zeros would be.
+//! How MariaDB prints FLOAT and DOUBLE: the fewest digits that read back as the same number (FLOAT: rounded to 6 significant
+//! digits), and an exponent from 1e15 on and below 1e-15.
 
-/// Appends a DOUBLE.
-pub fn append_double(_number: f64, _out: &mut Vec<u8>) {
-    todo!()
+use crate::temporal::append_padded;
+use std::fmt::Write;
+
+/// The significant digits of a number and where its point is: `0.digits × 10^point`.
+struct Digits {
+    negative: bool,
+    digits: [u8; 20],
+    length: usize,
+    point: i32,
+}
+
+impl Digits {
+    /// Reads Rust's `1.234e5`.
+    fn from_scientific(text: &[u8]) -> Digits {
+        let mut out = Digits {
+            negative: false,
+            digits: [0; 20],
+            length: 0,
+            point: 0,
+        };
+        let mut exponent: Option<(bool, i32)> = None;
+        for &byte in text {
+            match (byte, &mut exponent) {
+                (b'-', None) => out.negative = true,
+                (b'-', Some((negative, _))) => *negative = true,
+                (b'e', None) => exponent = Some((false, 0)),
+                (b'0'..=b'9', Some((_, value))) => *value = *value * 10 + i32::from(byte - b'0'),
+                (b'0'..=b'9', None) if out.length < out.digits.len() => {
+                    out.digits[out.length] = byte;
+                    out.length += 1;
+                }
+                _ => {}
+            }
+        }
+        while out.length > 1 && out.digits[out.length - 1] == b'0' {
+            out.length -= 1;
+        }
+        let (negative, value) = exponent.unwrap_or_default();
+        out.point = if negative { -value } else { value } + 1;
+        out
+    }
+
+    /// Appends the number in the form that MariaDB takes.
+    fn append(&self, out: &mut Vec<u8>) {
+        let digits = &self.digits[..self.length];
+        // MariaDB shows no negative zero.
+        if digits == b"0" {
+            out.push(b'0');
+            return;
+        }
+        if self.negative {
+            out.push(b'-');
+        }
+        if !(-14..=15).contains(&self.point) {
+            out.push(digits[0]);
+            if digits.len() > 1 {
+                out.push(b'.');
+                out.extend_from_slice(&digits[1..]);
+            }
+            let exponent = self.point - 1;
+            out.extend_from_slice(if exponent < 0 { b"e-" } else { b"e" });
+            append_padded(exponent.unsigned_abs(), 1, out);
+        } else if self.point <= 0 {
+            out.extend_from_slice(b"0.");
+            out.resize(out.len() + self.point.unsigned_abs() as usize, b'0');
+            out.extend_from_slice(digits);
+        } else {
+            let point = self.point.unsigned_abs() as usize;
+            if digits.len() <= point {
+                out.extend_from_slice(digits);
+                out.resize(out.len() + point - digits.len(), b'0');
+            } else {
+                out.extend_from_slice(&digits[..point]);
+                out.push(b'.');
+                out.extend_from_slice(&digits[point..]);
+            }
+        }
+    }
+}
+
+/// Formats into a buffer on the stack.
+struct Buffer {
+    bytes: [u8; 40],
+    length: usize,
+}
+
+impl Buffer {
+    fn scientific(arguments: std::fmt::Arguments<'_>) -> Digits {
+        let mut buffer = Buffer {
+            bytes: [0; 40],
+            length: 0,
+        };
+        let written = buffer.write_fmt(arguments);
+        debug_assert!(written.is_ok());
+        Digits::from_scientific(&buffer.bytes[..buffer.length])
+    }
+}
+
+impl Write for Buffer {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let end = self.length + text.len();
+        self.bytes
+            .get_mut(self.length..end)
+            .ok_or(std::fmt::Error)?
+            .copy_from_slice(text.as_bytes());
+        self.length = end;
+        Ok(())
+    }
+}
+
+/// Appends a DOUBLE: `0.1`, `1e20`.
+pub fn append_double(number: f64, out: &mut Vec<u8>) {
+    if number.is_finite() {
+        Buffer::scientific(format_args!("{number:e}")).append(out);
+    } else {
+        out.push(b'0');
+    }
 }
 
 /// Appends a FLOAT: 6 significant digits.
-pub fn append_float(_number: f32, _out: &mut Vec<u8>) {
-    todo!()
+pub fn append_float(number: f32, out: &mut Vec<u8>) {
+    if number.is_finite() {
+        Buffer::scientific(format_args!("{number:.5e}")).append(out);
+    } else {
+        out.push(b'0');
+    }
 }
 
 /// Appends a number with a fixed count of decimals (`DOUBLE(10,2)`, ROUND).
-pub fn append_fixed(_number: f64, _decimals: u8, _out: &mut Vec<u8>) {
-    todo!()
+pub fn append_fixed(number: f64, decimals: u8, out: &mut Vec<u8>) {
+    let start = out.len();
+    let written = write!(Bytes(out), "{number:.*}", usize::from(decimals));
+    debug_assert!(written.is_ok());
+    if out[start..].starts_with(b"-") && !out[start..].iter().any(|byte| (b'1'..=b'9').contains(byte)) {
+        out.remove(start);
+    }
+}
+
+/// Formats to the end of a byte vector.
+struct Bytes<'a>(&'a mut Vec<u8>);
+
+impl Write for Bytes<'_> {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn double(number: f64) -> String {
+        let mut out = Vec::new();
+        append_double(number, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    /// As `SELECT` of MariaDB 10.11 prints them.
+    #[test]
+    fn doubles_as_mariadb() {
+        for (number, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (1e14, "100000000000000"),
+            (1e15, "1e15"),
+            (1.5e15, "1.5e15"),
+            (1500000014041088.0, "1.500000014041088e15"),
+            (999999986991104.0, "999999986991104"),
+            (123456789012345678.0, "1.2345678901234568e17"),
+            (1e-5, "0.00001"),
+            (1e-15, "0.000000000000001"),
+            (1.5e-15, "0.0000000000000015"),
+            (1e-16, "1e-16"),
+            (1.234e-16, "1.234e-16"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1.7976931348623157e308, "1.7976931348623157e308"),
+            (5e-324, "5e-324"),
+            (1e22, "1e22"),
+            (-1e-7, "-0.0000001"),
+            (123456789.123456789, "123456789.12345679"),
+            (2.0 / 3.0 * 1e10, "6666666666.666666"),
+        ] {
+            assert_eq!(double(number), text);
+        }
+    }
+
+    /// As a FLOAT column of MariaDB 10.11 prints them.
+    #[test]
+    fn floats_as_mariadb() {
+        for (number, text) in [
+            (1.1f32, "1.1"),
+            (1234567.0, "1234570"),
+            (123456789.0, "123457000"),
+            (1.5e14, "150000000000000"),
+            (1e15, "1e15"),
+            (3.4028234e38, "3.40282e38"),
+            (1.234567e-5, "0.0000123457"),
+            (1e-15, "0.000000000000001"),
+            (1e-16, "1e-16"),
+            (1.4e-45, "1.4013e-45"),
+            (-0.3333333333, "-0.333333"),
+            (16777217.0, "16777200"),
+            (999999.5, "1000000"),
+            (9999995.0, "10000000"),
+        ] {
+            let mut out = Vec::new();
+            append_float(number, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn fixed_decimals() {
+        for (number, decimals, text) in [
+            (1.005, 2, "1.00"),
+            (12345679.0, 2, "12345679.00"),
+            (1e20, 2, "100000000000000000000.00"),
+            (-0.001, 2, "0.00"),
+            (1.5, 3, "1.500"),
+        ] {
+            let mut out = Vec::new();
+            append_fixed(number, decimals, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn doubles_read_back(number in any::<f64>()) {
+            prop_assume!(number.is_finite());
+            prop_assert_eq!(double(number).parse::<f64>().unwrap(), number);
+        }
+    }
 }

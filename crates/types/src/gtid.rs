@@ -47,9 +47,7 @@ impl SequenceNumber {
 }
 
 /// A global transaction id. Its order (domain, server, sequence) is only for sorted collections and says nothing of history.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Gtid {
     /// The stream it belongs to.
     pub domain_id: DomainId,
@@ -83,8 +81,7 @@ impl FromStr for Gtid {
     fn from_str(text: &str) -> Result<Self> {
         fn number<T: FromStr>(part: Option<&str>) -> Option<T> {
             let part = part?;
-            (!part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
-                .then(|| part.parse().ok())?
+            (!part.is_empty() && part.bytes().all(|b| b.is_ascii_digit())).then(|| part.parse().ok())?
         }
         let mut parts = text.trim().splitn(3, '-');
         let gtid = (|| {
@@ -104,11 +101,7 @@ mod tests {
 
     #[test]
     fn reads_what_it_writes() {
-        let gtid = Gtid::new(
-            DomainId(4_294_967_295),
-            ServerId(3),
-            SequenceNumber(u64::MAX),
-        );
+        let gtid = Gtid::new(DomainId(4_294_967_295), ServerId(3), SequenceNumber(u64::MAX));
         assert_eq!(gtid.to_string(), "4294967295-3-18446744073709551615");
         assert_eq!(gtid.to_string().parse::<Gtid>().unwrap(), gtid);
     }

@@ -39,14 +39,8 @@ impl LogPosition {
     /// # Panics
     /// If ordinal or offset is above its maximum: such a position must never reach the log.
     pub const fn new(ordinal: u32, offset: u64) -> Self {
-        assert!(
-            ordinal <= Self::ORDINAL_MAX,
-            "log ordinal does not fit 24 bits"
-        );
-        assert!(
-            offset <= Self::OFFSET_MAX,
-            "log offset does not fit 40 bits"
-        );
+        assert!(ordinal <= Self::ORDINAL_MAX, "log ordinal does not fit 24 bits");
+        assert!(offset <= Self::OFFSET_MAX, "log offset does not fit 40 bits");
         LogPosition(((ordinal as u64) << OFFSET_BITS) | offset)
     }
 
@@ -110,18 +104,13 @@ mod tests {
         assert!(LogPosition::new(1, LogPosition::OFFSET_MAX) < LogPosition::new(2, 0));
         assert!(LogPosition::new(2, 4) < LogPosition::new(2, 5));
         assert!(LogPosition::ZERO < LogPosition::new(0, 4));
-        assert!(
-            LogPosition::new(LogPosition::ORDINAL_MAX, LogPosition::OFFSET_MAX) == LogPosition::MAX
-        );
+        assert!(LogPosition::new(LogPosition::ORDINAL_MAX, LogPosition::OFFSET_MAX) == LogPosition::MAX);
     }
 
     #[test]
     fn parts_come_back() {
         let position = LogPosition::new(7, 123_456_789_012);
-        assert_eq!(
-            (position.ordinal(), position.offset()),
-            (7, 123_456_789_012)
-        );
+        assert_eq!((position.ordinal(), position.offset()), (7, 123_456_789_012));
         assert_eq!(LogPosition::from_be_bytes(position.to_be_bytes()), position);
         assert_eq!(position.advanced_by(10).offset(), 123_456_789_022);
         assert_eq!(position.to_string(), "7:123456789012");

@@ -2,19 +2,48 @@
 //!
 //! ```text
 //!   NULL bitmap, (columns + 7) / 8 bytes │ packed columns that are not NULL, one after the other
-//!   bit n set: column n is NULL          │ little-endian, lengths in front, no padding
-//!   unused bits set                      │
+//!   bit n set: column n is NULL          │
+//!   unused bits of the last byte set     │
 //! ```
+//!
+//! | type | packed |
+//! |---|---|
+//! | integers, FLOAT, DOUBLE | little-endian; YEAR in one byte from 1900, 0 for 0000 |
+//! | DECIMAL | see [`crate::decimal`] |
+//! | BIT(n) | big-endian in ⌈n/8⌉ bytes |
+//! | CHAR, BINARY | length, then the bytes without trailing spaces (BINARY: zero bytes); the length takes two bytes if the column has more than 255 |
+//! | VARCHAR, VARBINARY | length in one byte, or two if the column has more than 255, then the bytes |
+//! | TEXT, BLOB, JSON | length in 1 to 4 bytes, then the bytes |
+//! | ENUM, SET | the number in 1 or 2, or 1, 2, 3, 4 or 8 bytes, little-endian |
+//! | DATE | 3 bytes little-endian: year ≪ 9 + month ≪ 5 + day |
+//! | TIME, DATETIME, TIMESTAMP | 3, 5 or 4 bytes big-endian, then ⌈decimals/2⌉ bytes of fraction |
+//!
+//! The sources are MariaDB's manual page on rows events and what MariaDB 10.11 writes: `tests/vectors/row_images.txt` has
+//! rows of every type.
 
-use crate::data_type::DataType;
-use crate::error::Result;
-use crate::value::{Value, ValueRef};
+use crate::collation::Charset;
+use crate::data_type::{DataType, Sign};
+use crate::decimal::Decimal;
+use crate::error::{Error, Result};
+use crate::temporal::{Date, DateTime, Time, Timestamp};
+use crate::value::{BitValue, EnumRef, SetRef, Value, ValueRef};
+use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How the rows of a table are laid out; made once for a table definition.
-#[derive(Clone, Debug)]
+/// How the rows of a table are laid out; made once for a table definition, cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowLayout {
     types: Arc<[DataType]>,
+    lengths: Arc<[PackedLength]>,
+}
+
+/// How long a packed column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PackedLength {
+    /// Always so many bytes.
+    Fixed(u8),
+    /// So many bytes of length in front, little-endian.
+    Prefixed(u8),
 }
 
 /// One encoded row.
@@ -24,12 +53,102 @@ pub struct RowImage<'a> {
     bytes: &'a [u8],
 }
 
+/// The columns of a row, in order; each is decoded when it is asked for.
+#[derive(Clone, Debug)]
+pub struct Columns<'a> {
+    image: RowImage<'a>,
+    column: usize,
+    at: usize,
+}
+
+/// Bytes of an ENUM's number.
+pub(crate) fn enum_bytes(labels: usize) -> usize {
+    if labels < 256 { 1 } else { 2 }
+}
+
+/// Bytes of a SET's bits.
+pub(crate) fn set_bytes(labels: usize) -> usize {
+    match labels.div_ceil(8) {
+        0 => 1,
+        bytes @ 1..=4 => bytes,
+        _ => 8,
+    }
+}
+
+/// Bytes of a fraction of so many digits.
+pub(crate) const fn fraction_bytes(decimals: u8) -> usize {
+    (decimals as usize).div_ceil(2)
+}
+
+/// Bytes of a column of at most so many bytes' length.
+const fn length_bytes(max_bytes: u64) -> u8 {
+    if max_bytes > 255 { 2 } else { 1 }
+}
+
+impl PackedLength {
+    fn of(data_type: &DataType) -> PackedLength {
+        use PackedLength::{Fixed, Prefixed};
+        let in_bytes =
+            |characters: u64| characters * u64::from(data_type.charset().max_bytes_per_character());
+        match data_type {
+            DataType::Integer(t) => Fixed(t.width.bytes() as u8),
+            DataType::Decimal(t) => Fixed(Decimal::binary_length(t.precision, t.scale) as u8),
+            DataType::Float(_) => Fixed(4),
+            DataType::Double(_) => Fixed(8),
+            DataType::Bit { length } => Fixed(length.div_ceil(8)),
+            DataType::Char { length, .. } => Prefixed(length_bytes(in_bytes(u64::from(*length)))),
+            DataType::VarChar { length, .. } => Prefixed(length_bytes(in_bytes(u64::from(*length)))),
+            DataType::Binary { length } => Prefixed(length_bytes(u64::from(*length))),
+            DataType::VarBinary { length } => Prefixed(length_bytes(u64::from(*length))),
+            DataType::Text { size, .. } | DataType::Blob { size } => Prefixed(size.length_bytes() as u8),
+            DataType::Json => Prefixed(4),
+            DataType::Date => Fixed(3),
+            DataType::Time { decimals } => Fixed(3 + fraction_bytes(*decimals) as u8),
+            DataType::DateTime { decimals } => Fixed(5 + fraction_bytes(*decimals) as u8),
+            DataType::Timestamp { decimals } => Fixed(4 + fraction_bytes(*decimals) as u8),
+            DataType::Year => Fixed(1),
+            DataType::Enum { labels, .. } => Fixed(enum_bytes(labels.len()) as u8),
+            DataType::Set { labels, .. } => Fixed(set_bytes(labels.len()) as u8),
+        }
+    }
+
+    /// Where the column's bytes are that starts at `at`: without the length in front. `None` past the end.
+    #[inline]
+    fn range(self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+        let (start, length) = match self {
+            PackedLength::Fixed(length) => (at, usize::from(length)),
+            PackedLength::Prefixed(1) => (at + 1, usize::from(*bytes.get(at)?)),
+            PackedLength::Prefixed(count) => {
+                let count = usize::from(count);
+                (at + count, little_endian(bytes.get(at..at + count)?) as usize)
+            }
+        };
+        let end = start.checked_add(length)?;
+        (end <= bytes.len()).then_some((start, end))
+    }
+}
+
+#[inline]
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+#[inline]
+fn big_endian(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
 impl RowLayout {
     /// The layout of rows with these columns.
     pub fn new(types: impl Into<Arc<[DataType]>>) -> Self {
-        RowLayout {
-            types: types.into(),
-        }
+        let types = types.into();
+        let lengths = types.iter().map(PackedLength::of).collect();
+        RowLayout { types, lengths }
     }
 
     /// The columns' types.
@@ -42,45 +161,363 @@ impl RowLayout {
         self.types.len()
     }
 
+    /// Bytes of the NULL bitmap.
+    fn bitmap_bytes(&self) -> usize {
+        self.types.len().div_ceil(8)
+    }
+
     /// Appends the image of a row whose values are of their columns' types.
     ///
     /// # Errors
     /// `ColumnCount`, or `WrongType` where a value needs `convert::assign` first.
-    pub fn encode(&self, _values: &[Value], _out: &mut Vec<u8>) -> Result<()> {
-        todo!()
+    pub fn encode(&self, values: &[Value], out: &mut Vec<u8>) -> Result<()> {
+        if values.len() != self.types.len() {
+            return Err(Error::ColumnCount {
+                columns: self.types.len(),
+                given: values.len(),
+            });
+        }
+        let bitmap = out.len();
+        out.resize(bitmap + self.bitmap_bytes(), 0xff);
+        for (column, value) in values.iter().enumerate() {
+            if !value.is_null() {
+                out[bitmap + column / 8] &= !(1 << (column % 8));
+                self.pack(column, &value.as_ref(), out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the image of a row that differs from another in some columns, given in ascending order: what the others hold is copied
+    /// as it is.
+    ///
+    /// # Errors
+    /// `WrongType`; `TruncatedImage` for a bad image; `ColumnCount` for a column that does not exist or is out of order.
+    pub fn encode_changed(
+        &self,
+        before: RowImage<'_>,
+        changes: &[(usize, &Value)],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let bitmap = out.len();
+        let bitmap_bytes = self.bitmap_bytes();
+        out.extend_from_slice(
+            before
+                .bytes
+                .get(..bitmap_bytes)
+                .ok_or(Error::TruncatedImage { column: 0 })?,
+        );
+        let mut columns = before.columns();
+        let mut copied = bitmap_bytes;
+        for &(column, value) in changes {
+            if column < columns.column || column >= self.types.len() {
+                return Err(Error::ColumnCount {
+                    columns: self.types.len(),
+                    given: column,
+                });
+            }
+            while columns.column < column {
+                columns.skip_column()?;
+            }
+            out.extend_from_slice(&before.bytes[copied..columns.at]);
+            columns.skip_column()?;
+            copied = columns.at;
+            let (byte, bit) = (bitmap + column / 8, 1 << (column % 8));
+            if value.is_null() {
+                out[byte] |= bit;
+            } else {
+                out[byte] &= !bit;
+                self.pack(column, &value.as_ref(), out)?;
+            }
+        }
+        out.extend_from_slice(&before.bytes[copied..]);
+        Ok(())
     }
 
     /// The image that starts at `bytes`, and the bytes after it.
     ///
     /// # Errors
     /// `TruncatedImage`
-    pub fn split<'a>(&'a self, _bytes: &'a [u8]) -> Result<(RowImage<'a>, &'a [u8])> {
-        todo!()
+    pub fn split<'a>(&'a self, bytes: &'a [u8]) -> Result<(RowImage<'a>, &'a [u8])> {
+        let mut columns = self.image(bytes).columns();
+        if bytes.len() < self.bitmap_bytes() {
+            return Err(Error::TruncatedImage { column: 0 });
+        }
+        while columns.column < self.types.len() {
+            columns.skip_column()?;
+        }
+        let (image, rest) = bytes.split_at(columns.at);
+        Ok((self.image(image), rest))
     }
 
     /// A whole image. Only its columns' decoding checks the bytes.
     pub fn image<'a>(&'a self, bytes: &'a [u8]) -> RowImage<'a> {
-        RowImage {
-            layout: self,
-            bytes,
-        }
+        RowImage { layout: self, bytes }
     }
 
     /// Decodes all columns.
     ///
     /// # Errors
     /// `TruncatedImage`, `InvalidImage`
-    pub fn decode(&self, _bytes: &[u8]) -> Result<Vec<Value>> {
-        todo!()
+    pub fn decode(&self, bytes: &[u8]) -> Result<Vec<Value>> {
+        let mut values = Vec::with_capacity(self.types.len());
+        self.decode_into(bytes, &mut values)?;
+        Ok(values)
     }
 
     /// Decodes all columns into `values`, which is cleared first.
     ///
     /// # Errors
     /// `TruncatedImage`, `InvalidImage`
-    pub fn decode_into(&self, _bytes: &[u8], _values: &mut Vec<Value>) -> Result<()> {
-        todo!()
+    pub fn decode_into(&self, bytes: &[u8], values: &mut Vec<Value>) -> Result<()> {
+        values.clear();
+        values.reserve(self.types.len());
+        for value in self.image(bytes).columns() {
+            values.push(value?.into_owned());
+        }
+        Ok(())
     }
+
+    /// Appends one packed value that is not NULL.
+    fn pack(&self, column: usize, value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let data_type = &self.types[column];
+        let wrong = || Error::WrongType {
+            column,
+            expected: data_type.name(),
+            value: value.kind(),
+        };
+        let prefix = match self.lengths[column] {
+            PackedLength::Prefixed(bytes) => usize::from(bytes),
+            PackedLength::Fixed(_) => 0,
+        };
+        match (data_type, value) {
+            (DataType::Integer(t), _) => {
+                let raw = match (t.sign, value) {
+                    (Sign::Signed, ValueRef::Int(v)) if within(*v, t.width.signed_range()) => *v as u64,
+                    (Sign::Unsigned, ValueRef::UInt(v)) if *v <= t.width.unsigned_max() => *v,
+                    (Sign::Signed, ValueRef::UInt(v)) if *v <= t.width.signed_range().1 as u64 => *v,
+                    (Sign::Unsigned, ValueRef::Int(v)) if *v >= 0 && *v as u64 <= t.width.unsigned_max() => {
+                        *v as u64
+                    }
+                    _ => return Err(wrong()),
+                };
+                out.extend_from_slice(&raw.to_le_bytes()[..t.width.bytes()]);
+            }
+            (DataType::Decimal(t), ValueRef::Decimal(v)) => v.append_binary(t.precision, t.scale, out),
+            (DataType::Float(_), ValueRef::Float(v)) => out.extend_from_slice(&v.to_le_bytes()),
+            (DataType::Double(_), ValueRef::Double(v)) => out.extend_from_slice(&v.to_le_bytes()),
+            (DataType::Bit { length }, ValueRef::Bit(v)) => {
+                out.extend_from_slice(&v.bits.to_be_bytes()[8 - usize::from(length.div_ceil(8))..]);
+            }
+            (DataType::Char { collation, .. }, ValueRef::Text(v)) => {
+                pack_text(v.trim_end_matches(' '), collation.charset(), prefix, out).ok_or_else(wrong)?;
+            }
+            (DataType::VarChar { collation, .. } | DataType::Text { collation, .. }, ValueRef::Text(v)) => {
+                pack_text(v, collation.charset(), prefix, out).ok_or_else(wrong)?;
+            }
+            (DataType::Json, ValueRef::Text(v)) => {
+                pack_text(v, Charset::Utf8mb4, prefix, out).ok_or_else(wrong)?
+            }
+            (DataType::Binary { .. }, ValueRef::Bytes(v)) => {
+                let used = v.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+                pack_bytes(&v[..used], prefix, out).ok_or_else(wrong)?;
+            }
+            (DataType::VarBinary { .. } | DataType::Blob { .. }, ValueRef::Bytes(v)) => {
+                pack_bytes(v, prefix, out).ok_or_else(wrong)?;
+            }
+            (DataType::Date, ValueRef::Date(v)) => out.extend_from_slice(&pack_date(*v).to_le_bytes()[..3]),
+            (DataType::Time { decimals }, ValueRef::Time(v)) => pack_time(*v, *decimals, out),
+            (DataType::DateTime { decimals }, ValueRef::DateTime(v)) => pack_datetime(*v, *decimals, out),
+            (DataType::Timestamp { decimals }, ValueRef::Timestamp(v)) => pack_timestamp(*v, *decimals, out),
+            (DataType::Year, ValueRef::Year(v)) => out.push(pack_year(*v).ok_or_else(wrong)?),
+            (DataType::Enum { labels, .. }, ValueRef::Enum(v)) => {
+                out.extend_from_slice(&v.index.to_le_bytes()[..enum_bytes(labels.len())]);
+            }
+            (DataType::Set { labels, .. }, ValueRef::Set(v)) => {
+                out.extend_from_slice(&v.bits.to_le_bytes()[..set_bytes(labels.len())]);
+            }
+            _ => return Err(wrong()),
+        }
+        Ok(())
+    }
+}
+
+fn within(number: i64, (low, high): (i64, i64)) -> bool {
+    low <= number && number <= high
+}
+
+/// Appends a length and what `append` appends after it; `None` if the length does not fit.
+#[inline]
+fn with_length(prefix: usize, out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) -> Option<()> {
+    let at = out.len();
+    out.resize(at + prefix, 0);
+    append(out);
+    let length = (out.len() - at - prefix) as u64;
+    out[at..at + prefix].copy_from_slice(&length.to_le_bytes()[..prefix]);
+    (length >> (8 * prefix) == 0).then_some(())
+}
+
+fn pack_text(text: &str, charset: Charset, prefix: usize, out: &mut Vec<u8>) -> Option<()> {
+    with_length(prefix, out, |out| charset.encode(text, out))
+}
+
+fn pack_bytes(bytes: &[u8], prefix: usize, out: &mut Vec<u8>) -> Option<()> {
+    with_length(prefix, out, |out| out.extend_from_slice(bytes))
+}
+
+/// year ≪ 9 + month ≪ 5 + day, in the order of the days.
+pub(crate) fn pack_date(date: Date) -> u32 {
+    u32::from(date.year) << 9 | u32::from(date.month) << 5 | u32::from(date.day)
+}
+
+/// The year in one byte; `None` if it is not one that a YEAR column holds.
+pub(crate) fn pack_year(year: u16) -> Option<u8> {
+    match year {
+        0 => Some(0),
+        1901..=2155 => Some((year - 1900) as u8),
+        _ => None,
+    }
+}
+
+/// What one unit of a fraction of so many bytes is, in microseconds.
+const fn fraction_unit(bytes: usize) -> u32 {
+    match bytes {
+        0 => 1_000_000,
+        1 => 10_000,
+        2 => 100,
+        _ => 1,
+    }
+}
+
+/// A fraction in so many bytes, of which only the column's decimals are kept.
+fn pack_fraction(micros: u32, decimals: u8) -> u32 {
+    let unit = crate::temporal::micros_unit(decimals);
+    micros / unit * unit / fraction_unit(fraction_bytes(decimals))
+}
+
+/// Appends a TIME: hours, minutes and seconds in 3 bytes with the fraction after them, negative ones as one number less than the offset.
+/// Sorts by bytes.
+pub(crate) fn pack_time(time: Time, decimals: u8, out: &mut Vec<u8>) {
+    let fraction = fraction_bytes(decimals);
+    let whole = i64::from(time.hours()) << 12 | i64::from(time.minute()) << 6 | i64::from(time.second());
+    let magnitude = whole << (8 * fraction) | i64::from(pack_fraction(time.microsecond(), decimals));
+    let number = (0x80_0000 << (8 * fraction)) + if time.is_negative() { -magnitude } else { magnitude };
+    out.extend_from_slice(&number.to_be_bytes()[8 - 3 - fraction..]);
+}
+
+fn unpack_time(bytes: &[u8], decimals: u8) -> Option<Time> {
+    let fraction = fraction_bytes(decimals);
+    let number = big_endian(bytes) as i64 - (0x80_0000 << (8 * fraction));
+    let magnitude = number.unsigned_abs();
+    let (whole, part) = (
+        magnitude >> (8 * fraction),
+        magnitude & ((1 << (8 * fraction)) - 1),
+    );
+    let (hours, minutes, seconds) = (whole >> 12, whole >> 6 & 0x3f, whole & 0x3f);
+    let micros = part * u64::from(fraction_unit(fraction));
+    let micros = i64::try_from((hours * 3600 + minutes * 60 + seconds) * 1_000_000 + micros).ok()?;
+    (minutes < 60 && seconds < 60 && micros <= Time::MICROS_MAX)
+        .then(|| Time::from_micros(if number < 0 { -micros } else { micros }, decimals))
+}
+
+/// Appends a DATETIME: 5 bytes with the first bit set, then the fraction. Sorts by bytes.
+pub(crate) fn pack_datetime(value: DateTime, decimals: u8, out: &mut Vec<u8>) {
+    let date = value.date;
+    let days = (u64::from(date.year) * 13 + u64::from(date.month)) << 5 | u64::from(date.day);
+    let time = u64::from(value.hour) << 12 | u64::from(value.minute) << 6 | u64::from(value.second);
+    let number = 0x80_0000_0000 | days << 17 | time;
+    out.extend_from_slice(&number.to_be_bytes()[3..]);
+    let fraction = fraction_bytes(decimals);
+    out.extend_from_slice(&pack_fraction(value.micros, decimals).to_be_bytes()[4 - fraction..]);
+}
+
+fn unpack_datetime(bytes: &[u8], decimals: u8) -> Option<DateTime> {
+    let (whole, part) = bytes.split_at_checked(5)?;
+    let number = big_endian(whole) & 0x7f_ffff_ffff;
+    let (days, time) = (number >> 17, number & 0x1_ffff);
+    let (months, day) = (days >> 5, days & 0x1f);
+    let date = Date::new((months / 13) as u16, (months % 13) as u8, day as u8);
+    let (hour, minute, second) = (time >> 12, time >> 6 & 0x3f, time & 0x3f);
+    let micros = big_endian(part) as u32 * fraction_unit(part.len());
+    (date.year <= 9999 && hour < 24 && minute < 60 && second < 60 && micros < 1_000_000)
+        .then(|| DateTime::new(date, hour as u8, minute as u8, second as u8).with_micros(micros, decimals))
+}
+
+/// Appends a TIMESTAMP: 4 bytes of seconds, then the fraction. Sorts by bytes.
+pub(crate) fn pack_timestamp(value: Timestamp, decimals: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&value.seconds.to_be_bytes());
+    let fraction = fraction_bytes(decimals);
+    out.extend_from_slice(&pack_fraction(value.micros, decimals).to_be_bytes()[4 - fraction..]);
+}
+
+/// A column's value from its bytes.
+#[inline]
+fn unpack<'a>(data_type: &'a DataType, bytes: &'a [u8]) -> Option<ValueRef<'a>> {
+    Some(match data_type {
+        DataType::Integer(t) => {
+            let raw = little_endian(bytes);
+            match t.sign {
+                Sign::Unsigned => ValueRef::UInt(raw),
+                Sign::Signed => {
+                    let unused = 64 - 8 * bytes.len() as u32;
+                    ValueRef::Int((raw << unused) as i64 >> unused)
+                }
+            }
+        }
+        DataType::Char { collation, .. }
+        | DataType::VarChar { collation, .. }
+        | DataType::Text { collation, .. } => ValueRef::Text(collation.charset().decode(bytes)),
+        DataType::Json => ValueRef::Text(Charset::Utf8mb4.decode(bytes)),
+        DataType::VarBinary { .. } | DataType::Blob { .. } => ValueRef::Bytes(Cow::Borrowed(bytes)),
+        DataType::Binary { length } => {
+            let length = usize::from(*length);
+            ValueRef::Bytes(if bytes.len() >= length {
+                Cow::Borrowed(bytes)
+            } else {
+                let mut padded = Vec::with_capacity(length);
+                padded.extend_from_slice(bytes);
+                padded.resize(length, 0);
+                Cow::Owned(padded)
+            })
+        }
+        DataType::Decimal(t) => ValueRef::Decimal(Decimal::from_binary(bytes, t.precision, t.scale)?),
+        DataType::Float(_) => ValueRef::Float(f32::from_le_bytes(bytes.try_into().ok()?)),
+        DataType::Double(_) => ValueRef::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
+        DataType::Bit { length } => ValueRef::Bit(BitValue {
+            bits: big_endian(bytes),
+            length: *length,
+        }),
+        DataType::Date => {
+            let raw = little_endian(bytes) as u32;
+            ValueRef::Date(Date::new(
+                (raw >> 9) as u16,
+                (raw >> 5 & 0xf) as u8,
+                (raw & 0x1f) as u8,
+            ))
+        }
+        DataType::Time { decimals } => ValueRef::Time(unpack_time(bytes, *decimals)?),
+        DataType::DateTime { decimals } => ValueRef::DateTime(unpack_datetime(bytes, *decimals)?),
+        DataType::Timestamp { decimals } => {
+            let (seconds, part) = bytes.split_at_checked(4)?;
+            let micros = big_endian(part) as u32 * fraction_unit(part.len());
+            let seconds = u32::from_be_bytes(seconds.try_into().ok()?);
+            (micros < 1_000_000).then(|| ValueRef::Timestamp(Timestamp::new(seconds, micros, *decimals)))?
+        }
+        DataType::Year => ValueRef::Year(match bytes {
+            [0] => 0,
+            [year] => 1900 + u16::from(*year),
+            _ => return None,
+        }),
+        DataType::Enum { labels, .. } => {
+            let index = little_endian(bytes) as u16;
+            (usize::from(index) <= labels.len()).then_some(ValueRef::Enum(EnumRef { index, labels }))?
+        }
+        DataType::Set { labels, .. } => {
+            let bits = little_endian(bytes);
+            (labels.len() >= 64 || bits >> labels.len() == 0)
+                .then_some(ValueRef::Set(SetRef { bits, labels }))?
+        }
+    })
 }
 
 impl<'a> RowImage<'a> {
@@ -89,47 +526,116 @@ impl<'a> RowImage<'a> {
         self.bytes
     }
 
-    /// Whether that column is NULL.
-    pub fn is_null(&self, _column: usize) -> bool {
-        todo!()
+    /// The layout.
+    pub fn layout(&self) -> &'a RowLayout {
+        self.layout
+    }
+
+    /// Whether that column is NULL (true past the end of a bad image).
+    #[inline]
+    pub fn is_null(&self, column: usize) -> bool {
+        self.bytes
+            .get(column / 8)
+            .is_none_or(|byte| byte >> (column % 8) & 1 == 1)
     }
 
     /// One column's value. It walks over the columns before it: for several columns in order, [`RowImage::columns`] is faster.
     ///
     /// # Errors
     /// `TruncatedImage`, `InvalidImage`
-    pub fn column(&self, _column: usize) -> Result<ValueRef<'a>> {
-        let _ = self.layout;
-        todo!()
+    pub fn column(&self, column: usize) -> Result<ValueRef<'a>> {
+        let mut columns = self.columns();
+        while columns.column < column {
+            columns.skip_column()?;
+        }
+        columns.next().unwrap_or(Err(Error::TruncatedImage { column }))
     }
 
-    /// All columns in order, decoded as they are asked for: `skip()` costs next to nothing.
+    /// All columns in order, decoded as they are asked for; [`Columns::skip_column`] passes over one without decoding it.
     pub fn columns(&self) -> Columns<'a> {
-        todo!()
+        Columns {
+            image: *self,
+            column: 0,
+            at: self.layout.bitmap_bytes(),
+        }
     }
-}
 
-/// The columns of a row, in order.
-#[derive(Clone, Debug)]
-pub struct Columns<'a> {
-    image: RowImage<'a>,
+    /// Copies the row's values.
+    ///
+    /// # Errors
+    /// `TruncatedImage`, `InvalidImage`
+    pub fn to_values(&self) -> Result<Vec<Value>> {
+        self.layout.decode(self.bytes)
+    }
 }
 
 impl<'a> Columns<'a> {
+    /// Which column comes next.
+    pub fn position(&self) -> usize {
+        self.column
+    }
+
+    /// The bytes of the next column, without a length in front, and passes over it; `None` for NULL.
+    #[inline]
+    fn take(&mut self) -> Result<Option<&'a [u8]>> {
+        let column = self.column;
+        self.column += 1;
+        if self.image.is_null(column) {
+            return Ok(None);
+        }
+        let range = self.image.layout.lengths[column].range(self.image.bytes, self.at);
+        let (start, end) = range.ok_or(Error::TruncatedImage { column })?;
+        self.at = end;
+        Ok(Some(&self.image.bytes[start..end]))
+    }
+
     /// Passes over one column.
     ///
     /// # Errors
-    /// `TruncatedImage`
+    /// `TruncatedImage`; also past the last column.
     pub fn skip_column(&mut self) -> Result<()> {
-        let _ = self.image;
-        todo!()
+        if self.column >= self.image.layout.types.len() {
+            return Err(Error::TruncatedImage { column: self.column });
+        }
+        self.take().map(|_| ())
+    }
+
+    /// Passes over the columns before `column` and returns that one's value.
+    ///
+    /// # Errors
+    /// `TruncatedImage`, `InvalidImage`; also for a column that was passed already or does not exist.
+    pub fn seek(&mut self, column: usize) -> Result<ValueRef<'a>> {
+        if column < self.column {
+            return Err(Error::TruncatedImage { column });
+        }
+        while self.column < column {
+            self.skip_column()?;
+        }
+        self.next().unwrap_or(Err(Error::TruncatedImage { column }))
     }
 }
 
 impl<'a> Iterator for Columns<'a> {
     type Item = Result<ValueRef<'a>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        todo!()
+        let column = self.column;
+        let data_type = self.image.layout.types.get(column)?;
+        Some(match self.take() {
+            Ok(None) => Ok(ValueRef::Null),
+            Ok(Some(bytes)) => unpack(data_type, bytes).ok_or(Error::InvalidImage {
+                column,
+                expected: data_type.name(),
+            }),
+            Err(error) => Err(error),
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.image.layout.types.len() - self.column.min(self.image.layout.types.len());
+        (left, Some(left))
     }
 }
+
+impl ExactSizeIterator for Columns<'_> {}

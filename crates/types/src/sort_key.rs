@@ -1,7 +1,27 @@
 //! Keys whose bytes sort as values do: what an index is made of.
+//!
+//! Each column's key is either of fixed length or ends with an end marker that sorts right, so that the keys of several columns
+//! stand one after the other without anything between them. Two values have the same key exactly if they are equal in an index:
+//! `'a'` and `'a '` under PAD SPACE, 0.0 and -0.0.
+//!
+//! | type | key |
+//! |---|---|
+//! | NULL-able column | 0 for NULL, else 1 and the key |
+//! | integers | big-endian in the column's width, the sign bit inverted if signed |
+//! | DECIMAL, TIME, DATETIME, TIMESTAMP, YEAR | as in the row image, which sorts |
+//! | FLOAT, DOUBLE | big-endian, the sign bit inverted, negative ones all bits |
+//! | DATE | 3 bytes big-endian |
+//! | BIT, ENUM, SET | the number, big-endian |
+//! | text | by collation, see [`crate::collation`] |
+//! | BINARY(n) | n bytes |
+//! | VARBINARY, BLOB | bytes with 00 written as 00 FF, end marker 00 00 |
 
-use crate::data_type::DataType;
-use crate::error::Result;
+use crate::collation::{Collation, first_characters, order};
+use crate::data_type::{DataType, Sign};
+use crate::error::{Error, Result};
+use crate::row_image::{
+    enum_bytes, pack_date, pack_datetime, pack_time, pack_timestamp, pack_year, set_bytes,
+};
 use crate::value::ValueRef;
 
 /// Whether a column of a key may be NULL, and so has a marker byte in front.
@@ -13,17 +33,142 @@ pub enum Nullability {
     Nullable,
 }
 
+/// The marker of a NULL in a nullable column.
+pub const NULL_MARKER: u8 = 0;
+/// The marker of a value in a nullable column.
+pub const VALUE_MARKER: u8 = 1;
+
 /// Appends the key of a value of a column of this type; `prefix` is the number of characters (bytes of a binary string) that an
 /// index on `column(n)` holds. The value must be one that the column can hold (`convert::assign`).
 ///
 /// # Errors
-/// `WrongType` if the value is not of the column's kind, or NULL in a NOT NULL column.
+/// `WrongType` (its column always 0) if the value is not of the column's kind, or NULL in a NOT NULL column.
 pub fn append(
-    _value: &ValueRef<'_>,
-    _data_type: &DataType,
-    _nullability: Nullability,
-    _prefix: Option<u32>,
-    _out: &mut Vec<u8>,
+    value: &ValueRef<'_>,
+    data_type: &DataType,
+    nullability: Nullability,
+    prefix: Option<u32>,
+    out: &mut Vec<u8>,
 ) -> Result<()> {
-    todo!()
+    let wrong = || Error::WrongType {
+        column: 0,
+        expected: data_type.name(),
+        value: value.kind(),
+    };
+    match (nullability, value.is_null()) {
+        (Nullability::Nullable, true) => {
+            out.push(NULL_MARKER);
+            return Ok(());
+        }
+        (Nullability::NotNull, true) => return Err(wrong()),
+        (Nullability::Nullable, false) => out.push(VALUE_MARKER),
+        (Nullability::NotNull, false) => {}
+    }
+    match (data_type, value) {
+        (DataType::Integer(t), _) => {
+            let raw = match (t.sign, value) {
+                (Sign::Signed, ValueRef::Int(v)) => *v as u64,
+                (Sign::Unsigned, ValueRef::UInt(v)) => *v,
+                (Sign::Signed, ValueRef::UInt(v)) => i64::try_from(*v).map_err(|_| wrong())? as u64,
+                (Sign::Unsigned, ValueRef::Int(v)) => u64::try_from(*v).map_err(|_| wrong())?,
+                _ => return Err(wrong()),
+            };
+            let bytes = t.width.bytes();
+            let flip = if t.sign == Sign::Signed {
+                1u64 << (8 * bytes - 1)
+            } else {
+                0
+            };
+            out.extend_from_slice(&(raw ^ flip).to_be_bytes()[8 - bytes..]);
+        }
+        (
+            DataType::Char { collation, .. }
+            | DataType::VarChar { collation, .. }
+            | DataType::Text { collation, .. },
+            ValueRef::Text(v),
+        ) => collation.append_sort_key(v, prefix, out),
+        (DataType::Json, ValueRef::Text(v)) => Collation::Utf8mb4Bin.append_sort_key(v, prefix, out),
+        (DataType::Binary { length }, ValueRef::Bytes(v)) => {
+            let length = usize::from(*length).min(prefix.map_or(usize::MAX, |prefix| prefix as usize));
+            let used = v.len().min(length);
+            out.extend_from_slice(&v[..used]);
+            out.resize(out.len() + length - used, 0);
+        }
+        (DataType::VarBinary { .. } | DataType::Blob { .. }, ValueRef::Bytes(v)) => {
+            let length = v.len().min(prefix.map_or(usize::MAX, |prefix| prefix as usize));
+            order::key_binary(&v[..length], out);
+        }
+        (DataType::Decimal(t), ValueRef::Decimal(v)) => v.append_binary(t.precision, t.scale, out),
+        (DataType::Float(_), ValueRef::Float(v)) => {
+            let bits = if *v == 0.0 { 0 } else { v.to_bits() };
+            let flip = if bits >> 31 == 1 { u32::MAX } else { 1 << 31 };
+            out.extend_from_slice(&(bits ^ flip).to_be_bytes());
+        }
+        (DataType::Double(_), ValueRef::Double(v)) => {
+            let bits = if *v == 0.0 { 0 } else { v.to_bits() };
+            let flip = if bits >> 63 == 1 { u64::MAX } else { 1 << 63 };
+            out.extend_from_slice(&(bits ^ flip).to_be_bytes());
+        }
+        (DataType::Bit { length }, ValueRef::Bit(v)) => {
+            out.extend_from_slice(&v.bits.to_be_bytes()[8 - usize::from(length.div_ceil(8))..]);
+        }
+        (DataType::Date, ValueRef::Date(v)) => out.extend_from_slice(&pack_date(*v).to_be_bytes()[1..]),
+        (DataType::Time { decimals }, ValueRef::Time(v)) => pack_time(*v, *decimals, out),
+        (DataType::DateTime { decimals }, ValueRef::DateTime(v)) => pack_datetime(*v, *decimals, out),
+        (DataType::Timestamp { decimals }, ValueRef::Timestamp(v)) => pack_timestamp(*v, *decimals, out),
+        (DataType::Year, ValueRef::Year(v)) => out.push(pack_year(*v).ok_or_else(wrong)?),
+        (DataType::Enum { labels, .. }, ValueRef::Enum(v)) => {
+            out.extend_from_slice(&v.index.to_be_bytes()[2 - enum_bytes(labels.len())..]);
+        }
+        (DataType::Set { labels, .. }, ValueRef::Set(v)) => {
+            out.extend_from_slice(&v.bits.to_be_bytes()[8 - set_bytes(labels.len())..]);
+        }
+        _ => return Err(wrong()),
+    }
+    Ok(())
+}
+
+/// Appends the NULL marker, if the column has one.
+pub fn append_null(nullability: Nullability, out: &mut Vec<u8>) {
+    if nullability == Nullability::Nullable {
+        out.push(NULL_MARKER);
+    }
+}
+
+/// Appends what the keys of all values of a text or binary column that begin with `beginning` start with (for `LIKE 'beginning%'`). Some
+/// other values' keys may start so too. Past the index's prefix length there is nothing more to tell keys apart.
+pub fn append_beginning(
+    beginning: &str,
+    data_type: &DataType,
+    nullability: Nullability,
+    prefix: Option<u32>,
+    out: &mut Vec<u8>,
+) {
+    if nullability == Nullability::Nullable {
+        out.push(VALUE_MARKER);
+    }
+    match data_type {
+        DataType::Binary { .. } => {
+            let bytes = beginning.as_bytes();
+            out.extend_from_slice(&bytes[..bytes.len().min(prefix.map_or(usize::MAX, |n| n as usize))]);
+        }
+        DataType::VarBinary { .. } | DataType::Blob { .. } => {
+            let bytes = beginning.as_bytes();
+            order::key_binary_open(
+                &bytes[..bytes.len().min(prefix.map_or(usize::MAX, |n| n as usize))],
+                out,
+            );
+        }
+        _ => data_type
+            .collation()
+            .append_open_sort_key(first_characters(beginning, prefix), out),
+    }
+}
+
+/// The least key that is above every key starting with `key`: its end for a range search. `None` if there is none above.
+pub fn after_prefix(key: &[u8]) -> Option<Vec<u8>> {
+    let last = key.iter().rposition(|&byte| byte != 0xff)?;
+    let mut end = key[..=last].to_vec();
+    end[last] += 1;
+    Some(end)
 }

@@ -1,7 +1,31 @@
 //! How a table map event of the binlog describes columns: type codes, metadata, NULL bitmap and optional metadata.
+//!
+//! ```text
+//!   column count │ type codes, one byte each │ length, metadata block │ NULL bitmap │ optional metadata
+//! ```
+//!
+//! The metadata block has for each column 0 to 2 bytes, by its type code:
+//!
+//! | code | metadata |
+//! |---|---|
+//! | FLOAT, DOUBLE | bytes of storage: 4, 8 |
+//! | NEWDECIMAL | precision, scale |
+//! | VARCHAR | longest value in bytes, little-endian |
+//! | STRING | CHAR, BINARY: real type and longest value in bytes, whose bits 8 and 9 are turned into bits 4 and 5 of the type; ENUM, SET: real type, bytes of storage |
+//! | BLOB | bytes of the length |
+//! | BIT | bits past whole bytes, whole bytes |
+//! | TIME2, DATETIME2, TIMESTAMP2 | decimals |
+//!
+//! Optional metadata (`binlog_row_metadata`, MDEV-20477) are fields of type, length, value. All of it is checked against what MariaDB 10.11
+//! writes, in `tests/vectors/row_images.txt`.
 
-use crate::data_type::{DataType, FieldType};
-use crate::error::Result;
+use crate::collation::Collation;
+use crate::data_type::{
+    BlobSize, DataType, DecimalType, FieldType, FloatType, IntegerType, IntegerWidth, Labels, Sign,
+};
+use crate::error::{Error, Result};
+use crate::row_image::{enum_bytes, set_bytes};
+use crate::text::{append_length, append_length_and_bytes};
 use std::sync::Arc;
 
 /// How much optional metadata a table map carries (`binlog_row_metadata`).
@@ -27,36 +51,465 @@ pub struct MappedColumn<'a> {
     pub nullable: bool,
 }
 
+/// The types of the optional metadata's fields.
+mod field {
+    pub const SIGNEDNESS: u8 = 1;
+    pub const DEFAULT_CHARSET: u8 = 2;
+    pub const COLUMN_CHARSET: u8 = 3;
+    pub const COLUMN_NAME: u8 = 4;
+    pub const SET_LABELS: u8 = 5;
+    pub const ENUM_LABELS: u8 = 6;
+    pub const SIMPLE_PRIMARY_KEY: u8 = 8;
+    pub const PRIMARY_KEY_WITH_PREFIX: u8 = 9;
+    pub const ENUM_AND_SET_DEFAULT_CHARSET: u8 = 10;
+    pub const ENUM_AND_SET_COLUMN_CHARSET: u8 = 11;
+}
+
 /// The type code of a column in a table map.
-pub fn type_code(_data_type: &DataType) -> FieldType {
-    todo!()
+pub fn type_code(data_type: &DataType) -> FieldType {
+    match data_type {
+        DataType::VarChar { .. } | DataType::VarBinary { .. } => FieldType::VarChar,
+        DataType::Time { .. } => FieldType::Time2,
+        DataType::DateTime { .. } => FieldType::DateTime2,
+        DataType::Timestamp { .. } => FieldType::Timestamp2,
+        _ => data_type.field_type(),
+    }
+}
+
+/// The longest value of a CHAR, VARCHAR, BINARY or VARBINARY column in bytes.
+fn max_bytes(data_type: &DataType) -> u16 {
+    let characters = data_type.max_characters().unwrap_or(0);
+    let bytes = characters * u64::from(data_type.charset().max_bytes_per_character());
+    u16::try_from(bytes).unwrap_or(u16::MAX)
 }
 
 /// Appends a column's part of the metadata block (0 to 2 bytes).
-pub fn append_metadata(_data_type: &DataType, _out: &mut Vec<u8>) {
-    todo!()
+pub fn append_metadata(data_type: &DataType, out: &mut Vec<u8>) {
+    match data_type {
+        DataType::Integer(_) | DataType::Date | DataType::Year => {}
+        DataType::Float(_) => out.push(4),
+        DataType::Double(_) => out.push(8),
+        DataType::Decimal(t) => out.extend_from_slice(&[t.precision, t.scale]),
+        DataType::Bit { length } => out.extend_from_slice(&[length % 8, length / 8]),
+        DataType::VarChar { .. } | DataType::VarBinary { .. } => {
+            out.extend_from_slice(&max_bytes(data_type).to_le_bytes());
+        }
+        DataType::Char { .. } | DataType::Binary { .. } => {
+            let bytes = max_bytes(data_type);
+            let real_type = FieldType::String.code() ^ ((bytes & 0x300) >> 4) as u8;
+            out.extend_from_slice(&[real_type, bytes as u8]);
+        }
+        DataType::Text { size, .. } | DataType::Blob { size } => out.push(size.length_bytes() as u8),
+        DataType::Json => out.push(4),
+        DataType::Time { decimals } | DataType::DateTime { decimals } | DataType::Timestamp { decimals } => {
+            out.push(*decimals);
+        }
+        DataType::Enum { labels, .. } => {
+            out.extend_from_slice(&[FieldType::Enum.code(), enum_bytes(labels.len()) as u8]);
+        }
+        DataType::Set { labels, .. } => {
+            out.extend_from_slice(&[FieldType::Set.code(), set_bytes(labels.len()) as u8]);
+        }
+    }
 }
 
 /// Appends the part of a table map's body from the column count on: count, type codes, metadata block with its length,
-/// NULL bitmap, optional metadata. `primary_key` holds (column, prefix length or 0) of the key's parts.
+/// NULL bitmap, optional metadata. `primary_key` holds (column, prefix length in characters or 0) of the key's parts.
 pub fn append_columns(
-    _columns: &[MappedColumn<'_>],
-    _primary_key: &[(usize, u32)],
-    _metadata: RowMetadata,
-    _out: &mut Vec<u8>,
+    columns: &[MappedColumn<'_>],
+    primary_key: &[(usize, u32)],
+    metadata: RowMetadata,
+    out: &mut Vec<u8>,
 ) {
-    todo!()
+    append_length(columns.len() as u64, out);
+    out.extend(columns.iter().map(|column| type_code(column.data_type).code()));
+    let mut block = Vec::new();
+    for column in columns {
+        append_metadata(column.data_type, &mut block);
+    }
+    append_length_and_bytes(&block, out);
+    append_bitmap(
+        columns.iter().map(|column| column.nullable),
+        BitOrder::LowestFirst,
+        out,
+    );
+    append_optional(columns, primary_key, metadata, out);
 }
 
-/// The column types that a table map gives, as far as it tells: integers signed, text without its collation, labels empty,
-/// unless it carries optional metadata. Good enough to decode rows of a foreign log; own rows are decoded by the catalog's types.
+/// Which bit of a byte comes first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum BitOrder {
+    LowestFirst,
+    HighestFirst,
+}
+
+fn append_bitmap(bits: impl Iterator<Item = bool>, order: BitOrder, out: &mut Vec<u8>) {
+    let start = out.len();
+    for (n, bit) in bits.enumerate() {
+        if n % 8 == 0 {
+            out.push(0);
+        }
+        let shift = if order == BitOrder::LowestFirst {
+            n % 8
+        } else {
+            7 - n % 8
+        };
+        out[start + n / 8] |= u8::from(bit) << shift;
+    }
+}
+
+fn append_field(field: u8, value: &[u8], out: &mut Vec<u8>) {
+    if !value.is_empty() {
+        out.push(field);
+        append_length_and_bytes(value, out);
+    }
+}
+
+/// Whether SIGNEDNESS has a bit for it.
+fn has_sign(data_type: &DataType) -> bool {
+    data_type.is_numeric() && !matches!(data_type, DataType::Bit { .. })
+}
+
+/// Whether COLUMN_CHARSET has a number for it.
+fn has_charset(data_type: &DataType) -> bool {
+    data_type.is_text() || data_type.is_binary_string()
+}
+
+fn has_labels(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Enum { .. } | DataType::Set { .. })
+}
+
+/// Appends the optional metadata.
+fn append_optional(
+    columns: &[MappedColumn<'_>],
+    primary_key: &[(usize, u32)],
+    metadata: RowMetadata,
+    out: &mut Vec<u8>,
+) {
+    if metadata == RowMetadata::NoLog {
+        return;
+    }
+    let types = || columns.iter().map(|column| column.data_type);
+    let mut value = Vec::new();
+    append_bitmap(
+        types().filter(|t| has_sign(t)).map(DataType::is_unsigned),
+        BitOrder::HighestFirst,
+        &mut value,
+    );
+    append_field(field::SIGNEDNESS, &value, out);
+    let collations: Vec<_> = types()
+        .filter(|t| has_charset(t))
+        .map(DataType::collation)
+        .collect();
+    append_charsets(&collations, field::DEFAULT_CHARSET, field::COLUMN_CHARSET, out);
+    if metadata != RowMetadata::Full {
+        return;
+    }
+    value.clear();
+    for column in columns {
+        append_length_and_bytes(column.name.as_bytes(), &mut value);
+    }
+    append_field(field::COLUMN_NAME, &value, out);
+    let collations: Vec<_> = types()
+        .filter(|t| has_labels(t))
+        .map(DataType::collation)
+        .collect();
+    append_charsets(
+        &collations,
+        field::ENUM_AND_SET_DEFAULT_CHARSET,
+        field::ENUM_AND_SET_COLUMN_CHARSET,
+        out,
+    );
+    let mut append_labels = |field: u8| {
+        value.clear();
+        for data_type in types() {
+            let (labels, collation) = match (field, data_type) {
+                (field::SET_LABELS, DataType::Set { labels, collation }) => (labels, collation),
+                (field::ENUM_LABELS, DataType::Enum { labels, collation }) => (labels, collation),
+                _ => continue,
+            };
+            append_length(labels.len() as u64, &mut value);
+            for label in labels.iter() {
+                let mut text = Vec::with_capacity(label.len());
+                collation.charset().encode(label, &mut text);
+                append_length_and_bytes(&text, &mut value);
+            }
+        }
+        append_field(field, &value, out);
+    };
+    append_labels(field::SET_LABELS);
+    append_labels(field::ENUM_LABELS);
+    value.clear();
+    let whole = primary_key.iter().all(|&(_, prefix)| prefix == 0);
+    for &(column, prefix) in primary_key {
+        append_length(column as u64, &mut value);
+        if !whole {
+            append_length(u64::from(prefix), &mut value);
+        }
+    }
+    append_field(
+        if whole {
+            field::SIMPLE_PRIMARY_KEY
+        } else {
+            field::PRIMARY_KEY_WITH_PREFIX
+        },
+        &value,
+        out,
+    );
+}
+
+/// Appends the columns' collations: where more than half of them are the same, that one and the exceptions.
+fn append_charsets(collations: &[Collation], default_field: u8, column_field: u8, out: &mut Vec<u8>) {
+    let count = |collation: &Collation| collations.iter().filter(|&other| other == collation).count();
+    let most_used = collations.iter().copied().max_by_key(count);
+    let mut value = Vec::new();
+    match most_used {
+        Some(default) if count(&default) * 2 > collations.len() => {
+            append_length(u64::from(default.id()), &mut value);
+            for (n, collation) in collations
+                .iter()
+                .enumerate()
+                .filter(|&(_, &collation)| collation != default)
+            {
+                append_length(n as u64, &mut value);
+                append_length(u64::from(collation.id()), &mut value);
+            }
+            append_field(default_field, &value, out);
+        }
+        _ => {
+            for collation in collations {
+                append_length(u64::from(collation.id()), &mut value);
+            }
+            append_field(column_field, &value, out);
+        }
+    }
+}
+
+/// Takes values off the front of metadata.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or(Error::MalformedMetadata)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        self.take(1).map(|bytes| bytes[0])
+    }
+
+    fn length(&mut self) -> Result<usize> {
+        let count = match self.byte()? {
+            short @ 0..=250 => return Ok(usize::from(short)),
+            0xfc => 2,
+            0xfd => 3,
+            0xfe => 8,
+            _ => return Err(Error::MalformedMetadata),
+        };
+        let number = self
+            .take(count)?
+            .iter()
+            .rev()
+            .fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+        usize::try_from(number).map_err(|_| Error::MalformedMetadata)
+    }
+
+    fn bytes(&mut self) -> Result<&'a [u8]> {
+        let length = self.length()?;
+        self.take(length)
+    }
+}
+
+/// The column types that a table map gives, as far as it tells. Without optional metadata, integers are signed, text is
+/// binary strings, and labels are numbers; with it, all is known but display widths. Good enough to decode rows of a foreign
+/// log; own rows are decoded by the catalog's types.
 ///
 /// # Errors
 /// `UnknownColumnType`, `MalformedMetadata`
-pub fn decode_columns(
-    _type_codes: &[u8],
-    _metadata: &[u8],
-    _optional: &[u8],
-) -> Result<Arc<[DataType]>> {
-    todo!()
+pub fn decode_columns(type_codes: &[u8], metadata: &[u8], optional: &[u8]) -> Result<Arc<[DataType]>> {
+    let mut reader = Reader(metadata);
+    let mut types = type_codes
+        .iter()
+        .map(|&code| decode_column(code, &mut reader))
+        .collect::<Result<Vec<_>>>()?;
+    let mut fields = Reader(optional);
+    let mut set_labels = None;
+    let mut enum_labels = None;
+    while !fields.0.is_empty() {
+        let (field, value) = (fields.byte()?, fields.bytes()?);
+        match field {
+            field::SIGNEDNESS => {
+                for (n, data_type) in types.iter_mut().filter(|t| has_sign(t)).enumerate() {
+                    if value.get(n / 8).ok_or(Error::MalformedMetadata)? >> (7 - n % 8) & 1 == 1 {
+                        set_unsigned(data_type);
+                    }
+                }
+            }
+            field::DEFAULT_CHARSET => set_default_charset(&mut types, has_charset, value)?,
+            field::COLUMN_CHARSET => set_charsets(&mut types, has_charset, value)?,
+            field::ENUM_AND_SET_DEFAULT_CHARSET => set_default_charset(&mut types, has_labels, value)?,
+            field::ENUM_AND_SET_COLUMN_CHARSET => set_charsets(&mut types, has_labels, value)?,
+            field::SET_LABELS => set_labels = Some(value),
+            field::ENUM_LABELS => enum_labels = Some(value),
+            // Names and keys say nothing of types; later versions may add fields.
+            _ => {}
+        }
+    }
+    // After the character sets, which may stand behind them.
+    let (mut set_labels, mut enum_labels) = (set_labels.map(Reader), enum_labels.map(Reader));
+    for data_type in &mut types {
+        let (labels, collation, reader) = match data_type {
+            DataType::Set { labels, collation } => (labels, *collation, set_labels.as_mut()),
+            DataType::Enum { labels, collation } => (labels, *collation, enum_labels.as_mut()),
+            _ => continue,
+        };
+        let Some(reader) = reader else { continue };
+        let count = reader.length()?;
+        let read = (0..count).map(|_| Ok(collation.charset().decode(reader.bytes()?).into_owned()));
+        *labels = Arc::new(Labels::new(read.collect::<Result<Vec<_>>>()?));
+    }
+    Ok(types.into())
+}
+
+fn decode_column(code: u8, metadata: &mut Reader<'_>) -> Result<DataType> {
+    let integer = |width| DataType::Integer(IntegerType::new(width, Sign::Signed));
+    // So many labels as the bytes of storage can number, each named by its number.
+    let labels = |count: usize| Arc::new(Labels::new((1..=count).map(|n| n.to_string())));
+    Ok(
+        match FieldType::from_code(code).ok_or(Error::UnknownColumnType(code))? {
+            FieldType::Tiny => integer(IntegerWidth::Tiny),
+            FieldType::Short => integer(IntegerWidth::Small),
+            FieldType::Int24 => integer(IntegerWidth::Medium),
+            FieldType::Long => integer(IntegerWidth::Int),
+            FieldType::LongLong => integer(IntegerWidth::Big),
+            FieldType::Year => DataType::Year,
+            FieldType::Date | FieldType::NewDate => DataType::Date,
+            FieldType::Float => metadata.byte().map(|_| DataType::Float(FloatType::default()))?,
+            FieldType::Double => metadata.byte().map(|_| DataType::Double(FloatType::default()))?,
+            FieldType::NewDecimal => {
+                let (precision, scale) = (metadata.byte()?, metadata.byte()?);
+                if scale > precision
+                    || precision > crate::decimal::MAX_PRECISION
+                    || scale > crate::decimal::MAX_SCALE
+                {
+                    return Err(Error::MalformedMetadata);
+                }
+                DataType::Decimal(DecimalType::new(precision, scale))
+            }
+            FieldType::Bit => {
+                let (odd, whole) = (metadata.byte()?, metadata.byte()?);
+                match whole.checked_mul(8).and_then(|bits| bits.checked_add(odd)) {
+                    Some(length @ 1..=64) => DataType::Bit { length },
+                    _ => return Err(Error::MalformedMetadata),
+                }
+            }
+            FieldType::VarChar | FieldType::VarString => {
+                let bytes = metadata.take(2)?;
+                DataType::VarBinary {
+                    length: u32::from(u16::from_le_bytes([bytes[0], bytes[1]])),
+                }
+            }
+            FieldType::Blob => DataType::Blob {
+                size: match metadata.byte()? {
+                    1 => BlobSize::Tiny,
+                    2 => BlobSize::Normal,
+                    3 => BlobSize::Medium,
+                    4 => BlobSize::Long,
+                    _ => return Err(Error::MalformedMetadata),
+                },
+            },
+            FieldType::String => {
+                let (real_type, low) = (metadata.byte()?, metadata.byte()?);
+                match FieldType::from_code(real_type) {
+                    Some(FieldType::Enum) => DataType::Enum {
+                        labels: labels(if low == 1 { 255 } else { 65_535 }),
+                        collation: Collation::Binary,
+                    },
+                    Some(FieldType::Set) => DataType::Set {
+                        labels: labels(8 * usize::from(low.min(8))),
+                        collation: Collation::Binary,
+                    },
+                    _ => {
+                        let length = u16::from(low) | u16::from(!real_type & 0x30) << 4;
+                        DataType::Binary { length }
+                    }
+                }
+            }
+            FieldType::Time2 => DataType::Time {
+                decimals: decimals(metadata)?,
+            },
+            FieldType::DateTime2 => DataType::DateTime {
+                decimals: decimals(metadata)?,
+            },
+            FieldType::Timestamp2 => DataType::Timestamp {
+                decimals: decimals(metadata)?,
+            },
+            _ => return Err(Error::UnknownColumnType(code)),
+        },
+    )
+}
+
+fn decimals(metadata: &mut Reader<'_>) -> Result<u8> {
+    match metadata.byte()? {
+        decimals @ 0..=6 => Ok(decimals),
+        _ => Err(Error::MalformedMetadata),
+    }
+}
+
+fn set_unsigned(data_type: &mut DataType) {
+    match data_type {
+        DataType::Integer(t) => *t = IntegerType::new(t.width, Sign::Unsigned),
+        DataType::Decimal(t) => t.sign = Sign::Unsigned,
+        DataType::Float(t) | DataType::Double(t) => t.sign = Sign::Unsigned,
+        _ => {}
+    }
+}
+
+/// Gives a type its collation; a binary string becomes text.
+fn set_collation(data_type: &mut DataType, id: usize) -> Result<()> {
+    let known = u16::try_from(id).ok().and_then(Collation::from_id);
+    // Bytes of a character set that this server does not know stay bytes.
+    let collation = known.unwrap_or(Collation::Binary);
+    if collation == Collation::Binary {
+        return Ok(());
+    }
+    let bytes_each = collation.charset().max_bytes_per_character();
+    *data_type = match std::mem::replace(data_type, DataType::Json) {
+        DataType::Binary { length } => DataType::Char {
+            length: length / bytes_each as u16,
+            collation,
+        },
+        DataType::VarBinary { length } => DataType::VarChar {
+            length: length / bytes_each,
+            collation,
+        },
+        DataType::Blob { size } => DataType::Text { size, collation },
+        DataType::Enum { labels, .. } => DataType::Enum { labels, collation },
+        DataType::Set { labels, .. } => DataType::Set { labels, collation },
+        other => other,
+    };
+    Ok(())
+}
+
+fn set_charsets(types: &mut [DataType], which: fn(&DataType) -> bool, value: &[u8]) -> Result<()> {
+    let mut reader = Reader(value);
+    types
+        .iter_mut()
+        .filter(|t| which(t))
+        .try_for_each(|data_type| set_collation(data_type, reader.length()?))
+}
+
+fn set_default_charset(types: &mut [DataType], which: fn(&DataType) -> bool, value: &[u8]) -> Result<()> {
+    let mut reader = Reader(value);
+    let default = reader.length()?;
+    let mut exceptions = Vec::new();
+    while !reader.0.is_empty() {
+        exceptions.push((reader.length()?, reader.length()?));
+    }
+    for (n, data_type) in types.iter_mut().filter(|t| which(t)).enumerate() {
+        let exception = exceptions.iter().find(|(column, _)| *column == n);
+        set_collation(data_type, exception.map_or(default, |&(_, id)| id))?;
+    }
+    Ok(())
 }

@@ -166,15 +166,13 @@ impl<'a> SetRef<'a> {
 
 impl PartialEq for EnumValue {
     fn eq(&self, other: &Self) -> bool {
-        self.index == other.index
-            && (Arc::ptr_eq(&self.labels, &other.labels) || self.labels == other.labels)
+        self.index == other.index && (Arc::ptr_eq(&self.labels, &other.labels) || self.labels == other.labels)
     }
 }
 
 impl PartialEq for SetValue {
     fn eq(&self, other: &Self) -> bool {
-        self.bits == other.bits
-            && (Arc::ptr_eq(&self.labels, &other.labels) || self.labels == other.labels)
+        self.bits == other.bits && (Arc::ptr_eq(&self.labels, &other.labels) || self.labels == other.labels)
     }
 }
 

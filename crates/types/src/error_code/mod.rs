@@ -55,9 +55,7 @@ impl ErrorCode {
     }
 
     fn entry(self) -> Option<&'static Entry> {
-        let found = TABLE
-            .binary_search_by_key(&self.0, |entry| entry.number)
-            .ok()?;
+        let found = TABLE.binary_search_by_key(&self.0, |entry| entry.number).ok()?;
         Some(&TABLE[found])
     }
 
@@ -122,14 +120,8 @@ fn place(format: &[u8], start: usize) -> Option<Place> {
             b'`' => found.quoted = true,
             b'1'..=b'9' => {}
             b'.' => {
-                let digits = format[at..]
-                    .iter()
-                    .take_while(|b| b.is_ascii_digit())
-                    .count();
-                found.precision = std::str::from_utf8(&format[at..at + digits])
-                    .ok()?
-                    .parse()
-                    .ok();
+                let digits = format[at..].iter().take_while(|b| b.is_ascii_digit()).count();
+                found.precision = std::str::from_utf8(&format[at..at + digits]).ok()?.parse().ok();
                 at += digits;
             }
             // The precision is an argument of its own in C; here the argument that follows is simply not cut.
@@ -210,10 +202,7 @@ fn cut(out: &mut String, from: usize, limit: usize, ellipsis: bool) {
         return;
     };
     if ellipsis && limit > 3 {
-        let keep = out[from..]
-            .char_indices()
-            .nth(limit - 3)
-            .map_or(end, |(i, _)| i);
+        let keep = out[from..].char_indices().nth(limit - 3).map_or(end, |(i, _)| i);
         out.truncate(from + keep);
         out.push_str("...");
     } else {
@@ -251,11 +240,7 @@ mod tests {
             (ER_TABLE_DEF_CHANGED, 1412, "HY000"),
             (ER_TRANS_CACHE_FULL, 1197, "HY000"),
         ] {
-            assert_eq!(
-                (code.number(), code.sqlstate()),
-                (number, sqlstate),
-                "{code:?}"
-            );
+            assert_eq!((code.number(), code.sqlstate()), (number, sqlstate), "{code:?}");
         }
         assert_eq!(ErrorCode::from_number(9999).sqlstate(), "HY000");
     }
@@ -278,10 +263,7 @@ mod tests {
             fill("100% of %.3s and %-.10T", &[&"abcdef", &"0123456789ab"]),
             "100% of abc and 0123456..."
         );
-        assert_eq!(
-            fill("errno: %M", &[&2]),
-            "errno: 2 \"No such file or directory\""
-        );
+        assert_eq!(fill("errno: %M", &[&2]), "errno: 2 \"No such file or directory\"");
         assert_eq!(fill("%s %s", &[&1]), "1 ");
     }
 }

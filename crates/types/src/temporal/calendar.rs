@@ -51,11 +51,7 @@ pub fn days_in_month(year: u16, month: u8) -> u8 {
 
 /// Days since the year 0, as TO_DAYS: 0 for year and month 0. Parts that are zero or too large count on as MariaDB's do.
 pub fn day_number(date: Date) -> u32 {
-    let (year, month, day) = (
-        i64::from(date.year),
-        i64::from(date.month),
-        i64::from(date.day),
-    );
+    let (year, month, day) = (i64::from(date.year), i64::from(date.month), i64::from(date.day));
     if year == 0 && month == 0 {
         return 0;
     }
@@ -180,9 +176,6 @@ mod tests {
         assert_eq!(weekday(Date::new(2024, 1, 1)), 0);
         assert_eq!(weekday(Date::new(2024, 1, 7)), 6);
         assert_eq!(day_of_year(Date::new(2024, 12, 31)), 366);
-        assert_eq!(
-            last_day(Date::new(2023, 2, 1)),
-            Some(Date::new(2023, 2, 28))
-        );
+        assert_eq!(last_day(Date::new(2023, 2, 1)), Some(Date::new(2023, 2, 28)));
     }
 }

@@ -10,13 +10,11 @@ mod parse;
 mod time_zone;
 
 pub use calendar::{
-    DAY_NUMBER_MAX, WeekMode, date_from_day_number, day_number, day_of_year, days_in_month,
-    days_in_year, last_day, week_and_year, weekday,
+    DAY_NUMBER_MAX, WeekMode, date_from_day_number, day_number, day_of_year, days_in_month, days_in_year,
+    last_day, week_and_year, weekday,
 };
 pub use interval::{Interval, IntervalUnit, add_interval, add_interval_to_time};
-pub use parse::{
-    Parsed, ParsedTemporal, datetime_from_number, parse_datetime, parse_time, time_from_number,
-};
+pub use parse::{Parsed, ParsedTemporal, datetime_from_number, parse_datetime, parse_time, time_from_number};
 pub use time_zone::TimeZone;
 
 use std::cmp::Ordering;
@@ -245,9 +243,8 @@ impl Time {
 
     /// -123000 for -12:30:00; the fraction left out.
     pub fn to_number(self) -> i64 {
-        let number = i64::from(self.hours()) * 10_000
-            + i64::from(self.minute()) * 100
-            + i64::from(self.second());
+        let number =
+            i64::from(self.hours()) * 10_000 + i64::from(self.minute()) * 100 + i64::from(self.second());
         if self.micros < 0 { -number } else { number }
     }
 }
@@ -301,8 +298,7 @@ impl DateTime {
 
     /// Microseconds since midnight.
     pub fn micros_of_day(self) -> i64 {
-        let seconds =
-            (i64::from(self.hour) * 60 + i64::from(self.minute)) * 60 + i64::from(self.second);
+        let seconds = (i64::from(self.hour) * 60 + i64::from(self.minute)) * 60 + i64::from(self.second);
         seconds * 1_000_000 + i64::from(self.micros)
     }
 
@@ -339,8 +335,7 @@ impl DateTime {
 
     /// 20240131123000; the fraction left out.
     pub fn to_number(self) -> i64 {
-        let time =
-            i64::from(self.hour) * 10_000 + i64::from(self.minute) * 100 + i64::from(self.second);
+        let time = i64::from(self.hour) * 10_000 + i64::from(self.minute) * 100 + i64::from(self.second);
         i64::from(self.date.to_number()) * 1_000_000 + time
     }
 
@@ -472,14 +467,8 @@ mod tests {
     fn prints_as_mariadb() {
         assert_eq!(Date::new(2024, 1, 31).to_string(), "2024-01-31");
         assert_eq!(Date::ZERO.to_string(), "0000-00-00");
-        assert_eq!(
-            Time::from_micros(-45_000_500_000, 1).to_string(),
-            "-12:30:00.5"
-        );
-        assert_eq!(
-            Time::from_micros(i64::MAX, 6).to_string(),
-            "838:59:59.999999"
-        );
+        assert_eq!(Time::from_micros(-45_000_500_000, 1).to_string(), "-12:30:00.5");
+        assert_eq!(Time::from_micros(i64::MAX, 6).to_string(), "838:59:59.999999");
         let dt = DateTime::new(Date::new(1, 2, 3), 4, 5, 6).with_micros(7, 6);
         assert_eq!(dt.to_string(), "0001-02-03 04:05:06.000007");
         assert_eq!(dt.truncated(3).to_string(), "0001-02-03 04:05:06.000");
@@ -488,10 +477,7 @@ mod tests {
 
     #[test]
     fn the_number_of_decimals_does_not_compare() {
-        assert_eq!(
-            Time::from_micros(1_000_000, 0),
-            Time::from_micros(1_000_000, 6)
-        );
+        assert_eq!(Time::from_micros(1_000_000, 0), Time::from_micros(1_000_000, 6));
         assert_eq!(
             DateTime::ZERO,
             DateTime {

@@ -1,37 +1,223 @@
 //! Time zones: fixed offsets, the system's, and named ones of the system's zone database.
 
-use super::DateTime;
-use crate::error::Result;
+use super::{Date, DateTime, calendar};
+use crate::error::{Error, Result};
+use std::borrow::Cow;
+use std::fmt;
 
-/// A time zone as `time_zone` names it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TimeZone(());
+/// A time zone as `time_zone` names it. Cheap to clone.
+#[derive(Clone, PartialEq)]
+pub struct TimeZone {
+    name: Cow<'static, str>,
+    rule: Rule,
+}
+
+#[derive(Clone, PartialEq)]
+enum Rule {
+    /// Always so many seconds east of UTC.
+    Offset(i32),
+    /// As the zone database says.
+    Database(jiff::tz::TimeZone),
+}
+
+/// The day number of 1970-01-01.
+const EPOCH_DAY: i64 = 719_528;
+const DAY_SECONDS: i64 = 86_400;
 
 impl TimeZone {
     /// UTC.
-    pub const UTC: TimeZone = TimeZone(());
+    pub const UTC: TimeZone = TimeZone {
+        name: Cow::Borrowed("UTC"),
+        rule: Rule::Offset(0),
+    };
 
-    /// Reads `SYSTEM`, `UTC`, an offset from `-12:59` to `+14:00`, or a zone's name.
+    /// The zone of this machine (or of the variable `TZ`), named `SYSTEM`.
+    pub fn system() -> TimeZone {
+        let zone = jiff::tz::TimeZone::system();
+        let rule = match zone.to_fixed_offset() {
+            Ok(offset) => Rule::Offset(offset.seconds()),
+            Err(_) => Rule::Database(zone),
+        };
+        TimeZone {
+            name: Cow::Borrowed("SYSTEM"),
+            rule,
+        }
+    }
+
+    /// Reads `SYSTEM`, an offset from `-12:59` to `+14:00`, or a name of the zone database.
     ///
     /// # Errors
     /// `UnknownTimeZone` (1298)
-    pub fn parse(_name: &str) -> Result<TimeZone> {
-        todo!()
+    pub fn parse(name: &str) -> Result<TimeZone> {
+        if name.eq_ignore_ascii_case("SYSTEM") {
+            return Ok(TimeZone::system());
+        }
+        if name.eq_ignore_ascii_case("UTC") {
+            return Ok(TimeZone::UTC);
+        }
+        let unknown = || Error::UnknownTimeZone(name.to_owned());
+        if name.starts_with(['+', '-']) {
+            let seconds = parse_offset(name).ok_or_else(unknown)?;
+            let minutes = seconds.unsigned_abs() / 60;
+            let sign = if seconds < 0 { '-' } else { '+' };
+            let name = format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60);
+            return Ok(TimeZone {
+                name: Cow::Owned(name),
+                rule: Rule::Offset(seconds),
+            });
+        }
+        let zone = jiff::tz::TimeZone::get(name).map_err(|_| unknown())?;
+        let name = zone.iana_name().unwrap_or(name).to_owned();
+        Ok(TimeZone {
+            name: Cow::Owned(name),
+            rule: Rule::Database(zone),
+        })
     }
 
     /// As `@@time_zone` shows it.
     pub fn name(&self) -> &str {
-        todo!()
+        &self.name
+    }
+
+    /// Seconds east of UTC at that second since 1970.
+    pub fn offset_at(&self, seconds: i64) -> i32 {
+        match &self.rule {
+            Rule::Offset(offset) => *offset,
+            Rule::Database(zone) => {
+                jiff::Timestamp::from_second(seconds).map_or(0, |instant| zone.to_offset(instant).seconds())
+            }
+        }
     }
 
     /// The day and time that a clock in the zone shows at that second since 1970.
-    pub fn to_local(&self, _seconds: i64) -> DateTime {
-        todo!()
+    pub fn to_local(&self, seconds: i64) -> DateTime {
+        let local = seconds + i64::from(self.offset_at(seconds));
+        let days = EPOCH_DAY + local.div_euclid(DAY_SECONDS);
+        let date = u32::try_from(days).map_or(Date::ZERO, calendar::date_from_day_number);
+        DateTime::from_date_and_micros(date, local.rem_euclid(DAY_SECONDS) * 1_000_000, 0)
     }
 
-    /// The second since 1970 at which a clock in the zone shows that day and time. In the hour that a clock skips it is the second
-    /// at which the clock is put forward and `Gap`; in the hour that comes twice it is the first.
-    pub fn to_utc(&self, _local: DateTime) -> Option<i64> {
-        todo!()
+    /// The second since 1970 at which a clock in the zone shows that day and time (its fraction left out). In the hour that a clock
+    /// skips it is the second at which the clock is put forward ([`TimeZone::to_local`] of it then differs); of the hour that
+    /// comes twice it is the first. `None` for a date with zero parts.
+    pub fn to_utc(&self, local: DateTime) -> Option<i64> {
+        let date = local.date;
+        if date.month == 0 || date.day == 0 {
+            return None;
+        }
+        let days = i64::from(calendar::day_number(date)) - EPOCH_DAY;
+        let as_utc = days * DAY_SECONDS + local.micros_of_day().div_euclid(1_000_000);
+        match &self.rule {
+            Rule::Offset(offset) => Some(as_utc - i64::from(*offset)),
+            Rule::Database(zone) => {
+                use jiff::tz::AmbiguousOffset;
+                let civil = jiff::Timestamp::from_second(as_utc)
+                    .ok()?
+                    .to_zoned(jiff::tz::TimeZone::UTC)
+                    .datetime();
+                match zone.to_ambiguous_timestamp(civil).offset() {
+                    AmbiguousOffset::Unambiguous { offset } => Some(as_utc - i64::from(offset.seconds())),
+                    AmbiguousOffset::Fold { before, .. } => Some(as_utc - i64::from(before.seconds())),
+                    AmbiguousOffset::Gap { before, .. } => {
+                        // What the clock would have shown had it not been put forward is after the change.
+                        let after =
+                            jiff::Timestamp::from_second(as_utc - i64::from(before.seconds())).ok()?;
+                        let change = zone
+                            .preceding(after.saturating_add(jiff::SignedDuration::from_secs(1)).ok()?)
+                            .next();
+                        Some(change.map_or(after.as_second(), |change| change.timestamp().as_second()))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Reads `+1:00` or `-12:59` as seconds.
+fn parse_offset(text: &str) -> Option<i32> {
+    let (negative, rest) = match text.as_bytes().first()? {
+        b'+' => (false, &text[1..]),
+        b'-' => (true, &text[1..]),
+        _ => return None,
+    };
+    let (hours, minutes) = rest.split_once(':')?;
+    let number = |part: &str, digits: std::ops::RangeInclusive<usize>| -> Option<i32> {
+        (digits.contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
+            .then(|| part.parse().ok())?
+    };
+    let (hours, minutes) = (number(hours, 1..=2)?, number(minutes, 2..=2)?);
+    let total = hours * 60 + minutes;
+    let allowed = if negative {
+        total <= 12 * 60 + 59
+    } else {
+        total <= 14 * 60
+    };
+    (minutes < 60 && allowed).then_some(if negative { -total * 60 } else { total * 60 })
+}
+
+impl fmt::Debug for TimeZone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TimeZone({})", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn local(text: &str) -> DateTime {
+        let number = |range: std::ops::Range<usize>| text[range].parse::<u16>().unwrap();
+        let date = Date::new(number(0..4), number(5..7) as u8, number(8..10) as u8);
+        DateTime::new(
+            date,
+            number(11..13) as u8,
+            number(14..16) as u8,
+            number(17..19) as u8,
+        )
+    }
+
+    #[test]
+    fn offsets() {
+        assert_eq!(TimeZone::parse("+1:00").unwrap().name(), "+01:00");
+        assert_eq!(
+            TimeZone::parse("-03:30").unwrap().to_local(0),
+            local("1969-12-31 20:30:00")
+        );
+        for bad in [
+            "+14:01",
+            "-13:00",
+            "+1",
+            "+01:60",
+            "1:00",
+            "+001:00",
+            "Mars/Olympus",
+        ] {
+            assert!(TimeZone::parse(bad).is_err(), "{bad}");
+        }
+        assert_eq!(
+            TimeZone::UTC.to_local(1_700_000_000),
+            local("2023-11-14 22:13:20")
+        );
+        assert_eq!(
+            TimeZone::UTC.to_utc(local("2038-01-19 03:14:07")),
+            Some(i64::from(i32::MAX))
+        );
+        assert_eq!(TimeZone::UTC.to_utc(DateTime::ZERO), None);
+    }
+
+    /// Needs the zone database (Debian: tzdata); where there is none, named zones are unknown, as on a MariaDB without its tables.
+    #[test]
+    fn named_zones_change_their_clocks() {
+        let Ok(zone) = TimeZone::parse("Europe/Berlin") else {
+            assert!(!std::path::Path::new("/usr/share/zoneinfo/Europe/Berlin").exists());
+            return;
+        };
+        assert_eq!(zone.to_local(1_700_000_000), local("2023-11-14 23:13:20"));
+        assert_eq!(zone.to_utc(local("2023-07-01 02:00:00")), Some(1_688_169_600));
+        // Skipped: the clock goes from 02:00 to 03:00.
+        assert_eq!(zone.to_utc(local("2023-03-26 02:30:00")), Some(1_679_792_400));
+        assert_eq!(zone.to_local(1_679_792_400), local("2023-03-26 03:00:00"));
+        // Twice: the first is summer time.
+        assert_eq!(zone.to_utc(local("2023-10-29 02:30:00")), Some(1_698_539_400));
     }
 }

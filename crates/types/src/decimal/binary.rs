@@ -1,0 +1,117 @@
+//! MariaDB's packed form of DECIMAL(precision, scale): fixed length, big-endian, sorted by bytes as by number.
+//!
+//! Digits before and after the point are grouped by nine from the point outwards; a whole group takes four bytes, the incomplete
+//! outer ones as many as their digits need. The first bit is inverted, and in a negative number all other bits too.
+
+use super::{Decimal, POWERS, Rounding, WORD_DIGITS, WORDS, Wide};
+
+/// Bytes that so many digits of a group need.
+const BYTES_OF_DIGITS: [usize; WORD_DIGITS + 1] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
+
+impl Decimal {
+    /// How many bytes the packed form of DECIMAL(precision, scale) has.
+    pub const fn binary_length(precision: u8, scale: u8) -> usize {
+        let integer = precision.saturating_sub(scale) as usize;
+        let scale = scale as usize;
+        4 * (integer / WORD_DIGITS)
+            + BYTES_OF_DIGITS[integer % WORD_DIGITS]
+            + 4 * (scale / WORD_DIGITS)
+            + BYTES_OF_DIGITS[scale % WORD_DIGITS]
+    }
+
+    /// Appends MariaDB's packed form for a DECIMAL(precision, scale) column, whose bytes sort as the numbers do. A number that
+    /// does not fit is rounded and clipped.
+    pub fn append_binary(&self, precision: u8, scale: u8, out: &mut Vec<u8>) {
+        let mut number = if self.scale > scale {
+            self.round(i32::from(scale), Rounding::HalfUp)
+        } else {
+            *self
+        };
+        let integer = usize::from(precision - scale);
+        if usize::from(number.integer_digits) > integer {
+            number = Decimal {
+                negative: number.negative,
+                ..Decimal::max_value(precision, scale)
+            };
+        }
+        let start = out.len();
+        let mut put = |word: u32, bytes: usize| out.extend_from_slice(&word.to_be_bytes()[4 - bytes..]);
+
+        let groups = integer.div_ceil(WORD_DIGITS);
+        let missing = groups - number.integer_words();
+        for group in 0..groups {
+            let bytes = match integer % WORD_DIGITS {
+                odd if group == 0 && odd > 0 => BYTES_OF_DIGITS[odd],
+                _ => 4,
+            };
+            put(
+                if group < missing {
+                    0
+                } else {
+                    number.words[group - missing]
+                },
+                bytes,
+            );
+        }
+        let mut left = usize::from(scale);
+        let mut fraction = number.fraction().iter();
+        while left > 0 {
+            let digits = left.min(WORD_DIGITS);
+            let word = fraction.next().copied().unwrap_or(0);
+            put(word / POWERS[WORD_DIGITS - digits], BYTES_OF_DIGITS[digits]);
+            left -= digits;
+        }
+        if number.negative {
+            out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+        if let Some(first) = out.get_mut(start) {
+            *first ^= 0x80;
+        }
+    }
+
+    /// The inverse of [`Decimal::append_binary`]; `None` if the bytes are of another length or hold a group above its digits.
+    pub fn from_binary(bytes: &[u8], precision: u8, scale: u8) -> Option<Decimal> {
+        if bytes.len() != Self::binary_length(precision, scale) || precision < scale {
+            return None;
+        }
+        let (integer, scale_digits) = (usize::from(precision - scale), usize::from(scale));
+        let groups = integer.div_ceil(WORD_DIGITS);
+        if groups + scale_digits.div_ceil(WORD_DIGITS) > WORDS {
+            return None;
+        }
+        let negative = bytes.first()? & 0x80 == 0;
+        let mask = if negative { 0xff } else { 0 };
+        let mut at = 0;
+        let mut take = |digits: usize| {
+            let mut word = 0u32;
+            for _ in 0..BYTES_OF_DIGITS[digits] {
+                let byte = bytes[at] ^ mask ^ if at == 0 { 0x80 } else { 0 };
+                word = word << 8 | u32::from(byte);
+                at += 1;
+            }
+            (word < POWERS[digits]).then_some(word)
+        };
+        let mut words = [0u32; WORDS];
+        for (group, word) in words[..groups].iter_mut().enumerate() {
+            *word = take(match integer % WORD_DIGITS {
+                odd if group == 0 && odd > 0 => odd,
+                _ => WORD_DIGITS,
+            })?;
+        }
+        let mut left = scale_digits;
+        for word in &mut words[groups..] {
+            if left == 0 {
+                break;
+            }
+            let digits = left.min(WORD_DIGITS);
+            *word = take(digits)? * POWERS[WORD_DIGITS - digits];
+            left -= digits;
+        }
+        Wide {
+            words: &words,
+            integer_words: groups,
+        }
+        .narrow(scale, negative)
+        .ok()
+    }
+}
