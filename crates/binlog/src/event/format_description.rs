@@ -41,10 +41,10 @@ pub struct FormatDescription {
 /// What MariaDB 10.11 writes as post-header lengths, types 1 to 171.
 pub const POST_HEADER_LENGTHS: [u8; 171] = {
     let mut lengths = [0; 171];
-    // Types 1 to 38 as MariaDB's log_event_server.cc has them.
-    let first: [u8; 38] = [
+    // Types 1 to 41 as MariaDB's log_event_server.cc has them.
+    let first: [u8; 41] = [
         56, 13, 0, 8, 0, 18, 0, 4, 4, 4, 4, 18, 0, 0, 95, 0, 4, 26, 8, 0, 0, 0, 8, 8, 8, 2, 0, 0, 0, 10, 10,
-        10, 0, 0, 0, 0, 0, 0,
+        10, 0, 0, 0, 0, 0, 0, 10, 10, 10,
     ];
     let mut type_code = 0;
     while type_code < first.len() {

@@ -66,8 +66,11 @@ impl LoggedTable {
         let mut columns = Vec::new();
         columns.put_packed(map.columns() as u64);
         let bitmap_length = map.columns().div_ceil(8);
-        // MariaDB sets the bits beyond the last column as well.
         columns.resize(columns.len() + bitmap_length, 0xFF);
+        // The bits beyond the last column are not set.
+        if let (Some(last), used @ 1..) = (columns.last_mut(), map.columns() % 8) {
+            *last = (1 << used) - 1;
+        }
         Self {
             table_id: map.table_id,
             map_body,

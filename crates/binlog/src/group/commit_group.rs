@@ -2,8 +2,8 @@
 
 use super::buffer::{EventGroupBuffer, FinishedEvent};
 use crate::event::{
-    CHECKSUM_LENGTH, CommitId, END_POSITION_OFFSET, EventStamp, GtidEvent, GtidFlags, encode_event,
-    end_position,
+    CHECKSUM_LENGTH, CommitId, END_POSITION_OFFSET, EventFlags, EventStamp, GtidEvent, GtidFlags,
+    encode_event, end_position,
 };
 use paceline_types::{Gtid, LogPosition};
 use std::io::IoSlice;
@@ -79,7 +79,8 @@ impl CommitGroup {
         let stamp = EventStamp {
             timestamp: buffer.timestamp(),
             server_id: gtid.server_id,
-            flags: buffer.options().event_flags,
+            // MariaDB sets this flag in every Gtid event.
+            flags: buffer.options().event_flags.with(EventFlags::SUPPRESS_USE),
         };
         let event = GtidEvent {
             gtid,
