@@ -71,3 +71,19 @@ impl From<paceline_types::Error> for Error {
         Self::with_message(error.error_code(), error.to_string())
     }
 }
+
+impl From<paceline_storage::Error> for Error {
+    fn from(error: paceline_storage::Error) -> Self {
+        use paceline_storage::Error as Storage;
+        let code = match &error {
+            Storage::Encoding(error) => error.error_code(),
+            Storage::MemoryFull { .. } => error_code::ER_RECORD_FILE_FULL,
+            Storage::DuplicateKey { .. } => error_code::ER_DUP_KEY,
+            Storage::MissingRow => error_code::ER_KEY_NOT_FOUND,
+            Storage::Corruption(_) | Storage::Malformed { .. } => error_code::ER_NOT_KEYFILE,
+            Storage::Closing => error_code::ER_SERVER_SHUTDOWN,
+            _ => error_code::ER_GET_ERRNO,
+        };
+        Self::with_message(code, error.to_string())
+    }
+}

@@ -41,7 +41,8 @@ pub struct TableDescription {
     pub database: String,
     /// Its name.
     pub name: String,
-    /// Its number: that of the table's rows, [`IndexDefinition::id`] of the primary key or of the hidden row id.
+    /// Its number: that of the hidden index of its rows, `hidden[0]`. It stays the same as long as the table lives, under
+    /// whatever name.
     pub id: u32,
     /// Its engine.
     pub engine: TableEngine,
@@ -51,9 +52,9 @@ pub struct TableDescription {
     pub columns: Vec<ColumnDefinition>,
     /// Its indexes in MariaDB's order: the primary key, unique ones without nullable columns, other unique ones, the rest.
     pub indexes: Vec<IndexDefinition>,
-    /// The hidden index on a hash of the row, of a table without a primary key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hidden_hash_id: Option<u32>,
+    /// The numbers of the hidden indexes: rows by their hidden id, and ids by the hash of the row. In use only while the table has
+    /// no key to live under.
+    pub hidden: [u32; 2],
     /// Check constraints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckConstraint>,

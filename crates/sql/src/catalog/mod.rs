@@ -1,5 +1,37 @@
 //! Databases and tables: what there is, and what it looks like.
+//!
+//! ```text
+//!   records in the engine        in memory
+//!   IndexId 1 ‖ kind ‖ name ──▶  CatalogHandle ─ArcSwap─▶ Catalog ──▶ database ──▶ Arc<TableDefinition>
+//!        ▲                              ▲                 (immutable)               schema, table map, defaults,
+//!        └── same batch as the data ────┴── CatalogChange, in the log's order       AUTO_INCREMENT counter (shared)
+//! ```
+//!
+//! * A [`Catalog`] never changes; whoever planned with one keeps it. A DDL statement makes [`CatalogChange`]s: they are written as records
+//!   in the transaction's own batch, and applied to the handle when that is published, in the log's order.
+//! * A record's version, which the engine puts in front of every value, is the table's *definition version*: the place in the log where it
+//!   got its present shape. Snapshots older than that cannot read it (1412), and row events older than that are not for it.
+//! * Names of databases and tables are case sensitive, as MariaDB's on Linux; names of columns and indexes are not.
+//! * `mysql` holds what MariaDB keeps there; its tables are part of the program ([`system`]). `information_schema` and
+//!   `performance_schema` are made by the server on demand, see [`crate::session::VirtualTables`].
 
+mod auto_increment;
 mod definition;
+mod handle;
+mod record;
+mod snapshot;
+pub mod system;
+mod table;
 
+pub use auto_increment::AutoIncrement;
 pub use definition::*;
+pub use handle::CatalogHandle;
+pub use record::{CatalogChange, write_changes};
+pub use snapshot::{Catalog, Database};
+pub use table::TableDefinition;
+
+/// Databases that the server makes on demand.
+pub const VIRTUAL_DATABASES: [&str; 2] = ["information_schema", "performance_schema"];
+
+/// The database of system tables.
+pub const SYSTEM_DATABASE: &str = "mysql";

@@ -1,0 +1,175 @@
+//! The catalog's records: what is in the engine under [`IndexId::CATALOG`].
+//!
+//! ```text
+//!   key     IndexId(4) ‖ kind(1) ‖ name ‖ 0x00 ‖ name …
+//!   value   version(8, by the engine) ‖ format(1) = 1 ‖ JSON
+//!
+//!   kind 'D'  a database   name                   DatabaseDefinition
+//!   kind 'T'  a table      database ‖ 0 ‖ table   TableDescription
+//!   kind 'A'  an account   user ‖ 0 ‖ host        what the server keeps of it (the shape of mysql.global_priv)
+//!   kind 'N'  the next number of an index, so that none is given out twice
+//! ```
+//!
+//! JSON, because these are few, are read once at start, grow by fields with defaults, and can be read by whoever has to repair
+//! something. Unknown kinds and formats are refused: a newer server wrote them.
+
+use paceline_storage::{IndexId, WriteSet};
+
+use super::definition::{DatabaseDefinition, TableDescription};
+use crate::error::{Error, Result};
+
+const FORMAT: u8 = 1;
+
+const DATABASE: u8 = b'D';
+const TABLE: u8 = b'T';
+const ACCOUNT: u8 = b'A';
+const NEXT_ID: u8 = b'N';
+
+/// One change of the catalog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CatalogChange {
+    /// A database appears or changes.
+    PutDatabase(DatabaseDefinition),
+    /// A database goes; its tables are dropped by changes of their own before.
+    DropDatabase(String),
+    /// A table appears or changes.
+    PutTable(Box<TableDescription>),
+    /// A table goes.
+    DropTable {
+        /// Its database.
+        database: String,
+        /// Its name.
+        name: String,
+    },
+    /// A table's AUTO_INCREMENT counter is found again in its data: it was emptied, or told where to go on.
+    ForgetAutoIncrement {
+        /// Its database.
+        database: String,
+        /// Its name.
+        name: String,
+    },
+    /// An account appears or changes.
+    PutAccount {
+        /// The user's name.
+        user: String,
+        /// The host pattern.
+        host: String,
+        /// What the server keeps of it.
+        record: Vec<u8>,
+    },
+    /// An account goes.
+    DropAccount {
+        /// The user's name.
+        user: String,
+        /// The host pattern.
+        host: String,
+    },
+    /// Numbers of indexes below this one are taken.
+    NextId(u32),
+}
+
+/// Writes changes as records.
+pub fn write_changes(changes: &[CatalogChange], writes: &mut WriteSet) {
+    for change in changes {
+        match change {
+            CatalogChange::PutDatabase(database) => {
+                put(writes, &key(DATABASE, &[&database.name]), &json(database));
+            }
+            CatalogChange::DropDatabase(name) => writes.delete(&key(DATABASE, &[name])),
+            CatalogChange::PutTable(table) => {
+                put(writes, &key(TABLE, &[&table.database, &table.name]), &json(table));
+            }
+            CatalogChange::DropTable { database, name } => writes.delete(&key(TABLE, &[database, name])),
+            CatalogChange::ForgetAutoIncrement { .. } => {}
+            CatalogChange::PutAccount { user, host, record } => {
+                put(writes, &key(ACCOUNT, &[user, host]), record);
+            }
+            CatalogChange::DropAccount { user, host } => writes.delete(&key(ACCOUNT, &[user, host])),
+            CatalogChange::NextId(next) => put(writes, &key(NEXT_ID, &[]), &json(next)),
+        }
+    }
+}
+
+fn put(writes: &mut WriteSet, key: &[u8], body: &[u8]) {
+    let mut payload = Vec::with_capacity(1 + body.len());
+    payload.push(FORMAT);
+    payload.extend_from_slice(body);
+    writes.put(key, &payload);
+}
+
+fn json(value: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("a catalog record is plain data")
+}
+
+fn key(kind: u8, names: &[&str]) -> Vec<u8> {
+    let mut key = IndexId::CATALOG.to_be_bytes().to_vec();
+    key.push(kind);
+    for (n, name) in names.iter().enumerate() {
+        if n > 0 {
+            key.push(0);
+        }
+        key.extend_from_slice(name.as_bytes());
+    }
+    key
+}
+
+/// Reads a record; `payload` is the value without its version.
+///
+/// # Errors
+/// For a record that this version does not know, or that is not whole.
+pub(super) fn read_record(key: &[u8], payload: &[u8]) -> Result<CatalogChange> {
+    let malformed = || {
+        let name = String::from_utf8_lossy(key.get(IndexId::LENGTH..).unwrap_or_default()).replace('\0', ".");
+        Error::with_message(
+            paceline_types::error_code::ER_NOT_FORM_FILE,
+            format!("Incorrect information in the catalog's record '{name}'"),
+        )
+    };
+    let (kind, name) = key
+        .get(IndexId::LENGTH..)
+        .and_then(<[u8]>::split_first)
+        .ok_or_else(malformed)?;
+    let (format, body) = payload.split_first().ok_or_else(malformed)?;
+    if *format != FORMAT {
+        return Err(malformed());
+    }
+    let change = match *kind {
+        DATABASE => CatalogChange::PutDatabase(serde_json::from_slice(body).map_err(|_| malformed())?),
+        TABLE => CatalogChange::PutTable(serde_json::from_slice(body).map_err(|_| malformed())?),
+        NEXT_ID => CatalogChange::NextId(serde_json::from_slice(body).map_err(|_| malformed())?),
+        ACCOUNT => {
+            let name = std::str::from_utf8(name).map_err(|_| malformed())?;
+            let (user, host) = name.split_once('\0').ok_or_else(malformed)?;
+            CatalogChange::PutAccount {
+                user: user.to_owned(),
+                host: host.to_owned(),
+                record: body.to_vec(),
+            }
+        }
+        _ => return Err(malformed()),
+    };
+    Ok(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_types::Collation;
+
+    #[test]
+    fn a_record_returns() {
+        let database = DatabaseDefinition {
+            name: "shop".into(),
+            collation: Collation::Utf8mb4GeneralCi,
+            comment: "x".into(),
+        };
+        let change = CatalogChange::PutDatabase(database.clone());
+        let mut payload = vec![FORMAT];
+        payload.extend(json(&database));
+        assert_eq!(read_record(&key(DATABASE, &["shop"]), &payload).unwrap(), change);
+        payload[0] = 2;
+        assert!(read_record(&key(DATABASE, &["shop"]), &payload).is_err());
+        assert!(read_record(&key(b'?', &["shop"]), &[1]).is_err());
+        assert!(read_record(&IndexId::CATALOG.to_be_bytes(), &[1]).is_err());
+    }
+}

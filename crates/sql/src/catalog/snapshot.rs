@@ -1,0 +1,273 @@
+//! The catalog at one moment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use paceline_storage::{Direction, IndexId, StorageSnapshot, value_payload, value_version};
+use paceline_types::Version;
+
+use super::auto_increment::AutoIncrement;
+use super::definition::DatabaseDefinition;
+use super::record::{CatalogChange, read_record};
+use super::table::TableDefinition;
+use super::{SYSTEM_DATABASE, system};
+use crate::error::Result;
+
+/// A database and its tables.
+#[derive(Debug, Clone)]
+pub struct Database {
+    definition: DatabaseDefinition,
+    tables: BTreeMap<Box<str>, Arc<TableDefinition>>,
+}
+
+impl Database {
+    /// What is known of it.
+    pub fn definition(&self) -> &DatabaseDefinition {
+        &self.definition
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// Its tables by name.
+    pub fn tables(&self) -> impl Iterator<Item = &Arc<TableDefinition>> {
+        self.tables.values()
+    }
+
+    /// A table of it.
+    pub fn table(&self, name: &str) -> Option<&Arc<TableDefinition>> {
+        self.tables.get(name)
+    }
+}
+
+/// All databases, tables and accounts at one moment. Immutable; cheap to copy.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    databases: BTreeMap<Box<str>, Arc<Database>>,
+    accounts: Arc<BTreeMap<(Box<str>, Box<str>), Arc<[u8]>>>,
+    /// Counts accounts' changes.
+    accounts_version: u64,
+    next_id: u32,
+    version: Version,
+}
+
+impl Catalog {
+    /// The catalog of a new data directory: nothing but the system's own tables.
+    pub fn new() -> Self {
+        let mut catalog = Catalog {
+            next_id: IndexId::FIRST_USER,
+            ..Catalog::default()
+        };
+        catalog.add_system_tables();
+        catalog
+    }
+
+    /// Reads the catalog.
+    ///
+    /// # Errors
+    /// If it cannot be read, or holds what this version does not know.
+    pub fn load(snapshot: &StorageSnapshot) -> Result<Self> {
+        let mut catalog = Catalog::new();
+        let mut records = snapshot.scan(IndexId::CATALOG.range(), Direction::Forward);
+        while let Some((key, value)) = records.next()? {
+            let version = value_version(value).unwrap_or(Version::ZERO);
+            let change = read_record(key, value_payload(value))?;
+            catalog.apply(&change, version)?;
+        }
+        catalog.version = snapshot.position();
+        Ok(catalog)
+    }
+
+    fn add_system_tables(&mut self) {
+        let tables = system::tables()
+            .into_iter()
+            .map(|description| {
+                let name = description.name.as_str().into();
+                let table = TableDefinition::new(description, Version::ZERO, Arc::default())
+                    .expect("system tables are well defined");
+                (name, Arc::new(table))
+            })
+            .collect();
+        let database = Database {
+            definition: system::database(),
+            tables,
+        };
+        self.databases.insert(SYSTEM_DATABASE.into(), Arc::new(database));
+    }
+
+    /// The databases by name, those aside that are made on demand.
+    pub fn databases(&self) -> impl Iterator<Item = &Arc<Database>> {
+        self.databases.values()
+    }
+
+    /// A database.
+    pub fn database(&self, name: &str) -> Option<&Arc<Database>> {
+        self.databases.get(name)
+    }
+
+    /// A table.
+    #[inline]
+    pub fn table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
+        self.databases.get(database)?.tables.get(name)
+    }
+
+    /// All tables.
+    pub fn tables(&self) -> impl Iterator<Item = &Arc<TableDefinition>> {
+        self.databases
+            .values()
+            .flat_map(|database| database.tables.values())
+    }
+
+    /// The accounts: user, host pattern, and what the server keeps of each.
+    pub fn accounts(&self) -> impl Iterator<Item = (&str, &str, &Arc<[u8]>)> {
+        self.accounts
+            .iter()
+            .map(|((user, host), record)| (&**user, &**host, record))
+    }
+
+    /// Grows with each change of an account.
+    pub fn accounts_version(&self) -> u64 {
+        self.accounts_version
+    }
+
+    /// The log's position that the catalog was last changed at.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// The first number of an index that has not been given out.
+    pub fn next_id(&self) -> u32 {
+        self.next_id
+    }
+
+    /// The catalog after these changes, which stand at `version` in the log.
+    ///
+    /// # Errors
+    /// If a table's description contradicts itself, which a planned one never does.
+    pub fn changed(&self, changes: &[CatalogChange], version: Version) -> Result<Catalog> {
+        let mut next = self.clone();
+        for change in changes {
+            next.apply(change, version)?;
+        }
+        next.version = version;
+        Ok(next)
+    }
+
+    fn apply(&mut self, change: &CatalogChange, version: Version) -> Result<()> {
+        match change {
+            CatalogChange::PutDatabase(definition) => {
+                let tables = self
+                    .databases
+                    .get(definition.name.as_str())
+                    .map(|old| old.tables.clone())
+                    .unwrap_or_default();
+                let database = Database {
+                    definition: definition.clone(),
+                    tables,
+                };
+                self.databases
+                    .insert(definition.name.as_str().into(), Arc::new(database));
+            }
+            CatalogChange::DropDatabase(name) => {
+                self.databases.remove(name.as_str());
+            }
+            CatalogChange::PutTable(description) => {
+                let counter = self.counter_of(description.id);
+                let table = TableDefinition::new((**description).clone(), version, counter)?;
+                for id in table.indexes().iter().map(|index| index.id).chain(table.hidden) {
+                    self.note_id(id);
+                }
+                if let Some(database) = self.database_mut(&description.database) {
+                    database
+                        .tables
+                        .insert(description.name.as_str().into(), Arc::new(table));
+                }
+            }
+            CatalogChange::DropTable { database, name } => {
+                if let Some(database) = self.database_mut(database) {
+                    database.tables.remove(name.as_str());
+                }
+            }
+            CatalogChange::ForgetAutoIncrement { database, name } => {
+                if let Some(table) = self.table(database, name) {
+                    table.auto_increment().forget();
+                }
+            }
+            CatalogChange::PutAccount { user, host, record } => {
+                let account = (user.as_str().into(), host.as_str().into());
+                Arc::make_mut(&mut self.accounts).insert(account, record.as_slice().into());
+                self.accounts_version += 1;
+            }
+            CatalogChange::DropAccount { user, host } => {
+                Arc::make_mut(&mut self.accounts).remove(&(user.as_str().into(), host.as_str().into()));
+                self.accounts_version += 1;
+            }
+            CatalogChange::NextId(next) => self.next_id = self.next_id.max(*next),
+        }
+        Ok(())
+    }
+
+    fn note_id(&mut self, id: u32) {
+        self.next_id = self.next_id.max((id & 0x7FFF_FFFF) + 1);
+    }
+
+    fn database_mut(&mut self, name: &str) -> Option<&mut Database> {
+        self.databases.get_mut(name).map(Arc::make_mut)
+    }
+
+    /// The counter of the table with that number, under whatever name it is known now.
+    fn counter_of(&self, id: u32) -> Arc<AutoIncrement> {
+        let known = self.tables().find(|table| table.id == id);
+        known
+            .map(|table| table.auto_increment().clone())
+            .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_types::Collation;
+
+    fn database(name: &str) -> CatalogChange {
+        CatalogChange::PutDatabase(DatabaseDefinition {
+            name: name.into(),
+            collation: Collation::Utf8mb4GeneralCi,
+            comment: String::new(),
+        })
+    }
+
+    #[test]
+    fn a_change_leaves_the_catalog_before_as_it_was() {
+        let before = Catalog::new();
+        let after = before
+            .changed(&[database("a"), CatalogChange::NextId(5_000)], Version::new(1, 4))
+            .unwrap();
+        assert!(before.database("a").is_none() && after.database("a").is_some());
+        assert_eq!((before.next_id(), after.next_id()), (IndexId::FIRST_USER, 5_000));
+        let gone = after
+            .changed(&[CatalogChange::DropDatabase("a".into())], Version::new(1, 8))
+            .unwrap();
+        assert!(gone.database("a").is_none() && gone.database(SYSTEM_DATABASE).is_some());
+    }
+
+    #[test]
+    fn accounts_are_counted() {
+        let put = CatalogChange::PutAccount {
+            user: "root".into(),
+            host: "localhost".into(),
+            record: b"{}".to_vec(),
+        };
+        let catalog = Catalog::new().changed(&[put], Version::new(1, 4)).unwrap();
+        assert_eq!(
+            catalog
+                .accounts()
+                .map(|(user, host, _)| (user, host))
+                .collect::<Vec<_>>(),
+            [("root", "localhost")]
+        );
+        assert_eq!(catalog.accounts_version(), 1);
+    }
+}

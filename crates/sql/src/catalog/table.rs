@@ -1,0 +1,324 @@
+//! A table as the rest of the server uses it: its description, and what follows from that.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use paceline_binlog::LoggedTable;
+use paceline_binlog::event::{EventBody, TableId, TableMapEvent};
+use paceline_storage::{
+    ColumnSchema, Direction, HiddenIndexes, IndexId, IndexSchema, KeyPart, StorageSnapshot, TableSchema,
+};
+use paceline_types::convert::{self, ConvertContext};
+use paceline_types::sort_key::Nullability;
+use paceline_types::table_map_metadata::{self, MappedColumn, RowMetadata};
+use paceline_types::temporal::DateModes;
+use paceline_types::{DateTime, TimeZone, Value, Version};
+
+use super::auto_increment::AutoIncrement;
+use super::definition::{
+    CheckConstraint, ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription,
+};
+use crate::error::{Error, Result};
+
+/// A table. Immutable, made once for each of its definitions; dereferences to its [`TableDescription`].
+pub struct TableDefinition {
+    description: TableDescription,
+    version: Version,
+    schema: Arc<TableSchema>,
+    default_values: Box<[Option<Value>]>,
+    auto_increment_column: Option<usize>,
+    auto_increment: Arc<AutoIncrement>,
+    /// Table maps, by how much they tell.
+    logged: [OnceLock<LoggedTable>; 3],
+}
+
+impl TableDefinition {
+    /// Makes a table of its description. `version` is the place in the log where it got that.
+    ///
+    /// # Errors
+    /// If the description contradicts itself, which a planned one never does.
+    pub fn new(
+        description: TableDescription,
+        version: Version,
+        auto_increment: Arc<AutoIncrement>,
+    ) -> Result<Self> {
+        let schema = Arc::new(schema_of(&description)?);
+        let default_values = description.columns.iter().map(default_value).collect();
+        let auto_increment_column = description
+            .columns
+            .iter()
+            .position(|column| column.auto_increment);
+        Ok(Self {
+            description,
+            version,
+            schema,
+            default_values,
+            auto_increment_column,
+            auto_increment,
+            logged: Default::default(),
+        })
+    }
+
+    /// What its record holds.
+    pub fn description(&self) -> &TableDescription {
+        &self.description
+    }
+
+    /// Its database.
+    pub fn database(&self) -> &str {
+        &self.description.database
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.description.name
+    }
+
+    /// Its columns, in order.
+    pub fn columns(&self) -> &[ColumnDefinition] {
+        &self.description.columns
+    }
+
+    /// Its indexes; the same as those of [`Self::schema`], by position.
+    pub fn indexes(&self) -> &[IndexDefinition] {
+        &self.description.indexes
+    }
+
+    /// Its check constraints, those of columns aside.
+    pub fn checks(&self) -> &[CheckConstraint] {
+        &self.description.checks
+    }
+
+    /// Where in the log it got its present definition.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// What the engines know of it.
+    pub fn schema(&self) -> &Arc<TableSchema> {
+        &self.schema
+    }
+
+    /// The value of a column's literal default; `None` where the default is none, or no literal.
+    pub fn default_value(&self, column: usize) -> Option<&Value> {
+        self.default_values[column].as_ref()
+    }
+
+    /// The column with AUTO_INCREMENT.
+    pub fn auto_increment_column(&self) -> Option<usize> {
+        self.auto_increment_column
+    }
+
+    /// The counter of that column.
+    pub fn auto_increment(&self) -> &Arc<AutoIncrement> {
+        &self.auto_increment
+    }
+
+    /// The highest value of the AUTO_INCREMENT column in a snapshot; 0 for none, and where its index does not tell.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    pub fn auto_increment_highest(&self, snapshot: &StorageSnapshot) -> Result<u64> {
+        let Some(column) = self.auto_increment_column else {
+            return Ok(0);
+        };
+        let Some(index) = self
+            .indexes()
+            .iter()
+            .position(|index| index.parts[0].column == column)
+        else {
+            return Ok(0);
+        };
+        let mut entries = snapshot.scan(self.schema.indexes()[index].id.range(), Direction::Backward);
+        let Some((key, value)) = entries.next()? else {
+            return Ok(0);
+        };
+        let mut row_key = Vec::new();
+        self.schema
+            .append_row_key_of_entry(index, key, value, &mut row_key)?;
+        let Some(row) = snapshot.get(&row_key)? else {
+            return Ok(0);
+        };
+        let image = self.schema.image(row.payload());
+        Ok(image.column(column)?.into_owned().as_auto_increment())
+    }
+
+    /// The offset of the column of that name, in any case.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns()
+            .iter()
+            .position(|column| same_name(&column.name, name))
+    }
+
+    /// The position of the index of that name, in any case.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.indexes()
+            .iter()
+            .position(|index| same_name(&index.name, name))
+    }
+
+    /// The number of the table that its table maps carry.
+    pub fn table_id(&self) -> TableId {
+        TableId(u64::from(self.description.id & 0x7FFF_FFFF))
+    }
+
+    /// The table map that precedes its rows in the log.
+    pub fn logged(&self, metadata: RowMetadata) -> &LoggedTable {
+        let place = match metadata {
+            RowMetadata::NoLog => 0,
+            RowMetadata::Minimal => 1,
+            RowMetadata::Full => 2,
+        };
+        self.logged[place].get_or_init(|| self.table_map(metadata))
+    }
+
+    fn table_map(&self, metadata: RowMetadata) -> LoggedTable {
+        let mut head = Vec::new();
+        TableMapEvent {
+            table_id: self.table_id(),
+            flags: TableMapEvent::FLAG_BIT_LENGTH_EXACT,
+            database: self.database().as_bytes(),
+            table: self.name().as_bytes(),
+            column_types: &[],
+            metadata: &[],
+            nullable: &[],
+            optional_metadata: &[],
+        }
+        .encode_body(&mut head);
+        // The count of columns and the length of their metadata: one byte each, both zero here.
+        head.truncate(head.len() - 2);
+        let columns: Vec<MappedColumn<'_>> = self
+            .columns()
+            .iter()
+            .map(|column| MappedColumn {
+                name: &column.name,
+                data_type: &column.data_type,
+                nullable: column.nullable,
+            })
+            .collect();
+        let primary_key: Vec<(usize, u32)> = self
+            .indexes()
+            .iter()
+            .find(|index| index.kind == IndexKind::Primary)
+            .map(|index| {
+                index
+                    .parts
+                    .iter()
+                    .map(|part| (part.column, part.prefix_length.unwrap_or(0)))
+                    .collect()
+            })
+            .unwrap_or_default();
+        table_map_metadata::append_columns(&columns, &primary_key, metadata, &mut head);
+        let map = TableMapEvent::decode(&head).expect("a table map that was just encoded");
+        LoggedTable::new(&map)
+    }
+}
+
+impl Deref for TableDefinition {
+    type Target = TableDescription;
+
+    fn deref(&self) -> &TableDescription {
+        &self.description
+    }
+}
+
+impl fmt::Debug for TableDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableDefinition")
+            .field("description", &self.description)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether two names of columns or indexes are the same.
+pub(crate) fn same_name(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || (!(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase())
+}
+
+/// What the engines need to know of a table.
+///
+/// # Errors
+/// If the description contradicts itself.
+pub(crate) fn schema_of(description: &TableDescription) -> Result<TableSchema> {
+    let columns = description.columns.iter().map(column_schema).collect();
+    let indexes = description.indexes.iter().map(index_schema).collect();
+    let [rows, hash] = description.hidden.map(IndexId::new);
+    TableSchema::new(columns, indexes, HiddenIndexes { rows, hash }).map_err(Error::from)
+}
+
+pub(crate) fn column_schema(column: &ColumnDefinition) -> ColumnSchema {
+    ColumnSchema {
+        data_type: column.data_type.clone(),
+        nullability: if column.nullable {
+            Nullability::Nullable
+        } else {
+            Nullability::NotNull
+        },
+    }
+}
+
+fn index_schema(index: &IndexDefinition) -> IndexSchema {
+    use paceline_storage::IndexKind as Stored;
+    IndexSchema {
+        id: IndexId::new(index.id),
+        kind: match index.kind {
+            IndexKind::Primary => Stored::Primary,
+            IndexKind::Unique => Stored::Unique,
+            IndexKind::Plain => Stored::Secondary,
+        },
+        parts: index
+            .parts
+            .iter()
+            .map(|part| KeyPart {
+                column: part.column,
+                prefix: part.prefix_length,
+            })
+            .collect(),
+    }
+}
+
+/// A literal default as a value of its column.
+fn default_value(column: &ColumnDefinition) -> Option<Value> {
+    match &column.default {
+        ColumnDefault::None | ColumnDefault::CurrentTimestamp(_) | ColumnDefault::Expression(_) => None,
+        ColumnDefault::Null => Some(Value::Null),
+        ColumnDefault::Literal(text) => Some(literal_value(column, text)),
+    }
+}
+
+/// The value that a stored literal stands for. It was checked when it was stored.
+pub(crate) fn literal_value(column: &ColumnDefinition, text: &str) -> Value {
+    let data_type = &column.data_type;
+    let value = if data_type.is_binary_string() {
+        Value::Bytes(text.chars().map(|character| character as u8).collect())
+    } else if matches!(data_type, paceline_types::DataType::Bit { .. }) {
+        text.parse().map_or(Value::Null, Value::UInt)
+    } else {
+        Value::Text(text.to_owned())
+    };
+    let context = ConvertContext {
+        date_modes: DateModes::default(),
+        time_zone: &TimeZone::UTC,
+        now: DateTime::default(),
+    };
+    convert::assign(value, data_type, &context).value
+}
+
+/// AUTO_INCREMENT reads any number.
+trait AsAutoIncrement {
+    fn as_auto_increment(&self) -> u64;
+}
+
+impl AsAutoIncrement for Value {
+    fn as_auto_increment(&self) -> u64 {
+        match self {
+            Value::Int(value) => u64::try_from(*value).unwrap_or(0),
+            Value::UInt(value) => *value,
+            Value::Float(value) if *value > 0.0 => *value as u64,
+            Value::Double(value) if *value > 0.0 => *value as u64,
+            _ => 0,
+        }
+    }
+}
