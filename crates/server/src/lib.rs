@@ -1,1 +1,3 @@
-//! Placeholder.
+//! The server.
+
+pub mod information_schema;

@@ -1,0 +1,479 @@
+//! The tables that describe databases, tables, columns and indexes.
+
+use std::sync::Arc;
+
+use paceline_sql::catalog::{ColumnDefault, ColumnDefinition, IndexKind, TableDescription, TableEngine};
+use paceline_types::{DataType, Timestamp, Value};
+
+use super::{DATABASE, Row, Sources, number, number_or_null, table_names, text, text_or_null, yes_no};
+
+const CATALOG: &str = "def";
+const INFORMATION_SCHEMA_COLLATION: &str = "utf8mb3_general_ci";
+
+fn for_each_table(sources: &dyn Sources, mut take: impl FnMut(&Arc<TableDescription>)) {
+    for database in sources.databases() {
+        for table in sources.tables(&database.name) {
+            take(&table);
+        }
+    }
+}
+
+pub(super) fn schemata(sources: &dyn Sources) -> Vec<Row> {
+    let row = |name: &str, charset: &str, collation: &str, comment: &str| {
+        vec![
+            text(CATALOG),
+            text(name),
+            text(charset),
+            text(collation),
+            Value::Null,
+            text(comment),
+        ]
+    };
+    let mut rows = vec![row(DATABASE, "utf8mb3", INFORMATION_SCHEMA_COLLATION, "")];
+    rows.extend(sources.databases().iter().map(|database| {
+        row(
+            &database.name,
+            database.collation.charset().name(),
+            database.collation.name(),
+            &database.comment,
+        )
+    }));
+    rows
+}
+
+/// A time in the session's zone.
+fn time(sources: &dyn Sources, seconds: i64) -> Value {
+    u32::try_from(seconds).map_or(Value::Null, |seconds| {
+        Value::DateTime(Timestamp::new(seconds, 0, 0).to_datetime(&sources.time_zone()))
+    })
+}
+
+pub(super) fn tables(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows: Vec<Row> = table_names().map(own_table).collect();
+    for_each_table(sources, |table| {
+        let size = sources.table_size(table);
+        let is_memory = table.engine == TableEngine::Memory;
+        rows.push(vec![
+            text(CATALOG),
+            text(&*table.database),
+            text(&*table.name),
+            text("BASE TABLE"),
+            text(table.engine.name()),
+            number(if is_memory { 10 } else { 11 }),
+            text(table.row_format.clone().map_or_else(
+                || if is_memory { "Fixed" } else { "Dynamic" }.to_owned(),
+                capitalized,
+            )),
+            number(size.rows),
+            number(size.data_bytes.checked_div(size.rows).unwrap_or(0)),
+            number(size.data_bytes),
+            number(0),
+            number(size.index_bytes),
+            number(0),
+            number_or_null(sources.auto_increment(table)),
+            time(sources, table.created_seconds),
+            Value::Null,
+            Value::Null,
+            text(table.collation.name()),
+            Value::Null,
+            text(create_options(table)),
+            text(&*table.comment),
+            number(0),
+            text("N"),
+        ]);
+    });
+    rows
+}
+
+/// A table of this database, in its own list.
+fn own_table(name: &str) -> Row {
+    let mut row = vec![
+        text(CATALOG),
+        text(DATABASE),
+        text(name),
+        text("SYSTEM VIEW"),
+        text("MEMORY"),
+        number(11),
+        text("Fixed"),
+    ];
+    row.extend([
+        Value::Null,
+        number(0),
+        number(0),
+        number(0),
+        number(0),
+        number(0),
+        Value::Null,
+    ]);
+    row.extend([
+        Value::Null,
+        Value::Null,
+        Value::Null,
+        text(INFORMATION_SCHEMA_COLLATION),
+        Value::Null,
+        text(""),
+        text(""),
+    ]);
+    row.extend([number(0), text("Y")]);
+    row
+}
+
+fn create_options(table: &TableDescription) -> String {
+    let row_format = table
+        .row_format
+        .iter()
+        .map(|format| format!("row_format={format}"));
+    let options = table
+        .options
+        .iter()
+        .map(|(name, value)| format!("{}={}", name.to_lowercase(), value));
+    row_format.chain(options).collect::<Vec<_>>().join(" ")
+}
+
+fn capitalized(word: String) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| {
+        first
+            .to_uppercase()
+            .chain(letters.flat_map(char::to_lowercase))
+            .collect()
+    })
+}
+
+/// `PRI`, `UNI`, `MUL` or nothing: the strongest index that begins with the column.
+pub(crate) fn column_key(table: &TableDescription, column: usize) -> &'static str {
+    let is_primary = |index: &&paceline_sql::catalog::IndexDefinition| index.kind == IndexKind::Primary;
+    if table
+        .indexes
+        .iter()
+        .filter(is_primary)
+        .any(|index| index.parts.iter().any(|part| part.column == column))
+    {
+        return "PRI";
+    }
+    let mut first = table
+        .indexes
+        .iter()
+        .filter(|index| index.parts.first().is_some_and(|part| part.column == column));
+    match first
+        .clone()
+        .find(|index| index.kind == IndexKind::Unique && index.parts.len() == 1)
+    {
+        Some(_) => "UNI",
+        None if first.next().is_some() => "MUL",
+        None => "",
+    }
+}
+
+/// The default as MariaDB writes it: a literal in quotes, a number or an expression bare; `NULL` is a word.
+pub(crate) fn column_default(column: &ColumnDefinition) -> Option<String> {
+    match &column.default {
+        ColumnDefault::None if column.nullable => Some("NULL".to_owned()),
+        ColumnDefault::None => None,
+        ColumnDefault::Null => Some("NULL".to_owned()),
+        ColumnDefault::CurrentTimestamp(decimals) => Some(current_timestamp(*decimals)),
+        ColumnDefault::Expression(expression) => Some(expression.clone()),
+        ColumnDefault::Literal(literal) => Some(match &column.data_type {
+            DataType::Bit { .. } => format!("b'{:b}'", literal.parse::<u64>().unwrap_or(0)),
+            data_type if data_type.is_numeric() || matches!(data_type, DataType::Year) => literal.clone(),
+            _ => format!("'{}'", literal.replace('\'', "''")),
+        }),
+    }
+}
+
+fn current_timestamp(decimals: u8) -> String {
+    if decimals == 0 {
+        "current_timestamp()".to_owned()
+    } else {
+        format!("current_timestamp({decimals})")
+    }
+}
+
+/// `auto_increment`, `on update current_timestamp()`, `INVISIBLE`.
+pub(crate) fn column_extra(column: &ColumnDefinition) -> String {
+    let mut extra = Vec::new();
+    if column.auto_increment {
+        extra.push("auto_increment".to_owned());
+    }
+    if let Some(decimals) = column.on_update {
+        extra.push(format!("on update {}", current_timestamp(decimals)));
+    }
+    if column.invisible {
+        extra.push("INVISIBLE".to_owned());
+    }
+    extra.join(", ")
+}
+
+/// What MariaDB says of a column's length, precision, scale and fraction, each where it applies.
+#[derive(Default)]
+struct Measures {
+    characters: Option<u64>,
+    bytes: Option<u64>,
+    precision: Option<u64>,
+    scale: Option<u64>,
+    fraction: Option<u64>,
+}
+
+impl Measures {
+    fn of(data_type: &DataType) -> Self {
+        let mut measures = Measures::default();
+        let characters = |length: u64| {
+            (
+                Some(length),
+                Some(length * u64::from(data_type.charset().max_bytes_per_character())),
+            )
+        };
+        match data_type {
+            DataType::Integer(integer) => {
+                let digits = match (integer.width.bytes(), data_type.is_unsigned()) {
+                    (1, _) => 3,
+                    (2, _) => 5,
+                    (3, _) => 7,
+                    (4, _) => 10,
+                    (_, true) => 20,
+                    (_, false) => 19,
+                };
+                (measures.precision, measures.scale) = (Some(digits), Some(0));
+            }
+            DataType::Decimal(decimal) => {
+                (measures.precision, measures.scale) =
+                    (Some(decimal.precision.into()), Some(decimal.scale.into()));
+            }
+            DataType::Float(float) | DataType::Double(float) => match float.fixed {
+                Some(fixed) => {
+                    (measures.precision, measures.scale) =
+                        (Some(fixed.precision.into()), Some(fixed.scale.into()))
+                }
+                None => {
+                    measures.precision = Some(if matches!(data_type, DataType::Float(_)) {
+                        12
+                    } else {
+                        22
+                    })
+                }
+            },
+            DataType::Bit { length } => measures.precision = Some(u64::from(*length)),
+            DataType::Time { decimals }
+            | DataType::DateTime { decimals }
+            | DataType::Timestamp { decimals } => {
+                measures.fraction = Some(u64::from(*decimals));
+            }
+            DataType::Date | DataType::Year => {}
+            DataType::Text { size, .. } => {
+                (measures.characters, measures.bytes) = (Some(size.max_bytes()), Some(size.max_bytes()))
+            }
+            DataType::Blob { size } => {
+                (measures.characters, measures.bytes) = (Some(size.max_bytes()), Some(size.max_bytes()))
+            }
+            DataType::Json => {
+                (measures.characters, measures.bytes) = (Some(u64::from(u32::MAX)), Some(u64::from(u32::MAX)))
+            }
+            DataType::Enum { labels, .. } => {
+                let longest = labels
+                    .iter()
+                    .map(|label| label.chars().count())
+                    .max()
+                    .unwrap_or(0);
+                (measures.characters, measures.bytes) = characters(longest as u64);
+            }
+            DataType::Set { labels, .. } => {
+                let all: usize = labels.iter().map(|label| label.chars().count() + 1).sum();
+                (measures.characters, measures.bytes) = characters(all.saturating_sub(1) as u64);
+            }
+            other => (measures.characters, measures.bytes) = characters(other.max_characters().unwrap_or(0)),
+        }
+        measures
+    }
+}
+
+/// The type's name without attributes, as COLUMNS.DATA_TYPE has it.
+fn bare_name(data_type: &DataType) -> String {
+    let whole = data_type.to_string();
+    whole.split(['(', ' ']).next().unwrap_or_default().to_owned()
+}
+
+pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(sources, |table| {
+        let privileges = sources.column_privileges(&table.database);
+        for (offset, column) in table.columns.iter().enumerate() {
+            let measures = Measures::of(&column.data_type);
+            let has_text = column.data_type.is_text()
+                || matches!(column.data_type, DataType::Enum { .. } | DataType::Set { .. });
+            rows.push(vec![
+                text(CATALOG),
+                text(&*table.database),
+                text(&*table.name),
+                text(&*column.name),
+                number(offset as u64 + 1),
+                text_or_null(column_default(column)),
+                yes_no(column.nullable),
+                text(bare_name(&column.data_type)),
+                number_or_null(measures.characters),
+                number_or_null(measures.bytes),
+                number_or_null(measures.precision),
+                number_or_null(measures.scale),
+                number_or_null(measures.fraction),
+                text_or_null(has_text.then(|| column.data_type.charset().name())),
+                text_or_null(has_text.then(|| column.data_type.collation().name())),
+                text(column.data_type.to_string()),
+                text(column_key(table, offset)),
+                text(column_extra(column)),
+                text(&*privileges),
+                text(&*column.comment),
+                text("NEVER"),
+                Value::Null,
+            ]);
+        }
+    });
+    rows
+}
+
+pub(super) fn statistics(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(sources, |table| {
+        let size = sources.table_size(table);
+        for index in &table.indexes {
+            for (number_in_index, part) in index.parts.iter().enumerate() {
+                let column = &table.columns[part.column];
+                let is_whole = number_in_index + 1 == index.parts.len();
+                let cardinality = if index.kind.is_unique() && is_whole {
+                    size.rows
+                } else {
+                    size.rows / 2
+                };
+                rows.push(vec![
+                    text(CATALOG),
+                    text(&*table.database),
+                    text(&*table.name),
+                    Value::Int(i64::from(!index.kind.is_unique())),
+                    text(&*table.database),
+                    text(&*index.name),
+                    number(number_in_index as u64 + 1),
+                    text(&*column.name),
+                    text(if part.descending { "D" } else { "A" }),
+                    Value::Int(i64::try_from(cardinality).unwrap_or(i64::MAX)),
+                    part.prefix_length
+                        .map_or(Value::Null, |length| Value::Int(length.into())),
+                    Value::Null,
+                    text(if column.nullable { "YES" } else { "" }),
+                    text(index.algorithm.as_deref().unwrap_or("BTREE")),
+                    text(""),
+                    text(&*index.comment),
+                    yes_no(index.ignored),
+                ]);
+            }
+        }
+    });
+    rows
+}
+
+pub(super) fn key_column_usage(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(sources, |table| {
+        for index in table.indexes.iter().filter(|index| index.kind.is_unique()) {
+            for (position, part) in index.parts.iter().enumerate() {
+                rows.push(vec![
+                    text(CATALOG),
+                    text(&*table.database),
+                    text(&*index.name),
+                    text(CATALOG),
+                    text(&*table.database),
+                    text(&*table.name),
+                    text(&*table.columns[part.column].name),
+                    Value::Int(position as i64 + 1),
+                    Value::Null,
+                    Value::Null,
+                    Value::Null,
+                    Value::Null,
+                ]);
+            }
+        }
+    });
+    rows
+}
+
+/// Check constraints: name, level, expression; those of columns first.
+fn checks(table: &TableDescription) -> impl Iterator<Item = (&str, &'static str, &str)> {
+    let columns = table
+        .columns
+        .iter()
+        .filter_map(|column| Some((&*column.name, "Column", column.check.as_deref()?)));
+    columns.chain(
+        table
+            .checks
+            .iter()
+            .map(|check| (&*check.name, "Table", &*check.expression)),
+    )
+}
+
+pub(super) fn table_constraints(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(sources, |table| {
+        let mut push = |name: &str, kind: &str| {
+            rows.push(vec![
+                text(CATALOG),
+                text(&*table.database),
+                text(name),
+                text(&*table.database),
+                text(&*table.name),
+                text(kind),
+            ]);
+        };
+        for index in &table.indexes {
+            match index.kind {
+                IndexKind::Primary => push(&index.name, "PRIMARY KEY"),
+                IndexKind::Unique => push(&index.name, "UNIQUE"),
+                IndexKind::Plain => {}
+            }
+        }
+        for (name, _, _) in checks(table) {
+            push(name, "CHECK");
+        }
+    });
+    rows
+}
+
+pub(super) fn check_constraints(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(sources, |table| {
+        for (name, level, expression) in checks(table) {
+            rows.push(vec![
+                text(CATALOG),
+                text(&*table.database),
+                text(&*table.name),
+                text(name),
+                text(level),
+                text(expression),
+            ]);
+        }
+    });
+    rows
+}
+
+/// One row a table: it is not partitioned.
+pub(super) fn partitions(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(sources, |table| {
+        let size = sources.table_size(table);
+        let mut row = vec![text(CATALOG), text(&*table.database), text(&*table.name)];
+        row.extend(std::iter::repeat_n(Value::Null, 9));
+        row.extend([
+            number(size.rows),
+            number(size.data_bytes.checked_div(size.rows).unwrap_or(0)),
+            number(size.data_bytes),
+            Value::Null,
+            number(size.index_bytes),
+            number(0),
+            time(sources, table.created_seconds),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            text(""),
+            text(""),
+            Value::Null,
+        ]);
+        rows.push(row);
+    });
+    rows
+}

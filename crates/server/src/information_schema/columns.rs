@@ -1,0 +1,102 @@
+//! The columns of every table, read from MariaDB's declarations in `columns.txt`:
+//! `TABLE: NAME type[?]; NAME type[?]; …`, where `?` means nullable.
+
+use std::sync::OnceLock;
+
+use paceline_sql::expr::ExprType;
+use paceline_sql::session::VirtualColumn;
+use paceline_types::data_type::{DecimalType, IntegerType, IntegerWidth, Sign};
+use paceline_types::{BlobSize, Collation, DataType};
+
+static DECLARATIONS: &str = include_str!("columns.txt");
+
+/// Every table's name and columns, by name.
+pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static [VirtualColumn])> {
+    static TABLES: OnceLock<Vec<(&'static str, Vec<VirtualColumn>)>> = OnceLock::new();
+    TABLES
+        .get_or_init(|| DECLARATIONS.lines().map(table).collect())
+        .iter()
+        .map(|(name, columns)| (*name, columns.as_slice()))
+}
+
+/// The columns of a table; `None` when there is no such table. Names compare without case.
+pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
+    tables()
+        .find(|(name, _)| name.eq_ignore_ascii_case(table))
+        .map(|(_, columns)| columns)
+}
+
+fn table(line: &'static str) -> (&'static str, Vec<VirtualColumn>) {
+    let (name, columns) = line.split_once(": ").expect("columns.txt: TABLE: columns");
+    (name, columns.split("; ").map(column).collect())
+}
+
+fn column(declaration: &str) -> VirtualColumn {
+    let (name, data_type) = declaration.split_once(' ').expect("columns.txt: NAME type");
+    let (data_type, nullable) = match data_type.strip_suffix('?') {
+        Some(data_type) => (data_type, true),
+        None => (data_type, false),
+    };
+    VirtualColumn {
+        name: name.to_owned(),
+        ty: ExprType::of_column(parse(data_type), nullable),
+    }
+}
+
+fn parse(text: &str) -> DataType {
+    let (text, sign) = match text.strip_suffix(" unsigned") {
+        Some(text) => (text, Sign::Unsigned),
+        None => (text, Sign::Signed),
+    };
+    let (name, arguments) = text
+        .split_once('(')
+        .map_or((text, ""), |(name, rest)| (name, rest.trim_end_matches(')')));
+    let mut numbers = arguments
+        .split(',')
+        .filter_map(|number| number.parse::<u32>().ok());
+    let mut next = || numbers.next().unwrap_or(0);
+    let integer = |width, display_width: u32| {
+        DataType::Integer(IntegerType {
+            display_width: display_width as u8,
+            ..IntegerType::new(width, sign)
+        })
+    };
+    // Everything is described in UTF-8, as MariaDB does; what is sent follows the session's character set.
+    let collation = Collation::Utf8mb4GeneralCi;
+    match name {
+        "varchar" => DataType::VarChar {
+            length: next() as _,
+            collation,
+        },
+        "longtext" => DataType::Text {
+            size: BlobSize::Long,
+            collation,
+        },
+        "blob" => DataType::Blob {
+            size: BlobSize::Normal,
+        },
+        "tinyint" => integer(IntegerWidth::Tiny, next()),
+        "int" => integer(IntegerWidth::Int, next()),
+        "bigint" => integer(IntegerWidth::Big, next()),
+        "datetime" => DataType::DateTime {
+            decimals: next() as u8,
+        },
+        "decimal" => DataType::Decimal(DecimalType::new(next() as u8, next() as u8)),
+        other => unreachable!("columns.txt: type {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_declaration_is_read() {
+        assert!(tables().count() > 30);
+        let tables = columns("tables").expect("it is there");
+        assert_eq!(tables[0].name, "TABLE_CATALOG");
+        assert_eq!(tables.len(), 23);
+        assert!(tables[4].ty.nullable);
+        assert!(columns("nowhere").is_none());
+    }
+}

@@ -1,0 +1,166 @@
+//! `information_schema`: the tables that MariaDB 10.11 has and clients read, with its columns, filled from what this server knows.
+//!
+//! ```text
+//!   columns.txt        every table's columns, as MariaDB declares them
+//!   catalog_tables     SCHEMATA, TABLES, COLUMNS, STATISTICS, … from the catalog
+//!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
+//! ```
+//! Tables about what does not exist here (views, routines, triggers, events, partitions of several parts) are there and
+//! empty, or say "not partitioned", as MariaDB does for a database without any.
+//! What a session may not see, it does not: a database without any privilege leaves no row.
+
+mod catalog_tables;
+mod columns;
+mod server_tables;
+
+use paceline_sql::catalog::{DatabaseDefinition, TableDescription};
+use paceline_types::Value;
+use paceline_types::temporal::TimeZone;
+
+pub use columns::columns;
+
+/// The name of the database.
+pub const DATABASE: &str = "information_schema";
+
+/// A row of any of the tables, in the order of its columns.
+pub type Row = Vec<Value>;
+
+/// How large a table is, about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableSize {
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of the rows.
+    pub data_bytes: u64,
+    /// Bytes of the secondary indexes.
+    pub index_bytes: u64,
+}
+
+/// A session, as PROCESSLIST shows it.
+#[derive(Clone, Debug, Default)]
+pub struct Process {
+    /// The connection id.
+    pub id: u64,
+    /// The user's name.
+    pub user: String,
+    /// `localhost`, or the address and port.
+    pub host: String,
+    /// The current database.
+    pub database: Option<String>,
+    /// `Query`, `Sleep`, …
+    pub command: String,
+    /// How long it has been doing that, in milliseconds.
+    pub time_ms: u64,
+    /// What it is busy with.
+    pub state: Option<String>,
+    /// The statement.
+    pub info: Option<String>,
+    /// The number of its last statement.
+    pub query_id: u64,
+}
+
+/// A privilege that an account has, as the privilege tables show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantedPrivilege {
+    /// `'user'@'host'`.
+    pub grantee: String,
+    /// The database; `None` for a global one.
+    pub database: Option<String>,
+    /// `SELECT`, …; `USAGE` for an account without any.
+    pub privilege: String,
+    /// Whether it may be given on.
+    pub grantable: bool,
+}
+
+/// Which values of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The server's.
+    Global,
+    /// The session's, with the server's where it has none of its own.
+    Session,
+}
+
+/// Where the rows come from. Everything is as the asking session may see it.
+pub trait Sources {
+    /// The databases that the session may see, virtual ones apart, by name.
+    fn databases(&self) -> Vec<DatabaseDefinition>;
+    /// The tables of a database, by name.
+    fn tables(&self, database: &str) -> Vec<std::sync::Arc<TableDescription>>;
+    /// A table's size.
+    fn table_size(&self, table: &TableDescription) -> TableSize;
+    /// The next AUTO_INCREMENT value.
+    fn auto_increment(&self, table: &TableDescription) -> Option<u64>;
+    /// The sessions.
+    fn processes(&self) -> Vec<Process>;
+    /// `SHOW VARIABLES`: names in lower case, by name.
+    fn variables(&self, scope: Scope) -> Vec<(String, String)>;
+    /// `SHOW STATUS`, by name.
+    fn status(&self, scope: Scope) -> Vec<(String, String)>;
+    /// What accounts may do.
+    fn privileges(&self) -> Vec<GrantedPrivilege>;
+    /// The session's time zone.
+    fn time_zone(&self) -> TimeZone;
+    /// The names of the functions that SQL has, in lower case.
+    fn functions(&self) -> Vec<String>;
+    /// What the session's account may do with columns: `select,insert,update,references` or a part of it.
+    fn column_privileges(&self, database: &str) -> String;
+}
+
+/// The names of all tables, in upper case, by name.
+pub fn table_names() -> impl Iterator<Item = &'static str> {
+    columns::tables().map(|(name, _)| name)
+}
+
+/// All rows of a table; `None` when there is no such table. Names compare without case.
+pub fn rows(table: &str, sources: &dyn Sources) -> Option<Vec<Row>> {
+    let (name, _) = columns::tables().find(|(name, _)| name.eq_ignore_ascii_case(table))?;
+    Some(match name {
+        "SCHEMATA" => catalog_tables::schemata(sources),
+        "TABLES" => catalog_tables::tables(sources),
+        "COLUMNS" => catalog_tables::columns(sources),
+        "STATISTICS" => catalog_tables::statistics(sources),
+        "KEY_COLUMN_USAGE" => catalog_tables::key_column_usage(sources),
+        "TABLE_CONSTRAINTS" => catalog_tables::table_constraints(sources),
+        "CHECK_CONSTRAINTS" => catalog_tables::check_constraints(sources),
+        "PARTITIONS" => catalog_tables::partitions(sources),
+        "ENGINES" => server_tables::engines(),
+        "CHARACTER_SETS" => server_tables::character_sets(),
+        "COLLATIONS" => server_tables::collations(),
+        "COLLATION_CHARACTER_SET_APPLICABILITY" => server_tables::collation_applicability(),
+        "PROCESSLIST" => server_tables::processlist(sources),
+        "GLOBAL_VARIABLES" => server_tables::pairs(sources.variables(Scope::Global)),
+        "SESSION_VARIABLES" => server_tables::pairs(sources.variables(Scope::Session)),
+        "GLOBAL_STATUS" => server_tables::pairs(sources.status(Scope::Global)),
+        "SESSION_STATUS" => server_tables::pairs(sources.status(Scope::Session)),
+        "USER_PRIVILEGES" => server_tables::user_privileges(sources),
+        "SCHEMA_PRIVILEGES" => server_tables::schema_privileges(sources),
+        "PLUGINS" => server_tables::plugins(),
+        "SQL_FUNCTIONS" => sources
+            .functions()
+            .into_iter()
+            .map(|name| vec![text(name)])
+            .collect(),
+        _ => Vec::new(),
+    })
+}
+
+fn text(value: impl Into<String>) -> Value {
+    Value::Text(value.into())
+}
+
+fn text_or_null(value: Option<impl Into<String>>) -> Value {
+    value.map_or(Value::Null, text)
+}
+
+fn number(value: u64) -> Value {
+    Value::UInt(value)
+}
+
+fn number_or_null(value: Option<u64>) -> Value {
+    value.map_or(Value::Null, Value::UInt)
+}
+
+fn yes_no(value: bool) -> Value {
+    text(if value { "YES" } else { "NO" })
+}

@@ -1,0 +1,187 @@
+//! The tables that describe the server: engines, character sets, sessions, variables, privileges.
+
+use paceline_types::{Charset, Collation, Decimal, Value};
+
+use super::{GrantedPrivilege, Row, Sources, number, text, text_or_null, yes_no};
+
+/// Engines: name, support, comment, transactions, XA, savepoints.
+pub(crate) const ENGINES: [[&str; 6]; 2] = [
+    [
+        "InnoDB",
+        "DEFAULT",
+        "Transactional tables on disk (RocksDB), recovered from the binary log",
+        "YES",
+        "NO",
+        "YES",
+    ],
+    [
+        "MEMORY",
+        "YES",
+        "Transactional tables in memory, empty after a restart",
+        "YES",
+        "NO",
+        "YES",
+    ],
+];
+
+pub(super) fn engines() -> Vec<Row> {
+    ENGINES
+        .iter()
+        .map(|engine| engine.iter().map(|cell| text(*cell)).collect())
+        .collect()
+}
+
+fn charsets() -> Vec<Charset> {
+    let mut charsets: Vec<Charset> = Vec::new();
+    for collation in Collation::all() {
+        if !charsets.contains(&collation.charset()) {
+            charsets.push(collation.charset());
+        }
+    }
+    charsets
+}
+
+fn description(charset: Charset) -> &'static str {
+    match charset.name() {
+        "utf8mb4" | "utf8mb3" => "UTF-8 Unicode",
+        "latin1" => "cp1252 West European",
+        "ascii" => "US ASCII",
+        _ => "Binary pseudo charset",
+    }
+}
+
+pub(super) fn character_sets() -> Vec<Row> {
+    let row = |charset: Charset| {
+        vec![
+            text(charset.name()),
+            text(charset.default_collation().name()),
+            text(description(charset)),
+            Value::Int(charset.max_bytes_per_character().into()),
+        ]
+    };
+    charsets().into_iter().map(row).collect()
+}
+
+fn is_default(collation: Collation) -> bool {
+    collation.charset().default_collation() == collation
+}
+
+pub(super) fn collations() -> Vec<Row> {
+    let row = |collation: &Collation| {
+        vec![
+            text(collation.name()),
+            text(collation.charset().name()),
+            Value::Int(collation.id().into()),
+            text(if is_default(*collation) { "Yes" } else { "" }),
+            text("Yes"),
+            Value::Int(1),
+        ]
+    };
+    Collation::all().iter().map(row).collect()
+}
+
+pub(super) fn collation_applicability() -> Vec<Row> {
+    let row = |collation: &Collation| {
+        vec![
+            text(collation.name()),
+            text(collation.charset().name()),
+            text(collation.name()),
+            Value::Int(collation.id().into()),
+            text(if is_default(*collation) { "Yes" } else { "" }),
+        ]
+    };
+    Collation::all().iter().map(row).collect()
+}
+
+pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {
+    let row = |process: super::Process| {
+        vec![
+            number(process.id),
+            text(process.user),
+            text(process.host),
+            text_or_null(process.database),
+            text(process.command),
+            Value::Int((process.time_ms / 1000) as i64),
+            text(process.state.unwrap_or_default()),
+            text_or_null(process.info.clone()),
+            Value::Decimal(Decimal::from(process.time_ms as i64)),
+            Value::Int(0),
+            Value::Int(0),
+            Value::Decimal(Decimal::from(0i64)),
+            Value::Int(0),
+            Value::Int(0),
+            Value::Int(0),
+            number(process.query_id),
+            process
+                .info
+                .map_or(Value::Null, |info| Value::Bytes(info.into_bytes())),
+            number(process.id),
+        ]
+    };
+    sources.processes().into_iter().map(row).collect()
+}
+
+/// Names in upper case, and values.
+pub(super) fn pairs(pairs: Vec<(String, String)>) -> Vec<Row> {
+    pairs
+        .into_iter()
+        .map(|(name, value)| vec![text(name.to_uppercase()), text(value)])
+        .collect()
+}
+
+pub(super) fn user_privileges(sources: &dyn Sources) -> Vec<Row> {
+    let row = |granted: GrantedPrivilege| match granted.database {
+        Some(_) => None,
+        None => Some(vec![
+            text(granted.grantee),
+            text("def"),
+            text(granted.privilege),
+            yes_no(granted.grantable),
+        ]),
+    };
+    sources.privileges().into_iter().filter_map(row).collect()
+}
+
+pub(super) fn schema_privileges(sources: &dyn Sources) -> Vec<Row> {
+    let row = |granted: GrantedPrivilege| {
+        let database = granted.database?;
+        Some(vec![
+            text(granted.grantee),
+            text("def"),
+            text(database),
+            text(granted.privilege),
+            yes_no(granted.grantable),
+        ])
+    };
+    sources.privileges().into_iter().filter_map(row).collect()
+}
+
+pub(super) fn plugins() -> Vec<Row> {
+    let row = |name: &str, kind: &str, description: &str| {
+        vec![
+            text(name),
+            text("1.0"),
+            text("ACTIVE"),
+            text(kind),
+            text("101100.0"),
+            Value::Null,
+            Value::Null,
+            text("Paceline"),
+            text(description),
+            text("BSD"),
+            text("FORCE"),
+            text("Stable"),
+            text("1.0"),
+        ]
+    };
+    vec![
+        row("binlog", "STORAGE ENGINE", "The binary log, the only log"),
+        row(
+            "mysql_native_password",
+            "AUTHENTICATION",
+            "Native MySQL authentication",
+        ),
+        row("InnoDB", "STORAGE ENGINE", ENGINES[0][2]),
+        row("MEMORY", "STORAGE ENGINE", ENGINES[1][2]),
+    ]
+}
