@@ -78,14 +78,18 @@ impl IndexBuilder {
         if let Input::Unsorted(sorter) = &mut self.input {
             sorter.merge_into(&mut self.output)?;
         }
-        self.output.close()
+        self.output.close()?;
+        self.output.files.clear();
+        Ok(())
     }
 }
 
-/// Sorted entries into files of a limited size. RocksDB syncs each when it is finished.
+/// Sorted entries into files of a limited size. RocksDB syncs each when it is finished. Dropped unfinished, the files are deleted.
 struct Output {
     shared: Arc<Shared>,
     writer: Option<SstFileWriter<'static>>,
+    /// All files so far; empty when the builder is finished.
+    files: Vec<PathBuf>,
     last_key: Vec<u8>,
     entries: u64,
 }
@@ -95,6 +99,7 @@ impl Output {
         Output {
             shared,
             writer: None,
+            files: Vec::new(),
             last_key: Vec::new(),
             entries: 0,
         }
@@ -116,7 +121,9 @@ impl Output {
             Some(writer) => writer,
             none => {
                 let writer = SstFileWriter::create(table_file_options());
-                writer.open(self.shared.new_file("sst"))?;
+                let path = self.shared.new_file("sst");
+                writer.open(&path)?;
+                self.files.push(path);
                 none.insert(writer)
             }
         };
@@ -132,6 +139,16 @@ impl Output {
             writer.finish()?;
         }
         Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.writer = None;
+        for file in &self.files {
+            // What stays behind because the disk fails is deleted with the whole build.
+            let _ = fs::remove_file(file);
+        }
     }
 }
 
@@ -238,10 +255,15 @@ impl Sorter {
             };
             heads.extend(next.map(|(key, value)| Reverse((key, number, value))));
         }
-        for path in &self.runs {
-            fs::remove_file(path).map_err(Error::file(path))?;
-        }
         Ok(())
+    }
+}
+
+impl Drop for Sorter {
+    fn drop(&mut self) {
+        for run in &self.runs {
+            let _ = fs::remove_file(run);
+        }
     }
 }
 

@@ -152,7 +152,14 @@ impl BulkBuild {
     ///
     /// # Errors
     /// If the disk fails. The build is deleted then.
+    ///
+    /// # Panics
+    /// If an index builder is neither finished nor dropped.
     pub fn finish(mut self) -> Result<BuildId> {
+        assert!(
+            Arc::strong_count(self.shared()) == 1,
+            "all index builders are finished before their build is"
+        );
         let directory = self.shared().directory.clone();
         sync_directory(&directory)?;
         if self.finished.exists() {

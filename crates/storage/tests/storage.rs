@@ -1,0 +1,228 @@
+//! Positions, barriers, copies, limits.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use common::{frozen, key, open_small, position};
+use paceline_storage::{
+    BuildId, Cursor, EngineKind, Error, IndexId, InputOrder, KeyRange, LogBarrier, Storage, StorageSnapshot,
+};
+use paceline_types::LogPosition;
+
+struct Barrier {
+    durable: AtomicU64,
+    lagging: u64,
+}
+
+impl LogBarrier for Barrier {
+    fn make_durable(&self, position: LogPosition) -> LogPosition {
+        let durable = position.as_u64() - self.lagging;
+        self.durable.store(durable, Ordering::SeqCst);
+        LogPosition::from_u64(durable)
+    }
+}
+
+fn put_one(storage: &Storage, n: u64, bytes: usize) {
+    let set = frozen(position(n), |set| {
+        set.put(&key(EngineKind::RocksDb, n as u32), &vec![n as u8; bytes])
+    });
+    storage.apply(&[set], position(n)).unwrap();
+}
+
+#[test]
+fn no_flush_overtakes_the_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let storage = open_small(directory.path());
+    let barrier = Arc::new(Barrier {
+        durable: AtomicU64::new(0),
+        lagging: 0,
+    });
+    storage.set_log_barrier(barrier.clone());
+    // Far more than a memtable: flushed many times on the way, each time behind the barrier.
+    for n in 1..3000 {
+        put_one(&storage, n, 1000);
+        let durable = storage.durable_position().unwrap();
+        assert!(
+            durable.as_u64() <= barrier.durable.load(Ordering::SeqCst),
+            "the tables are ahead of the log"
+        );
+    }
+    assert!(storage.durable_position().unwrap() > position(2000));
+    assert_eq!(storage.flush().unwrap(), position(2999));
+}
+
+#[test]
+fn a_log_that_lags_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let storage = open_small(directory.path());
+    storage.set_log_barrier(Arc::new(Barrier {
+        durable: AtomicU64::new(0),
+        lagging: 1,
+    }));
+    put_one(&storage, 5, 10);
+    assert!(matches!(storage.flush(), Err(Error::AheadOfLog { .. })));
+    assert_eq!(storage.durable_position().unwrap(), LogPosition::ZERO);
+}
+
+#[test]
+fn a_checkpoint_is_a_copy_at_its_position() {
+    let directory = tempfile::tempdir().unwrap();
+    let copies = tempfile::tempdir().unwrap();
+    let storage = open_small(directory.path());
+    for n in 1..200 {
+        put_one(&storage, n, 3000);
+    }
+    let copy = copies.path().join("copy");
+    assert_eq!(storage.checkpoint(&copy).unwrap(), position(199));
+    for n in 200..300 {
+        put_one(&storage, n, 3000);
+    }
+    drop(storage);
+    let copied = open_small(&copy);
+    assert_eq!(copied.position(), position(199));
+    let rows = count(copied.scan_newest(
+        IndexId::new(IndexId::FIRST_USER).range(),
+        paceline_storage::Direction::Forward,
+    ));
+    assert_eq!(rows, 199);
+}
+
+fn count(mut cursor: Cursor) -> u64 {
+    let mut rows = 0;
+    while cursor.advance().unwrap() {
+        rows += 1;
+    }
+    rows
+}
+
+#[test]
+fn memory_tables_have_a_limit() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = common::small_config(directory.path());
+    config.memory.bytes_max = 10_000;
+    let storage = Storage::open(&config).unwrap();
+    storage.check_memory_room(9_000).unwrap();
+    let set = frozen(position(1), |set| {
+        set.put(&key(EngineKind::Memory, 1), &[7; 5000]);
+        assert_eq!(set.memory_engine_bytes(), 5016);
+    });
+    storage.apply(&[set], position(1)).unwrap();
+    assert!(matches!(
+        storage.check_memory_room(9_000),
+        Err(Error::MemoryFull {
+            limit_bytes: 10_000,
+            ..
+        })
+    ));
+    let set = frozen(position(2), |set| {
+        set.delete_range(IndexId::of_key(&key(EngineKind::Memory, 0)).unwrap().range())
+    });
+    storage.apply(&[set], position(2)).unwrap();
+    storage.maintain().unwrap();
+    storage.check_memory_room(9_000).unwrap();
+}
+
+#[test]
+fn builds_survive_or_vanish() {
+    let directory = tempfile::tempdir().unwrap();
+    let storage = open_small(directory.path());
+    let build = |id, finish| {
+        let build = storage.begin_build(BuildId(id)).unwrap();
+        let mut index = build.index(InputOrder::Unsorted);
+        for number in [5, 3, 9] {
+            index.put(&key(EngineKind::RocksDb, number), &[0; 8]).unwrap();
+        }
+        index.finish().unwrap();
+        if finish {
+            build.finish().unwrap();
+        } else {
+            std::mem::forget(build); // as a crash would leave it
+        }
+    };
+    build(7, true);
+    build(8, false);
+    build(9, true);
+    drop(storage);
+    let storage = open_small(directory.path());
+    assert_eq!(storage.builds().unwrap(), [BuildId(7), BuildId(9)]);
+    assert!(!directory.path().join("builds").join("8.building").exists());
+    storage.abandon(BuildId(9)).unwrap();
+    storage.activate(&[BuildId(7)], &[], position(3)).unwrap();
+    assert!(matches!(
+        storage.activate(&[BuildId(9)], &[], position(4)),
+        Err(Error::NoSuchBuild(BuildId(9)))
+    ));
+    assert_eq!(storage.position(), position(3));
+    let rows = |snapshot: StorageSnapshot| {
+        count(snapshot.scan(
+            IndexId::new(IndexId::FIRST_USER).range(),
+            paceline_storage::Direction::Forward,
+        ))
+    };
+    assert_eq!(rows(storage.snapshot()), 3);
+}
+
+#[test]
+fn a_build_finds_duplicates_and_sorts_more_than_fits() {
+    let directory = tempfile::tempdir().unwrap();
+    let storage = open_small(directory.path());
+    let build = storage.begin_build(BuildId(1)).unwrap();
+    let mut index = build.index(InputOrder::Unsorted);
+    // 150 MB: several runs and files.
+    let rows = 150_000u32;
+    for number in 0..rows {
+        let scattered = number.wrapping_mul(0x9e37_79b1);
+        index
+            .put(&key(EngineKind::RocksDb, scattered), &[1; 1000])
+            .unwrap();
+    }
+    index.finish().unwrap();
+    let mut unique = build.index(InputOrder::Sorted);
+    unique.put(b"\0\0\x05\0a", &[0; 8]).unwrap();
+    assert!(
+        matches!(unique.put(b"\0\0\x05\0a", &[0; 8]), Err(Error::DuplicateKey { key }) if key == b"\0\0\x05\0a")
+    );
+    drop(unique);
+    let mut unsorted = build.index(InputOrder::Unsorted);
+    for key in [b"\0\0\x05\x01b", b"\0\0\x05\x01a", b"\0\0\x05\x01b"] {
+        unsorted.put(key, &[0; 8]).unwrap();
+    }
+    assert!(matches!(unsorted.finish(), Err(Error::DuplicateKey { key }) if key == b"\0\0\x05\x01b"));
+    build.finish().unwrap();
+    storage.activate(&[BuildId(1)], &[], position(1)).unwrap();
+    let index = IndexId::new(IndexId::FIRST_USER);
+    assert_eq!(
+        count(storage.scan_newest(index.range(), paceline_storage::Direction::Backward)),
+        u64::from(rows)
+    );
+    assert!(storage.approximate_bytes(index) > 0);
+
+    // Dropped, its files go when no snapshot needs them.
+    let snapshot = storage.snapshot();
+    let set = frozen(position(2), |set| set.delete_range(index.range()));
+    storage.apply(&[set], position(2)).unwrap();
+    storage.maintain().unwrap();
+    assert_eq!(
+        count(snapshot.scan(index.range(), paceline_storage::Direction::Forward)),
+        u64::from(rows)
+    );
+    assert_eq!(
+        count(storage.scan_newest(
+            KeyRange::prefix(&index.to_be_bytes()),
+            paceline_storage::Direction::Forward
+        )),
+        0
+    );
+    drop(snapshot);
+    storage.maintain().unwrap();
+    assert_eq!(
+        count(
+            storage
+                .snapshot()
+                .scan(index.range(), paceline_storage::Direction::Forward)
+        ),
+        0
+    );
+}
