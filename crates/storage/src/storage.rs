@@ -386,7 +386,7 @@ impl Storage {
                 .property(c"rocksdb.estimate-pending-compaction-bytes"),
             block_cache_bytes: self.rocksdb.cached_bytes() as u64,
             estimated_keys: self.rocksdb.property(c"rocksdb.estimate-num-keys"),
-            background_errors: self.rocksdb.property(c"rocksdb.background-errors"),
+            background_errors: self.rocksdb.background_errors(),
             memory_engine_bytes: self.memory.used_bytes(),
         }
     }

@@ -30,13 +30,13 @@ impl RocksDbEngine {
     ) -> Result<()> {
         let rest = scratch.join("commit.sst");
         while let Err(error) = write_commit_file(&rest, group, position) {
-            self.wait_for_space(error)?;
+            self.wait_for_room(error)?;
         }
         files.insert(0, rest);
         let mut options = IngestExternalFileOptions::default();
         options.set_move_files(true);
         while let Err(error) = self.db.ingest_external_file_opts(&options, files.clone()) {
-            self.wait_for_space(error)?;
+            self.wait_for_room(error)?;
         }
         self.active_memtable_bytes.store(0, Ordering::Relaxed);
         self.position.store(position.as_u64(), Ordering::Release);

@@ -16,12 +16,14 @@ mod snapshot;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use paceline_types::LogPosition;
 use rocksdb::checkpoint::Checkpoint;
-use rocksdb::{Cache, DB, DBPinnableSlice, FlushOptions, ReadOptions, ReadTier, WriteBatch, WriteOptions};
+use rocksdb::{
+    Cache, DB, DBPinnableSlice, ErrorKind, FlushOptions, ReadOptions, ReadTier, WriteBatch, WriteOptions,
+};
 
 pub(crate) use cursor::RocksDbCursor;
 pub use options::RocksDbConfig;
@@ -38,8 +40,10 @@ const _: () = assert!(IndexId::ENGINE.as_u32() == 2);
 
 /// What a memtable needs for an entry beside key and value, about.
 const MEMTABLE_ENTRY_OVERHEAD_BYTES: usize = 40;
-/// How long a write waits before it tries again when the disk under the table files is full.
-const RETRY_EVERY: Duration = Duration::from_millis(200);
+/// How long a write waits before it tries again when flushes or compactions are behind.
+const RETRY_THROTTLED_EVERY: Duration = Duration::from_millis(1);
+/// … when the disk under the table files is full.
+const RETRY_FULL_DISK_EVERY: Duration = Duration::from_millis(200);
 
 /// Tables on disk. See the module's head.
 pub struct RocksDbEngine {
@@ -47,12 +51,14 @@ pub struct RocksDbEngine {
     cache: Cache,
     path: PathBuf,
     memtable_bytes: usize,
+    memtables_max: u64,
     position: AtomicU64,
     /// What the active memtable holds, about: counted here, as asking RocksDB for each batch would cost more.
     active_memtable_bytes: AtomicUsize,
     write_options: WriteOptions,
     read_options: ReadOptions,
-    closing: AtomicBool,
+    /// How many flushes and compactions may have failed before waiting is given up: any number, until the server stops.
+    errors_allowed: AtomicU64,
 }
 
 impl RocksDbEngine {
@@ -69,16 +75,19 @@ impl RocksDbEngine {
         })?;
         let mut write_options = WriteOptions::default();
         write_options.disable_wal(true);
+        // Waiting is done here, where it can be stopped.
+        write_options.set_no_slowdown(true);
         let engine = RocksDbEngine {
             db: Arc::new(db),
             cache,
             path: path.to_owned(),
             memtable_bytes: config.memtable_bytes,
+            memtables_max: u64::from(config.memtables_max.max(2)),
             position: AtomicU64::new(0),
             active_memtable_bytes: AtomicUsize::new(0),
             write_options,
             read_options: ReadOptions::default(),
-            closing: AtomicBool::new(false),
+            errors_allowed: AtomicU64::new(u64::MAX),
         };
         let position = engine.read_position(ReadTier::All)?;
         engine.position.store(position.as_u64(), Ordering::Release);
@@ -110,8 +119,8 @@ impl RocksDbEngine {
         self.active_memtable_bytes.load(Ordering::Relaxed) > self.memtable_bytes / 12 * 10
     }
 
-    /// Applies the write sets in order and moves to `position`, as one batch. While there is no room on the disk for a flush that
-    /// must come first, it waits.
+    /// Applies the write sets in order and moves to `position`, as one batch. Waits while flushes or compactions are too far behind, for want of
+    /// room on the disk too: RocksDB tries again by itself when there is room.
     pub(crate) fn apply(&self, group: &[Arc<FrozenWriteSet>], position: LogPosition) -> Result<()> {
         loop {
             let (batch, memory_bytes) = self.batch(group, position);
@@ -121,7 +130,7 @@ impl RocksDbEngine {
                         .fetch_add(memory_bytes, Ordering::Relaxed);
                     break;
                 }
-                Err(error) => self.wait_for_space(error)?,
+                Err(error) => self.wait_for_room(error)?,
             }
         }
         self.position.store(position.as_u64(), Ordering::Release);
@@ -153,15 +162,22 @@ impl RocksDbEngine {
         (batch, memory_bytes)
     }
 
-    /// Sleeps if the error is a full disk, so that the caller tries again; returns it otherwise.
-    fn wait_for_space(&self, error: rocksdb::Error) -> Result<()> {
-        if !is_no_space(&error) {
-            return Err(error.into());
-        }
-        if self.closing.load(Ordering::Relaxed) {
+    /// Sleeps if the error is one that passes, so that the caller tries again; returns it otherwise.
+    fn wait_for_room(&self, error: rocksdb::Error) -> Result<()> {
+        let pause = match error.kind() {
+            // What `no_slowdown` says instead of waiting.
+            ErrorKind::Incomplete => RETRY_THROTTLED_EVERY,
+            _ if error.as_ref().contains("No space left on device") => RETRY_FULL_DISK_EVERY,
+            _ => return Err(error.into()),
+        };
+        self.pause(pause)
+    }
+
+    fn pause(&self, pause: Duration) -> Result<()> {
+        if self.background_errors() > self.errors_allowed.load(Ordering::Relaxed) {
             return Err(Error::Closing);
         }
-        std::thread::sleep(RETRY_EVERY);
+        std::thread::sleep(pause);
         Ok(())
     }
 
@@ -170,26 +186,30 @@ impl RocksDbEngine {
     pub(crate) fn begin_flush(&self) -> Result<()> {
         let mut options = FlushOptions::default();
         options.set_wait(false);
+        // RocksDB would wait too, but not stop waiting when the server does.
+        while self.property(c"rocksdb.num-immutable-mem-table") + 1 >= self.memtables_max {
+            self.pause(RETRY_THROTTLED_EVERY)?;
+        }
         self.active_memtable_bytes.store(0, Ordering::Relaxed);
         while let Err(error) = self.db.flush_opt(&options) {
-            self.wait_for_space(error)?;
+            self.wait_for_room(error)?;
         }
         Ok(())
     }
 
     /// Waits for the flushes that were begun, without flushing what came after them: that may not be durable in the log yet.
     pub(crate) fn wait_until_durable(&self, position: LogPosition) -> Result<LogPosition> {
-        let failures = self.property(c"rocksdb.background-errors");
+        let failures = self.background_errors();
         let mut pause = Duration::from_micros(200);
         loop {
             let durable = self.durable_position()?;
             if durable >= position {
                 return Ok(durable);
             }
-            if self.property(c"rocksdb.background-errors") > failures {
+            if self.background_errors() > failures {
                 self.begin_flush()?; // returns the error, or waits until there is room on the disk
             }
-            std::thread::sleep(pause);
+            self.pause(pause)?;
             pause = (pause * 2).min(Duration::from_millis(10));
         }
     }
@@ -247,9 +267,14 @@ impl RocksDbEngine {
         Ok(())
     }
 
-    /// From now on, what waits for room on the disk gives up.
+    /// From now on, what waits for room on the disk gives up when a flush has failed once more.
     pub(crate) fn begin_close(&self) {
-        self.closing.store(true, Ordering::Relaxed);
+        self.errors_allowed.store(self.background_errors(), Ordering::Relaxed);
+    }
+
+    /// How many flushes and compactions have failed.
+    pub(crate) fn background_errors(&self) -> u64 {
+        self.property(c"rocksdb.background-errors")
     }
 
     /// RocksDB's figure of that name, `rocksdb.…`; zero if it has none.
@@ -277,8 +302,4 @@ fn decode_position(bytes: Option<&[u8]>) -> Result<LogPosition> {
             what: "position",
         }),
     }
-}
-
-fn is_no_space(error: &rocksdb::Error) -> bool {
-    error.as_ref().contains("No space left on device") || error.as_ref().contains("NoSpace")
 }
