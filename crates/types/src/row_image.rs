@@ -589,15 +589,25 @@ impl<'a> Columns<'a> {
         Ok(Some(&self.image.bytes[start..end]))
     }
 
+    /// The bytes of the next column as they are packed, without a length in front, and passes over it; `None` for NULL. Enough
+    /// to see whether a column changed.
+    ///
+    /// # Errors
+    /// `TruncatedImage`; also past the last column.
+    #[inline]
+    pub fn next_packed(&mut self) -> Result<Option<&'a [u8]>> {
+        if self.column >= self.image.layout.types.len() {
+            return Err(Error::TruncatedImage { column: self.column });
+        }
+        self.take()
+    }
+
     /// Passes over one column.
     ///
     /// # Errors
     /// `TruncatedImage`; also past the last column.
     pub fn skip_column(&mut self) -> Result<()> {
-        if self.column >= self.image.layout.types.len() {
-            return Err(Error::TruncatedImage { column: self.column });
-        }
-        self.take().map(|_| ())
+        self.next_packed().map(|_| ())
     }
 
     /// Passes over the columns before `column` and returns that one's value.
