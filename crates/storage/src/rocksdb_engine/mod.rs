@@ -269,7 +269,8 @@ impl RocksDbEngine {
 
     /// From now on, what waits for room on the disk gives up when a flush has failed once more.
     pub(crate) fn begin_close(&self) {
-        self.errors_allowed.store(self.background_errors(), Ordering::Relaxed);
+        self.errors_allowed
+            .store(self.background_errors(), Ordering::Relaxed);
     }
 
     /// How many flushes and compactions have failed.

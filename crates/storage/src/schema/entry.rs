@@ -130,29 +130,17 @@ impl TableSchema {
             let column = &self.columns[part.column];
             sort_key::append(&value, &column.data_type, column.nullability, part.prefix, out)
         };
-        if parts.is_sorted_by(|a, b| a.column < b.column) {
-            // One walk over the image.
-            let mut columns = image.columns();
-            let mut at = 0;
-            for part in parts {
-                while at < part.column {
-                    columns.skip_column()?;
-                    at += 1;
-                }
-                let value = columns.next().ok_or(MISSING_COLUMN)??;
-                at += 1;
-                append(part, value)?;
+        // One walk over the image for parts in the order of the table's columns.
+        let mut columns = image.columns();
+        for part in parts {
+            if part.column < columns.position() {
+                columns = image.columns();
             }
-        } else {
-            for part in parts {
-                append(part, image.column(part.column)?)?;
-            }
+            append(part, columns.seek(part.column)?)?;
         }
         Ok(nulls)
     }
 }
-
-const MISSING_COLUMN: Error = Error::InvalidSchema("a row image has fewer columns than its table");
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nulls {

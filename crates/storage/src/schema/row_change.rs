@@ -1,6 +1,5 @@
 //! From a row's before and after image to changes of keys.
 
-use paceline_types::row_image::RowLayout;
 use smallvec::SmallVec;
 
 use super::entry::{EntryKind, hash_entry};
@@ -205,10 +204,13 @@ impl TableSchema {
             return Ok(0);
         };
         let mut changed = 0u64;
-        let (mut old, mut new) = (columns(&self.layout, before), columns(&self.layout, after));
+        let (mut old, mut new) = (
+            self.layout.image(before).columns(),
+            self.layout.image(after).columns(),
+        );
         let mut indexed = self.indexed_columns.iter().enumerate().peekable();
         for column in 0..=last {
-            let (old, new) = (old.next().transpose()?, new.next().transpose()?);
+            let (old, new) = (old.next_packed()?, new.next_packed()?);
             if let Some((number, _)) = indexed.next_if(|(_, indexed)| **indexed == column)
                 && old != new
             {
@@ -221,10 +223,6 @@ impl TableSchema {
         }
         Ok(changed)
     }
-}
-
-fn columns<'a>(layout: &'a RowLayout, image: &'a [u8]) -> paceline_types::row_image::Columns<'a> {
-    layout.image(image).columns()
 }
 
 fn key_place(id: Option<RowId>) -> RowIdPlace {

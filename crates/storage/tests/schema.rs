@@ -1,0 +1,359 @@
+//! Row changes against the truth: after any sequence of them, the keys are those that the rows have, and a replay of the images
+//! gives the same keys and values.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::position;
+use paceline_storage::{
+    Change, Clustered, ColumnSchema, EntryKind, Error, FrozenWriteSet, HiddenIndexes, IndexId, IndexKind,
+    IndexSchema, KeyPart, KeyRange, Row, RowId, RowReader, TableSchema, VERSION_LENGTH, WriteSet,
+};
+use paceline_types::sort_key::Nullability;
+use paceline_types::{Collation, DataType, IntegerType, IntegerWidth, Sign, Value, ValueRef};
+use proptest::prelude::*;
+
+fn int() -> DataType {
+    let width = IntegerWidth::Int;
+    DataType::Integer(IntegerType {
+        width,
+        sign: Sign::Signed,
+        zerofill: false,
+        display_width: 11,
+    })
+}
+
+fn column(data_type: DataType, nullability: Nullability) -> ColumnSchema {
+    ColumnSchema {
+        data_type,
+        nullability,
+    }
+}
+
+const HIDDEN: HiddenIndexes = HiddenIndexes {
+    rows: IndexId::new(2000),
+    hash: IndexId::new(2001),
+};
+
+fn index(id: u32, kind: IndexKind, parts: &[(usize, Option<u32>)]) -> IndexSchema {
+    let parts = parts
+        .iter()
+        .map(|&(column, prefix)| KeyPart { column, prefix })
+        .collect();
+    IndexSchema {
+        id: IndexId::new(id),
+        kind,
+        parts,
+    }
+}
+
+/// id INT NOT NULL, name VARCHAR(20), code INT, note VARCHAR(300)
+fn schema(primary: bool) -> TableSchema {
+    let text = |length| DataType::VarChar {
+        length,
+        collation: Collation::Utf8mb4GeneralCi,
+    };
+    let columns = vec![
+        column(int(), Nullability::NotNull),
+        column(text(20), Nullability::Nullable),
+        column(int(), Nullability::Nullable),
+        column(text(300), Nullability::NotNull),
+    ];
+    let mut indexes = Vec::new();
+    if primary {
+        indexes.push(index(1030, IndexKind::Primary, &[(0, None)]));
+        indexes.push(index(1031, IndexKind::Unique, &[(2, None), (0, None)]));
+    }
+    indexes.push(index(1032, IndexKind::Secondary, &[(1, Some(3))]));
+    indexes.push(index(1033, IndexKind::Secondary, &[(2, None), (1, None)]));
+    TableSchema::new(columns, indexes, HIDDEN).unwrap()
+}
+
+fn row(id: i64, name: Option<&str>, code: Option<i64>, note: &str) -> Vec<Value> {
+    vec![
+        Value::Int(id),
+        name.map_or(Value::Null, |name| Value::Text(name.into())),
+        code.map_or(Value::Null, Value::Int),
+        Value::Text(note.into()),
+    ]
+}
+
+fn image(schema: &TableSchema, values: &[Value]) -> Vec<u8> {
+    let mut image = Vec::new();
+    schema.encode_row(values, &mut image).unwrap();
+    image
+}
+
+type Engine = BTreeMap<Vec<u8>, Vec<u8>>;
+
+fn apply(engine: &mut Engine, set: &FrozenWriteSet) {
+    for (key, change) in set.entries() {
+        match change {
+            Change::Put(value) => {
+                engine.insert(key.to_vec(), value.to_vec());
+            }
+            Change::Delete => {
+                engine.remove(key);
+            }
+        }
+    }
+}
+
+/// The engine with a running transaction's writes on top.
+struct Reader<'a>(&'a Engine, &'a WriteSet);
+
+impl Reader<'_> {
+    fn merged(&self) -> Engine {
+        let mut merged = self.0.clone();
+        for (key, change) in self.1.entries() {
+            match change {
+                Change::Put(value) => {
+                    merged.insert(key.to_vec(), value.to_vec());
+                }
+                Change::Delete => {
+                    merged.remove(key);
+                }
+            }
+        }
+        merged
+    }
+}
+
+impl RowReader for Reader<'_> {
+    type Error = Error;
+
+    fn visit_keys(&mut self, range: KeyRange, visit: &mut dyn FnMut(&[u8]) -> bool) -> Result<(), Error> {
+        for (key, _) in self.merged().range(range.start..range.end) {
+            if !visit(key) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, Error> {
+        value.clear();
+        match self.merged().get(key) {
+            Some(found) => value.extend_from_slice(found),
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// What the engine must hold for these rows: key and payload of each entry.
+fn entries_of(schema: &TableSchema, rows: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut entries = Vec::new();
+    for (row_key, image) in rows {
+        entries.push((row_key.clone(), image.clone()));
+        if schema.clustered() == Clustered::RowId(HIDDEN) {
+            let mut key = schema.hash_range(image).unwrap().start;
+            key.extend_from_slice(&row_key[IndexId::LENGTH..]);
+            entries.push((key, Vec::new()));
+        }
+        for number in 0..schema.indexes().len() {
+            if schema.clustered() == Clustered::Key(number) {
+                continue;
+            }
+            let mut key = Vec::new();
+            let payload = match schema.append_entry_key(number, image, row_key, &mut key).unwrap() {
+                EntryKind::Unique => [&[0, 0], &row_key[IndexId::LENGTH..]].concat(),
+                EntryKind::Shared { row_key_offset } => row_key_offset.to_be_bytes().to_vec(),
+            };
+            entries.push((key, payload));
+        }
+    }
+    entries.sort();
+    entries
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Insert(Vec<Value>),
+    Update(usize, Vec<Value>),
+    Delete(usize),
+    Commit,
+}
+
+fn values() -> impl Strategy<Value = Vec<Value>> {
+    let name = prop_oneof![Just(None), "[aA]{0,3}b?".prop_map(Some)];
+    let code = prop_oneof![Just(None), (-2i64..3).prop_map(Some)];
+    (0i64..12, name, code, "[xy]{0,2}")
+        .prop_map(|(id, name, code, note)| row(id, name.as_deref(), code, &note))
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => values().prop_map(Step::Insert),
+        4 => (0usize..40, values()).prop_map(|(row, values)| Step::Update(row, values)),
+        2 => (0usize..40).prop_map(Step::Delete),
+        2 => Just(Step::Commit),
+    ]
+}
+
+/// What was logged of a row: before and after image.
+type Logged = (Option<Vec<u8>>, Option<Vec<u8>>);
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn changes_keep_every_index(primary: bool, steps in proptest::collection::vec(step(), 0..60)) {
+        let schema = schema(primary);
+        let mut engine = Engine::new();
+        let mut log: Vec<Vec<Logged>> = Vec::new();
+        let mut writes = WriteSet::new();
+        let mut group: Vec<Logged> = Vec::new();
+        // The rows as this transaction sees them: key (perhaps with a placeholder) and image.
+        let mut rows: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+        let mut version = 100;
+        for step in steps.into_iter().chain([Step::Commit]) {
+            let pick = |number: usize| {
+                let (key, image) = rows.iter().nth(number % rows.len().max(1))?;
+                Some((key.clone(), image.clone()))
+            };
+            match step {
+                Step::Insert(values) => {
+                    let after = image(&schema, &values);
+                    if primary {
+                        let mut key = Vec::new();
+                        schema.append_row_key(&after, &mut key).unwrap();
+                        if rows.contains_key(&key) {
+                            continue;
+                        }
+                        rows.insert(key, after.clone());
+                        schema.row_change(None, Some(&after), &mut writes).unwrap();
+                    } else {
+                        schema.row_change(None, Some(&after), &mut writes).unwrap();
+                        let mark = writes.mark();
+                        let next = writes.allocate_row_id();
+                        writes.rollback_to(mark);
+                        let id = RowId { ordinal: next.ordinal - 1, ..next };
+                        rows.insert(schema.row_id_key(id).unwrap(), after.clone());
+                    }
+                    group.push((None, Some(after)));
+                }
+                Step::Update(number, values) => {
+                    let Some((key, before)) = pick(number) else { continue };
+                    let after = image(&schema, &values);
+                    if primary {
+                        let mut new_key = Vec::new();
+                        schema.append_row_key(&after, &mut new_key).unwrap();
+                        if new_key != key && rows.contains_key(&new_key) {
+                            continue;
+                        }
+                        rows.remove(&key);
+                        rows.insert(new_key, after.clone());
+                        schema.row_change(Some(before.as_slice().into()), Some(&after), &mut writes).unwrap();
+                    } else {
+                        let found = schema.find_row(&before, &mut Reader(&engine, &writes)).unwrap().unwrap();
+                        prop_assert!(found <= key, "not the lowest id");
+                        schema.row_change(Some(Row { image: &before, key: Some(&found) }), Some(&after), &mut writes).unwrap();
+                        rows.insert(found, after.clone());
+                    }
+                    group.push((Some(before), Some(after)));
+                }
+                Step::Delete(number) => {
+                    let Some((key, before)) = pick(number) else { continue };
+                    let found = match primary {
+                        true => key,
+                        false => schema.find_row(&before, &mut Reader(&engine, &writes)).unwrap().unwrap(),
+                    };
+                    schema.row_change(Some(Row { image: &before, key: Some(&found) }), None, &mut writes).unwrap();
+                    rows.remove(&found);
+                    group.push((Some(before), None));
+                }
+                Step::Commit => {
+                    version += 10;
+                    apply(&mut engine, &std::mem::take(&mut writes).assign_version(position(version)));
+                    log.push(std::mem::take(&mut group));
+                    rows = rows.into_iter().map(|(mut key, image)| {
+                        if !primary && RowId::at_end_of(&key).unwrap().is_placeholder() {
+                            let id = RowId { version: position(version), ..RowId::at_end_of(&key).unwrap() };
+                            key = schema.row_id_key(id).unwrap();
+                        }
+                        (key, image)
+                    }).collect();
+                    let stored: Vec<_> =
+                        engine.iter().map(|(key, value)| (key.clone(), value[VERSION_LENGTH..].to_vec())).collect();
+                    prop_assert_eq!(stored, entries_of(&schema, &rows));
+                }
+            }
+        }
+        // Every entry leads to its row.
+        for (key, value) in &engine {
+            let id = IndexId::of_key(key).unwrap();
+            if let Some(number) = schema.indexes().iter().position(|index| index.id == id) {
+                let mut row_key = Vec::new();
+                schema.append_row_key_of_entry(number, key, value, &mut row_key).unwrap();
+                prop_assert!(rows.contains_key(&row_key));
+            }
+        }
+        // A replay of the images gives the same keys, values and versions.
+        let mut replayed = Engine::new();
+        let mut version = 100;
+        for group in &log {
+            version += 10;
+            let mut writes = WriteSet::new();
+            for (before, after) in group {
+                let key = match before {
+                    Some(before) => schema.find_row(before, &mut Reader(&replayed, &writes)).unwrap(),
+                    None => None,
+                };
+                let before = before.as_deref().map(|image| Row { image, key: key.as_deref() });
+                schema.row_change(before, after.as_deref(), &mut writes).unwrap();
+            }
+            apply(&mut replayed, &writes.assign_version(position(version)));
+        }
+        prop_assert_eq!(replayed, engine);
+    }
+}
+
+#[test]
+fn an_update_of_a_column_without_index_touches_one_key() {
+    let schema = schema(true);
+    let (before, after) = (
+        image(&schema, &row(1, Some("a"), Some(2), "x")),
+        image(&schema, &row(1, Some("a"), Some(2), "y")),
+    );
+    let mut writes = WriteSet::new();
+    schema
+        .row_change(Some(before.as_slice().into()), Some(&after), &mut writes)
+        .unwrap();
+    assert_eq!(writes.len(), 1);
+    // A value that only looks different to the eye of the collation moves no key, but is a new value.
+    let other = image(&schema, &row(1, Some("A"), Some(2), "x"));
+    let mut writes = WriteSet::new();
+    schema
+        .row_change(Some(before.as_slice().into()), Some(&other), &mut writes)
+        .unwrap();
+    assert!(
+        writes.entries().all(|(_, change)| change != Change::Delete),
+        "{writes:?}"
+    );
+}
+
+#[test]
+fn lookups_find_their_entries() {
+    let schema = schema(true);
+    let stored = image(&schema, &row(7, Some("Abcdef"), Some(2), "x"));
+    let mut writes = WriteSet::new();
+    schema.row_change(None, Some(&stored), &mut writes).unwrap();
+    let frozen = writes.assign_version(position(5));
+    let lookup = |number, values: &[ValueRef<'_>]| {
+        let mut prefix = Vec::new();
+        schema.append_key_prefix(number, values, &mut prefix).unwrap();
+        frozen.range(&KeyRange::prefix(&prefix)).count()
+    };
+    assert_eq!(lookup(0, &[ValueRef::Int(7)]), 1);
+    assert_eq!(lookup(0, &[ValueRef::Int(8)]), 0);
+    assert_eq!(lookup(1, &[ValueRef::Int(2)]), 1);
+    assert_eq!(lookup(2, &[ValueRef::Text("abCxyz".into())]), 1);
+    assert_eq!(lookup(2, &[ValueRef::Text("abd".into())]), 0);
+    let mut unique = Vec::new();
+    assert!(schema.append_unique_key(1, &stored, &mut unique).unwrap());
+    assert!(matches!(frozen.get(&unique), Some(Change::Put(_))));
+    let with_null = image(&schema, &row(7, None, None, "x"));
+    assert!(!schema.append_unique_key(1, &with_null, &mut unique).unwrap());
+}
