@@ -155,9 +155,11 @@ impl ActiveFile {
     }
 }
 
-/// Cuts a file at its last event and clears its in-use flag, which no checksum counts.
+/// Cuts a file at its last event and clears its in-use flag, which no checksum counts. The flag goes when the cut is
+/// durable: a file that is not in use ends where its events end.
 pub(super) fn finish_file(file: &dyn DiskFile, end: u64) -> io::Result<()> {
     file.set_length(end)?;
+    file.sync()?;
     let flags = EventFlags::NONE.0.to_le_bytes();
     file.write_at(&[IoSlice::new(&flags)], (MAGIC.len() + FLAGS_OFFSET) as u64)?;
     file.sync()

@@ -64,6 +64,7 @@ mod open;
 mod purge;
 mod reader;
 mod rotate;
+mod simulated_disk;
 mod stream;
 mod tail;
 
@@ -73,3 +74,4 @@ pub use files::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
 pub use handle::{Log, Preparation};
 pub use open::{Cut, Recovery, Shutdown};
 pub use reader::{LogReader, LoggedEvent};
+pub use simulated_disk::SimulatedDisk;

@@ -144,27 +144,41 @@ impl Survey {
             reset: None,
             shutdown: Shutdown::Crash,
         };
-        let temporary = reset_name(&config.base_name);
-        let Some(listed) = survey.index.read()? else {
+        survey.take_logs(&names, &present)?;
+        // Indexes whose files are gone.
+        let left = names.iter().filter(|name| {
+            let of = name.strip_suffix(".idx").filter(|of| number(of).is_some());
+            of.is_some_and(|of| !survey.listed.iter().any(|listed| listed == of))
+        });
+        let left: Vec<String> = left.cloned().collect();
+        survey.strays.extend(left);
+        Ok(survey)
+    }
+
+    /// Compares the index with the files that are there.
+    fn take_logs(&mut self, names: &HashSet<String>, present: &[u32]) -> Result<()> {
+        let base_name = self.base_name.clone();
+        let number = |name: &str| file_number(&base_name, name);
+        let temporary = reset_name(&base_name);
+        let Some(listed) = self.index.read()? else {
             // A crash in the middle of the very first opening leaves a file without transactions.
             for number in present {
-                survey.add_stray(file_name(&config.base_name, number))?;
+                self.add_stray(file_name(&base_name, *number))?;
             }
-            survey.shutdown = Shutdown::New;
-            return Ok(survey);
+            self.shutdown = Shutdown::New;
+            return Ok(());
         };
         if listed == [temporary.as_str()] {
-            survey.plan_reset(&names, &present)?;
-            return Ok(survey);
+            return self.plan_reset(names, present);
         }
         if names.contains(&temporary) {
-            survey.strays.push(temporary);
+            self.strays.push(temporary);
         }
         let mut last = 0;
         for name in &listed {
-            let number = number(name).ok_or_else(|| survey.index.damaged(format!("it names '{name}'")))?;
+            let number = number(name).ok_or_else(|| self.index.damaged(format!("it names '{name}'")))?;
             if number <= last {
-                return Err(survey.index.damaged(format!("'{name}' is out of order")));
+                return Err(self.index.damaged(format!("'{name}' is out of order")));
             }
             last = number;
             if !names.contains(name) {
@@ -174,19 +188,19 @@ impl Survey {
         let listed_set: HashSet<&str> = listed.iter().map(String::as_str).collect();
         let first = listed.first().and_then(|name| number(name)).unwrap_or(u32::MAX);
         for number in present {
-            let name = file_name(&config.base_name, number);
+            let name = file_name(&base_name, *number);
             if listed_set.contains(name.as_str()) {
                 continue;
             }
-            if number < first && !listed.is_empty() {
+            if *number < first && !listed.is_empty() {
                 // Purged: the index came first.
-                survey.strays.push(name);
+                self.strays.push(name);
             } else {
-                survey.add_stray(name)?;
+                self.add_stray(name)?;
             }
         }
-        survey.listed = listed;
-        Ok(survey)
+        self.listed = listed;
+        Ok(())
     }
 
     /// A file that is not in the index, and that no purge can have left: a rotation may have, if it holds no transaction.
@@ -319,13 +333,11 @@ impl Survey {
         self.index.discard()?;
         for name in &self.strays {
             tracing::info!("removing '{name}', which a crash has left behind");
-            for name in [name.clone(), format!("{name}.idx")] {
-                match self.disk.remove(&self.directory.join(&name)) {
-                    Err(error) if error.kind() != ErrorKind::NotFound => {
-                        return Err(self.io_error("remove", &name, error));
-                    }
-                    _ => {}
+            match self.disk.remove(&self.directory.join(name)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(self.io_error("remove", name, error));
                 }
+                _ => {}
             }
         }
         for (name, tail) in &found.unfinished {
