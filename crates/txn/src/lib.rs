@@ -37,6 +37,9 @@ mod status;
 mod sync_point;
 pub mod transaction;
 
+#[cfg(test)]
+mod testing;
+
 pub use commit::OnPublish;
 pub use commit::acknowledge::{AcknowledgeAtOnce, Acknowledger};
 pub use config::{Config, GtidStrictMode, LeaderMode, LockRelease, SyncBinlog};

@@ -1,7 +1,8 @@
 //! Finding deadlocks: who waits for me, through whom, and who of them shall give way.
 //!
 //! A waiter looks for a cycle through itself after it has joined its queue: whoever closes a cycle is the last to join, and
-//! finds all its other members waiting. Edges are not stored: they are read off the queues while walking. Since nobody
+//! finds all its other members waiting. (One exception: a waiter that gives up uncovers the one before it to those behind it;
+//! when it leaves it looks again for them.) Edges are not stored: they are read off the queues while walking. Since nobody
 //! releases a lock while waiting for another, an edge that was seen still stands when the cycle closes; only a waiter that
 //! gives up (time-out, KILL) can break it meanwhile, and then one transaction too many is rolled back.
 //!
@@ -28,9 +29,6 @@ impl Detector {
             cycles += 1;
             let victim = choose_victim(&cycle);
             if victim.choose_as_victim() {
-                if Arc::ptr_eq(victim, owner) {
-                    break;
-                }
                 victim.wake();
             }
             // If it could not be chosen its wait is over: the cycle is broken all the same, as the next look will show.

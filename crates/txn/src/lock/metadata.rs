@@ -218,7 +218,7 @@ impl LockManager {
             Requested::Busy => Err(crate::Error::LockWaitTimeout),
             Requested::Queued { held, is_new } => {
                 self.wait(owner, patience, &self.counters.metadata_lock_waits, |wakeups| {
-                    self.metadata.cancel(owner, held, wakeups);
+                    self.metadata.cancel(owner, held, wakeups)
                 })?;
                 Ok(is_new.then_some(held))
             }

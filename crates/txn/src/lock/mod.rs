@@ -121,7 +121,7 @@ impl LockManager {
             Requested::Busy => return self.busy(patience),
             Requested::Queued { held: lock, is_new } => {
                 self.wait(owner, patience, &self.counters.row_lock_waits, |wakeups| {
-                    self.rows.cancel(owner, lock, wakeups);
+                    self.rows.cancel(owner, lock, wakeups)
                 })?;
                 is_new.then_some(lock)
             }
@@ -144,7 +144,8 @@ impl LockManager {
             return self.busy(patience);
         }
         self.wait(owner, patience, &self.counters.row_lock_waits, |_| {
-            self.ranges.cancel_writer(owner, key)
+            self.ranges.cancel_writer(owner, key);
+            Wakeups::new()
         })?;
         Ok(Granted::Granted)
     }
@@ -167,6 +168,7 @@ impl LockManager {
             RangeRequested::Queued(lock) => {
                 self.wait(owner, patience, &self.counters.row_lock_waits, |wakeups| {
                     self.ranges.release(&[lock], wakeups);
+                    Wakeups::new()
                 })?;
                 lock
             }
@@ -223,13 +225,14 @@ impl LockManager {
         }
     }
 
-    /// Waits for a lock that was queued for; `cancel` takes the request back where the wait ends without it.
+    /// Waits for a lock that was queued for; `cancel` takes the request back where the wait ends without it, and
+    /// returns who must look for deadlocks again.
     fn wait(
         &self,
         owner: &Arc<LockOwner>,
         patience: Patience,
         waits: &std::sync::atomic::AtomicU64,
-        cancel: impl FnOnce(&mut Wakeups),
+        cancel: impl FnOnce(&mut Wakeups) -> Wakeups,
     ) -> Result<()> {
         waits.fetch_add(1, Ordering::Relaxed);
         self.counters.current_waits.fetch_add(1, Ordering::Relaxed);
@@ -246,9 +249,12 @@ impl LockManager {
             return Ok(());
         }
         let mut wakeups = Wakeups::new();
-        cancel(&mut wakeups);
+        let uncovered = cancel(&mut wakeups);
         for woken in wakeups {
             woken.wake();
+        }
+        for waiter in uncovered.iter().filter(|waiter| waiter.is_awaited()) {
+            self.counters.deadlocks.fetch_add(self.deadlock.resolve(self, waiter), Ordering::Relaxed);
         }
         match outcome {
             WaitOutcome::Granted => unreachable!("returned above"),

@@ -54,6 +54,8 @@ pub(crate) struct LockOwner {
     weight: AtomicU64,
     /// Metadata locks that outlive transactions (LOCK TABLES, FLUSH TABLES WITH READ LOCK).
     session_locks: AtomicU64,
+    /// It waits, and has looked for deadlocks: nothing happens to it before somebody else acts.
+    is_parked: AtomicBool,
 }
 
 impl LockOwner {
@@ -66,6 +68,7 @@ impl LockOwner {
             awaited: AtomicBool::new(false),
             weight: AtomicU64::new(0),
             session_locks: AtomicU64::new(0),
+            is_parked: AtomicBool::new(false),
         })
     }
 
@@ -127,6 +130,11 @@ impl LockOwner {
         self.waiting.lock().clone()
     }
 
+    /// Whether it waits for a lock and has done what there is to do before.
+    pub(crate) fn is_parked(&self) -> bool {
+        self.is_parked.load(Ordering::SeqCst) && self.state.load(Ordering::SeqCst) == wait_state::WAITING
+    }
+
     fn decide(&self, outcome: u8) -> bool {
         self.state
             .compare_exchange(wait_state::WAITING, outcome, Ordering::SeqCst, Ordering::SeqCst)
@@ -150,6 +158,7 @@ impl LockOwner {
 
     /// Waits, blocking the thread, until the wait is decided.
     pub(crate) fn wait(&self, deadline: Option<Instant>) -> WaitOutcome {
+        self.is_parked.store(true, Ordering::SeqCst);
         let decided = || self.state.load(Ordering::SeqCst) != wait_state::WAITING;
         let waited = if decided() {
             Waited::Ready
@@ -158,6 +167,7 @@ impl LockOwner {
         };
         let gave_up = waited != Waited::Ready && self.decide(wait_state::GAVE_UP);
         let state = self.state.swap(wait_state::IDLE, Ordering::SeqCst);
+        self.is_parked.store(false, Ordering::SeqCst);
         *self.waiting.lock() = None;
         match (state, waited) {
             (wait_state::GRANTED, _) => WaitOutcome::Granted,

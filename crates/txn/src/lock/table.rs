@@ -286,14 +286,19 @@ impl LockTable {
         Some(result)
     }
 
-    /// Takes a request that was not granted out of the queue.
-    pub(crate) fn cancel(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) {
-        self.with_entry(held, |entry| {
+    /// Takes a request that was not granted out of the queue. Returns those for whom it was the nearest before them: a search
+    /// for deadlocks that came to it has ended there, and must be made again.
+    #[must_use]
+    pub(crate) fn cancel(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) -> Wakeups {
+        let uncovered = self.with_entry(held, |entry| {
+            let followers = entry.queue.as_ref().map(|queue| followers(queue, owner)).unwrap_or_default();
             if let Some(queue) = entry.queue.as_mut() {
                 queue.retain(|request| !Arc::ptr_eq(&request.owner, owner));
             }
             entry.grant(wakeups);
+            followers
         });
+        uncovered.unwrap_or_default()
     }
 
     /// Gives a lock back.
@@ -368,17 +373,32 @@ fn blockers<'e>(entry: &'e Entry, owner: &Arc<LockOwner>) -> impl Iterator<Item 
             .position(|request| Arc::ptr_eq(&request.owner, owner))
     });
     let wanted = position.and_then(|at| queue.map(|queue| queue[at].mode));
-    let ahead = position.and_then(|at| {
-        let wanted = wanted?;
-        queue?
-            .range(..at)
-            .rev()
-            .find(|request| !wanted.goes_with(request.mode))
-            .map(|request| &request.owner)
-    });
+    let ahead = queue.and_then(|queue| nearest_ahead(queue, owner));
     let own = owner.clone();
     let holders = entry.holders.iter().filter(move |holder| {
         wanted.is_some_and(|wanted| !wanted.goes_with(holder.mode)) && !Arc::ptr_eq(&holder.owner, &own)
     });
     holders.map(|holder| &holder.owner).chain(ahead)
+}
+
+/// The last one queued before `owner` that it does not go with.
+fn nearest_ahead<'q>(queue: &'q VecDeque<Request>, owner: &Arc<LockOwner>) -> Option<&'q Arc<LockOwner>> {
+    let at = queue.iter().position(|request| Arc::ptr_eq(&request.owner, owner))?;
+    let wanted = queue[at].mode;
+    queue.range(..at).rev().find(|request| !wanted.goes_with(request.mode)).map(|request| &request.owner)
+}
+
+/// Those for whom `owner` is the nearest one before them.
+fn followers(queue: &VecDeque<Request>, owner: &Arc<LockOwner>) -> Wakeups {
+    let mut followers = Wakeups::new();
+    for request in queue.iter().skip_while(|request| !Arc::ptr_eq(&request.owner, owner)).skip(1) {
+        if nearest_ahead(queue, &request.owner).is_some_and(|ahead| Arc::ptr_eq(ahead, owner)) {
+            followers.push(request.owner.clone());
+        }
+        if request.mode == Mode::Exclusive {
+            // It is the nearest one for all behind it.
+            break;
+        }
+    }
+    followers
 }

@@ -1,1 +1,319 @@
+//! The lock manager by golden scripts (`testscripts/locks/`), and against a model under random load.
 
+use super::owner::LockOwner;
+use super::*;
+use crate::interrupt::{Interrupt, InterruptReason};
+use crate::testing::Actors;
+use goldenscript::{Command, Context, Runner};
+use rand::Rng;
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+
+const INDEX: [u8; 4] = [0, 0, 4, 0];
+
+fn key(text: &str) -> Vec<u8> {
+    [&INDEX, text.as_bytes()].concat()
+}
+
+struct Holder {
+    locks: Arc<LockManager>,
+    owner: Arc<LockOwner>,
+    held: HeldLocks,
+    metadata: HashMap<String, MetadataGuard>,
+}
+
+/// Commands: `lock KEY s|x [nowait|skip|ms=N]`, `range FROM TO`, `table NAME read|write|readonly|exclusive`, `upgrade NAME`,
+/// `release`, `weight N`, `kill` (said by anyone of the one named).
+struct LockScript {
+    locks: Arc<LockManager>,
+    owners: HashMap<String, Arc<LockOwner>>,
+    actors: Actors<Holder>,
+}
+
+impl LockScript {
+    fn new() -> Self {
+        LockScript { locks: Arc::new(LockManager::new()), owners: HashMap::new(), actors: Actors::new() }
+    }
+}
+
+fn told<T>(result: Result<T>, ok: impl Fn(T) -> &'static str) -> String {
+    match result {
+        Ok(value) => ok(value).to_owned(),
+        Err(Error::LockWaitTimeout) => "error 1205".into(),
+        Err(Error::Deadlock) => "error 1213".into(),
+        Err(error) => format!("error {error}"),
+    }
+}
+
+fn granted(granted: Granted) -> &'static str {
+    match granted {
+        Granted::Granted => "granted",
+        Granted::Skipped => "skipped",
+    }
+}
+
+impl Runner for LockScript {
+    type Command = Command;
+
+    fn run(&mut self, command: &Command, context: &Context) -> std::result::Result<String, Box<dyn std::error::Error>> {
+        let name = context.prefix.clone().ok_or("say who")?;
+        if !self.actors.contains(&name) {
+            let owner = LockOwner::new(self.owners.len() as u64 + 1, Interrupt::new());
+            owner.begin();
+            self.owners.insert(name.clone(), owner.clone());
+            let holder = Holder {
+                locks: self.locks.clone(),
+                owner: owner.clone(),
+                held: HeldLocks::default(),
+                metadata: HashMap::new(),
+            };
+            self.actors.add(&name, owner, holder);
+        }
+        let mut consumer = command.consume_args();
+        let mut patience = Patience::For(Duration::from_secs(60));
+        if let Some(ms) = consumer.take_key("ms") {
+            patience = Patience::For(Duration::from_millis(ms.parse()?));
+        }
+        let args: Vec<String> = std::iter::from_fn(|| consumer.next_pos().map(str::to_owned)).collect();
+        if args.iter().any(|arg| arg == "nowait") {
+            patience = Patience::None;
+        }
+        if args.iter().any(|arg| arg == "skip") {
+            patience = Patience::Skip;
+        }
+        let result = match command.name.as_str() {
+            "lock" => {
+                let mode = if args[1] == "s" { LockMode::Shared } else { LockMode::Exclusive };
+                let key = key(&args[0]);
+                self.actors.run(&name, move |holder| {
+                    let locked = holder.locks.lock_key(&holder.owner, &mut holder.held, &key, mode, patience);
+                    if matches!(locked, Err(Error::Deadlock)) {
+                        holder.locks.release(&holder.owner, &mut holder.held);
+                    }
+                    told(locked, granted)
+                })
+            }
+            "range" => {
+                let range = KeyRange::new(key(&args[0]), key(&args[1]));
+                self.actors.run(&name, move |holder| {
+                    let locked = holder.locks.lock_range(&holder.owner, &mut holder.held, &range, patience);
+                    told(locked, granted)
+                })
+            }
+            "table" => {
+                let mode = match args[1].as_str() {
+                    "read" => MetadataMode::Read,
+                    "write" => MetadataMode::Write,
+                    "readonly" => MetadataMode::ReadOnly,
+                    _ => MetadataMode::Exclusive,
+                };
+                let table = args[0].clone();
+                self.actors.run(&name, move |holder| {
+                    let object = MetadataObject::Table { database: "d", table: &table };
+                    let locked = holder.locks.lock_metadata(&holder.owner, object, mode, patience);
+                    told(locked.map(|guard| holder.metadata.insert(table.clone(), guard)), |_| "granted")
+                })
+            }
+            "upgrade" => {
+                let table = args[0].clone();
+                self.actors.run(&name, move |holder| {
+                    let guard = holder.metadata.get_mut(&table).expect("it holds the table");
+                    told(guard.upgrade(MetadataMode::Exclusive, Duration::from_secs(60)), |()| "granted")
+                })
+            }
+            "release" => self.actors.run(&name, |holder| {
+                holder.locks.release(&holder.owner, &mut holder.held);
+                holder.metadata.clear();
+                holder.owner.begin();
+                holder.owner.interrupt().clear_query();
+                "released".into()
+            }),
+            "weight" => {
+                let weight = args[0].parse()?;
+                self.actors.run(&name, move |holder| {
+                    holder.owner.set_weight(weight);
+                    String::new()
+                })
+            }
+            "kill" => {
+                self.owners[&args[0]].interrupt().raise(InterruptReason::Query);
+                Some(String::new())
+            }
+            "sleep" => {
+                std::thread::sleep(Duration::from_millis(args[0].parse()?));
+                Some(String::new())
+            }
+            other => return Err(format!("no command {other}").into()),
+        };
+        Ok(result.unwrap_or_else(|| "waits".into()))
+    }
+
+    fn end_block(&mut self, _: &goldenscript::Block) -> std::result::Result<String, Box<dyn std::error::Error>> {
+        let mut news = String::new();
+        // One wakes the other: until nothing happens any more.
+        loop {
+            let round = self.actors.news();
+            if round.is_empty() {
+                return Ok(news);
+            }
+            for (name, result) in round {
+                news += &format!("then {name}: {result}\n");
+            }
+        }
+    }
+
+    fn end_script(&mut self) -> std::result::Result<(), Box<dyn std::error::Error>> {
+        assert!(self.actors.waiting().is_empty(), "still waiting: {:?}", self.actors.waiting());
+        Ok(())
+    }
+}
+
+macro_rules! scripts {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let path = concat!("testscripts/locks/", stringify!($name));
+                goldenscript::run(&mut LockScript::new(), path).unwrap();
+            }
+        )*
+    };
+}
+
+scripts! { conflicts fairness upgrades deadlocks ranges metadata giving_up }
+
+/// Exclusion, and that nobody is forgotten: threads lock random keys in random modes, with a counter under each that shows if
+/// two are in.
+#[test]
+fn random_load_keeps_exclusion() {
+    const KEYS: usize = 8;
+    let locks = Arc::new(LockManager::new());
+    // Per key: readers in the low half, writers in the high half.
+    let inside: Arc<Vec<AtomicU64>> = Arc::new((0..KEYS).map(|_| AtomicU64::new(0)).collect());
+    let threads: Vec<_> = (0..8)
+        .map(|id| {
+            let (locks, inside) = (locks.clone(), inside.clone());
+            std::thread::spawn(move || {
+                let mut rng = rand::rng();
+                let owner = LockOwner::new(id + 1, Interrupt::new());
+                let (mut committed, mut deadlocks) = (0, 0);
+                for _ in 0..3000 {
+                    owner.begin();
+                    let mut held = HeldLocks::default();
+                    let mut modes: HashMap<usize, LockMode> = HashMap::new();
+                    let mut failed = false;
+                    for _ in 0..rng.random_range(1..5) {
+                        let number = rng.random_range(0..KEYS);
+                        let mode = if rng.random() { LockMode::Shared } else { LockMode::Exclusive };
+                        let patience = match rng.random_range(0..10) {
+                            0 => Patience::Skip,
+                            1 => Patience::For(Duration::from_micros(50)),
+                            _ => Patience::For(Duration::from_secs(30)),
+                        };
+                        match locks.lock_key(&owner, &mut held, &key(&number.to_string()), mode, patience) {
+                            Ok(Granted::Granted) => {
+                                let before = modes.get(&number).copied();
+                                let (add, mode) = match (before, mode) {
+                                    (None, LockMode::Shared) => (1, mode),
+                                    (None, LockMode::Exclusive) => (1 << 32, mode),
+                                    (Some(LockMode::Shared), LockMode::Exclusive) => ((1 << 32) - 1, mode),
+                                    (Some(before), _) => (0, before),
+                                };
+                                let now = inside[number].fetch_add(add, Ordering::SeqCst) + add;
+                                modes.insert(number, mode);
+                                match mode {
+                                    LockMode::Exclusive => assert_eq!(now, 1 << 32, "an exclusive lock is alone"),
+                                    LockMode::Shared => assert!(now < 1 << 32, "no writer beside a reader"),
+                                }
+                            }
+                            Ok(Granted::Skipped) | Err(Error::LockWaitTimeout) => {}
+                            Err(Error::Deadlock) => {
+                                deadlocks += 1;
+                                failed = true;
+                                break;
+                            }
+                            Err(error) => panic!("{error}"),
+                        }
+                    }
+                    for (number, mode) in modes.drain() {
+                        let add = if mode == LockMode::Shared { 1 } else { 1 << 32 };
+                        inside[number].fetch_sub(add, Ordering::SeqCst);
+                    }
+                    locks.release(&owner, &mut held);
+                    committed += u64::from(!failed);
+                }
+                (committed, deadlocks)
+            })
+        })
+        .collect();
+    let mut committed = 0;
+    for thread in threads {
+        committed += thread.join().unwrap().0;
+    }
+    assert!(committed > 0);
+    assert_eq!(locks.locked_keys(), 0, "nothing is left behind");
+}
+
+/// Writers and range readers exclude each other, whoever comes first.
+#[test]
+fn random_load_keeps_ranges() {
+    const KEYS: usize = 6;
+    let locks = Arc::new(LockManager::new());
+    let inside: Arc<Vec<AtomicU64>> = Arc::new((0..KEYS).map(|_| AtomicU64::new(0)).collect());
+    let threads: Vec<_> = (0..6u64)
+        .map(|id| {
+            let (locks, inside) = (locks.clone(), inside.clone());
+            std::thread::spawn(move || {
+                let mut rng = rand::rng();
+                let owner = LockOwner::new(id + 1, Interrupt::new());
+                let patience = Patience::For(Duration::from_secs(30));
+                for _ in 0..2000 {
+                    owner.begin();
+                    let mut held = HeldLocks::default();
+                    if id % 2 == 0 {
+                        let from = rng.random_range(0..KEYS);
+                        let to = rng.random_range(from..KEYS);
+                        let range = KeyRange::new(key(&from.to_string()), key(&(to + 1).to_string()));
+                        match locks.lock_range(&owner, &mut held, &range, patience) {
+                            Ok(_) => {
+                                for counter in &inside[from..=to] {
+                                    assert!(counter.fetch_add(1, Ordering::SeqCst) < 1 << 32);
+                                }
+                                std::hint::spin_loop();
+                                for counter in &inside[from..=to] {
+                                    counter.fetch_sub(1, Ordering::SeqCst);
+                                }
+                            }
+                            Err(Error::Deadlock) => {}
+                            Err(error) => panic!("{error}"),
+                        }
+                    } else {
+                        let mut written = Vec::new();
+                        for _ in 0..rng.random_range(1..3) {
+                            let number = rng.random_range(0..KEYS);
+                            let name = key(&number.to_string());
+                            match locks.lock_key(&owner, &mut held, &name, LockMode::Exclusive, patience) {
+                                Ok(_) if written.contains(&number) => {}
+                                Ok(_) => {
+                                    assert_eq!(inside[number].fetch_add(1 << 32, Ordering::SeqCst), 0);
+                                    written.push(number);
+                                }
+                                Err(Error::Deadlock) => break,
+                                Err(error) => panic!("{error}"),
+                            }
+                        }
+                        for number in written {
+                            inside[number].fetch_sub(1 << 32, Ordering::SeqCst);
+                        }
+                    }
+                    locks.release(&owner, &mut held);
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(locks.locked_keys(), 0, "nothing is left behind");
+    assert!(locks.ranges.is_empty(), "no range is left behind");
+}
