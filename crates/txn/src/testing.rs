@@ -1,10 +1,26 @@
 //! What the tests of this crate share: actors whose waits can be told from their work.
 
+use crate::Acknowledger;
+use crate::config::Config;
+use crate::error::Result;
+use crate::event_cache::RowChange;
+use crate::interrupt::Interrupt;
 use crate::lock::owner::LockOwner;
+use crate::lock::{LockMode, LockWait};
+use crate::manager::{ManagerParts, TransactionManager};
+use crate::session::Session;
+use crate::transaction::{IsolationLevel, Transaction, TransactionOptions};
+use paceline_binlog::event::{Event, RowsKind, TableId, TableMapEvent};
+use paceline_binlog::log::{OpenRequest, SimulatedDisk};
+use paceline_binlog::{Disk, Log, LogConfig, LoggedTable, Recovery};
+use paceline_storage::{Direction, IndexId, Storage, StorageConfig, WriteSet};
+use paceline_types::ServerId;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 type Job<S> = Box<dyn FnOnce(&mut S) -> String + Send>;
 
@@ -25,7 +41,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 impl<S: Send + 'static> Actors<S> {
     pub(crate) fn new() -> Self {
-        Actors { actors: BTreeMap::new() }
+        Actors {
+            actors: BTreeMap::new(),
+        }
     }
 
     pub(crate) fn contains(&self, name: &str) -> bool {
@@ -43,7 +61,15 @@ impl<S: Send + 'static> Actors<S> {
                 }
             }
         });
-        self.actors.insert(name.to_owned(), Actor { owner, jobs, results, is_busy: false });
+        self.actors.insert(
+            name.to_owned(),
+            Actor {
+                owner,
+                jobs,
+                results,
+                is_busy: false,
+            },
+        );
     }
 
     /// Has an actor do something; its result, or `None` if it waits for a lock now.
@@ -62,12 +88,17 @@ impl<S: Send + 'static> Actors<S> {
     /// What has become of those who waited.
     pub(crate) fn news(&mut self) -> Vec<(String, String)> {
         let busy = self.actors.iter_mut().filter(|(_, actor)| actor.is_busy);
-        busy.filter_map(|(name, actor)| actor.settle().map(|result| (name.clone(), result))).collect()
+        busy.filter_map(|(name, actor)| actor.settle().map(|result| (name.clone(), result)))
+            .collect()
     }
 
     /// Those who still wait.
     pub(crate) fn waiting(&self) -> Vec<&str> {
-        self.actors.iter().filter(|(_, actor)| actor.is_busy).map(|(name, _)| name.as_str()).collect()
+        self.actors
+            .iter()
+            .filter(|(_, actor)| actor.is_busy)
+            .map(|(name, _)| name.as_str())
+            .collect()
     }
 }
 
@@ -85,7 +116,249 @@ impl<S> Actor<S> {
             if is_parked && self.owner.is_parked() {
                 return None;
             }
-            assert!(start.elapsed() < PATIENCE, "an actor neither finishes nor waits for a lock");
+            assert!(
+                start.elapsed() < PATIENCE,
+                "an actor neither finishes nor waits for a lock"
+            );
         }
+    }
+}
+
+/// The table of the tests: a VARBINARY key and a VARBINARY value, stored under the key alone.
+pub(crate) struct TestTable {
+    logged: LoggedTable,
+}
+
+/// The number in front of the test table's keys.
+pub(crate) const TEST_INDEX: IndexId = IndexId::new(1024);
+
+impl TestTable {
+    pub(crate) fn new() -> Self {
+        const VARCHAR: u8 = 15;
+        let logged = LoggedTable::new(&TableMapEvent {
+            table_id: TableId(18),
+            flags: TableMapEvent::FLAG_BIT_LENGTH_EXACT,
+            database: b"test",
+            table: b"t",
+            column_types: &[VARCHAR, VARCHAR],
+            metadata: &[200, 0, 200, 0],
+            nullable: &[0],
+            optional_metadata: &[],
+        });
+        TestTable { logged }
+    }
+
+    pub(crate) fn key(name: &str) -> Vec<u8> {
+        [&TEST_INDEX.to_be_bytes(), name.as_bytes()].concat()
+    }
+
+    fn image(name: &str, value: &str) -> Vec<u8> {
+        let mut image = vec![0xFC, name.len() as u8];
+        image.extend_from_slice(name.as_bytes());
+        image.push(value.len() as u8);
+        image.extend_from_slice(value.as_bytes());
+        image
+    }
+
+    /// The key and value at the front of these bytes, and how long the image is.
+    fn read_image(bytes: &[u8]) -> (&str, &str, usize) {
+        let text = |from: usize| {
+            let length = usize::from(bytes[from]);
+            std::str::from_utf8(&bytes[from + 1..from + 1 + length]).expect("tests write text")
+        };
+        let name = text(1);
+        let value = text(2 + name.len());
+        (name, value, 3 + name.len() + value.len())
+    }
+
+    pub(crate) fn value(payload: &[u8]) -> String {
+        Self::read_image(payload).1.to_owned()
+    }
+
+    /// Locks a key, reads it at its newest and gives it the value that `change` makes of it.
+    pub(crate) fn change(
+        &self,
+        transaction: &mut Transaction,
+        name: &str,
+        change: impl FnOnce(Option<&str>) -> Option<String>,
+    ) -> Result<()> {
+        let key = Self::key(name);
+        transaction.begin_writing()?;
+        transaction.lock(&key, LockMode::Exclusive, LockWait::Default)?;
+        let before = transaction
+            .get_newest(&key)?
+            .map(|row| Self::value(row.payload()));
+        let after = change(before.as_deref()).map(|value| Self::image(name, &value));
+        let before = before.map(|value| Self::image(name, &value));
+        let logged = match (&before, &after) {
+            (None, None) => return Ok(()),
+            (None, Some(after)) => RowChange::Insert { after },
+            (Some(before), Some(after)) => RowChange::Update { before, after },
+            (Some(before), None) => RowChange::Delete { before },
+        };
+        match &after {
+            Some(after) => transaction.write_set_mut()?.put(&key, after),
+            None => transaction.write_set_mut()?.delete(&key),
+        }
+        transaction.log_row(&self.logged, logged)
+    }
+
+    /// One statement of its own.
+    pub(crate) fn set(&self, transaction: &mut Transaction, name: &str, value: &str) -> Result<()> {
+        transaction.begin_statement(None, 1)?;
+        let result = self.change(transaction, name, |_| Some(value.to_owned()));
+        let result = result.and_then(|()| transaction.end_statement());
+        if result.is_err() {
+            transaction.rollback_statement();
+        }
+        result
+    }
+
+    /// What a rows event of the table does, as a write set does it.
+    fn replay(kind: RowsKind, mut rows: &[u8], writes: &mut WriteSet) {
+        while !rows.is_empty() {
+            let (name, _, length) = Self::read_image(rows);
+            let (first, rest) = rows.split_at(length);
+            rows = rest;
+            match kind {
+                RowsKind::Write => writes.put(&Self::key(name), first),
+                RowsKind::Delete => writes.delete(&Self::key(name)),
+                RowsKind::Update => {
+                    let (name, _, length) = Self::read_image(rows);
+                    let (after, rest) = rows.split_at(length);
+                    writes.put(&Self::key(name), after);
+                    rows = rest;
+                }
+            }
+        }
+    }
+}
+
+/// A server without SQL: a log on some disk, engines in a directory of their own, a manager.
+pub(crate) struct TestServer {
+    pub(crate) manager: Arc<TransactionManager>,
+    pub(crate) table: Arc<TestTable>,
+    pub(crate) tables_directory: Arc<TempDir>,
+    pub(crate) recovery: Recovery,
+    /// Why the log failed, where it did.
+    pub(crate) failure: Arc<Mutex<Option<String>>>,
+}
+
+/// How a test opens its server.
+pub(crate) struct TestOptions {
+    pub(crate) config: Config,
+    pub(crate) prepare_step: u64,
+    pub(crate) acknowledger: Box<dyn Acknowledger>,
+}
+
+impl Default for TestOptions {
+    fn default() -> Self {
+        TestOptions {
+            config: Config::default(),
+            prepare_step: 1 << 20,
+            acknowledger: Box::new(crate::AcknowledgeAtOnce),
+        }
+    }
+}
+
+impl TestServer {
+    /// A new server on a disk in memory.
+    pub(crate) fn new() -> Self {
+        Self::with_config(Config::default())
+    }
+
+    pub(crate) fn with_config(config: Config) -> Self {
+        let options = TestOptions {
+            config,
+            ..TestOptions::default()
+        };
+        Self::open(
+            Arc::new(SimulatedDisk::new()),
+            Arc::new(tempfile::tempdir().unwrap()),
+            options,
+        )
+    }
+
+    /// Recovers what is there: log, then engines by replay, as a real server does.
+    pub(crate) fn open(disk: Arc<dyn Disk>, tables_directory: Arc<TempDir>, options: TestOptions) -> Self {
+        let storage = Arc::new(Storage::open(&StorageConfig::new(tables_directory.path())).unwrap());
+        let mut log_config = LogConfig::new("/log", "bin", ServerId(1));
+        log_config.prepare_step = options.prepare_step;
+        let request = OpenRequest {
+            engine_position: storage.position(),
+            ..OpenRequest::new(1)
+        };
+        let (log, recovery) = Log::open(disk, log_config, request).unwrap();
+        let from = storage.position().max(recovery.start);
+        let mut reader = log.reader(from, recovery.end).unwrap();
+        while let Some(group) = reader.next_group().unwrap() {
+            let mut writes = WriteSet::new();
+            for event in group.decoded(reader.format()) {
+                if let Event::Rows(rows) = event.unwrap() {
+                    TestTable::replay(rows.kind, &rows.rows, &mut writes);
+                }
+            }
+            storage
+                .apply(&[Arc::new(writes.assign_version(group.end()))], group.end())
+                .unwrap();
+        }
+        let failure = Arc::new(Mutex::new(None));
+        let told = failure.clone();
+        let manager = TransactionManager::open(ManagerParts {
+            config: options.config,
+            acknowledger: options.acknowledger,
+            fatal_hook: Box::new(move |reason| *told.lock() = Some(reason.to_owned())),
+            ..ManagerParts::new(log, recovery.state.clone(), storage)
+        });
+        TestServer {
+            manager: Arc::new(manager),
+            table: Arc::new(TestTable::new()),
+            tables_directory,
+            recovery,
+            failure,
+        }
+    }
+
+    pub(crate) fn session(&self) -> Session {
+        self.manager.session(Interrupt::new())
+    }
+
+    pub(crate) fn begin(&self, session: &Session, isolation: IsolationLevel) -> Transaction {
+        let options = TransactionOptions {
+            isolation,
+            row_lock_timeout: Duration::from_secs(30),
+            ..TransactionOptions::default()
+        };
+        self.manager.begin(session, options)
+    }
+
+    /// Commits one row, in a transaction of its own.
+    pub(crate) fn set(&self, name: &str, value: &str) -> Result<crate::CommitOutcome> {
+        let mut transaction = self.begin(&self.session(), IsolationLevel::ReadCommitted);
+        self.table.set(&mut transaction, name, value)?;
+        transaction.commit_blocking()
+    }
+
+    /// What is published under a key.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        let snapshot = self.manager.snapshot();
+        snapshot
+            .get(&TestTable::key(name))
+            .unwrap()
+            .map(|row| TestTable::value(row.payload()))
+    }
+
+    /// Everything that is published.
+    pub(crate) fn content(&self) -> BTreeMap<String, String> {
+        let mut cursor = self
+            .manager
+            .snapshot()
+            .scan(TEST_INDEX.range(), Direction::Forward);
+        let mut content = BTreeMap::new();
+        while let Some((key, value)) = cursor.next().unwrap() {
+            let name = std::str::from_utf8(&key[IndexId::LENGTH..]).unwrap().to_owned();
+            content.insert(name, TestTable::value(&value[paceline_storage::VERSION_LENGTH..]));
+        }
+        content
     }
 }

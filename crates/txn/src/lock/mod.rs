@@ -254,7 +254,9 @@ impl LockManager {
             woken.wake();
         }
         for waiter in uncovered.iter().filter(|waiter| waiter.is_awaited()) {
-            self.counters.deadlocks.fetch_add(self.deadlock.resolve(self, waiter), Ordering::Relaxed);
+            self.counters
+                .deadlocks
+                .fetch_add(self.deadlock.resolve(self, waiter), Ordering::Relaxed);
         }
         match outcome {
             WaitOutcome::Granted => unreachable!("returned above"),

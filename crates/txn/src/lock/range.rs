@@ -135,13 +135,22 @@ impl RangeTable {
                 blocker.mark_awaited();
             }
         }
-        ranges.locks.push(RangeLock {
+        let lock = RangeLock {
             id: held.id,
             range: range.clone(),
             owner: owner.clone(),
             blockers,
             granted,
-        });
+        };
+        // Writers who wait for other ranges wait for this one from now on.
+        if ranges
+            .writers
+            .iter()
+            .any(|writer| lock.stops(&writer.owner, &writer.key))
+        {
+            owner.mark_awaited();
+        }
+        ranges.locks.push(lock);
         if granted {
             RangeRequested::New(held)
         } else {

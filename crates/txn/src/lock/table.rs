@@ -291,7 +291,11 @@ impl LockTable {
     #[must_use]
     pub(crate) fn cancel(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) -> Wakeups {
         let uncovered = self.with_entry(held, |entry| {
-            let followers = entry.queue.as_ref().map(|queue| followers(queue, owner)).unwrap_or_default();
+            let followers = entry
+                .queue
+                .as_ref()
+                .map(|queue| followers(queue, owner))
+                .unwrap_or_default();
             if let Some(queue) = entry.queue.as_mut() {
                 queue.retain(|request| !Arc::ptr_eq(&request.owner, owner));
             }
@@ -383,15 +387,25 @@ fn blockers<'e>(entry: &'e Entry, owner: &Arc<LockOwner>) -> impl Iterator<Item 
 
 /// The last one queued before `owner` that it does not go with.
 fn nearest_ahead<'q>(queue: &'q VecDeque<Request>, owner: &Arc<LockOwner>) -> Option<&'q Arc<LockOwner>> {
-    let at = queue.iter().position(|request| Arc::ptr_eq(&request.owner, owner))?;
+    let at = queue
+        .iter()
+        .position(|request| Arc::ptr_eq(&request.owner, owner))?;
     let wanted = queue[at].mode;
-    queue.range(..at).rev().find(|request| !wanted.goes_with(request.mode)).map(|request| &request.owner)
+    queue
+        .range(..at)
+        .rev()
+        .find(|request| !wanted.goes_with(request.mode))
+        .map(|request| &request.owner)
 }
 
 /// Those for whom `owner` is the nearest one before them.
 fn followers(queue: &VecDeque<Request>, owner: &Arc<LockOwner>) -> Wakeups {
     let mut followers = Wakeups::new();
-    for request in queue.iter().skip_while(|request| !Arc::ptr_eq(&request.owner, owner)).skip(1) {
+    for request in queue
+        .iter()
+        .skip_while(|request| !Arc::ptr_eq(&request.owner, owner))
+        .skip(1)
+    {
         if nearest_ahead(queue, &request.owner).is_some_and(|ahead| Arc::ptr_eq(ahead, owner)) {
             followers.push(request.owner.clone());
         }

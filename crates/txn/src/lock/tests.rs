@@ -32,7 +32,11 @@ struct LockScript {
 
 impl LockScript {
     fn new() -> Self {
-        LockScript { locks: Arc::new(LockManager::new()), owners: HashMap::new(), actors: Actors::new() }
+        LockScript {
+            locks: Arc::new(LockManager::new()),
+            owners: HashMap::new(),
+            actors: Actors::new(),
+        }
     }
 }
 
@@ -55,7 +59,11 @@ fn granted(granted: Granted) -> &'static str {
 impl Runner for LockScript {
     type Command = Command;
 
-    fn run(&mut self, command: &Command, context: &Context) -> std::result::Result<String, Box<dyn std::error::Error>> {
+    fn run(
+        &mut self,
+        command: &Command,
+        context: &Context,
+    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
         let name = context.prefix.clone().ok_or("say who")?;
         if !self.actors.contains(&name) {
             let owner = LockOwner::new(self.owners.len() as u64 + 1, Interrupt::new());
@@ -83,10 +91,16 @@ impl Runner for LockScript {
         }
         let result = match command.name.as_str() {
             "lock" => {
-                let mode = if args[1] == "s" { LockMode::Shared } else { LockMode::Exclusive };
+                let mode = if args[1] == "s" {
+                    LockMode::Shared
+                } else {
+                    LockMode::Exclusive
+                };
                 let key = key(&args[0]);
                 self.actors.run(&name, move |holder| {
-                    let locked = holder.locks.lock_key(&holder.owner, &mut holder.held, &key, mode, patience);
+                    let locked = holder
+                        .locks
+                        .lock_key(&holder.owner, &mut holder.held, &key, mode, patience);
                     if matches!(locked, Err(Error::Deadlock)) {
                         holder.locks.release(&holder.owner, &mut holder.held);
                     }
@@ -96,7 +110,9 @@ impl Runner for LockScript {
             "range" => {
                 let range = KeyRange::new(key(&args[0]), key(&args[1]));
                 self.actors.run(&name, move |holder| {
-                    let locked = holder.locks.lock_range(&holder.owner, &mut holder.held, &range, patience);
+                    let locked = holder
+                        .locks
+                        .lock_range(&holder.owner, &mut holder.held, &range, patience);
                     told(locked, granted)
                 })
             }
@@ -109,16 +125,25 @@ impl Runner for LockScript {
                 };
                 let table = args[0].clone();
                 self.actors.run(&name, move |holder| {
-                    let object = MetadataObject::Table { database: "d", table: &table };
+                    let object = MetadataObject::Table {
+                        database: "d",
+                        table: &table,
+                    };
                     let locked = holder.locks.lock_metadata(&holder.owner, object, mode, patience);
-                    told(locked.map(|guard| holder.metadata.insert(table.clone(), guard)), |_| "granted")
+                    told(
+                        locked.map(|guard| holder.metadata.insert(table.clone(), guard)),
+                        |_| "granted",
+                    )
                 })
             }
             "upgrade" => {
                 let table = args[0].clone();
                 self.actors.run(&name, move |holder| {
                     let guard = holder.metadata.get_mut(&table).expect("it holds the table");
-                    told(guard.upgrade(MetadataMode::Exclusive, Duration::from_secs(60)), |()| "granted")
+                    told(
+                        guard.upgrade(MetadataMode::Exclusive, Duration::from_secs(60)),
+                        |()| "granted",
+                    )
                 })
             }
             "release" => self.actors.run(&name, |holder| {
@@ -148,7 +173,10 @@ impl Runner for LockScript {
         Ok(result.unwrap_or_else(|| "waits".into()))
     }
 
-    fn end_block(&mut self, _: &goldenscript::Block) -> std::result::Result<String, Box<dyn std::error::Error>> {
+    fn end_block(
+        &mut self,
+        _: &goldenscript::Block,
+    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
         let mut news = String::new();
         // One wakes the other: until nothing happens any more.
         loop {
@@ -163,7 +191,11 @@ impl Runner for LockScript {
     }
 
     fn end_script(&mut self) -> std::result::Result<(), Box<dyn std::error::Error>> {
-        assert!(self.actors.waiting().is_empty(), "still waiting: {:?}", self.actors.waiting());
+        assert!(
+            self.actors.waiting().is_empty(),
+            "still waiting: {:?}",
+            self.actors.waiting()
+        );
         Ok(())
     }
 }
@@ -204,7 +236,11 @@ fn random_load_keeps_exclusion() {
                     let mut failed = false;
                     for _ in 0..rng.random_range(1..5) {
                         let number = rng.random_range(0..KEYS);
-                        let mode = if rng.random() { LockMode::Shared } else { LockMode::Exclusive };
+                        let mode = if rng.random() {
+                            LockMode::Shared
+                        } else {
+                            LockMode::Exclusive
+                        };
                         let patience = match rng.random_range(0..10) {
                             0 => Patience::Skip,
                             1 => Patience::For(Duration::from_micros(50)),
@@ -222,7 +258,9 @@ fn random_load_keeps_exclusion() {
                                 let now = inside[number].fetch_add(add, Ordering::SeqCst) + add;
                                 modes.insert(number, mode);
                                 match mode {
-                                    LockMode::Exclusive => assert_eq!(now, 1 << 32, "an exclusive lock is alone"),
+                                    LockMode::Exclusive => {
+                                        assert_eq!(now, 1 << 32, "an exclusive lock is alone")
+                                    }
                                     LockMode::Shared => assert!(now < 1 << 32, "no writer beside a reader"),
                                 }
                             }

@@ -417,3 +417,6 @@ impl Drop for Transaction {
         self.core.open_transactions.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests;

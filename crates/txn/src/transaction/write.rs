@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::event_cache::RowChange;
 use crate::lock::{Granted, LockMode, LockWait};
 use paceline_binlog::LoggedTable;
-use paceline_storage::WriteSet;
+use paceline_storage::{Direction, KeyRange, Row, RowReader, TableSchema, WriteSet};
 
 impl Transaction {
     /// What the transaction will write. Whoever writes a key has locked it exclusively; keys that the lock step of a
@@ -94,3 +94,49 @@ impl Transaction {
 /// How many keys a write set had at some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteMark(usize);
+
+impl Transaction {
+    /// Writes a row with all its index entries, and locks those entries that were not locked one by one. The row's own key and the
+    /// values of unique keys, before and after, are locked and checked by the caller; the change is logged by
+    /// [`Transaction::log_row`].
+    ///
+    /// # Errors
+    /// If an image is not one of this table; those of [`Transaction::lock`].
+    pub fn write_row(
+        &mut self,
+        schema: &TableSchema,
+        before: Option<Row<'_>>,
+        after: Option<&[u8]>,
+    ) -> Result<()> {
+        self.check_active()?;
+        let mark = self.write_mark();
+        schema.row_change(before, after, &mut self.writes)?;
+        self.lock_written_since(mark)
+    }
+}
+
+/// What [`TableSchema::find_row`] needs: the newest state under this transaction's own writes.
+impl RowReader for Transaction {
+    type Error = crate::Error;
+
+    fn visit_keys(&mut self, range: KeyRange, visit: &mut dyn FnMut(&[u8]) -> bool) -> Result<()> {
+        let mut scan = self.scan_newest(range, Direction::Forward)?;
+        while let Some(entry) = scan.next()? {
+            if !visit(entry.key) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
+        value.clear();
+        match self.probe_newest(key)? {
+            Some(found) => {
+                value.extend_from_slice(&found);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Transactions by golden scripts (`testscripts/transactions/`).
+
+use crate::lock::{Granted, LockMode, LockWait};
+use crate::testing::{Actors, TEST_INDEX, TestServer, TestTable};
+use crate::transaction::IsolationLevel;
+use crate::{Error, Result, Session, Transaction};
+use goldenscript::{Command, Context, Runner};
+use paceline_storage::{Direction, KeyRange};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+struct Client {
+    server: Arc<TestServer>,
+    session: Session,
+    transaction: Option<Transaction>,
+}
+
+/// Commands of a session: `begin rc|rr|ser [snapshot]`, `get KEY [share|update] [nowait|skip]`, `scan FROM TO [share|update]
+/// [skip] [backward]`, `set KEY=VALUE…` (one statement), `del KEY`, `savepoint N`, `rollback_to N`, `commit`, `rollback`. Without `begin` a
+/// statement is a transaction of its own.
+struct TransactionScript {
+    server: Arc<TestServer>,
+    sessions: HashMap<String, Session>,
+    actors: Actors<Client>,
+}
+
+impl TransactionScript {
+    fn new() -> Self {
+        TransactionScript {
+            server: Arc::new(TestServer::new()),
+            sessions: HashMap::new(),
+            actors: Actors::new(),
+        }
+    }
+}
+
+impl Client {
+    /// Runs a statement, in the open transaction or one of its own.
+    fn statement(&mut self, work: impl FnOnce(&TestServer, &mut Transaction) -> Result<String>) -> String {
+        let is_own = self.transaction.is_none();
+        let mut transaction = match self.transaction.take() {
+            Some(transaction) => transaction,
+            None => self.server.begin(&self.session, IsolationLevel::ReadCommitted),
+        };
+        let result = transaction
+            .begin_statement(None, 1)
+            .and_then(|()| work(&self.server, &mut transaction));
+        let result = result.and_then(|told| transaction.end_statement().map(|()| told));
+        match result {
+            Ok(told) if is_own => match transaction.commit_blocking() {
+                Ok(_) => told,
+                Err(error) => describe(&error),
+            },
+            Ok(told) => {
+                self.transaction = Some(transaction);
+                told
+            }
+            Err(error) => {
+                transaction.rollback_statement();
+                if !is_own && !transaction.is_rolled_back() {
+                    self.transaction = Some(transaction);
+                }
+                describe(&error)
+            }
+        }
+    }
+}
+
+fn describe(error: &Error) -> String {
+    let undone = match error.rollback_scope() {
+        crate::RollbackScope::Statement => "statement",
+        crate::RollbackScope::Transaction => "transaction",
+    };
+    format!("error {}, {undone} rolled back", error.error_code().number())
+}
+
+fn isolation(text: &str) -> IsolationLevel {
+    match text {
+        "rc" => IsolationLevel::ReadCommitted,
+        "rr" => IsolationLevel::RepeatableRead,
+        "ser" => IsolationLevel::Serializable,
+        other => panic!("isolation {other}"),
+    }
+}
+
+fn lock_of(words: &[String]) -> Option<LockMode> {
+    words.iter().find_map(|word| match word.as_str() {
+        "share" => Some(LockMode::Shared),
+        "update" => Some(LockMode::Exclusive),
+        _ => None,
+    })
+}
+
+fn wait_of(words: &[String]) -> LockWait {
+    match words
+        .iter()
+        .map(String::as_str)
+        .find(|word| ["nowait", "skip"].contains(word))
+    {
+        Some("nowait") => LockWait::NoWait,
+        Some(_) => LockWait::SkipLocked,
+        None => LockWait::Default,
+    }
+}
+
+fn get(transaction: &mut Transaction, name: &str, words: &[String]) -> Result<String> {
+    let key = TestTable::key(name);
+    let row = match lock_of(words) {
+        None => transaction.get(&key)?,
+        Some(mode) => match transaction.lock(&key, mode, wait_of(words))? {
+            Granted::Skipped => return Ok("skipped".into()),
+            Granted::Granted => transaction.get_newest(&key)?,
+        },
+    };
+    Ok(row.map_or("-".into(), |row| TestTable::value(row.payload())))
+}
+
+fn scan(transaction: &mut Transaction, from: &str, to: &str, words: &[String]) -> Result<String> {
+    let range = KeyRange::new(TestTable::key(from), TestTable::key(to));
+    let direction = if words.iter().any(|word| word == "backward") {
+        Direction::Backward
+    } else {
+        Direction::Forward
+    };
+    let mut rows = Vec::new();
+    match lock_of(words) {
+        None => {
+            let mut scan = transaction.scan(range, direction)?;
+            while let Some(entry) = scan.next()? {
+                let name = std::str::from_utf8(&entry.key[4..]).unwrap();
+                rows.push(format!("{name}={}", TestTable::value(entry.payload())));
+            }
+        }
+        Some(mode) => {
+            // As an executor does it: find candidates, lock each, read it again.
+            let mut scan = transaction.scan_newest(range, direction)?;
+            while let Some(entry) = scan.next()? {
+                if transaction.lock(entry.key, mode, wait_of(words))? == Granted::Skipped {
+                    continue;
+                }
+                let name = std::str::from_utf8(&entry.key[4..]).unwrap().to_owned();
+                if let Some(row) = transaction.get_newest(entry.key)? {
+                    rows.push(format!("{name}={}", TestTable::value(row.payload())));
+                }
+            }
+        }
+    }
+    Ok(if rows.is_empty() {
+        "-".into()
+    } else {
+        rows.join(" ")
+    })
+}
+
+impl Runner for TransactionScript {
+    type Command = Command;
+
+    fn run(
+        &mut self,
+        command: &Command,
+        context: &Context,
+    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
+        let name = context.prefix.clone().ok_or("say who")?;
+        if !self.actors.contains(&name) {
+            let session = self.server.session();
+            self.sessions.insert(name.clone(), session.clone());
+            let client = Client {
+                server: self.server.clone(),
+                session: session.clone(),
+                transaction: None,
+            };
+            self.actors.add(&name, session.owner.clone(), client);
+        }
+        let mut consumer = command.consume_args();
+        let mut pairs = Vec::new();
+        while let Some((key, value)) = consumer.next_key() {
+            pairs.push((key.to_owned(), value.to_owned()));
+        }
+        let words: Vec<String> = std::iter::from_fn(|| consumer.next_pos().map(str::to_owned)).collect();
+        let told = match command.name.as_str() {
+            "begin" => self.actors.run(&name, move |client| {
+                assert!(client.transaction.is_none(), "a transaction is open");
+                let mut transaction = client.server.begin(&client.session, isolation(&words[0]));
+                if words.iter().any(|word| word == "snapshot") {
+                    transaction.snapshot();
+                }
+                client.transaction = Some(transaction);
+                "ok".into()
+            }),
+            "get" => self.actors.run(&name, move |client| {
+                client.statement(|_, transaction| get(transaction, &words[0], &words[1..]))
+            }),
+            "scan" => self.actors.run(&name, move |client| {
+                client.statement(|_, transaction| scan(transaction, &words[0], &words[1], &words[2..]))
+            }),
+            "set" => self.actors.run(&name, move |client| {
+                client.statement(|server, transaction| {
+                    for (key, value) in &pairs {
+                        server.table.change(transaction, key, |_| Some(value.clone()))?;
+                    }
+                    Ok("ok".into())
+                })
+            }),
+            "add" => self.actors.run(&name, move |client| {
+                client.statement(|server, transaction| {
+                    for (key, value) in &pairs {
+                        let add: i64 = value.parse().unwrap();
+                        server.table.change(transaction, key, |before| {
+                            Some((before.map_or(0, |text| text.parse::<i64>().unwrap()) + add).to_string())
+                        })?;
+                    }
+                    Ok("ok".into())
+                })
+            }),
+            "del" => self.actors.run(&name, move |client| {
+                client.statement(|server, transaction| {
+                    server.table.change(transaction, &words[0], |_| None)?;
+                    Ok("ok".into())
+                })
+            }),
+            "savepoint" => self.actors.run(&name, move |client| {
+                client.transaction.as_mut().unwrap().savepoint(&words[0]);
+                "ok".into()
+            }),
+            "rollback_to" => self.actors.run(&name, move |client| {
+                match client
+                    .transaction
+                    .as_mut()
+                    .unwrap()
+                    .rollback_to_savepoint(&words[0])
+                {
+                    Ok(()) => "ok".into(),
+                    Err(error) => describe(&error),
+                }
+            }),
+            "commit" => self
+                .actors
+                .run(&name, move |client| match client.transaction.take() {
+                    None => "ok".into(),
+                    Some(transaction) => match transaction.commit_blocking() {
+                        Ok(outcome) => outcome
+                            .gtid
+                            .map_or("ok, nothing logged".into(), |gtid| format!("ok, {gtid}")),
+                        Err(error) => describe(&error),
+                    },
+                }),
+            "rollback" => self.actors.run(&name, move |client| {
+                client.transaction = None;
+                "ok".into()
+            }),
+            "all" => {
+                let content = self.server.content();
+                let rows: Vec<String> = content
+                    .iter()
+                    .map(|(key, value)| format!("{key}={value}"))
+                    .collect();
+                Some(if rows.is_empty() {
+                    "-".into()
+                } else {
+                    rows.join(" ")
+                })
+            }
+            other => return Err(format!("no command {other}").into()),
+        };
+        Ok(told.unwrap_or_else(|| "waits".into()))
+    }
+
+    fn end_block(
+        &mut self,
+        _: &goldenscript::Block,
+    ) -> std::result::Result<String, Box<dyn std::error::Error>> {
+        let mut news = String::new();
+        loop {
+            let round = self.actors.news();
+            if round.is_empty() {
+                return Ok(news);
+            }
+            for (name, result) in round {
+                news += &format!("then {name}: {result}\n");
+            }
+        }
+    }
+
+    fn end_script(&mut self) -> std::result::Result<(), Box<dyn std::error::Error>> {
+        assert!(
+            self.actors.waiting().is_empty(),
+            "still waiting: {:?}",
+            self.actors.waiting()
+        );
+        Ok(())
+    }
+}
+
+macro_rules! scripts {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let path = concat!("testscripts/transactions/", stringify!($name));
+                goldenscript::run(&mut TransactionScript::new(), path).unwrap();
+            }
+        )*
+    };
+}
+
+scripts! { read_committed repeatable_read serializable locking_reads savepoints anomalies }
+
+#[test]
+fn a_scan_merges_its_layers() {
+    let server = TestServer::new();
+    for name in ["a", "c", "e", "g"] {
+        server.set(name, "old").unwrap();
+    }
+    let mut transaction = server.begin(&server.session(), IsolationLevel::RepeatableRead);
+    server.table.set(&mut transaction, "b", "new").unwrap();
+    server.table.set(&mut transaction, "c", "new").unwrap();
+    transaction.begin_statement(None, 1).unwrap();
+    server.table.change(&mut transaction, "e", |_| None).unwrap();
+    transaction.end_statement().unwrap();
+    server.set("f", "later").unwrap();
+    let words: Vec<String> = Vec::new();
+    // The snapshot is taken by this scan, not by the writes before.
+    assert_eq!(
+        scan(&mut transaction, "a", "z", &words).unwrap(),
+        "a=old b=new c=new f=later g=old"
+    );
+    server.set("h", "too late").unwrap();
+    assert_eq!(
+        scan(&mut transaction, "a", "z", &["backward".to_owned()]).unwrap(),
+        "g=old f=later c=new b=new a=old"
+    );
+    let mut forward = transaction.scan(TEST_INDEX.range(), Direction::Forward).unwrap();
+    forward.seek(&TestTable::key("c"));
+    assert_eq!(forward.next().unwrap().unwrap().key, TestTable::key("c"));
+    forward.seek(&TestTable::key("d"));
+    assert_eq!(forward.next().unwrap().unwrap().key, TestTable::key("f"));
+    let mut backward = transaction.scan(TEST_INDEX.range(), Direction::Backward).unwrap();
+    backward.seek(&TestTable::key("e"));
+    assert_eq!(backward.next().unwrap().unwrap().key, TestTable::key("c"));
+}
