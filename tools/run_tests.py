@@ -28,6 +28,7 @@ STEPS = [
     ("format", ["cargo", "fmt", "--all", "--check"], "every file is formatted"),
     ("lint", ["cargo", "clippy", "--release", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"],
      "clippy, warnings are errors"),
+    ("licences", ["tools/check_licences.py"], "every dependency may be shipped"),
     ("unit", ["cargo", "test", "--release", "--locked", "--workspace", "--no-fail-fast"],
      "unit, property, golden-script and documentation tests"),
     ("clients", pytest("tests/clients"), "real clients and tools against the server"),
