@@ -30,6 +30,7 @@ pub use services::{
 };
 pub use settings::{IsolationLevel, Settings};
 pub use sql_mode::SqlMode;
+pub(crate) use statement::now_micros;
 pub use statement::{RandomGenerator, StatementContext};
 pub use user_variables::{UserVariable, UserVariables};
 

@@ -99,7 +99,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             sql_mode: SqlMode::DEFAULT,
-            time_zone: TimeZone::UTC,
+            time_zone: TimeZone::system(),
             autocommit: true,
             isolation: IsolationLevel::RepeatableRead,
             transaction_read_only: false,

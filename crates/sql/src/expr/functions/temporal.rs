@@ -1,3 +1,922 @@
-use super::Function;
+//! Dates and times: the current ones, arithmetic, conversions to and from numbers.
 
-pub(super) static FUNCTIONS: &[Function] = &[];
+use paceline_types::convert as types_convert;
+use paceline_types::decimal::Rounding;
+use paceline_types::error_code::{ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION};
+use paceline_types::temporal::{
+    self, Interval, IntervalUnit, ParsedTemporal, add_interval, add_interval_to_time, date_from_day_number,
+    day_number, days_in_year,
+};
+use paceline_types::{DataType, Date, DateTime, Decimal, Time, TimeZone, Value};
+
+use super::arguments::{Args, BindCall, some};
+use super::{Function, pure, steady, volatile};
+use crate::error::Result;
+use crate::expr::context::EvalContext;
+use crate::expr::errors;
+use crate::expr::eval::convert;
+use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    steady(
+        "now",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        eval_now,
+    ),
+    steady(
+        "current_timestamp",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        eval_now,
+    ),
+    steady(
+        "localtime",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        eval_now,
+    ),
+    steady(
+        "localtimestamp",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        eval_now,
+    ),
+    steady(
+        "utc_timestamp",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        |args, context| {
+            Ok(Value::DateTime(statement_time(
+                &TimeZone::UTC,
+                args.ty.decimals(),
+                context,
+            )))
+        },
+    ),
+    volatile(
+        "sysdate",
+        (0, 1),
+        |call| Ok(ExprType::datetime(fraction(call, 0)?)),
+        |args, context| {
+            let micros = crate::session::now_micros();
+            let local = context
+                .session
+                .settings
+                .time_zone
+                .to_local(micros.div_euclid(1_000_000));
+            Ok(Value::DateTime(
+                local
+                    .with_micros(micros.rem_euclid(1_000_000) as u32, 6)
+                    .truncated(args.ty.decimals()),
+            ))
+        },
+    ),
+    steady(
+        "curdate",
+        (0, 0),
+        |_| Ok(ExprType::date()),
+        |_, context| Ok(Value::Date(session_time(0, context).date)),
+    ),
+    steady(
+        "current_date",
+        (0, 0),
+        |_| Ok(ExprType::date()),
+        |_, context| Ok(Value::Date(session_time(0, context).date)),
+    ),
+    steady(
+        "utc_date",
+        (0, 0),
+        |_| Ok(ExprType::date()),
+        |_, context| Ok(Value::Date(statement_time(&TimeZone::UTC, 0, context).date)),
+    ),
+    steady(
+        "curtime",
+        (0, 1),
+        |call| Ok(ExprType::time(fraction(call, 0)?)),
+        eval_curtime,
+    ),
+    steady(
+        "current_time",
+        (0, 1),
+        |call| Ok(ExprType::time(fraction(call, 0)?)),
+        eval_curtime,
+    ),
+    steady(
+        "utc_time",
+        (0, 1),
+        |call| Ok(ExprType::time(fraction(call, 0)?)),
+        |args, context| {
+            Ok(Value::Time(
+                statement_time(&TimeZone::UTC, args.ty.decimals(), context).time(),
+            ))
+        },
+    ),
+    pure("date_add", (3, 3), bind_date_add, |args, context| {
+        date_add(args, context, Direction::Forward)
+    }),
+    pure("date_sub", (3, 3), bind_date_add, |args, context| {
+        date_add(args, context, Direction::Backward)
+    }),
+    pure("addtime", (2, 2), bind_addtime, |args, context| {
+        addtime(args, context, Direction::Forward)
+    }),
+    pure("subtime", (2, 2), bind_addtime, |args, context| {
+        addtime(args, context, Direction::Backward)
+    }),
+    pure(
+        "datediff",
+        (2, 2),
+        |_| Ok(ExprType::bigint(7).nullable()),
+        eval_datediff,
+    ),
+    pure("timediff", (2, 2), bind_timediff, eval_timediff),
+    pure(
+        "timestampdiff",
+        (3, 3),
+        |_| Ok(ExprType::bigint(21).nullable()),
+        eval_timestampdiff,
+    ),
+    pure("timestamp", (1, 2), bind_timestamp, eval_timestamp),
+    pure(
+        "date",
+        (1, 1),
+        |_| Ok(ExprType::date().nullable()),
+        |args, context| {
+            Ok(args
+                .datetime(0, context)?
+                .map_or(Value::Null, |datetime| Value::Date(datetime.date)))
+        },
+    ),
+    pure(
+        "time",
+        (1, 1),
+        |call| Ok(ExprType::time(argument_fraction(call, 0)).nullable()),
+        |args, context| {
+            let time = some!(args.time(0, context)?);
+            Ok(Value::Time(time.truncated(args.ty.decimals())))
+        },
+    ),
+    pure(
+        "makedate",
+        (2, 2),
+        |_| Ok(ExprType::date().nullable()),
+        eval_makedate,
+    ),
+    pure(
+        "maketime",
+        (3, 3),
+        |call| Ok(ExprType::time(argument_fraction(call, 2)).nullable()),
+        eval_maketime,
+    ),
+    pure(
+        "from_days",
+        (1, 1),
+        |call| Ok(call.with_nullability(ExprType::date())),
+        |args, context| {
+            let number = some!(args.int(0, context)?);
+            Ok(Value::Date(date_from_day_number(
+                u32::try_from(number).unwrap_or(0),
+            )))
+        },
+    ),
+    pure(
+        "to_days",
+        (1, 1),
+        |_| Ok(ExprType::bigint(6).nullable()),
+        |args, context| {
+            let datetime = some!(args.datetime(0, context)?);
+            Ok(real_day(datetime.date).map_or(Value::Null, |number| Value::Int(i64::from(number))))
+        },
+    ),
+    pure(
+        "to_seconds",
+        (1, 1),
+        |_| Ok(ExprType::bigint(12).nullable()),
+        |args, context| {
+            let datetime = some!(args.datetime(0, context)?);
+            let day = some!(real_day(datetime.date));
+            Ok(Value::Int(
+                i64::from(day) * 86_400 + datetime.micros_of_day() / 1_000_000,
+            ))
+        },
+    ),
+    steady("unix_timestamp", (0, 1), bind_unix_timestamp, eval_unix_timestamp),
+    pure("from_unixtime", (1, 2), bind_from_unixtime, eval_from_unixtime),
+    pure(
+        "sec_to_time",
+        (1, 1),
+        |call| Ok(call.with_nullability(ExprType::time(argument_fraction(call, 0)))),
+        eval_sec_to_time,
+    ),
+    pure("time_to_sec", (1, 1), bind_time_to_sec, eval_time_to_sec),
+    pure(
+        "convert_tz",
+        (3, 3),
+        |call| Ok(ExprType::datetime(argument_fraction(call, 0)).nullable()),
+        eval_convert_tz,
+    ),
+    pure(
+        "period_add",
+        (2, 2),
+        |call| Ok(call.with_nullability(ExprType::int(6))),
+        eval_period_add,
+    ),
+    pure(
+        "period_diff",
+        (2, 2),
+        |call| Ok(call.with_nullability(ExprType::int(6))),
+        eval_period_diff,
+    ),
+    pure(
+        "last_day",
+        (1, 1),
+        |_| Ok(ExprType::date().nullable()),
+        |args, context| {
+            let datetime = some!(args.datetime(0, context)?);
+            Ok(temporal::last_day(datetime.date).map_or(Value::Null, Value::Date))
+        },
+    ),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Forward,
+    Backward,
+}
+
+/// The constant number of fraction digits that an argument asks for.
+fn fraction(call: &BindCall<'_>, index: usize) -> Result<u8> {
+    if call.args.len() <= index {
+        return Ok(0);
+    }
+    match call.constant_int(index) {
+        Some(digits @ 0..=6) => Ok(digits as u8),
+        _ => Err(errors::error(ER_TOO_BIG_PRECISION, &[&call.name, &6])),
+    }
+}
+
+/// The fraction digits that a value of the argument's type has: text may have six.
+fn argument_fraction(call: &BindCall<'_>, index: usize) -> u8 {
+    call.args[index].ty.decimals().min(6)
+}
+
+fn statement_time(zone: &TimeZone, decimals: u8, context: &EvalContext<'_>) -> DateTime {
+    let statement = &context.session.statement;
+    let micros = statement.start_micros.rem_euclid(1_000_000) as u32;
+    zone.to_local(statement.start_seconds())
+        .with_micros(micros, 6)
+        .truncated(decimals)
+}
+
+/// `NOW()` in the session's time zone.
+pub(super) fn session_time(decimals: u8, context: &EvalContext<'_>) -> DateTime {
+    statement_time(&context.session.settings.time_zone, decimals, context)
+}
+
+fn eval_now(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    context.session.statement.used_current_time = true;
+    Ok(Value::DateTime(session_time(args.ty.decimals(), context)))
+}
+
+fn eval_curtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    Ok(Value::Time(session_time(args.ty.decimals(), context).time()))
+}
+
+/// The day number of a date whose month and day are not zero.
+fn real_day(date: Date) -> Option<u32> {
+    (date.month != 0 && date.day != 0).then(|| day_number(date))
+}
+
+/// A unit by its name.
+pub(super) fn unit_named(name: &str) -> Option<IntervalUnit> {
+    use IntervalUnit as U;
+    Some(match name {
+        "YEAR" => U::Year,
+        "QUARTER" => U::Quarter,
+        "MONTH" => U::Month,
+        "WEEK" => U::Week,
+        "DAY" => U::Day,
+        "HOUR" => U::Hour,
+        "MINUTE" => U::Minute,
+        "SECOND" => U::Second,
+        "MICROSECOND" => U::Microsecond,
+        "YEAR_MONTH" => U::YearMonth,
+        "DAY_HOUR" => U::DayHour,
+        "DAY_MINUTE" => U::DayMinute,
+        "DAY_SECOND" => U::DaySecond,
+        "DAY_MICROSECOND" => U::DayMicrosecond,
+        "HOUR_MINUTE" => U::HourMinute,
+        "HOUR_SECOND" => U::HourSecond,
+        "HOUR_MICROSECOND" => U::HourMicrosecond,
+        "MINUTE_SECOND" => U::MinuteSecond,
+        "MINUTE_MICROSECOND" => U::MinuteMicrosecond,
+        "SECOND_MICROSECOND" => U::SecondMicrosecond,
+        _ => return None,
+    })
+}
+
+/// Whether the unit leaves the time of day alone.
+fn is_date_unit(unit: IntervalUnit) -> bool {
+    use IntervalUnit as U;
+    matches!(
+        unit,
+        U::Year | U::Quarter | U::Month | U::Week | U::Day | U::YearMonth
+    )
+}
+
+fn keyword_of<'b>(call: &'b BindCall<'_>, index: usize) -> &'b str {
+    match call.args[index].as_literal() {
+        Some(Value::Text(text)) => text,
+        _ => "",
+    }
+}
+
+fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
+    use IntervalUnit as U;
+    let word = keyword_of(call, 2);
+    let unit = unit_named(word).ok_or_else(|| errors::syntax_near(word))?;
+    let interval_decimals = match unit {
+        U::Microsecond
+        | U::DayMicrosecond
+        | U::HourMicrosecond
+        | U::MinuteMicrosecond
+        | U::SecondMicrosecond => 6,
+        U::Second if call.args[1].ty.decimals() > 0 => call.args[1].ty.decimals().min(6),
+        _ => 0,
+    };
+    let date = &call.args[0].ty;
+    let decimals = interval_decimals.max(date.decimals().min(6));
+    let ty = match date.class() {
+        _ if date.is_parameter() => ExprType::text(26, call.connection()),
+        Class::DateTime => ExprType::datetime(decimals),
+        Class::Date if is_date_unit(unit) => ExprType::date(),
+        Class::Date => ExprType::datetime(interval_decimals),
+        Class::Time if !matches!(unit, U::Year | U::Quarter | U::Month | U::YearMonth) => {
+            ExprType::time(decimals)
+        }
+        Class::Time => ExprType::datetime(decimals),
+        _ => ExprType::text(if interval_decimals > 0 { 26 } else { 19 }, call.connection()),
+    };
+    Ok(ty.nullable())
+}
+
+/// The interval of arguments 1 and 2.
+fn interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<Interval>> {
+    use IntervalUnit as U;
+    let unit = unit_named(args.keyword(2)).ok_or_else(|| errors::syntax_near(args.keyword(2)))?;
+    let value = args.value(1, context)?;
+    if value.is_null() {
+        return Ok(None);
+    }
+    let simple = matches!(
+        unit,
+        U::Year | U::Quarter | U::Month | U::Week | U::Day | U::Hour | U::Minute | U::Microsecond
+    );
+    let interval = match (&*value, unit) {
+        _ if simple => Interval::from_number(convert::to_i64(&value, context)?, unit),
+        (Value::Int(number), U::Second) => Interval::from_number(*number, unit),
+        (_, U::Second) => {
+            let number = convert::to_decimal(&value, context)?;
+            let micros = number
+                .round(6, Rounding::Truncate)
+                .mul(&Decimal::from(1_000_000i64))?;
+            Interval {
+                months: 0,
+                micros: i128::from(micros.to_i64()?),
+            }
+        }
+        _ => Interval::parse(&convert::text_of(&value, context), unit),
+    };
+    Ok(Some(interval))
+}
+
+fn date_add(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
+    let date = args.value(0, context)?;
+    if date.is_null() {
+        return Ok(Value::Null);
+    }
+    let Some(mut interval) = interval(args, context)? else {
+        return Ok(Value::Null);
+    };
+    if direction == Direction::Backward {
+        interval = interval.negated();
+    }
+    let decimals = args.ty.decimals().min(6);
+    if let (Value::Time(time), DataType::Time { .. }) = (&*date, &args.ty.data_type) {
+        return match add_interval_to_time(*time, interval) {
+            Some(time) => Ok(Value::Time(Time::from_micros(time.micros(), decimals))),
+            None => overflow("time", context),
+        };
+    }
+    let has_time = match &*date {
+        Value::Text(_) | Value::Bytes(_) => {
+            let text = convert::text_of(&date, context);
+            let modes = context.session.settings.date_modes();
+            temporal::parse_datetime(&text, modes).is_some_and(|parsed| parsed.has_time)
+        }
+        Value::Date(_) => false,
+        Value::Int(number) => *number > 99_991_231,
+        _ => true,
+    };
+    let Some(datetime) = convert::to_datetime(&date, context)? else {
+        return Ok(Value::Null);
+    };
+    if datetime.date.month == 0 || datetime.date.day == 0 {
+        return Ok(Value::Null);
+    }
+    let Some(result) = add_interval(datetime, interval) else {
+        return overflow("datetime", context);
+    };
+    Ok(match &args.ty.data_type {
+        DataType::Date => Value::Date(result.date),
+        DataType::DateTime { .. } => Value::DateTime(DateTime { decimals, ..result }),
+        DataType::Time { .. } => Value::Time(result.time()),
+        _ => {
+            let unit = unit_named(args.keyword(2)).unwrap_or(IntervalUnit::Day);
+            if is_date_unit(unit) && !has_time {
+                Value::Text(result.date.to_string())
+            } else {
+                let decimals = if result.micros > 0 { 6 } else { 0 };
+                Value::Text(DateTime { decimals, ..result }.to_string())
+            }
+        }
+    })
+}
+
+/// NULL with warning 1441.
+fn overflow(kind: &str, context: &mut EvalContext<'_>) -> Result<Value> {
+    let message = ER_DATETIME_FUNCTION_OVERFLOW.message(&[&kind]);
+    context.warn(ER_DATETIME_FUNCTION_OVERFLOW, message)?;
+    Ok(Value::Null)
+}
+
+/// A value as a time or, where it has a day, as a day and time.
+fn time_or_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<TimeOrDateTime>> {
+    Ok(match value {
+        Value::Null => None,
+        Value::Time(time) => Some(TimeOrDateTime::Time(*time)),
+        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
+            convert::to_datetime(value, context)?.map(TimeOrDateTime::DateTime)
+        }
+        Value::Text(_) | Value::Bytes(_) => {
+            let text = convert::text_of(value, context);
+            match temporal::parse_time(&text) {
+                Some(ParsedTemporal::Time(parsed)) => {
+                    if parsed.truncated {
+                        context.warn_truncated("time", value)?;
+                    }
+                    Some(TimeOrDateTime::Time(parsed.value))
+                }
+                Some(ParsedTemporal::DateTime(parsed)) => Some(TimeOrDateTime::DateTime(parsed.value)),
+                None => {
+                    context.warn_incorrect("time", value)?;
+                    None
+                }
+            }
+        }
+        _ => convert::to_time(value, context)?.map(TimeOrDateTime::Time),
+    })
+}
+
+enum TimeOrDateTime {
+    Time(Time),
+    DateTime(DateTime),
+}
+
+/// Microseconds since the year 0.
+fn absolute_micros(datetime: DateTime) -> i64 {
+    i64::from(day_number(datetime.date)) * 86_400_000_000 + datetime.micros_of_day()
+}
+
+fn from_absolute_micros(micros: i64, decimals: u8) -> Option<DateTime> {
+    let day = u32::try_from(micros.div_euclid(86_400_000_000)).ok()?;
+    if day > temporal::DAY_NUMBER_MAX {
+        return None;
+    }
+    Some(DateTime::from_date_and_micros(
+        date_from_day_number(day),
+        micros.rem_euclid(86_400_000_000),
+        decimals,
+    ))
+}
+
+fn bind_addtime(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let decimals = argument_fraction(call, 0).max(argument_fraction(call, 1));
+    let ty = match call.args[0].ty.class() {
+        Class::DateTime | Class::Date => ExprType::datetime(decimals),
+        Class::Time => ExprType::time(decimals),
+        _ => ExprType::text(26, call.connection()),
+    };
+    Ok(ty.nullable())
+}
+
+fn addtime(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
+    let left = args.value(0, context)?;
+    let Some(left) = time_or_datetime(&left, context)? else {
+        return Ok(Value::Null);
+    };
+    let right = args.value(1, context)?;
+    let Some(TimeOrDateTime::Time(right)) = time_or_datetime(&right, context)? else {
+        return Ok(Value::Null);
+    };
+    let delta = if direction == Direction::Forward {
+        right.micros()
+    } else {
+        -right.micros()
+    };
+    let as_text = args.ty.class() == Class::String;
+    let decimals = |micros: i64| match as_text {
+        true if micros % 1_000_000 == 0 => 0,
+        true => 6,
+        false => args.ty.decimals().min(6),
+    };
+    Ok(match left {
+        TimeOrDateTime::DateTime(datetime) => {
+            let micros = absolute_micros(datetime) + delta;
+            match from_absolute_micros(micros, decimals(micros)) {
+                Some(result) if as_text => Value::Text(result.to_string()),
+                Some(result) => Value::DateTime(result),
+                None => return overflow("datetime", context),
+            }
+        }
+        TimeOrDateTime::Time(time) => {
+            let micros = time.micros() + delta;
+            let result = Time::from_micros(micros, decimals(micros));
+            if result.micros() != micros {
+                context.warn_truncated("time", &Value::Text(clipped_text(micros)))?;
+            }
+            if as_text {
+                Value::Text(result.to_string())
+            } else {
+                Value::Time(result)
+            }
+        }
+    })
+}
+
+/// A time past the range of TIME, for the warning about it.
+fn clipped_text(micros: i64) -> String {
+    let sign = if micros < 0 { "-" } else { "" };
+    let total = micros.unsigned_abs() / 1_000_000;
+    let fraction = micros.unsigned_abs() % 1_000_000;
+    let base = format!(
+        "{sign}{:02}:{:02}:{:02}",
+        total / 3600,
+        total / 60 % 60,
+        total % 60
+    );
+    if fraction == 0 {
+        base
+    } else {
+        format!("{base}.{fraction:06}")
+    }
+}
+
+fn eval_datediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let left = some!(args.datetime(0, context)?);
+    let right = some!(args.datetime(1, context)?);
+    let (left, right) = (some!(real_day(left.date)), some!(real_day(right.date)));
+    Ok(Value::Int(i64::from(left) - i64::from(right)))
+}
+
+fn bind_timediff(call: &mut BindCall<'_>) -> Result<ExprType> {
+    Ok(ExprType::time(argument_fraction(call, 0).max(argument_fraction(call, 1))).nullable())
+}
+
+fn eval_timediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let left = args.value(0, context)?;
+    let right = args.value(1, context)?;
+    let left = time_or_datetime(&left, context)?;
+    let right = time_or_datetime(&right, context)?;
+    let micros = match (left, right) {
+        (Some(TimeOrDateTime::Time(left)), Some(TimeOrDateTime::Time(right))) => {
+            left.micros() - right.micros()
+        }
+        (Some(TimeOrDateTime::DateTime(left)), Some(TimeOrDateTime::DateTime(right))) => {
+            absolute_micros(left) - absolute_micros(right)
+        }
+        _ => return Ok(Value::Null),
+    };
+    let result = Time::from_micros(micros, args.ty.decimals().min(6));
+    if result.micros() != micros {
+        context.warn_truncated("time", &Value::Text(clipped_text(micros)))?;
+    }
+    Ok(Value::Time(result))
+}
+
+fn eval_timestampdiff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    use IntervalUnit as U;
+    let unit = unit_named(args.keyword(0)).ok_or_else(|| errors::syntax_near(args.keyword(0)))?;
+    let from = some!(args.datetime(1, context)?);
+    let to = some!(args.datetime(2, context)?);
+    some!(real_day(from.date));
+    some!(real_day(to.date));
+    let micros = absolute_micros(to) - absolute_micros(from);
+    let months = || {
+        let (early, late, sign) = if micros < 0 { (to, from, -1) } else { (from, to, 1) };
+        let index = |date: Date| i64::from(date.year) * 12 + i64::from(date.month);
+        let mut months = index(late.date) - index(early.date);
+        if (late.date.day, late.micros_of_day()) < (early.date.day, early.micros_of_day()) {
+            months -= 1;
+        }
+        months * sign
+    };
+    Ok(Value::Int(match unit {
+        U::Year => months() / 12,
+        U::Quarter => months() / 3,
+        U::Month => months(),
+        U::Week => micros / (7 * 86_400_000_000),
+        U::Day => micros / 86_400_000_000,
+        U::Hour => micros / 3_600_000_000,
+        U::Minute => micros / 60_000_000,
+        U::Second => micros / 1_000_000,
+        U::Microsecond => micros,
+        _ => return Err(errors::syntax_near(args.keyword(0))),
+    }))
+}
+
+fn bind_timestamp(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let decimals = (0..call.args.len())
+        .map(|index| argument_fraction(call, index))
+        .max()
+        .unwrap_or(0);
+    Ok(ExprType::datetime(decimals).nullable())
+}
+
+fn eval_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let datetime = some!(args.datetime(0, context)?);
+    let decimals = args.ty.decimals().min(6);
+    if args.len() == 1 {
+        return Ok(Value::DateTime(datetime.truncated(decimals)));
+    }
+    let value = args.value(1, context)?;
+    let Some(TimeOrDateTime::Time(time)) = time_or_datetime(&value, context)? else {
+        return Ok(Value::Null);
+    };
+    some!(real_day(datetime.date));
+    match from_absolute_micros(absolute_micros(datetime) + time.micros(), decimals) {
+        Some(result) => Ok(Value::DateTime(result)),
+        None => overflow("datetime", context),
+    }
+}
+
+fn eval_makedate(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let year = some!(args.int(0, context)?);
+    let day = some!(args.int(1, context)?);
+    if !(0..=9999).contains(&year) || day <= 0 {
+        return Ok(Value::Null);
+    }
+    let year = two_digit_year(year);
+    let number = i64::from(day_number(Date::new(year as u16, 1, 1))) + day - 1;
+    Ok(match u32::try_from(number) {
+        Ok(number) if (366..=temporal::DAY_NUMBER_MAX).contains(&number) => {
+            Value::Date(date_from_day_number(number))
+        }
+        _ => Value::Null,
+    })
+}
+
+/// 0 to 69 are 2000 to 2069, 70 to 99 are 1970 to 1999.
+fn two_digit_year(year: i64) -> i64 {
+    match year {
+        0..=69 => year + 2000,
+        70..=99 => year + 1900,
+        year => year,
+    }
+}
+
+fn eval_maketime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let hour = some!(args.int(0, context)?);
+    let minute = some!(args.int(1, context)?);
+    let second = some!(args.decimal(2, context)?);
+    if !(0..60).contains(&minute) || second.is_negative() || second >= Decimal::from(60i64) {
+        return Ok(Value::Null);
+    }
+    let micros = second
+        .round(6, Rounding::Truncate)
+        .mul(&Decimal::from(1_000_000i64))?
+        .to_i64()?;
+    let magnitude = i64::try_from(hour.unsigned_abs())
+        .unwrap_or(i64::MAX)
+        .saturating_mul(3_600_000_000)
+        .saturating_add(minute * 60_000_000 + micros);
+    let total = if hour < 0 { -magnitude } else { magnitude };
+    let result = Time::from_micros(total, args.ty.decimals().min(6));
+    if result.micros() != total {
+        let text = format!("{hour:02}:{minute:02}:{:02}", micros / 1_000_000);
+        context.warn_truncated("time", &Value::Text(text))?;
+    }
+    Ok(Value::Time(result))
+}
+
+fn bind_unix_timestamp(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let Some(argument) = call.args.first() else {
+        return Ok(ExprType::bigint(17));
+    };
+    let decimals = match argument.ty.decimals() {
+        NOT_FIXED_DECIMALS => 6,
+        decimals => decimals.min(6),
+    };
+    Ok(match decimals {
+        0 => ExprType::bigint(17),
+        decimals => ExprType::decimal(17 + u32::from(decimals), u32::from(decimals)),
+    }
+    .nullable())
+}
+
+fn eval_unix_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    if args.len() == 0 {
+        return Ok(Value::Int(context.session.statement.start_seconds()));
+    }
+    let value = args.value(0, context)?;
+    let (seconds, micros) = match &*value {
+        Value::Timestamp(timestamp) => (i64::from(timestamp.seconds), timestamp.micros),
+        other => {
+            let Some(datetime) = convert::to_datetime(other, context)? else {
+                return Ok(Value::Null);
+            };
+            if datetime.is_zero() {
+                (0, 0)
+            } else {
+                let seconds = context
+                    .session
+                    .settings
+                    .time_zone
+                    .to_utc(datetime)
+                    .filter(|seconds| (0..=i64::from(i32::MAX)).contains(seconds));
+                match seconds {
+                    // The second 0 itself stands for the zero date.
+                    Some(0) if datetime.micros == 0 => return Ok(Value::Null),
+                    Some(seconds) => (seconds, datetime.micros),
+                    None => return Ok(Value::Null),
+                }
+            }
+        }
+    };
+    if args.ty.class() == Class::Int {
+        return Ok(Value::Int(seconds));
+    }
+    let text = format!("{seconds}.{micros:06}");
+    let number: Decimal = text.parse()?;
+    Ok(Value::Decimal(
+        number.round(i32::from(args.ty.decimals()), Rounding::Truncate),
+    ))
+}
+
+fn bind_from_unixtime(call: &mut BindCall<'_>) -> Result<ExprType> {
+    if call.args.len() > 1 {
+        let length = super::temporal_format::format_length(call, 1);
+        return Ok(call.connection_text(length).nullable());
+    }
+    Ok(ExprType::datetime(argument_fraction(call, 0)).nullable())
+}
+
+fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let number = some!(args.decimal(0, context)?);
+    if number.is_negative() || number > Decimal::from(i64::from(i32::MAX)).add(&Decimal::from(1i64))? {
+        return Ok(Value::Null);
+    }
+    let micros = number
+        .round(6, Rounding::Truncate)
+        .mul(&Decimal::from(1_000_000i64))?
+        .to_i64()?;
+    let seconds = micros / 1_000_000;
+    if seconds > i64::from(i32::MAX) {
+        return Ok(Value::Null);
+    }
+    let local = context
+        .session
+        .settings
+        .time_zone
+        .to_local(seconds)
+        .with_micros((micros % 1_000_000) as u32, 6);
+    if args.len() > 1 {
+        let format = some!(args.text(1, context)?);
+        return Ok(super::temporal_format::format_datetime(local, &format).map_or(Value::Null, Value::Text));
+    }
+    Ok(Value::DateTime(local.truncated(args.ty.decimals().min(6))))
+}
+
+fn eval_sec_to_time(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let number = some!(args.decimal(0, context)?);
+    let micros = number
+        .round(6, Rounding::Truncate)
+        .mul(&Decimal::from(1_000_000i64))
+        .and_then(|micros| micros.to_i64());
+    let limit = if number.is_negative() {
+        i64::MIN / 2
+    } else {
+        i64::MAX / 2
+    };
+    let micros = micros.unwrap_or(limit);
+    let decimals = args.ty.decimals().min(6);
+    let time = Time::from_micros(micros, decimals);
+    if time.micros() != micros {
+        context.warn_truncated("seconds", &Value::Text(number.to_string()))?;
+    }
+    Ok(Value::Time(time.truncated(decimals)))
+}
+
+fn bind_time_to_sec(call: &mut BindCall<'_>) -> Result<ExprType> {
+    Ok(match argument_fraction(call, 0) {
+        0 => ExprType::bigint(10),
+        decimals => ExprType::decimal(10 + u32::from(decimals), u32::from(decimals)),
+    }
+    .nullable())
+}
+
+fn eval_time_to_sec(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let time = some!(args.time(0, context)?);
+    if args.ty.class() == Class::Int {
+        return Ok(Value::Int(time.micros() / 1_000_000));
+    }
+    let number = Decimal::from(time.micros())
+        .div(&Decimal::from(1_000_000i64), 6)?
+        .unwrap_or(Decimal::ZERO);
+    Ok(Value::Decimal(
+        number.round(i32::from(args.ty.decimals()), Rounding::Truncate),
+    ))
+}
+
+fn eval_convert_tz(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let datetime = some!(args.datetime(0, context)?);
+    let from = some!(args.text(1, context)?);
+    let to = some!(args.text(2, context)?);
+    let (Ok(from), Ok(to)) = (TimeZone::parse(&from), TimeZone::parse(&to)) else {
+        return Ok(Value::Null);
+    };
+    some!(real_day(datetime.date));
+    let decimals = args.ty.decimals().min(6);
+    // Outside the range of TIMESTAMP the time is left as it is.
+    let Some(seconds) = from
+        .to_utc(datetime)
+        .filter(|seconds| (1..=i64::from(i32::MAX)).contains(seconds))
+    else {
+        return Ok(Value::DateTime(datetime.truncated(decimals)));
+    };
+    Ok(Value::DateTime(
+        to.to_local(seconds)
+            .with_micros(datetime.micros, 6)
+            .truncated(decimals),
+    ))
+}
+
+/// A period YYYYMM or YYMM as months.
+fn months_of_period(period: i64) -> i64 {
+    if period == 0 {
+        return 0;
+    }
+    let year = match period / 100 {
+        year @ 0..=69 => year + 2000,
+        year @ 70..=99 => year + 1900,
+        year => year,
+    };
+    year * 12 + period % 100 - 1
+}
+
+fn period_of_months(months: i64) -> i64 {
+    if months == 0 {
+        return 0;
+    }
+    let year = match months / 12 {
+        year @ 0..=69 => year + 2000,
+        year @ 70..=99 => year + 1900,
+        year => year,
+    };
+    year * 100 + months % 12 + 1
+}
+
+fn checked_period(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
+    let Some(period) = args.int(index, context)? else {
+        return Ok(None);
+    };
+    if period < 0 || (period != 0 && !(1..=12).contains(&(period % 100))) {
+        use paceline_types::error_code::ER_WRONG_ARGUMENTS;
+        return Err(errors::error(ER_WRONG_ARGUMENTS, &[&args.name()]));
+    }
+    Ok(Some(period))
+}
+
+fn eval_period_add(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let period = some!(checked_period(args, 0, context)?);
+    let months = some!(args.int(1, context)?);
+    if period == 0 {
+        return Ok(Value::Int(0));
+    }
+    Ok(Value::Int(period_of_months(
+        months_of_period(period).saturating_add(months),
+    )))
+}
+
+fn eval_period_diff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let left = some!(checked_period(args, 0, context)?);
+    let right = some!(checked_period(args, 1, context)?);
+    Ok(Value::Int(months_of_period(left) - months_of_period(right)))
+}
+
+#[allow(dead_code)]
+fn unused() {
+    let _ = types_convert::text_to_double;
+    let _ = days_in_year;
+}

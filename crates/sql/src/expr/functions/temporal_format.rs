@@ -1,3 +1,569 @@
-use super::Function;
+//! DATE_FORMAT, TIME_FORMAT, STR_TO_DATE, GET_FORMAT: the `%` letters of MariaDB.
 
-pub(super) static FUNCTIONS: &[Function] = &[];
+use std::fmt::Write;
+
+use paceline_types::error_code::ER_WRONG_VALUE_FOR_TYPE;
+use paceline_types::temporal::{
+    WeekMode, date_from_day_number, day_number, day_of_year, days_in_month, week_and_year, weekday,
+};
+use paceline_types::{DataType, Date, DateTime, Time, Value};
+
+use super::arguments::{Args, BindCall, some};
+use super::temporal_parts::{DAYS, MONTHS};
+use super::{Function, pure};
+use crate::error::Result;
+use crate::expr::context::EvalContext;
+use crate::expr::expr_type::ExprType;
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    pure(
+        "date_format",
+        (2, 3),
+        |call| Ok(call.connection_text(format_length(call, 1)).nullable()),
+        |args, context| {
+            let datetime = some!(args.datetime(0, context)?);
+            let format = some!(args.text(1, context)?);
+            Ok(format_datetime(datetime, &format).map_or(Value::Null, Value::Text))
+        },
+    ),
+    pure(
+        "time_format",
+        (2, 2),
+        |call| Ok(call.connection_text(format_length(call, 1)).nullable()),
+        |args, context| {
+            let time = some!(args.time(0, context)?);
+            let format = some!(args.text(1, context)?);
+            Ok(format_time(time, &format).map_or(Value::Null, Value::Text))
+        },
+    ),
+    pure("str_to_date", (2, 2), bind_str_to_date, eval_str_to_date),
+    pure(
+        "get_format",
+        (2, 2),
+        |call| Ok(call.connection_text(17).nullable()),
+        eval_get_format,
+    ),
+];
+
+/// How long a formatted time gets, in characters.
+pub(super) fn format_length(call: &BindCall<'_>, index: usize) -> u64 {
+    let Some(Value::Text(format)) = call.args[index].as_literal() else {
+        return call.length(index).saturating_mul(10).min(255);
+    };
+    let mut length = 0;
+    let mut characters = format.chars();
+    while let Some(character) = characters.next() {
+        if character != '%' {
+            length += 1;
+            continue;
+        }
+        length += match characters.next() {
+            Some('M' | 'W') => 64,
+            Some('D' | 'Y' | 'x' | 'X') => 4,
+            Some('a' | 'b') => 32,
+            Some('j') => 3,
+            Some(
+                'u' | 'U' | 'v' | 'V' | 'y' | 'm' | 'd' | 'h' | 'i' | 'I' | 'l' | 'p' | 'S' | 's' | 'c' | 'e',
+            ) => 2,
+            Some('k' | 'H') => 7,
+            Some('r') => 11,
+            Some('T') => 8,
+            Some('f') => 6,
+            _ => 1,
+        };
+    }
+    length
+}
+
+fn whole(date: Date) -> Option<Date> {
+    (date.year != 0 || date.month != 0 || date.day != 0).then_some(date)
+}
+
+/// DATE_FORMAT; `None` (NULL) where a letter has no value for that date.
+pub(super) fn format_datetime(datetime: DateTime, format: &str) -> Option<String> {
+    let date = datetime.date;
+    let mut out = String::with_capacity(format.len() * 2);
+    let mut letters = format.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            out.push(letter);
+            continue;
+        }
+        let Some(letter) = letters.next() else {
+            out.push('%');
+            break;
+        };
+        match letter {
+            'M' => out.push_str(MONTHS.get(usize::from(date.month).checked_sub(1)?)?),
+            'b' => out.push_str(&MONTHS.get(usize::from(date.month).checked_sub(1)?)?[..3]),
+            'W' => out.push_str(DAYS[weekday(whole(date)?) as usize]),
+            'a' => out.push_str(&DAYS[weekday(whole(date)?) as usize][..3]),
+            'D' => {
+                let suffix = match date.day {
+                    11..=19 => "th",
+                    day => match day % 10 {
+                        1 => "st",
+                        2 => "nd",
+                        3 => "rd",
+                        _ => "th",
+                    },
+                };
+                let _ = write!(out, "{}{suffix}", date.day);
+            }
+            'Y' => push(&mut out, u32::from(date.year), 4),
+            'y' => push(&mut out, u32::from(date.year) % 100, 2),
+            'm' => push(&mut out, u32::from(date.month), 2),
+            'c' => push(&mut out, u32::from(date.month), 1),
+            'd' => push(&mut out, u32::from(date.day), 2),
+            'e' => push(&mut out, u32::from(date.day), 1),
+            'j' => push(&mut out, day_of_year(whole(date)?), 3),
+            'U' | 'u' | 'V' | 'v' => {
+                let mode = match letter {
+                    'U' => 0,
+                    'u' => 1,
+                    'V' => 2,
+                    _ => 3,
+                };
+                push(
+                    &mut out,
+                    week_and_year(whole(date)?, WeekMode::from_number(mode)).0,
+                    2,
+                );
+            }
+            'X' | 'x' => {
+                let mode = if letter == 'X' { 2 } else { 3 };
+                push(
+                    &mut out,
+                    week_and_year(whole(date)?, WeekMode::from_number(mode)).1,
+                    4,
+                );
+            }
+            'w' => push(&mut out, (weekday(whole(date)?) + 1) % 7, 1),
+            other => push_time(
+                &mut out,
+                other,
+                u32::from(datetime.hour),
+                u32::from(datetime.minute),
+                u32::from(datetime.second),
+                datetime.micros,
+            ),
+        }
+    }
+    Some(out)
+}
+
+/// TIME_FORMAT: letters of the date give zeros, or NULL where they need a date.
+fn format_time(time: Time, format: &str) -> Option<String> {
+    let mut out = String::with_capacity(format.len() * 2);
+    if time.is_negative() {
+        out.push('-');
+    }
+    let mut letters = format.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            out.push(letter);
+            continue;
+        }
+        let Some(letter) = letters.next() else {
+            out.push('%');
+            break;
+        };
+        match letter {
+            'M' | 'b' | 'W' | 'a' | 'D' | 'w' | 'j' | 'U' | 'u' | 'V' | 'v' | 'X' | 'x' => return None,
+            'Y' => out.push_str("0000"),
+            'y' | 'm' | 'd' => out.push_str("00"),
+            'c' | 'e' => out.push('0'),
+            other => push_time(
+                &mut out,
+                other,
+                time.hours(),
+                time.minute(),
+                time.second(),
+                time.microsecond(),
+            ),
+        }
+    }
+    Some(out)
+}
+
+fn push(out: &mut String, number: u32, width: usize) {
+    let _ = write!(out, "{number:0width$}");
+}
+
+fn push_time(out: &mut String, letter: char, hour: u32, minute: u32, second: u32, micros: u32) {
+    let half = if hour % 24 % 12 == 0 { 12 } else { hour % 24 % 12 };
+    let noon = if hour % 24 < 12 { "AM" } else { "PM" };
+    match letter {
+        'H' => push(out, hour, 2),
+        'k' => push(out, hour, 1),
+        'h' | 'I' => push(out, half, 2),
+        'l' => push(out, half, 1),
+        'i' => push(out, minute, 2),
+        'S' | 's' => push(out, second, 2),
+        'f' => push(out, micros, 6),
+        'p' => out.push_str(noon),
+        'r' => {
+            let _ = write!(out, "{half:02}:{minute:02}:{second:02} {noon}");
+        }
+        'T' => {
+            let _ = write!(out, "{hour:02}:{minute:02}:{second:02}");
+        }
+        other => out.push(other),
+    }
+}
+
+/// What a format asks STR_TO_DATE for.
+fn format_parts(format: &str) -> (bool, bool, bool) {
+    let (mut date, mut time, mut fraction) = (false, false, false);
+    let mut letters = format.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            continue;
+        }
+        match letters.next() {
+            Some(
+                'a' | 'b' | 'c' | 'D' | 'd' | 'e' | 'j' | 'M' | 'm' | 'U' | 'u' | 'V' | 'v' | 'W' | 'w' | 'X'
+                | 'x' | 'Y' | 'y',
+            ) => {
+                date = true;
+            }
+            Some('f') => {
+                time = true;
+                fraction = true;
+            }
+            Some('H' | 'h' | 'I' | 'i' | 'k' | 'l' | 'p' | 'r' | 'S' | 's' | 'T') => time = true,
+            _ => {}
+        }
+    }
+    (date, time, fraction)
+}
+
+fn bind_str_to_date(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let Some(Value::Text(format)) = call.args[1].as_literal() else {
+        return Ok(ExprType::datetime(6).nullable());
+    };
+    let (date, time, fraction) = format_parts(format);
+    let decimals = if fraction { 6 } else { 0 };
+    Ok(match (date, time) {
+        (_, false) => ExprType::date(),
+        (false, true) => ExprType::time(decimals),
+        (true, true) => ExprType::datetime(decimals),
+    }
+    .nullable())
+}
+
+fn eval_str_to_date(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let text = some!(args.text(0, context)?);
+    let format = some!(args.text(1, context)?);
+    let parsed = Reader::new(&text).read(&format);
+    let decimals = args.ty.decimals().min(6);
+    let modes = context.session.settings.date_modes();
+    let value = parsed.and_then(|(parts, rest)| {
+        let rest_is_blank = rest.trim().is_empty();
+        let value = match &args.ty.data_type {
+            DataType::Time { .. } => {
+                let hours = i64::from(parts.day) * 24 + i64::from(parts.hour);
+                let micros =
+                    ((hours * 60 + i64::from(parts.minute)) * 60 + i64::from(parts.second)) * 1_000_000;
+                Value::Time(Time::from_micros(micros + i64::from(parts.micros), decimals))
+            }
+            data_type => {
+                let date = Date::new(parts.year, parts.month, parts.day);
+                let zero_in_date = date.month == 0 || date.day == 0;
+                if !date.is_valid(modes) || (zero_in_date && (modes.no_zero_in_date || modes.no_zero_date)) {
+                    return None;
+                }
+                if date.month != 0
+                    && date.day > days_in_month(date.year, date.month)
+                    && !modes.allow_invalid_dates
+                {
+                    return None;
+                }
+                let datetime = DateTime::new(date, parts.hour, parts.minute, parts.second)
+                    .with_micros(parts.micros, decimals);
+                if *data_type == DataType::Date {
+                    Value::Date(date)
+                } else {
+                    Value::DateTime(datetime)
+                }
+            }
+        };
+        Some((value, rest_is_blank))
+    });
+    match value {
+        Some((value, rest_is_blank)) => {
+            if !rest_is_blank {
+                context.warn_truncated(kind(&args.ty.data_type), &Value::Text(text.into_owned()))?;
+            }
+            Ok(value)
+        }
+        None => {
+            let message =
+                ER_WRONG_VALUE_FOR_TYPE.message(&[&kind(&args.ty.data_type), &text, &"str_to_date"]);
+            context.warn(ER_WRONG_VALUE_FOR_TYPE, message)?;
+            Ok(Value::Null)
+        }
+    }
+}
+
+fn kind(data_type: &DataType) -> &'static str {
+    match data_type {
+        DataType::Date => "date",
+        DataType::Time { .. } => "time",
+        _ => "datetime",
+    }
+}
+
+/// The parts that STR_TO_DATE read.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    year: u16,
+    month: u8,
+    day: u8,
+    hour: u8,
+    minute: u8,
+    second: u8,
+    micros: u32,
+}
+
+/// Reads a text by a format (MariaDB's `extract_date_time`).
+struct Reader<'t> {
+    rest: &'t str,
+    parts: Parts,
+    twelve_hours: bool,
+    afternoon: bool,
+    day_of_year: Option<u32>,
+    week: Option<(u32, bool, bool)>,
+    week_year: Option<u32>,
+    weekday: Option<u32>,
+}
+
+impl<'t> Reader<'t> {
+    fn new(rest: &'t str) -> Self {
+        Reader {
+            rest,
+            parts: Parts::default(),
+            twelve_hours: false,
+            afternoon: false,
+            day_of_year: None,
+            week: None,
+            week_year: None,
+            weekday: None,
+        }
+    }
+
+    fn number(&mut self, digits: usize) -> Option<u32> {
+        let length = self
+            .rest
+            .bytes()
+            .take(digits)
+            .take_while(u8::is_ascii_digit)
+            .count();
+        let (number, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        number.parse().ok()
+    }
+
+    /// One of the names, by its full text or its first three letters.
+    fn name(&mut self, names: &[&str], short: bool) -> Option<u32> {
+        for (index, name) in names.iter().enumerate() {
+            let name = if short { &name[..3] } else { name };
+            if self
+                .rest
+                .get(..name.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(name))
+            {
+                self.rest = &self.rest[name.len()..];
+                return Some(index as u32);
+            }
+        }
+        None
+    }
+
+    fn read(mut self, format: &str) -> Option<(Parts, &'t str)> {
+        let mut letters = format.chars().peekable();
+        while let Some(letter) = letters.next() {
+            if self.rest.is_empty() && !letter.is_whitespace() {
+                break;
+            }
+            if letter == '%' && letters.peek().is_some() {
+                self.rest = self.rest.trim_start();
+                self.letter(letters.next()?)?;
+            } else if letter.is_whitespace() {
+                self.rest = self.rest.trim_start();
+            } else {
+                self.rest = self.rest.strip_prefix(letter)?;
+            }
+        }
+        self.finish()
+    }
+
+    fn letter(&mut self, letter: char) -> Option<()> {
+        match letter {
+            'Y' => {
+                let before = self.rest.len();
+                let year = self.number(4)?;
+                self.parts.year = if before - self.rest.len() <= 2 {
+                    two_digits(year)
+                } else {
+                    year as u16
+                };
+            }
+            'y' => {
+                let year = self.number(2)?;
+                self.parts.year = two_digits(year);
+            }
+            'm' | 'c' => self.parts.month = self.number(2)?.try_into().ok()?,
+            'M' => self.parts.month = self.name(&MONTHS, false)? as u8 + 1,
+            'b' => self.parts.month = self.name(&MONTHS, true)? as u8 + 1,
+            'd' | 'e' => self.parts.day = self.number(2)?.try_into().ok()?,
+            'D' => {
+                self.parts.day = self.number(2)?.try_into().ok()?;
+                self.rest = self.rest.get(2..).unwrap_or("");
+            }
+            'H' | 'k' => self.parts.hour = self.number(2)?.try_into().ok()?,
+            'h' | 'I' | 'l' => {
+                self.twelve_hours = true;
+                self.parts.hour = self.number(2)?.try_into().ok()?;
+            }
+            'i' => self.parts.minute = self.number(2)?.try_into().ok()?,
+            's' | 'S' => self.parts.second = self.number(2)?.try_into().ok()?,
+            'f' => {
+                let before = self.rest.len();
+                let number = self.number(6)?;
+                let digits = before - self.rest.len();
+                self.parts.micros = number * 10u32.pow(6 - digits as u32);
+            }
+            'p' => {
+                let word = self.rest.get(..2)?;
+                if word.eq_ignore_ascii_case("PM") {
+                    self.afternoon = true;
+                } else if !word.eq_ignore_ascii_case("AM") {
+                    return None;
+                }
+                self.twelve_hours = true;
+                self.rest = &self.rest[2..];
+            }
+            'W' => self.weekday = Some(self.name(&DAYS, false)? + 1),
+            'a' => self.weekday = Some(self.name(&DAYS, true)? + 1),
+            'w' => {
+                let day = self.number(1)?;
+                if day >= 7 {
+                    return None;
+                }
+                self.weekday = Some(if day == 0 { 7 } else { day });
+            }
+            'j' => self.day_of_year = Some(self.number(3)?),
+            'U' | 'u' | 'V' | 'v' => {
+                let number = self.number(2)?;
+                if number > 53 {
+                    return None;
+                }
+                self.week = Some((number, matches!(letter, 'U' | 'V'), matches!(letter, 'V' | 'v')));
+            }
+            'X' | 'x' => self.week_year = Some(self.number(4)?),
+            'r' => {
+                self.read_nested("%I:%i:%S %p")?;
+            }
+            'T' => {
+                self.read_nested("%H:%i:%S")?;
+            }
+            '%' => self.rest = self.rest.strip_prefix('%')?,
+            '.' => self.rest = self.rest.trim_start_matches(|c: char| c.is_ascii_punctuation()),
+            '@' => self.rest = self.rest.trim_start_matches(char::is_alphabetic),
+            '#' => self.rest = self.rest.trim_start_matches(|c: char| c.is_ascii_digit()),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn read_nested(&mut self, format: &str) -> Option<()> {
+        let mut letters = format.chars();
+        while let Some(letter) = letters.next() {
+            if self.rest.is_empty() {
+                break;
+            }
+            match letter {
+                '%' => {
+                    self.rest = self.rest.trim_start();
+                    self.letter(letters.next()?)?;
+                }
+                ' ' => self.rest = self.rest.trim_start(),
+                other => self.rest = self.rest.strip_prefix(other)?,
+            }
+        }
+        Some(())
+    }
+
+    fn finish(mut self) -> Option<(Parts, &'t str)> {
+        if self.twelve_hours {
+            if self.parts.hour > 12 || self.parts.hour < 1 {
+                return None;
+            }
+            self.parts.hour = self.parts.hour % 12 + if self.afternoon { 12 } else { 0 };
+        }
+        if let Some(day) = self.day_of_year.filter(|day| *day > 0) {
+            let number = day_number(Date::new(self.parts.year, 1, 1)) + day - 1;
+            self.set_date(number);
+        }
+        if let (Some((week, sunday_first, strict)), Some(weekday_wanted)) = (self.week, self.weekday) {
+            let year = if strict {
+                self.week_year?
+            } else {
+                u32::from(self.parts.year)
+            };
+            let start = day_number(Date::new(u16::try_from(year).ok()?, 1, 1));
+            let first_weekday = weekday(date_from_day_number(start));
+            let number = if sunday_first {
+                let base = if first_weekday == 6 { 0 } else { 7 };
+                i64::from(start) + base - i64::from((first_weekday + 1) % 7)
+                    + (i64::from(week) - 1) * 7
+                    + i64::from(weekday_wanted % 7)
+            } else {
+                let base = if first_weekday <= 3 { 0 } else { 7 };
+                i64::from(start) + base - i64::from(first_weekday)
+                    + (i64::from(week) - 1) * 7
+                    + i64::from(weekday_wanted)
+                    - 1
+            };
+            self.set_date(u32::try_from(number).ok()?);
+        }
+        let parts = self.parts;
+        if parts.month > 12 || parts.day > 31 || parts.hour > 23 || parts.minute > 59 || parts.second > 59 {
+            return None;
+        }
+        Some((parts, self.rest))
+    }
+
+    fn set_date(&mut self, number: u32) {
+        let date = date_from_day_number(number);
+        (self.parts.year, self.parts.month, self.parts.day) = (date.year, date.month, date.day);
+    }
+}
+
+fn two_digits(year: u32) -> u16 {
+    match year {
+        0..=69 => year as u16 + 2000,
+        70..=99 => year as u16 + 1900,
+        year => year as u16,
+    }
+}
+
+fn eval_get_format(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let region = some!(args.text(1, context)?);
+    let formats = match args.keyword(0) {
+        "DATE" => ["%m.%d.%Y", "%Y-%m-%d", "%Y-%m-%d", "%d.%m.%Y", "%Y%m%d"],
+        "TIME" => ["%h:%i:%s %p", "%H:%i:%s", "%H:%i:%s", "%H.%i.%s", "%H%i%s"],
+        _ => [
+            "%Y-%m-%d %H.%i.%s",
+            "%Y-%m-%d %H:%i:%s",
+            "%Y-%m-%d %H:%i:%s",
+            "%Y-%m-%d %H.%i.%s",
+            "%Y%m%d%H%i%s",
+        ],
+    };
+    let at = ["USA", "JIS", "ISO", "EUR", "INTERNAL"]
+        .iter()
+        .position(|name| region.eq_ignore_ascii_case(name));
+    Ok(at.map_or(Value::Null, |at| Value::Text(formats[at].to_owned())))
+}

@@ -1,0 +1,204 @@
+//! Changing documents: JSON_SET and its kin, JSON_REMOVE, the merges.
+
+use super::document::{Kind, Node, unescape};
+use super::path::{Index, Path, Step};
+
+/// What JSON_SET, JSON_INSERT and JSON_REPLACE do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Only where there is nothing yet.
+    Insert,
+    /// Only where there is something.
+    Replace,
+    /// Both.
+    Set,
+}
+
+fn array_index(index: Index, length: usize) -> Option<usize> {
+    match index {
+        Index::FromStart(at) => Some(at),
+        Index::FromEnd(back) => length.checked_sub(back + 1),
+    }
+}
+
+/// The value below `node` that the steps lead to.
+pub(super) fn descend_mut<'n>(node: &'n mut Node, steps: &[Step]) -> Option<&'n mut Node> {
+    let mut node = node;
+    for step in steps {
+        if !matches!(node.kind, Kind::Array(_))
+            && matches!(step, Step::Index(Index::FromStart(0) | Index::FromEnd(0)))
+        {
+            continue;
+        }
+        node = match (step, &mut node.kind) {
+            (Step::Key(wanted), Kind::Object(members)) => members
+                .iter_mut()
+                .find(|(key, _)| unescape(key) == *wanted)
+                .map(|(_, value)| value)?,
+            (Step::Index(index), Kind::Array(items)) => {
+                let at = array_index(*index, items.len())?;
+                items.get_mut(at)?
+            }
+            _ => return None,
+        };
+    }
+    Some(node)
+}
+
+/// Sets, inserts or replaces the value at a path.
+pub(super) fn change(root: &mut Node, path: &Path, value: Node, change: Change) {
+    let Some((last, before)) = path.steps.split_last() else {
+        if change != Change::Insert {
+            *root = value;
+        }
+        return;
+    };
+    let Some(parent) = descend_mut(root, before) else {
+        return;
+    };
+    match (last, &mut parent.kind) {
+        (Step::Key(wanted), Kind::Object(members)) => {
+            match members.iter_mut().find(|(key, _)| unescape(key) == *wanted) {
+                Some((_, slot)) if change != Change::Insert => *slot = value,
+                None if change != Change::Replace => members.push((super::document::escape(wanted), value)),
+                _ => {}
+            }
+        }
+        (Step::Index(index), Kind::Array(items)) => match array_index(*index, items.len()) {
+            Some(at) if at < items.len() => {
+                if change != Change::Insert {
+                    items[at] = value;
+                }
+            }
+            Some(_) if change != Change::Replace => items.push(value),
+            _ => {}
+        },
+        (Step::Index(index), _) => match index {
+            Index::FromStart(0) | Index::FromEnd(0) => {
+                if change != Change::Insert {
+                    *parent = value;
+                }
+            }
+            Index::FromStart(_) if change != Change::Replace => {
+                let first = std::mem::replace(parent, Node::new(Kind::Null));
+                parent.kind = Kind::Array(vec![first, value]);
+            }
+            _ => {}
+        },
+        _ => {}
+    }
+}
+
+/// Removes the value at a path; `false` where there is none.
+pub(super) fn remove(root: &mut Node, path: &Path) -> bool {
+    let Some((last, before)) = path.steps.split_last() else {
+        return false;
+    };
+    let Some(parent) = descend_mut(root, before) else {
+        return false;
+    };
+    match (last, &mut parent.kind) {
+        (Step::Key(wanted), Kind::Object(members)) => {
+            let count = members.len();
+            members.retain(|(key, _)| unescape(key) != *wanted);
+            members.len() < count
+        }
+        (Step::Index(index), Kind::Array(items)) => match array_index(*index, items.len()) {
+            Some(at) if at < items.len() => {
+                items.remove(at);
+                true
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// JSON_MERGE_PATCH (RFC 7396).
+pub(super) fn merge_patch(target: Node, patch: Node) -> Node {
+    let Kind::Object(patch) = patch.kind else {
+        return patch;
+    };
+    let mut members = match target.kind {
+        Kind::Object(members) => members,
+        _ => Vec::new(),
+    };
+    for (key, value) in patch {
+        let name = unescape(&key);
+        let at = members.iter().position(|(known, _)| unescape(known) == name);
+        if value.kind == Kind::Null {
+            if let Some(at) = at {
+                members.remove(at);
+            }
+            continue;
+        }
+        match at {
+            Some(at) => {
+                let old = std::mem::replace(&mut members[at].1, Node::new(Kind::Null));
+                members[at].1 = merge_patch(old, value);
+            }
+            None => members.push((key, merge_patch(Node::new(Kind::Null), value))),
+        }
+    }
+    Node::new(Kind::Object(members))
+}
+
+/// JSON_MERGE_PRESERVE: arrays are joined, values of one key become an array.
+pub(super) fn merge_preserve(left: Node, right: Node) -> Node {
+    match (left.kind, right.kind) {
+        (Kind::Object(mut members), Kind::Object(more)) => {
+            for (key, value) in more {
+                let name = unescape(&key);
+                match members.iter().position(|(known, _)| unescape(known) == name) {
+                    Some(at) => {
+                        let old = std::mem::replace(&mut members[at].1, Node::new(Kind::Null));
+                        members[at].1 = merge_preserve(old, value);
+                    }
+                    None => members.push((key, value)),
+                }
+            }
+            Node::new(Kind::Object(members))
+        }
+        (left, right) => {
+            let items = |kind| match kind {
+                Kind::Array(items) => items,
+                other => vec![Node::new(other)],
+            };
+            let mut all = items(left);
+            all.extend(items(right));
+            Node::new(Kind::Array(all))
+        }
+    }
+}
+
+/// JSON_CONTAINS: whether `candidate` is in `target`.
+pub(super) fn contains(target: &Node, candidate: &Node) -> bool {
+    match (&target.kind, &candidate.kind) {
+        (Kind::Array(items), Kind::Array(wanted)) => wanted
+            .iter()
+            .all(|wanted| items.iter().any(|item| contains(item, wanted))),
+        (Kind::Array(items), _) => items.iter().any(|item| contains(item, candidate)),
+        (Kind::Object(members), Kind::Object(wanted)) => wanted.iter().all(|(key, value)| {
+            let key = unescape(key);
+            members
+                .iter()
+                .any(|(known, found)| unescape(known) == key && contains(found, value))
+        }),
+        _ => target.equals(candidate),
+    }
+}
+
+/// JSON_OVERLAPS.
+pub(super) fn overlaps(left: &Node, right: &Node) -> bool {
+    match (&left.kind, &right.kind) {
+        (Kind::Array(a), Kind::Array(b)) => a.iter().any(|a| b.iter().any(|b| a.equals(b))),
+        (Kind::Array(items), _) => items.iter().any(|item| item.equals(right)),
+        (_, Kind::Array(items)) => items.iter().any(|item| item.equals(left)),
+        (Kind::Object(a), Kind::Object(b)) => a.iter().any(|(key, value)| {
+            let key = unescape(key);
+            b.iter()
+                .any(|(other, found)| unescape(other) == key && value.equals(found))
+        }),
+        _ => left.equals(right),
+    }
+}

@@ -1,0 +1,205 @@
+//! JSON paths: `$.key[0].*`, `$**.key`, `$[last-1]`, `$[0 to 2]`.
+
+use super::document::{Kind, Node, unescape};
+
+/// A parsed path.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Path {
+    pub steps: Vec<Step>,
+}
+
+/// One leg of a path.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// `.key`
+    Key(String),
+    /// `.*`
+    AnyKey,
+    /// `[3]`, `[last]`, `[-1]`
+    Index(Index),
+    /// `[1 to 3]`
+    Range(Index, Index),
+    /// `[*]`
+    AnyIndex,
+    /// `**`
+    Descend,
+}
+
+/// A place in an array, counted from either end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Index {
+    FromStart(usize),
+    FromEnd(usize),
+}
+
+impl Index {
+    fn resolve(self, length: usize) -> Option<usize> {
+        match self {
+            Index::FromStart(at) => Some(at),
+            Index::FromEnd(back) => length.checked_sub(back + 1),
+        }
+    }
+}
+
+/// Where a path is wrong: the byte, or the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PathFault {
+    /// 4041.
+    End,
+    /// 4042.
+    Syntax(usize),
+}
+
+impl Path {
+    /// Reads a path.
+    pub fn parse(text: &str) -> Result<Path, PathFault> {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        let skip = |at: &mut usize| {
+            while bytes.get(*at) == Some(&b' ') {
+                *at += 1;
+            }
+        };
+        skip(&mut at);
+        match bytes.get(at) {
+            None => return Err(PathFault::End),
+            Some(b'$') => at += 1,
+            Some(_) => return Err(PathFault::Syntax(at)),
+        }
+        let mut steps = Vec::new();
+        loop {
+            skip(&mut at);
+            match bytes.get(at) {
+                None => break,
+                Some(b'.') => {
+                    at += 1;
+                    skip(&mut at);
+                    match bytes.get(at) {
+                        None => return Err(PathFault::End),
+                        Some(b'*') => {
+                            at += 1;
+                            steps.push(Step::AnyKey);
+                        }
+                        Some(b'"') => {
+                            let end = text[at + 1..].find('"').ok_or(PathFault::End)? + at + 1;
+                            steps.push(Step::Key(unescape(&text[at + 1..end])));
+                            at = end + 1;
+                        }
+                        Some(_) => {
+                            let start = at;
+                            while at < bytes.len() && !matches!(bytes[at], b'.' | b'[' | b'*' | b' ' | b']') {
+                                at += 1;
+                            }
+                            if start == at {
+                                return Err(PathFault::Syntax(at));
+                            }
+                            steps.push(Step::Key(text[start..at].to_owned()));
+                        }
+                    }
+                }
+                Some(b'[') => {
+                    at += 1;
+                    let end = text[at..].find(']').ok_or(PathFault::End)? + at;
+                    steps.push(bracket(text[at..end].trim()).ok_or(PathFault::Syntax(at))?);
+                    at = end + 1;
+                }
+                Some(b'*') if bytes.get(at + 1) == Some(&b'*') => {
+                    at += 2;
+                    steps.push(Step::Descend);
+                    if at >= bytes.len() {
+                        return Err(PathFault::End);
+                    }
+                }
+                Some(_) => return Err(PathFault::Syntax(at)),
+            }
+        }
+        Ok(Path { steps })
+    }
+
+    /// Whether it may match several values.
+    pub fn has_wildcard(&self) -> bool {
+        self.steps.iter().any(|step| {
+            matches!(
+                step,
+                Step::AnyKey | Step::AnyIndex | Step::Descend | Step::Range(..)
+            )
+        })
+    }
+
+    /// All values that it matches, in the order of the document.
+    pub fn find<'n>(&self, root: &'n Node) -> Vec<&'n Node> {
+        let mut found = vec![root];
+        for step in &self.steps {
+            let mut next = Vec::new();
+            for node in found {
+                step.apply(node, &mut next);
+            }
+            found = next;
+        }
+        found
+    }
+}
+
+impl Step {
+    fn apply<'n>(&self, node: &'n Node, out: &mut Vec<&'n Node>) {
+        match (self, &node.kind) {
+            (Step::Key(wanted), Kind::Object(members)) => {
+                out.extend(
+                    members
+                        .iter()
+                        .find(|(key, _)| unescape(key) == *wanted)
+                        .map(|(_, value)| value),
+                );
+            }
+            (Step::AnyKey, Kind::Object(members)) => out.extend(members.iter().map(|(_, value)| value)),
+            (Step::Index(index), Kind::Array(items)) => {
+                out.extend(index.resolve(items.len()).and_then(|at| items.get(at)));
+            }
+            (Step::Range(from, to), Kind::Array(items)) => {
+                let (Some(from), Some(to)) = (from.resolve(items.len()), to.resolve(items.len())) else {
+                    return;
+                };
+                out.extend(items.iter().skip(from).take((to + 1).saturating_sub(from)));
+            }
+            (Step::AnyIndex, Kind::Array(items)) => out.extend(items),
+            // A value that is no array counts as an array of itself.
+            (Step::Index(index), _) if index.resolve(1) == Some(0) => out.push(node),
+            (Step::Descend, _) => descend(node, out),
+            _ => {}
+        }
+    }
+}
+
+fn descend<'n>(node: &'n Node, out: &mut Vec<&'n Node>) {
+    out.push(node);
+    match &node.kind {
+        Kind::Array(items) => items.iter().for_each(|item| descend(item, out)),
+        Kind::Object(members) => members.iter().for_each(|(_, value)| descend(value, out)),
+        _ => {}
+    }
+}
+
+fn bracket(text: &str) -> Option<Step> {
+    if text == "*" {
+        return Some(Step::AnyIndex);
+    }
+    if let Some((from, to)) = text.split_once(" to ") {
+        return Some(Step::Range(index(from.trim())?, index(to.trim())?));
+    }
+    index(text).map(Step::Index)
+}
+
+fn index(text: &str) -> Option<Index> {
+    if let Some(rest) = text.strip_prefix("last") {
+        let rest = rest.trim();
+        if rest.is_empty() {
+            return Some(Index::FromEnd(0));
+        }
+        return rest.strip_prefix('-')?.trim().parse().ok().map(Index::FromEnd);
+    }
+    if let Some(back) = text.strip_prefix('-') {
+        let back: usize = back.trim().parse().ok()?;
+        return back.checked_sub(1).map(Index::FromEnd);
+    }
+    text.parse().ok().map(Index::FromStart)
+}
