@@ -1,9 +1,26 @@
-//! Conversions between types as MariaDB makes them: on assignment to a column, and implicitly in expressions.
+//! Conversions between types as MariaDB makes them: on assignment to a column ([`assign`]), and implicitly in expressions.
+//!
+//! An assignment always gives a value that the column can hold, and says what was lost as a [`Problem`]. Whether that is an
+//! error is for the statement to decide: strict mode makes an error of a warning, a note stays a note. The error may have
+//! another number than the warning (a text that is too long: warning 1265, error 1406), so a problem has both.
+//!
+//! What MariaDB 10.11 does with some 6,000 pairs of literal and column type is in `tests/vectors/assignments.txt`.
+
+mod number;
+mod to_number;
+mod to_temporal;
+mod to_text;
+
+pub use number::{
+    Completeness, text_to_decimal, text_to_double, text_to_integer, to_decimal, to_double, to_integer,
+};
+pub use to_temporal::{to_datetime, to_time};
 
 use crate::data_type::DataType;
-use crate::error_code::ErrorCode;
+use crate::error_code::{self, ErrorCode};
 use crate::temporal::{DateModes, DateTime, TimeZone};
-use crate::value::Value;
+use crate::text;
+use crate::value::{Value, ValueRef};
 
 /// What an assignment depends on besides value and column.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +45,10 @@ pub enum Severity {
 /// What MariaDB says of an assignment that did not keep the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// 1264, 1265, 1292, 1366, 1406, 1048 …
+    /// The error's number where it is one, in strict mode: 1264, 1265, 1292, 1366, 1406.
     pub code: ErrorCode,
+    /// The warning's or note's number where it is no error: 1264, 1265, 1366.
+    pub warning_code: ErrorCode,
     /// Whether strict mode makes it an error.
     pub severity: Severity,
     /// For 1292 and 1366: the type's name in the message (`integer`, `datetime`) and the value that was wrong.
@@ -37,11 +56,98 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// MariaDB's message. `qualified_column` is `` `db`.`table`.`column` `` (used by 1292 and 1366), `column` the bare name, `row`
-    /// counts from 1.
-    pub fn message(&self, _qualified_column: &str, _column: &str, _row: u64) -> String {
-        todo!()
+    /// MariaDB's message as an error. `qualified_column` is `` `db`.`table`.`column` `` (used by 1292 and 1366), `column` the bare name,
+    /// `row` counts from 1.
+    pub fn message(&self, qualified_column: &str, column: &str, row: u64) -> String {
+        self.message_of(self.code, qualified_column, column, row)
     }
+
+    /// MariaDB's message as a warning or note.
+    pub fn warning_message(&self, qualified_column: &str, column: &str, row: u64) -> String {
+        self.message_of(self.warning_code, qualified_column, column, row)
+    }
+
+    fn message_of(&self, code: ErrorCode, qualified_column: &str, column: &str, row: u64) -> String {
+        match &self.incorrect {
+            Some((kind, value))
+                if code == error_code::ER_TRUNCATED_WRONG_VALUE
+                    || code == error_code::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD =>
+            {
+                let value = shortened(value);
+                format!("Incorrect {kind} value: '{value}' for column {qualified_column} at row {row}")
+            }
+            _ => code.message(&[&column, &row]),
+        }
+    }
+
+    #[cold]
+    fn new(code: ErrorCode, warning_code: ErrorCode) -> Self {
+        Problem {
+            code,
+            warning_code,
+            severity: Severity::Warning,
+            incorrect: None,
+        }
+    }
+
+    #[cold]
+    fn out_of_range() -> Self {
+        Problem::new(
+            error_code::ER_WARN_DATA_OUT_OF_RANGE,
+            error_code::ER_WARN_DATA_OUT_OF_RANGE,
+        )
+    }
+
+    #[cold]
+    fn truncated() -> Self {
+        Problem::new(error_code::WARN_DATA_TRUNCATED, error_code::WARN_DATA_TRUNCATED)
+    }
+
+    #[cold]
+    fn note() -> Self {
+        Problem {
+            severity: Severity::Note,
+            ..Problem::truncated()
+        }
+    }
+
+    #[cold]
+    fn incorrect(kind: &'static str, value: &Value) -> Self {
+        let code = error_code::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD;
+        Problem {
+            incorrect: Some((kind, printable(value))),
+            ..Problem::new(code, code)
+        }
+    }
+}
+
+/// A value as messages show it: bytes that are no text as `\xFF`.
+fn printable(value: &Value) -> String {
+    match value {
+        Value::Bytes(bytes) => escaped(bytes),
+        Value::Bit(bits) => escaped(&bits.to_be_bytes()[8 - bits.byte_length()..]),
+        _ => text::to_string(&value.as_ref(), &TimeZone::UTC),
+    }
+}
+
+/// Bytes that are not printable ASCII as `\xFF`.
+fn escaped(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for &byte in bytes {
+        match byte {
+            b' '..=b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("\\x{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// At most 128 characters, the last three being an ellipsis if there were more.
+fn shortened(value: &str) -> String {
+    if value.chars().count() <= 128 {
+        return value.to_owned();
+    }
+    value.chars().take(125).chain("...".chars()).collect()
 }
 
 /// What is stored, and what is to be said about it.
@@ -53,57 +159,71 @@ pub struct Assigned {
     pub problem: Option<Problem>,
 }
 
+impl Assigned {
+    fn fine(value: Value) -> Self {
+        Assigned { value, problem: None }
+    }
+
+    fn with(value: Value, problem: Problem) -> Self {
+        Assigned {
+            value,
+            problem: Some(problem),
+        }
+    }
+}
+
 /// Converts a value to what a column of this type stores. NULL stays NULL: whether the column takes it is the table's to say.
-pub fn assign(_value: Value, _target: &DataType, _context: &ConvertContext<'_>) -> Assigned {
-    todo!()
+pub fn assign(value: Value, target: &DataType, context: &ConvertContext<'_>) -> Assigned {
+    if value.is_null() {
+        return Assigned::fine(value);
+    }
+    // A label is the number or the text that the target wants; what a binary string holds is text to a number.
+    let value = match value {
+        Value::Set(_) | Value::Enum(_) => match (target, value) {
+            (DataType::Enum { labels, .. }, Value::Enum(v)) if *labels == v.labels => {
+                return Assigned::fine(Value::Enum(v));
+            }
+            (DataType::Set { labels, .. }, Value::Set(v)) if *labels == v.labels => {
+                return Assigned::fine(Value::Set(v));
+            }
+            (_, Value::Enum(v)) if target.is_numeric() => Value::UInt(u64::from(v.index)),
+            (_, Value::Set(v)) if target.is_numeric() => Value::UInt(v.bits),
+            (_, value) => Value::Text(text::to_string(&value.as_ref(), context.time_zone)),
+        },
+        value => value,
+    };
+    match target {
+        DataType::Integer(t) => to_number::integer(value, *t, context),
+        DataType::Decimal(t) => to_number::decimal(value, *t, context),
+        DataType::Float(t) => to_number::float(value, *t, context),
+        DataType::Double(t) => to_number::double(value, *t, context),
+        DataType::Bit { length } => to_number::bit(value, *length, context),
+        DataType::Year => to_number::year(value, context),
+        DataType::Char { .. } | DataType::VarChar { .. } | DataType::Text { .. } | DataType::Json => {
+            to_text::text(value, target, context)
+        }
+        DataType::Binary { .. } | DataType::VarBinary { .. } | DataType::Blob { .. } => {
+            to_text::bytes(value, target, context)
+        }
+        DataType::Enum { labels, collation } => to_text::enumeration(value, labels, *collation, context),
+        DataType::Set { labels, collation } => to_text::set(value, labels, *collation, context),
+        DataType::Date => to_temporal::date(value, context),
+        DataType::Time { decimals } => to_temporal::time(value, *decimals, context),
+        DataType::DateTime { decimals } => to_temporal::datetime(value, *decimals, context),
+        DataType::Timestamp { decimals } => to_temporal::timestamp(value, *decimals, context),
+    }
 }
 
-/// How much of a text a number was read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Completeness {
-    /// All of it (blanks around it aside).
-    Whole,
-    /// Only its beginning, or nothing: MariaDB warns 1292 "Truncated incorrect … value".
-    Truncated,
+/// What a text or binary string reads as text.
+fn as_text(value: &Value) -> Option<std::borrow::Cow<'_, str>> {
+    match value {
+        Value::Text(text) => Some(std::borrow::Cow::Borrowed(text)),
+        Value::Bytes(bytes) => Some(String::from_utf8_lossy(bytes)),
+        _ => None,
+    }
 }
 
-/// The number at the start of a text, 0 where there is none.
-pub fn text_to_double(_text: &str) -> (f64, Completeness) {
-    todo!()
-}
-
-/// The integer at the start of a text (digits only: `'12.9'` is 12 and truncated), 0 where there is none, clipped to the range of BIGINT;
-/// a text above it gives the BIGINT UNSIGNED in `Value::UInt`.
-pub fn text_to_integer(_text: &str) -> (Value, Completeness) {
-    todo!()
-}
-
-/// The decimal at the start of a text, 0 where there is none.
-pub fn text_to_decimal(_text: &str) -> (crate::Decimal, Completeness) {
-    todo!()
-}
-
-/// A value as a double, as arithmetic and comparison see it: temporal values as their number (20240131…). NULL is `None`.
-pub fn to_double(_value: &Value, _time_zone: &TimeZone) -> Option<(f64, Completeness)> {
-    todo!()
-}
-
-/// A value as a decimal.
-pub fn to_decimal(_value: &Value, _time_zone: &TimeZone) -> Option<(crate::Decimal, Completeness)> {
-    todo!()
-}
-
-/// A value as an integer, `Int` or `UInt`: fractions rounded half away from zero (text cut), out of range clipped.
-pub fn to_integer(_value: &Value, _time_zone: &TimeZone) -> Option<(Value, Completeness)> {
-    todo!()
-}
-
-/// A value as a day and time, reading text and numbers as MariaDB does. `None` if it is not one (1292 by the caller) or NULL.
-pub fn to_datetime(_value: &Value, _context: &ConvertContext<'_>) -> Option<DateTime> {
-    todo!()
-}
-
-/// A value as a time.
-pub fn to_time(_value: &Value, _context: &ConvertContext<'_>) -> Option<crate::Time> {
-    todo!()
+/// A value's text in the session's time zone.
+fn text_of(value: &ValueRef<'_>, context: &ConvertContext<'_>) -> String {
+    text::to_string(value, context.time_zone)
 }

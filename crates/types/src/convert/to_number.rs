@@ -1,0 +1,326 @@
+//! Assignment to numeric columns, BIT and YEAR.
+
+use super::number::{Rest, number_length, read_double};
+use super::{Assigned, Completeness, ConvertContext, Problem, as_text, number, printable};
+use crate::data_type::{DecimalType, FloatType, IntegerType, Sign};
+use crate::decimal::{Decimal, Loss, Rounding};
+use crate::error_code::{ER_DATA_TOO_LONG, ER_WARN_DATA_OUT_OF_RANGE};
+use crate::temporal::DateModes;
+use crate::value::{BitValue, Value};
+
+/// What is to be said of a text that a number was read from.
+fn text_problem(rest: Option<Rest>, kind: &'static str, value: &Value) -> Option<Problem> {
+    match rest {
+        None => Some(Problem::incorrect(kind, value)),
+        Some(Rest::Nothing) => None,
+        Some(Rest::Spaces) => Some(Problem::note()),
+        Some(Rest::Garbage) => Some(Problem::truncated()),
+    }
+}
+
+/// An integer of unlimited size, clipped to the column's range.
+fn clip(number: i128, target: IntegerType) -> (Value, bool) {
+    let (low, high) = match target.sign {
+        Sign::Signed => {
+            let (low, high) = target.width.signed_range();
+            (i128::from(low), i128::from(high))
+        }
+        Sign::Unsigned => (0, i128::from(target.width.unsigned_max())),
+    };
+    let clipped = number.clamp(low, high);
+    let value = match target.sign {
+        Sign::Signed => Value::Int(clipped as i64),
+        Sign::Unsigned => Value::UInt(clipped as u64),
+    };
+    (value, clipped != number)
+}
+
+pub(super) fn integer(value: Value, target: IntegerType, context: &ConvertContext<'_>) -> Assigned {
+    let (number, problem) = match &value {
+        Value::Int(v) => (i128::from(*v), None),
+        Value::UInt(v) => (i128::from(*v), None),
+        Value::Text(_) | Value::Bytes(_) => {
+            let text = as_text(&value).unwrap_or_default();
+            let (number, rest) = text_to_rounded(&text, target.sign);
+            (number, text_problem(rest, "integer", &value))
+        }
+        _ => (to_wide(&value, context), None),
+    };
+    let (clipped, out_of_range) = clip(number, target);
+    match (out_of_range, problem) {
+        (true, _) => Assigned::with(clipped, Problem::out_of_range()),
+        (false, problem) => Assigned {
+            value: clipped,
+            problem,
+        },
+    }
+}
+
+/// The number at the start of a text, rounded half away from zero; what stands after it, `None` if there is no number.
+fn text_to_rounded(text: &str, sign: Sign) -> (i128, Option<Rest>) {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == text.len() && (1..=18).contains(&digits) {
+        return (text.parse().unwrap_or(0), Some(Rest::Nothing));
+    }
+    let length = number_length(text);
+    if length == 0 {
+        return (0, None);
+    }
+    let rest = Rest::of(&text[length..]);
+    let Some(read) = Decimal::parse_prefix(text) else {
+        return (0, None);
+    };
+    let number = decimal_to_wide(&read.value);
+    // MariaDB's reader gives up on what is below BIGINT, and an unsigned column then gets its highest value.
+    let below = sign == Sign::Unsigned && number < i128::from(i64::MIN);
+    (if below { i128::MAX } else { number }, Some(rest))
+}
+
+/// Rounded half away from zero, clipped far outside of any column's range.
+fn decimal_to_wide(number: &Decimal) -> i128 {
+    let whole = number.round(0, Rounding::HalfUp);
+    match (whole.to_i64(), whole.to_u64()) {
+        (Ok(number), _) => i128::from(number),
+        (_, Ok(number)) => i128::from(number),
+        _ if whole.is_negative() => i128::MIN,
+        _ => i128::MAX,
+    }
+}
+
+/// A value that is no text as an integer, of which the caller clips what it must.
+fn to_wide(value: &Value, context: &ConvertContext<'_>) -> i128 {
+    match value {
+        Value::Float(v) => f64::from(*v).round_ties_even() as i128,
+        Value::Double(v) => v.round_ties_even() as i128,
+        Value::Decimal(v) => decimal_to_wide(v),
+        _ => match number::to_integer(value, context.time_zone) {
+            Some((Value::Int(v), _)) => i128::from(v),
+            Some((Value::UInt(v), _)) => i128::from(v),
+            _ => 0,
+        },
+    }
+}
+
+pub(super) fn decimal(value: Value, target: DecimalType, context: &ConvertContext<'_>) -> Assigned {
+    let (number, mut problem) = match &value {
+        Value::Decimal(v) => (*v, None),
+        Value::Int(v) => (Decimal::from(*v), None),
+        Value::UInt(v) => (Decimal::from(*v), None),
+        Value::Text(_) | Value::Bytes(_) => {
+            let text = as_text(&value).unwrap_or_default();
+            match Decimal::parse_prefix(&text) {
+                None => (Decimal::ZERO, Some(Problem::incorrect("decimal", &value))),
+                Some(read) if read.loss == Loss::Overflow => (read.value, Some(Problem::out_of_range())),
+                Some(read) => (
+                    read.value,
+                    text_problem(Some(Rest::of(&text[read.length..])), "decimal", &value),
+                ),
+            }
+        }
+        _ => match number::to_decimal(&value, context.time_zone) {
+            Some((number, Completeness::Whole)) => (number, None),
+            Some((number, Completeness::Truncated)) => (number, Some(Problem::out_of_range())),
+            None => (Decimal::ZERO, None),
+        },
+    };
+    let worse = |problem: &mut Option<Problem>, new: Problem| match problem {
+        Some(old) if old.severity == super::Severity::Warning || new.severity == super::Severity::Note => {}
+        _ => *problem = Some(new),
+    };
+    if number.is_negative() && target.sign == Sign::Unsigned {
+        // The sign is what is said first.
+        let problem = Problem::out_of_range();
+        return Assigned::with(
+            Value::Decimal(Decimal::ZERO.round(i32::from(target.scale), Rounding::HalfUp)),
+            problem,
+        );
+    }
+    let rounded = number.round(i32::from(target.scale), Rounding::HalfUp);
+    let fits = rounded.integer_digits() <= target.precision - target.scale;
+    let stored = if fits {
+        if rounded != number {
+            worse(&mut problem, Problem::note());
+        }
+        rounded
+    } else {
+        worse(&mut problem, Problem::out_of_range());
+        let largest = Decimal::max_value(target.precision, target.scale);
+        if number.is_negative() {
+            largest.neg()
+        } else {
+            largest
+        }
+    };
+    Assigned {
+        value: Value::Decimal(stored),
+        problem,
+    }
+}
+
+/// A value as a double, and what is to be said of it.
+fn read_number(value: &Value, context: &ConvertContext<'_>) -> (f64, Option<Problem>) {
+    match value {
+        Value::Double(v) => (*v, None),
+        Value::Float(v) => (f64::from(*v), None),
+        Value::Text(_) | Value::Bytes(_) => {
+            let text = as_text(value).unwrap_or_default();
+            let (number, rest, out_of_range) = read_double(&text);
+            let problem = if out_of_range {
+                Some(Problem::out_of_range())
+            } else {
+                text_problem(rest, "double", value)
+            };
+            (number, problem)
+        }
+        _ => (
+            number::to_double(value, context.time_zone).map_or(0.0, |(number, _)| number),
+            None,
+        ),
+    }
+}
+
+/// Clips to the column's range and rounds to its fixed decimals.
+fn limit(number: f64, target: FloatType, max: f64) -> (f64, bool) {
+    if number.is_nan() {
+        return (0.0, true);
+    }
+    if target.sign == Sign::Unsigned && number < 0.0 {
+        return (0.0, true);
+    }
+    let mut max = max;
+    let mut number = number;
+    if let Some(fixed) = target.fixed {
+        let scale = 10f64.powi(i32::from(fixed.scale));
+        max = 10f64.powi(i32::from(fixed.precision) - i32::from(fixed.scale)) - 1.0 / scale;
+        if number.abs() < max {
+            let whole = number.trunc();
+            number = whole + ((number - whole) * scale).round_ties_even() / scale;
+        }
+    }
+    let clipped = number.clamp(-max, max);
+    (clipped, clipped != number)
+}
+
+pub(super) fn float(value: Value, target: FloatType, context: &ConvertContext<'_>) -> Assigned {
+    let (number, problem) = read_number(&value, context);
+    let (limited, out_of_range) = limit(number, target, f64::from(f32::MAX));
+    let value = Value::Float(limited as f32);
+    if out_of_range {
+        Assigned::with(value, Problem::out_of_range())
+    } else {
+        Assigned { value, problem }
+    }
+}
+
+pub(super) fn double(value: Value, target: FloatType, context: &ConvertContext<'_>) -> Assigned {
+    let (number, problem) = read_number(&value, context);
+    let (limited, out_of_range) = limit(number, target, f64::MAX);
+    let value = Value::Double(limited);
+    if out_of_range {
+        Assigned::with(value, Problem::out_of_range())
+    } else {
+        Assigned { value, problem }
+    }
+}
+
+/// Strings give their bytes, numbers their bits.
+pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> Assigned {
+    let most = u64::MAX >> (64 - u32::from(length));
+    let stored = |bits| Value::Bit(BitValue { bits, length });
+    let bits = match &value {
+        Value::Text(_)
+        | Value::Bytes(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::Timestamp(_) => {
+            let text;
+            let bytes = match &value {
+                Value::Text(text) => text.as_bytes(),
+                Value::Bytes(bytes) => bytes,
+                _ => {
+                    text = printable(&value);
+                    text.as_bytes()
+                }
+            };
+            let used = &bytes[bytes.iter().take_while(|&&byte| byte == 0).count()..];
+            if used.len() > 8 {
+                None
+            } else {
+                Some(used.iter().fold(0, |bits, &byte| bits << 8 | u64::from(byte)))
+            }
+        }
+        Value::Decimal(v) => match v.to_u64() {
+            Ok(bits) => Some(bits),
+            Err(_) => {
+                let clipped = if v.is_negative() { 0 } else { most };
+                return Assigned::with(stored(clipped), Problem::out_of_range());
+            }
+        },
+        // A negative number is what its bits say, which is always too long for fewer than 64.
+        _ => {
+            let wide = to_wide(&value, context);
+            let clipped = wide.clamp(i128::from(i64::MIN), i128::from(u64::MAX));
+            (clipped == wide).then_some(clipped as u64)
+        }
+    };
+    match bits {
+        Some(bits) if bits <= most => Assigned::fine(stored(bits)),
+        _ => Assigned::with(
+            stored(most),
+            Problem::new(ER_DATA_TOO_LONG, ER_WARN_DATA_OUT_OF_RANGE),
+        ),
+    }
+}
+
+pub(super) fn year(value: Value, context: &ConvertContext<'_>) -> Assigned {
+    let (number, problem, is_text) = match &value {
+        Value::Text(_) | Value::Bytes(_) => {
+            let text = as_text(&value).unwrap_or_default();
+            let (number, rest) = text_to_rounded(&text, Sign::Signed);
+            if rest.is_none() {
+                return Assigned::with(Value::Year(0), Problem::incorrect("integer", &value));
+            }
+            // '0' and '00' mean 2000, '0000' means 0000.
+            let four_digits = text.len() == 4;
+            (number, text_problem(rest, "integer", &value), !four_digits)
+        }
+        Value::Year(v) => (i128::from(*v), None, false),
+        Value::Date(v) => (i128::from(v.year), Some(Problem::note()), false),
+        Value::DateTime(v) => (i128::from(v.date.year), Some(Problem::note()), false),
+        Value::Timestamp(v) => (
+            i128::from(v.to_datetime(context.time_zone).date.year),
+            Some(Problem::note()),
+            false,
+        ),
+        Value::Time(_) => {
+            let today = super::to_temporal::to_datetime(
+                &value,
+                &ConvertContext {
+                    date_modes: DateModes::default(),
+                    ..*context
+                },
+            );
+            (
+                today.map_or(0, |v| i128::from(v.date.year)),
+                Some(Problem::note()),
+                false,
+            )
+        }
+        _ => (to_wide(&value, context), None, false),
+    };
+    let stored = match number {
+        0 if !is_text => Some(0),
+        0..=69 => Some(2000 + number as u16),
+        70..=99 => Some(1900 + number as u16),
+        1901..=2155 => Some(number as u16),
+        _ => None,
+    };
+    match stored {
+        Some(year) => Assigned {
+            value: Value::Year(year),
+            problem,
+        },
+        None => Assigned::with(Value::Year(0), Problem::out_of_range()),
+    }
+}

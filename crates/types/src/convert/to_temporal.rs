@@ -1,0 +1,265 @@
+//! Assignment to temporal columns, and values read as temporal in expressions.
+
+use super::{Assigned, ConvertContext, Problem, as_text, printable};
+use crate::decimal::{Decimal, Rounding};
+use crate::error_code::{ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE, WARN_DATA_TRUNCATED};
+use crate::temporal::{
+    Date, DateModes, DateTime, ParsedTemporal, Time, Timestamp, add_interval, datetime_from_number,
+    parse_datetime, parse_time, time_from_number,
+};
+use crate::value::Value;
+
+/// What was lost in reading a temporal value, the worst of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Lost {
+    Nothing,
+    /// A fraction or a part that the column has no place for.
+    Part,
+    /// Something after the value.
+    Rest,
+    /// A time past its range.
+    Clipped,
+}
+
+/// A number and its fraction in microseconds, as temporal values are read from numbers; `None` if it is far out of range.
+fn number_and_micros(value: &Value) -> Option<(i64, u32, Lost)> {
+    let decimal = match value {
+        Value::Int(v) => return Some((*v, 0, Lost::Nothing)),
+        Value::UInt(v) => return Some((i64::try_from(*v).unwrap_or(i64::MAX), 0, Lost::Nothing)),
+        Value::Year(v) => return Some((i64::from(*v), 0, Lost::Nothing)),
+        Value::Bit(v) => return Some((i64::try_from(v.bits).unwrap_or(i64::MAX), 0, Lost::Nothing)),
+        Value::Decimal(v) => *v,
+        Value::Double(v) => Decimal::from_f64(*v).ok()?,
+        Value::Float(v) => Decimal::from_f64(f64::from(*v)).ok()?,
+        _ => return None,
+    };
+    let cut = decimal.round(6, Rounding::Truncate);
+    let whole = cut.round(0, Rounding::Truncate);
+    let fraction = cut.sub(&whole).ok()?.mul(&Decimal::from(1_000_000u64)).ok()?;
+    let limit = if decimal.is_negative() { i64::MIN } else { i64::MAX };
+    let micros = fraction.abs().to_u64().ok()? as u32;
+    Some((
+        whole.to_i64().unwrap_or(limit),
+        micros,
+        if cut == decimal { Lost::Nothing } else { Lost::Part },
+    ))
+}
+
+/// A TIME on the day of the statement.
+fn on_day(time: Time, context: &ConvertContext<'_>) -> Option<DateTime> {
+    let midnight = context.now.date.at_midnight();
+    let interval = crate::temporal::Interval {
+        months: 0,
+        micros: i128::from(time.micros()),
+    };
+    let value = add_interval(midnight, interval)?;
+    Some(DateTime {
+        decimals: time.decimals(),
+        ..value
+    })
+}
+
+/// Reads any value as a datetime.
+fn read_datetime(value: &Value, context: &ConvertContext<'_>, modes: DateModes) -> Option<(DateTime, Lost)> {
+    let valid = |value: DateTime| value.date.is_valid(modes).then_some((value, Lost::Nothing));
+    match value {
+        Value::Text(_) | Value::Bytes(_) => {
+            let read = parse_datetime(&as_text(value)?, modes)?;
+            let lost = match (read.truncated, read.fraction_cut) {
+                (true, _) => Lost::Rest,
+                (false, true) => Lost::Part,
+                (false, false) => Lost::Nothing,
+            };
+            Some((read.value, lost))
+        }
+        Value::Enum(v) => parse_datetime(v.label(), modes).map(|read| (read.value, Lost::Nothing)),
+        Value::Set(v) => parse_datetime(&v.text(), modes).map(|read| (read.value, Lost::Nothing)),
+        Value::Date(v) => valid(v.at_midnight()),
+        Value::DateTime(v) => valid(*v),
+        Value::Timestamp(v) => valid(v.to_datetime(context.time_zone)),
+        Value::Time(v) => on_day(*v, context).map(|value| (value, Lost::Nothing)),
+        Value::Null => None,
+        _ => {
+            let (number, micros, lost) = number_and_micros(value)?;
+            let read = datetime_from_number(number, micros, modes)?;
+            let negative = matches!(value, Value::Decimal(v) if v.is_negative())
+                || matches!(value, Value::Double(v) if *v < 0.0);
+            let decimals = if micros > 0 { 6 } else { 0 };
+            (!negative).then_some((DateTime { decimals, ..read }, lost))
+        }
+    }
+}
+
+/// A value as a day and time, reading text and numbers as MariaDB does. `None` if it is not one (1292 by the caller) or NULL.
+pub fn to_datetime(value: &Value, context: &ConvertContext<'_>) -> Option<DateTime> {
+    read_datetime(value, context, context.date_modes).map(|(value, _)| value)
+}
+
+/// Reads any value as a time.
+fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)> {
+    let date_dropped = |value: DateTime, lost: Lost| {
+        let dropped = if value.date.is_zero() {
+            Lost::Nothing
+        } else {
+            Lost::Part
+        };
+        (value.time(), lost.max(dropped))
+    };
+    match value {
+        Value::Text(_) | Value::Bytes(_) => match parse_time(&as_text(value)?)? {
+            ParsedTemporal::Time(read) => {
+                let lost = match (read.clipped, read.truncated, read.fraction_cut) {
+                    (true, ..) => Lost::Clipped,
+                    (_, true, _) => Lost::Rest,
+                    (.., true) => Lost::Part,
+                    _ => Lost::Nothing,
+                };
+                Some((read.value, lost))
+            }
+            ParsedTemporal::DateTime(read) => {
+                let lost = if read.truncated { Lost::Rest } else { Lost::Nothing };
+                Some(date_dropped(read.value, lost))
+            }
+        },
+        Value::Enum(v) => read_time(&Value::from(v.label()), context),
+        Value::Set(v) => read_time(&Value::from(v.text()), context),
+        Value::Time(v) => Some((*v, Lost::Nothing)),
+        Value::Date(v) => Some(date_dropped(v.at_midnight(), Lost::Nothing)),
+        Value::DateTime(v) => Some(date_dropped(*v, Lost::Nothing)),
+        Value::Timestamp(v) => Some(date_dropped(v.to_datetime(context.time_zone), Lost::Nothing)),
+        Value::Null => None,
+        _ => {
+            let (number, micros, lost) = number_and_micros(value)?;
+            let read = time_from_number(number, micros)?;
+            let negative = matches!(value, Value::Decimal(v) if v.is_negative())
+                || matches!(value, Value::Double(v) if *v < 0.0);
+            let micros = if negative && !read.value.is_negative() {
+                -read.value.micros()
+            } else {
+                read.value.micros()
+            };
+            let decimals = if read.value.microsecond() > 0 { 6 } else { 0 };
+            let from_datetime = number > 9_999_999 && !read.clipped;
+            let lost = match (read.clipped, from_datetime) {
+                (true, _) => Lost::Clipped,
+                (_, true) => lost.max(Lost::Part),
+                _ => lost,
+            };
+            Some((Time::from_micros(micros, decimals), lost))
+        }
+    }
+}
+
+/// A value as a time. `None` if it is not one (1292 by the caller) or NULL.
+pub fn to_time(value: &Value, context: &ConvertContext<'_>) -> Option<Time> {
+    read_time(value, context).map(|(value, _)| value)
+}
+
+/// What is said of a temporal value: as a warning 1265 or 1264, as an error always 1292.
+#[cold]
+fn wrong(kind: &'static str, value: &Value, lost: Lost) -> Option<Problem> {
+    let warning_code = match lost {
+        Lost::Nothing => return None,
+        Lost::Part => return Some(Problem::note()),
+        Lost::Rest => WARN_DATA_TRUNCATED,
+        Lost::Clipped => ER_WARN_DATA_OUT_OF_RANGE,
+    };
+    let mut problem = Problem::new(ER_TRUNCATED_WRONG_VALUE, warning_code);
+    problem.incorrect = Some((kind, printable(value)));
+    Some(problem)
+}
+
+pub(super) fn date(value: Value, context: &ConvertContext<'_>) -> Assigned {
+    match read_datetime(&value, context, context.date_modes) {
+        None => Assigned {
+            problem: wrong("date", &value, Lost::Rest),
+            value: Value::Date(Date::ZERO),
+        },
+        Some((read, lost)) => {
+            let lost = if read.micros_of_day() != 0 {
+                lost.max(Lost::Part)
+            } else {
+                lost
+            };
+            Assigned {
+                problem: wrong("date", &value, lost),
+                value: Value::Date(read.date),
+            }
+        }
+    }
+}
+
+pub(super) fn datetime(value: Value, decimals: u8, context: &ConvertContext<'_>) -> Assigned {
+    match read_datetime(&value, context, context.date_modes) {
+        None => Assigned {
+            problem: wrong("datetime", &value, Lost::Rest),
+            value: Value::DateTime(DateTime {
+                decimals,
+                ..DateTime::ZERO
+            }),
+        },
+        Some((read, lost)) => Assigned {
+            problem: wrong("datetime", &value, lost),
+            value: Value::DateTime(read.truncated(decimals)),
+        },
+    }
+}
+
+pub(super) fn time(value: Value, decimals: u8, context: &ConvertContext<'_>) -> Assigned {
+    match read_time(&value, context) {
+        None => Assigned {
+            problem: wrong("time", &value, Lost::Rest),
+            value: Value::Time(Time::from_micros(0, decimals)),
+        },
+        Some((read, lost)) => Assigned {
+            problem: wrong("time", &value, lost),
+            value: Value::Time(read.truncated(decimals)),
+        },
+    }
+}
+
+pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>) -> Assigned {
+    let zero = Value::Timestamp(Timestamp::new(0, 0, decimals));
+    // An instant needs no detour over the time zone's clock, which may show a time twice.
+    if let Value::Timestamp(instant) = value {
+        return Assigned::fine(Value::Timestamp(instant.truncated(decimals)));
+    }
+    let modes = DateModes {
+        no_zero_in_date: true,
+        ..context.date_modes
+    };
+    let Some((read, lost)) = read_datetime(&value, context, modes) else {
+        return Assigned {
+            problem: wrong("datetime", &value, Lost::Rest),
+            value: zero,
+        };
+    };
+    if read.is_zero() {
+        return Assigned {
+            problem: wrong("datetime", &value, lost),
+            value: zero,
+        };
+    }
+    let Some(seconds) = context.time_zone.to_utc(read) else {
+        return Assigned {
+            problem: wrong("datetime", &value, Lost::Rest),
+            value: zero,
+        };
+    };
+    match u32::try_from(seconds) {
+        Ok(stored) if (1..=Timestamp::SECONDS_MAX).contains(&stored) => {
+            let instant = Timestamp::new(stored, read.micros, 6).truncated(decimals);
+            // A time that the clock skipped is stored as the second at which it was put forward.
+            let skipped = context.time_zone.to_local(seconds) != DateTime { micros: 0, ..read };
+            let lost = if skipped { lost.max(Lost::Rest) } else { lost };
+            Assigned {
+                problem: wrong("datetime", &value, lost),
+                value: Value::Timestamp(instant),
+            }
+        }
+        _ => Assigned {
+            problem: wrong("datetime", &value, Lost::Clipped),
+            value: zero,
+        },
+    }
+}

@@ -1,0 +1,254 @@
+//! Assignment to text, binary strings, ENUM and SET.
+
+use super::{Assigned, ConvertContext, Problem, escaped, number, text_of};
+use crate::collation::{Charset, Collation, first_characters};
+use crate::data_type::{BlobSize, DataType, Labels};
+use crate::error_code::{ER_DATA_TOO_LONG, WARN_DATA_TRUNCATED};
+use crate::value::{EnumValue, SetValue, Value};
+use std::sync::Arc;
+
+#[cold]
+fn too_long() -> Problem {
+    Problem::new(ER_DATA_TOO_LONG, WARN_DATA_TRUNCATED)
+}
+
+pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>) -> Assigned {
+    let charset = target.charset();
+    let mut problem = None;
+    let mut text = match value {
+        Value::Text(text) => text,
+        Value::Bytes(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let bytes = error.as_bytes();
+                let bad = error.utf8_error().valid_up_to();
+                problem = Some(incorrect_string(&bytes[bad..]));
+                replaced(bytes)
+            }
+        },
+        value => text_of(&value.as_ref(), context),
+    };
+    if !charset.can_encode(&text) {
+        let bad = text
+            .char_indices()
+            .find(|(_, c)| !charset.has(*c))
+            .map_or(0, |(at, _)| at);
+        problem = Some(incorrect_string(&text.as_bytes()[bad..]));
+        text = text
+            .chars()
+            .map(|c| if charset.has(c) { c } else { '?' })
+            .collect();
+    }
+    if let Some(kept) = fitting_length(&text, target, charset) {
+        let only_spaces = text[kept..].bytes().all(|byte| byte == b' ');
+        text.truncate(kept);
+        // CHAR never keeps trailing spaces, so nothing is lost.
+        let said = match (only_spaces, target) {
+            (true, DataType::Char { .. }) => None,
+            (true, _) => Some(Problem::note()),
+            (false, _) => Some(too_long()),
+        };
+        problem = problem.or(said);
+    }
+    if matches!(target, DataType::Char { .. }) {
+        text.truncate(text.trim_end_matches(' ').len());
+    }
+    Assigned {
+        value: Value::Text(text),
+        problem,
+    }
+}
+
+/// How many bytes of the text fit the column; `None` if all do.
+fn fitting_length(text: &str, target: &DataType, charset: Charset) -> Option<usize> {
+    match target {
+        DataType::Char { length, .. } => cut_at(text, u32::from(*length)),
+        DataType::VarChar { length, .. } => cut_at(text, *length),
+        DataType::Text { size, .. } => {
+            let most = usize::try_from(size.max_bytes()).unwrap_or(usize::MAX);
+            if text.len() <= most || charset.encoded_length(text) <= most {
+                return None;
+            }
+            let mut used = 0;
+            let mut buffer = [0; 4];
+            let end = text.char_indices().find(|(_, c)| {
+                used += charset.encoded_length(c.encode_utf8(&mut buffer));
+                used > most
+            });
+            end.map(|(at, _)| at)
+        }
+        _ => (text.len() as u64 > BlobSize::Long.max_bytes()).then_some(0),
+    }
+}
+
+fn cut_at(text: &str, characters: u32) -> Option<usize> {
+    let kept = first_characters(text, Some(characters)).len();
+    (kept < text.len()).then_some(kept)
+}
+
+/// Error 1366 with the bad bytes, of which at most six are shown.
+#[cold]
+fn incorrect_string(bad: &[u8]) -> Problem {
+    let mut problem = Problem::incorrect("string", &Value::Null);
+    let shown = &bad[..bad.len().min(6)];
+    let more = if bad.len() > 6 { "..." } else { "" };
+    problem.incorrect = Some(("string", format!("{}{more}", escaped(shown))));
+    problem
+}
+
+/// Each byte that begins no character becomes `?`.
+fn replaced(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    out
+}
+
+pub(super) fn bytes(value: Value, target: &DataType, context: &ConvertContext<'_>) -> Assigned {
+    let mut bytes = match value {
+        Value::Bytes(bytes) => bytes,
+        Value::Text(text) => text.into_bytes(),
+        Value::Bit(v) => v.to_be_bytes()[8 - v.byte_length()..].to_vec(),
+        value => text_of(&value.as_ref(), context).into_bytes(),
+    };
+    let most = usize::try_from(target.max_characters().unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+    let mut problem = None;
+    if bytes.len() > most {
+        bytes.truncate(most);
+        problem = Some(too_long());
+    }
+    if matches!(target, DataType::Binary { .. }) {
+        bytes.resize(most, 0);
+    }
+    Assigned {
+        value: Value::Bytes(bytes),
+        problem,
+    }
+}
+
+/// What a label column is given: a text, or a number that stands for labels.
+enum Label {
+    Text(String),
+    Number(i64),
+}
+
+fn label(value: Value, context: &ConvertContext<'_>) -> Label {
+    match value {
+        Value::Text(text) => Label::Text(text),
+        Value::Bytes(bytes) => Label::Text(replaced(&bytes)),
+        Value::Int(v) => Label::Number(v),
+        Value::UInt(v) => Label::Number(v as i64),
+        // Cut, not rounded.
+        Value::Double(v) => Label::Number(v as i64),
+        Value::Float(v) => Label::Number(v as i64),
+        Value::Decimal(v) => {
+            let cut = v.round(0, crate::decimal::Rounding::Truncate);
+            let limit = if v.is_negative() { i64::MIN } else { i64::MAX };
+            Label::Number(
+                cut.to_i64()
+                    .or_else(|_| cut.to_u64().map(|v| v as i64))
+                    .unwrap_or(limit),
+            )
+        }
+        Value::Year(v) => Label::Number(i64::from(v)),
+        Value::Bit(v) => Label::Number(v.bits as i64),
+        value => Label::Text(text_of(&value.as_ref(), context)),
+    }
+}
+
+pub(super) fn enumeration(
+    value: Value,
+    labels: &Arc<Labels>,
+    collation: Collation,
+    context: &ConvertContext<'_>,
+) -> Assigned {
+    let in_range = |number: i64| {
+        u16::try_from(number)
+            .ok()
+            .filter(|&n| n > 0 && usize::from(n) <= labels.len())
+    };
+    let index = match label(value, context) {
+        Label::Number(number) => in_range(number),
+        Label::Text(text) => {
+            let trimmed = text.trim_end_matches(' ');
+            // A text that is no label may be a label's number.
+            labels
+                .find(trimmed, collation)
+                .or_else(|| in_range(trimmed.parse().ok()?))
+        }
+    };
+    match index {
+        Some(index) => Assigned::fine(Value::Enum(EnumValue {
+            index,
+            labels: labels.clone(),
+        })),
+        None => Assigned::with(
+            Value::Enum(EnumValue {
+                index: 0,
+                labels: labels.clone(),
+            }),
+            Problem::truncated(),
+        ),
+    }
+}
+
+pub(super) fn set(
+    value: Value,
+    labels: &Arc<Labels>,
+    collation: Collation,
+    context: &ConvertContext<'_>,
+) -> Assigned {
+    let all = if labels.len() >= 64 {
+        u64::MAX
+    } else {
+        (1 << labels.len()) - 1
+    };
+    let stored = |bits| {
+        Value::Set(SetValue {
+            bits,
+            labels: labels.clone(),
+        })
+    };
+    let from_number = |number: u64| {
+        let kept = number & all;
+        if kept == number {
+            Assigned::fine(stored(kept))
+        } else {
+            Assigned::with(stored(kept), Problem::truncated())
+        }
+    };
+    let text = match label(value, context) {
+        Label::Number(number) => return from_number(number as u64),
+        Label::Text(text) => text,
+    };
+    if text.is_empty() {
+        return Assigned::fine(stored(0));
+    }
+    let mut bits = 0u64;
+    let mut unknown = false;
+    for part in text.split(',') {
+        match labels.find(part.trim_end_matches(' '), collation) {
+            Some(index) => bits |= 1 << (index - 1),
+            None => unknown = true,
+        }
+    }
+    if !unknown {
+        return Assigned::fine(stored(bits));
+    }
+    // A text that has no labels may be the labels' bits.
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
+    if bits == 0
+        && !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && let (number, number::Completeness::Whole) = number::text_to_integer(&text)
+    {
+        return match number {
+            Value::Int(number) => from_number(number as u64),
+            Value::UInt(number) => from_number(number),
+            _ => Assigned::with(stored(0), Problem::truncated()),
+        };
+    }
+    Assigned::with(stored(bits), Problem::truncated())
+}
