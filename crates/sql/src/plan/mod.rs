@@ -1,1 +1,344 @@
-//! Placeholder.
+//! From a parsed statement to a plan: names bound, access paths chosen.
+//!
+//! ```text
+//!   Statement ──bind──▶ blocks of bound expressions ──optimize──▶ Plan ──▶ execute
+//!               catalog,      (conditions split at AND,   statistics
+//!               session        outer joins turned inner)
+//! ```
+//!
+//! * [`tree`] is what a plan consists of, and the row layout that binding and execution share.
+//! * [`block`] resolves names in one query block; [`from`] its tables, [`select`] the rest of it, [`set_operation`] UNION and its like.
+//! * [`conditions`] takes conditions apart, [`keys`] finds what an index can serve, [`range`] turns conditions into ranges of an index when
+//!   the statement runs, [`join_order`] picks the cheapest order of tables and each one's access path.
+//! * [`dml`] plans INSERT, UPDATE and DELETE; [`explain`] tells what was chosen.
+//!
+//! A plan holds no values of the session's data: ranges and lookups are expressions, computed when the plan is executed, so that a
+//! prepared statement's plan serves any parameters. It is valid as long as [`Plan::is_current`] says so.
+
+mod block;
+mod conditions;
+mod dml;
+mod explain;
+mod from;
+mod index_order;
+mod join_order;
+mod keys;
+pub(crate) mod range;
+mod result_column;
+mod select;
+mod semi_join;
+mod set_operation;
+mod statistics;
+pub(crate) mod tree;
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use result_column::ResultColumn;
+pub use statistics::Statistics;
+
+use crate::catalog::{Catalog, TableDefinition};
+use crate::error::{Error, Result};
+use crate::expr::{Expr, ExprType};
+use crate::parse::{self, Statement};
+use crate::session::SessionContext;
+
+/// What planning needs to know.
+#[derive(Clone, Copy)]
+pub struct PlanContext<'a> {
+    /// The catalog under which the plan is made; the statement's metadata locks are taken after and [`Plan::is_current`] asked again.
+    pub catalog: &'a Arc<Catalog>,
+    /// The session: its database, SQL mode, variables.
+    pub session: &'a SessionContext,
+    /// What is known about the tables' sizes.
+    pub statistics: &'a Statistics,
+}
+
+/// A statement ready to run, as often as one likes.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) kind: PlanKind,
+    columns: Vec<ResultColumn>,
+    parameters: usize,
+    tables: Vec<TableUse>,
+}
+
+/// What a plan does.
+#[derive(Debug)]
+pub(crate) enum PlanKind {
+    /// SELECT.
+    Query(QueryStatementPlan),
+    /// INSERT, REPLACE.
+    Insert(Box<dml::InsertPlan>),
+    /// UPDATE.
+    Update(Box<dml::UpdatePlan>),
+    /// DELETE.
+    Delete(Box<dml::DeletePlan>),
+    /// DO.
+    Do(Vec<Expr>),
+    /// EXPLAIN: rows that are known already.
+    Explain(Vec<Vec<paceline_types::Value>>),
+}
+
+/// SELECT with what surrounds it.
+#[derive(Debug)]
+pub(crate) struct QueryStatementPlan {
+    pub query: Arc<tree::QueryPlan>,
+    /// `INTO @a, @b`.
+    pub into: Option<Vec<String>>,
+}
+
+/// A table that a statement uses, for metadata locks and privileges.
+#[derive(Debug, Clone)]
+pub struct TableUse {
+    /// Its database.
+    pub database: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The definition the plan was made with; `None` for tables that the server makes on demand.
+    pub definition: Option<Arc<TableDefinition>>,
+    /// What is done with it.
+    pub usage: TableUsage,
+}
+
+/// What a statement does with a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TableUsage {
+    /// It is read.
+    pub select: bool,
+    /// Rows are inserted.
+    pub insert: bool,
+    /// Rows are updated.
+    pub update: bool,
+    /// Rows are deleted.
+    pub delete: bool,
+    /// Rows are locked (FOR UPDATE, LOCK IN SHARE MODE).
+    pub lock: bool,
+}
+
+impl TableUsage {
+    /// Whether rows of it are written.
+    pub fn writes(self) -> bool {
+        self.insert || self.update || self.delete
+    }
+}
+
+/// Which kind of statement a plan is of: what the server counts and the read-only check asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanType {
+    /// SELECT, DO, EXPLAIN.
+    Query,
+    /// INSERT.
+    Insert,
+    /// REPLACE.
+    Replace,
+    /// UPDATE.
+    Update,
+    /// DELETE.
+    Delete,
+}
+
+impl Plan {
+    /// The columns of its result; empty if it has none.
+    pub fn columns(&self) -> &[ResultColumn] {
+        &self.columns
+    }
+
+    /// Whether it gives rows (also none).
+    pub fn has_result_set(&self) -> bool {
+        !self.columns.is_empty() && !matches!(&self.kind, PlanKind::Query(QueryStatementPlan { into: Some(_), .. }))
+    }
+
+    /// How many `?` it has.
+    pub fn parameter_count(&self) -> usize {
+        self.parameters
+    }
+
+    /// The tables that it uses, each once.
+    pub fn tables(&self) -> &[TableUse] {
+        &self.tables
+    }
+
+    /// What kind of statement it is.
+    pub fn plan_type(&self) -> PlanType {
+        match &self.kind {
+            PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => PlanType::Query,
+            PlanKind::Insert(insert) if insert.replace => PlanType::Replace,
+            PlanKind::Insert(_) => PlanType::Insert,
+            PlanKind::Update(_) => PlanType::Update,
+            PlanKind::Delete(_) => PlanType::Delete,
+        }
+    }
+
+    /// Whether it changes rows.
+    pub fn writes(&self) -> bool {
+        self.tables.iter().any(|table| table.usage.writes())
+    }
+
+    /// Whether the tables are still those that it was made for. Must be asked under the statement's metadata locks.
+    pub fn is_current(&self, catalog: &Catalog) -> bool {
+        self.tables.iter().all(|table| match &table.definition {
+            None => true,
+            Some(definition) => {
+                catalog.table(&table.database, &table.name).is_some_and(|current| Arc::ptr_eq(current, definition))
+            }
+        })
+    }
+}
+
+/// Plans a statement: [`Statement::Query`], `Insert`, `Update`, `Delete`, `Do` and `Explain` of those.
+///
+/// # Errors
+/// What MariaDB says of unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for what is not supported.
+pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Result<Plan> {
+    let planner = Planner::new(*context);
+    let (kind, columns) = planner.plan(statement)?;
+    Ok(Plan { kind, columns, parameters: planner.parameters.get(), tables: planner.tables.into_inner() })
+}
+
+/// What all blocks of a statement share while it is planned.
+pub(crate) struct Planner<'a> {
+    pub context: PlanContext<'a>,
+    parameters: Cell<usize>,
+    tables: RefCell<Vec<TableUse>>,
+    select_number: Cell<u32>,
+    depth: Cell<u32>,
+}
+
+/// Queries may be nested this deep.
+const NESTING_MAX: u32 = 63;
+
+impl<'a> Planner<'a> {
+    fn new(context: PlanContext<'a>) -> Self {
+        Planner {
+            context,
+            parameters: Cell::new(0),
+            tables: RefCell::default(),
+            select_number: Cell::new(0),
+            depth: Cell::new(0),
+        }
+    }
+
+    fn plan(&self, statement: &Statement) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        match statement {
+            Statement::Query(query) => self.plan_query_statement(query),
+            Statement::Insert(insert) => self.plan_insert(insert),
+            Statement::Update(update) => self.plan_update(update),
+            Statement::Delete(delete) => self.plan_delete(delete),
+            Statement::Do(exprs) => self.plan_do(exprs),
+            Statement::Explain(explain) => self.plan_explain(explain),
+            _ => Err(Error::unsupported("this command in the prepared statement protocol")),
+        }
+    }
+
+    fn plan_query_statement(&self, statement: &parse::QueryStatement) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let into = match &statement.into {
+            None => None,
+            Some(parse::SelectInto::Variables(names)) => Some(names.clone()),
+            Some(parse::SelectInto::Outfile(_)) => return Err(Error::unsupported("SELECT INTO OUTFILE")),
+            Some(parse::SelectInto::Dumpfile(_)) => return Err(Error::unsupported("SELECT INTO DUMPFILE")),
+        };
+        let query = self.plan_top_query(&statement.query, statement.lock_wait_seconds)?;
+        if let Some(names) = &into
+            && names.len() != query.columns.len()
+        {
+            return Err(Error::new(paceline_types::error_code::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
+        }
+        let columns = query.columns.clone();
+        Ok((PlanKind::Query(QueryStatementPlan { query: Arc::new(query), into }), columns))
+    }
+
+    fn plan_do(&self, exprs: &[sqlparser::ast::Expr]) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let mut block = block::Block::new(self, None);
+        let mut bound = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            bound.push(block.bind(expr, block::BindMode::fields())?);
+        }
+        Ok((PlanKind::Do(bound), Vec::new()))
+    }
+
+    /// The session.
+    pub fn session(&self) -> &'a SessionContext {
+        self.context.session
+    }
+
+    /// The next `?`.
+    pub fn next_parameter(&self) -> (usize, ExprType) {
+        let index = self.parameters.get();
+        self.parameters.set(index + 1);
+        (index, ExprType::parameter())
+    }
+
+    /// The number of the next SELECT, for EXPLAIN.
+    pub fn next_select_number(&self) -> u32 {
+        let number = self.select_number.get() + 1;
+        self.select_number.set(number);
+        number
+    }
+
+    /// Goes one query deeper for as long as the guard lives.
+    pub fn descend(&self) -> Result<DepthGuard<'_>> {
+        let depth = self.depth.get() + 1;
+        if depth > NESTING_MAX {
+            return Err(Error::new(paceline_types::error_code::ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, &[]));
+        }
+        self.depth.set(depth);
+        Ok(DepthGuard(&self.depth))
+    }
+
+    /// Finds a table, or says 1146 or 1046.
+    pub fn find_table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableDefinition>> {
+        let database = self.database_or_current(database)?;
+        self.context
+            .catalog
+            .table(database, name)
+            .cloned()
+            .ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_SUCH_TABLE, &[&database, &name]))
+    }
+
+    /// The named database, or the session's; 1046 where there is none.
+    pub fn database_or_current<'s>(&'s self, database: Option<&'s str>) -> Result<&'s str> {
+        match database.or(self.session().database.as_deref()) {
+            Some(database) => Ok(database),
+            None => Err(Error::new(paceline_types::error_code::ER_NO_DB_ERROR, &[])),
+        }
+    }
+
+    /// Notes that the statement uses a table.
+    pub fn use_table(&self, database: &str, name: &str, definition: Option<&Arc<TableDefinition>>, usage: TableUsage) {
+        let mut tables = self.tables.borrow_mut();
+        let found = tables.iter_mut().find(|table| *table.database == *database && *table.name == *name);
+        match found {
+            Some(table) => {
+                let known = &mut table.usage;
+                known.select |= usage.select;
+                known.insert |= usage.insert;
+                known.update |= usage.update;
+                known.delete |= usage.delete;
+                known.lock |= usage.lock;
+            }
+            None => tables.push(TableUse {
+                database: database.into(),
+                name: name.into(),
+                definition: definition.cloned(),
+                usage,
+            }),
+        }
+    }
+}
+
+/// Leaves a nested query when dropped.
+pub(crate) struct DepthGuard<'a>(&'a Cell<u32>);
+
+impl Drop for DepthGuard<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+/// A number that no other query of this process has.
+pub(crate) fn unique_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}

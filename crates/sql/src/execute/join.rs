@@ -1,0 +1,67 @@
+//! The nested loops of a join.
+
+use std::ops::ControlFlow;
+
+use paceline_types::Value;
+
+use super::run::Exec;
+use super::table_reader::read_table;
+use crate::error::Result;
+use crate::plan::tree::{JoinKind, JoinStep, SelectPlan, StepSource};
+
+/// Takes the block's row after all steps.
+pub(crate) type Emit<'c> = &'c mut dyn FnMut(&mut Exec<'_, '_>, &mut [Value]) -> Result<ControlFlow<()>>;
+
+/// Calls `emit` for each row that the steps make of `row`, until it breaks.
+pub(crate) fn join(
+    exec: &mut Exec<'_, '_>,
+    plan: &SelectPlan,
+    steps: &[JoinStep],
+    row: &mut [Value],
+    emit: Emit<'_>,
+) -> Result<ControlFlow<()>> {
+    let Some((step, rest)) = steps.split_first() else { return emit(exec, row) };
+    let mut matched = false;
+    let semi = step.kind == JoinKind::Semi;
+    // A semi-join's break ends this table only.
+    let mut done = false;
+    let flow = {
+        let mut visit = |exec: &mut Exec<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
+            if !step.on.is_empty() && !exec.all_true(&step.on, row)? {
+                return Ok(ControlFlow::Continue(()));
+            }
+            matched = true;
+            if !step.filter.is_empty() && !exec.all_true(&step.filter, row)? {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let flow = join(exec, plan, rest, row, emit)?;
+            if semi {
+                done = flow.is_break();
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(flow)
+        };
+        match &step.source {
+            StepSource::Table(access) => read_table(exec, plan, access, step, row, &mut visit)?,
+            StepSource::Nest(inner) => join(exec, plan, inner, row, &mut visit)?,
+        }
+    };
+    if semi {
+        return Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+    }
+    if flow.is_break() || matched || step.kind != JoinKind::Left {
+        return Ok(flow);
+    }
+    step.source.for_each_access(&mut |access| {
+        row[plan.tables[access.table].slots.clone()].fill(Value::Null);
+        if let Some(handle) = exec.runtime.handles.get_mut(access.table)
+            && plan.keep_row_handles
+        {
+            handle.present = false;
+        }
+    });
+    if !step.filter.is_empty() && !exec.all_true(&step.filter, row)? {
+        return Ok(ControlFlow::Continue(()));
+    }
+    join(exec, plan, rest, row, emit)
+}

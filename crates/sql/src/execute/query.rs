@@ -1,0 +1,432 @@
+//! Runs queries: blocks, set operations, lists of values.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use paceline_types::Value;
+
+use super::aggregation::aggregate;
+use super::distinct::Distinct;
+use super::join::join;
+use super::memory::row_bytes;
+use super::run::{Exec, Rows};
+use super::sorter::Sorter;
+use super::temporary_key;
+use crate::error::Result;
+use crate::expr::{Expr, ExprType};
+use crate::plan::tree::{
+    Limit, QueryBody, QueryPlan, RecursivePlan, SelectPlan, SetOperation, SetPlan, SortItem, SortKey, ValuesPlan,
+};
+
+/// Where a query's rows go.
+pub(crate) type Consumer<'c> = &'c mut dyn FnMut(&mut Exec<'_, '_>, &[Value]) -> Result<ControlFlow<()>>;
+
+/// Runs a query; `outer` is the row of the query around it. Gives the number of rows that there would be without LIMIT, where
+/// SQL_CALC_FOUND_ROWS asked for it.
+pub(crate) fn run(exec: &mut Exec<'_, '_>, plan: &QueryPlan, outer: &[Value], consumer: Consumer<'_>) -> Result<Option<u64>> {
+    match &plan.body {
+        QueryBody::Select(select) => run_select(exec, select, &plan.types, outer, consumer),
+        QueryBody::Set(set) => run_set(exec, set, &plan.types, outer, consumer).map(|()| None),
+        QueryBody::Values(values) => run_values(exec, values, &plan.types, outer, consumer).map(|()| None),
+        QueryBody::Recursive(recursive) => run_recursive(exec, recursive, &plan.types, consumer).map(|()| None),
+    }
+}
+
+/// OFFSET and LIMIT as numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    pub offset: u64,
+    pub count: u64,
+}
+
+impl Window {
+    pub fn new(exec: &mut Exec<'_, '_>, limit: &Limit) -> Result<Self> {
+        let offset = limit.offset.as_ref().map(|expr| limit_number(exec, expr)).transpose()?.unwrap_or(0);
+        let count = limit.count.as_ref().map(|expr| limit_number(exec, expr)).transpose()?.unwrap_or(u64::MAX);
+        Ok(Window { offset, count })
+    }
+
+    /// How many rows have to be made.
+    pub fn needed(self) -> Option<u64> {
+        (self.count < u64::MAX).then(|| self.offset.saturating_add(self.count))
+    }
+}
+
+fn limit_number(exec: &mut Exec<'_, '_>, expr: &Expr) -> Result<u64> {
+    use paceline_types::error_code::ER_WRONG_ARGUMENTS;
+    let wrong = || crate::Error::new(ER_WRONG_ARGUMENTS, &[&"LIMIT"]);
+    match exec.eval(expr, &[])? {
+        Value::Int(number) => u64::try_from(number).map_err(|_| wrong()),
+        Value::UInt(number) => Ok(number),
+        Value::Null => Ok(0),
+        Value::Text(text) => text.trim().parse().map_err(|_| wrong()),
+        Value::Decimal(number) => number.to_u64().map_err(|_| wrong()),
+        _ => Err(wrong()),
+    }
+}
+
+/// Lets the rows of a window through.
+struct Gate {
+    window: Window,
+    passed: u64,
+    seen: u64,
+    /// Go on counting behind the window.
+    count_all: bool,
+}
+
+impl Gate {
+    fn new(window: Window, count_all: bool) -> Self {
+        Gate { window, passed: 0, seen: 0, count_all }
+    }
+
+    /// Whether the row that comes now is wanted.
+    fn admits(&mut self) -> bool {
+        self.seen += 1;
+        if self.seen <= self.window.offset || self.passed >= self.window.count {
+            return false;
+        }
+        self.passed += 1;
+        true
+    }
+
+    fn flow(&self) -> ControlFlow<()> {
+        if self.passed >= self.window.count && !self.count_all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+fn run_select(
+    exec: &mut Exec<'_, '_>,
+    plan: &SelectPlan,
+    types: &[ExprType],
+    outer: &[Value],
+    consumer: Consumer<'_>,
+) -> Result<Option<u64>> {
+    let mut row = vec![Value::Null; plan.slot_count];
+    for reference in &plan.outer {
+        row[reference.to] = outer[reference.from].clone();
+    }
+    let window = Window::new(exec, &plan.limit)?;
+    if window.count == 0 && !plan.count_found_rows {
+        return Ok(None);
+    }
+    let mut gate = Gate::new(window, plan.count_found_rows);
+    let mut distinct = plan.distinct.then(|| Distinct::new(types));
+    let mut output: Vec<Value> = Vec::with_capacity(plan.projection.len());
+    let mut sorter = (!plan.order.is_empty()).then(|| {
+        let first = if plan.count_found_rows { None } else { window.needed() };
+        Sorter::new(first)
+    });
+    {
+        // What happens with each row, after grouping.
+        let mut finish = |exec: &mut Exec<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
+            if !plan.having.is_empty() && !exec.all_true(&plan.having, row)? {
+                return Ok(ControlFlow::Continue(()));
+            }
+            if let Some(sorter) = &mut sorter {
+                let wanted = distinct.is_none();
+                if !wanted {
+                    project(exec, plan, row, &mut output)?;
+                    if !distinct.as_mut().is_some_and(|distinct| distinct.is_new(&output, &mut exec.runtime.memory).unwrap_or(true)) {
+                        return Ok(ControlFlow::Continue(()));
+                    }
+                }
+                let key = sort_key(exec, &plan.order, &plan.projection, types, row)?;
+                if sorter.rejects(&key) {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                if wanted {
+                    project(exec, plan, row, &mut output)?;
+                }
+                sorter.push(key, std::mem::take(&mut output))?;
+                return Ok(ControlFlow::Continue(()));
+            }
+            if distinct.is_none() && !gate.admits() {
+                return Ok(gate.flow());
+            }
+            project(exec, plan, row, &mut output)?;
+            if let Some(distinct) = &mut distinct {
+                if !distinct.is_new(&output, &mut exec.runtime.memory)? || !gate.admits() {
+                    return Ok(gate.flow());
+                }
+            }
+            if consumer(exec, &output)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(gate.flow())
+        };
+        let runnable = plan.impossible.is_none() && exec.all_true(&plan.constant_conditions, &row)?;
+        match &plan.aggregation {
+            Some(aggregation) => aggregate(exec, plan, aggregation, &mut row, runnable, &mut finish)?,
+            None if runnable => {
+                let _ = join(exec, plan, &plan.steps, &mut row, &mut finish)?;
+            }
+            None => {}
+        }
+    }
+    if let Some(sorter) = sorter {
+        sorter.finish(&mut |row| {
+            if gate.admits() && consumer(exec, &row)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(gate.flow())
+        })?;
+    }
+    Ok(plan.count_found_rows.then_some(gate.seen))
+}
+
+fn project(exec: &mut Exec<'_, '_>, plan: &SelectPlan, row: &[Value], output: &mut Vec<Value>) -> Result<()> {
+    output.clear();
+    for expr in &plan.projection {
+        output.push(exec.eval(expr, row)?);
+    }
+    Ok(())
+}
+
+/// The key by which a row is sorted.
+pub(crate) fn sort_key(
+    exec: &mut Exec<'_, '_>,
+    order: &[SortItem],
+    projection: &[Expr],
+    types: &[ExprType],
+    row: &[Value],
+) -> Result<Vec<u8>> {
+    let mut key = Vec::with_capacity(16 * order.len());
+    for item in order {
+        let (expr, ty) = match &item.key {
+            SortKey::Output(output) => (&projection[*output], &types[*output]),
+            SortKey::Expr(expr) => (expr, &expr.ty),
+        };
+        let value = expr.eval_ref(row, &mut exec.context())?;
+        append_sort_value(&value, ty, item.descending, &mut key);
+    }
+    Ok(key)
+}
+
+fn append_sort_value(value: &Value, ty: &ExprType, descending: bool, key: &mut Vec<u8>) {
+    if descending {
+        temporary_key::append_descending(value, ty, key);
+    } else {
+        temporary_key::append(value, ty, key);
+    }
+}
+
+/// The key of a finished row by its own columns.
+fn output_sort_key(exec: &mut Exec<'_, '_>, order: &[SortItem], types: &[ExprType], row: &[Value]) -> Result<Vec<u8>> {
+    let mut key = Vec::with_capacity(16 * order.len());
+    for item in order {
+        match &item.key {
+            SortKey::Output(output) => append_sort_value(&row[*output], &types[*output], item.descending, &mut key),
+            SortKey::Expr(expr) => {
+                let value = exec.eval(expr, row)?;
+                append_sort_value(&value, &expr.ty, item.descending, &mut key);
+            }
+        }
+    }
+    Ok(key)
+}
+
+/// Sorts, if there is something to sort by, and cuts to the window.
+fn arranged(
+    exec: &mut Exec<'_, '_>,
+    order: &[SortItem],
+    limit: &Limit,
+    types: &[ExprType],
+    consumer: Consumer<'_>,
+    produce: &mut dyn FnMut(&mut Exec<'_, '_>, Consumer<'_>) -> Result<()>,
+) -> Result<()> {
+    let window = Window::new(exec, limit)?;
+    if window.count == 0 {
+        return Ok(());
+    }
+    let mut gate = Gate::new(window, false);
+    if order.is_empty() {
+        return produce(exec, &mut |exec, row| {
+            if gate.admits() && consumer(exec, row)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(gate.flow())
+        });
+    }
+    let mut sorter = Sorter::new(window.needed());
+    produce(exec, &mut |exec, row| {
+        let key = output_sort_key(exec, order, types, row)?;
+        sorter.push(key, row.to_vec())?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    sorter.finish(&mut |row| {
+        if gate.admits() && consumer(exec, &row)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(gate.flow())
+    })
+}
+
+fn run_values(
+    exec: &mut Exec<'_, '_>,
+    plan: &ValuesPlan,
+    types: &[ExprType],
+    outer: &[Value],
+    consumer: Consumer<'_>,
+) -> Result<()> {
+    let mut row = vec![Value::Null; plan.slot_count];
+    for reference in &plan.outer {
+        row[reference.to] = outer[reference.from].clone();
+    }
+    arranged(exec, &plan.order, &plan.limit, types, consumer, &mut |exec, consumer| {
+        for values in &plan.rows {
+            let mut output = Vec::with_capacity(values.len());
+            for value in values {
+                output.push(exec.eval(value, &row)?);
+            }
+            if consumer(exec, &output)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Runs one side of a set operation, its values converted to the common types.
+fn run_side(exec: &mut Exec<'_, '_>, set: &SetPlan, side: usize, outer: &[Value], consumer: Consumer<'_>) -> Result<bool> {
+    let mut converted = Vec::new();
+    let mut stopped = false;
+    run(exec, &set.sides[side], outer, &mut |exec, row| {
+        let flow = match &set.conversions[side] {
+            None => consumer(exec, row)?,
+            Some(conversions) => {
+                converted.clear();
+                for conversion in conversions {
+                    converted.push(exec.eval(conversion, row)?);
+                }
+                consumer(exec, &converted)?
+            }
+        };
+        stopped |= flow.is_break();
+        Ok(flow)
+    })?;
+    Ok(stopped)
+}
+
+fn run_set(exec: &mut Exec<'_, '_>, set: &SetPlan, types: &[ExprType], outer: &[Value], consumer: Consumer<'_>) -> Result<()> {
+    arranged(exec, &set.order, &set.limit, types, consumer, &mut |exec, consumer| match set.operation {
+        SetOperation::UnionAll => {
+            if !run_side(exec, set, 0, outer, consumer)? {
+                run_side(exec, set, 1, outer, consumer)?;
+            }
+            Ok(())
+        }
+        SetOperation::Union => {
+            let mut distinct = Distinct::new(types);
+            for side in 0..2 {
+                let stopped = run_side(exec, set, side, outer, &mut |exec, row| {
+                    if distinct.is_new(row, &mut exec.runtime.memory)? { consumer(exec, row) } else { Ok(ControlFlow::Continue(())) }
+                })?;
+                if stopped {
+                    break;
+                }
+            }
+            Ok(())
+        }
+        SetOperation::Except | SetOperation::ExceptAll | SetOperation::Intersect | SetOperation::IntersectAll => {
+            let mut right: HashMap<Vec<u8>, u64> = HashMap::new();
+            run_side(exec, set, 1, outer, &mut |exec, row| {
+                let key = super::distinct::row_key(row, types);
+                exec.runtime.memory.charge(key.len() + 48)?;
+                *right.entry(key).or_default() += 1;
+                Ok(ControlFlow::Continue(()))
+            })?;
+            let mut seen: HashSet<Vec<u8>> = HashSet::new();
+            run_side(exec, set, 0, outer, &mut |exec, row| {
+                let key = super::distinct::row_key(row, types);
+                let there = right.get_mut(&key);
+                let wanted = match (set.operation, there) {
+                    (SetOperation::Except, None) | (SetOperation::Intersect, Some(_)) => {
+                        exec.runtime.memory.charge(key.len() + 48)?;
+                        seen.insert(key)
+                    }
+                    (SetOperation::ExceptAll, None) => true,
+                    (SetOperation::ExceptAll, Some(count)) if *count == 0 => true,
+                    (SetOperation::ExceptAll, Some(count)) => {
+                        *count -= 1;
+                        false
+                    }
+                    (SetOperation::IntersectAll, Some(count)) if *count > 0 => {
+                        *count -= 1;
+                        true
+                    }
+                    _ => false,
+                };
+                if wanted { consumer(exec, row) } else { Ok(ControlFlow::Continue(())) }
+            })?;
+            Ok(())
+        }
+    })
+}
+
+/// Rounds of a recursive query, at most: `max_recursive_iterations`.
+const RECURSION_MAX: usize = 1_000;
+
+fn run_recursive(exec: &mut Exec<'_, '_>, plan: &RecursivePlan, types: &[ExprType], consumer: Consumer<'_>) -> Result<()> {
+    let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(types));
+    let mut all: Vec<Vec<Value>> = Vec::new();
+    let mut round: Vec<Vec<Value>> = Vec::new();
+    let mut collect = |exec: &mut Exec<'_, '_>, query: &QueryPlan, conversions: &[Expr], round: &mut Vec<Vec<Value>>| {
+        run(exec, query, &[], &mut |exec, row| {
+            let row = match conversions.is_empty() {
+                true => row.to_vec(),
+                false => conversions.iter().map(|conversion| exec.eval(conversion, row)).collect::<Result<Vec<_>>>()?,
+            };
+            let new = match &mut distinct {
+                Some(distinct) => distinct.is_new(&row, &mut exec.runtime.memory)?,
+                None => true,
+            };
+            if new {
+                exec.runtime.memory.charge(row_bytes(&row))?;
+                round.push(row);
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+    };
+    collect(exec, &plan.anchor, &plan.conversions[0], &mut round)?;
+    for _ in 0..RECURSION_MAX {
+        if round.is_empty() {
+            break;
+        }
+        let last = Rc::new(std::mem::take(&mut round));
+        all.extend(last.iter().cloned());
+        exec.runtime.recursive.insert(plan.table, last);
+        // What was hashed or collected of the last round is out of date.
+        exec.runtime.hashes.clear();
+        collect(exec, &plan.step, &plan.conversions[1], &mut round)?;
+    }
+    exec.runtime.recursive.remove(&plan.table);
+    for row in &all {
+        if consumer(exec, row)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// All rows of a query without outer references, made once a statement.
+pub(crate) fn materialize(exec: &mut Exec<'_, '_>, plan: &QueryPlan, distinct: bool) -> Result<Rows> {
+    if let Some(rows) = exec.runtime.materialized.get(&(plan.id, distinct)) {
+        return Ok(rows.clone());
+    }
+    let mut rows = Vec::new();
+    let mut seen = distinct.then(|| Distinct::new(&plan.types));
+    run(exec, plan, &[], &mut |exec, row| {
+        if let Some(seen) = &mut seen
+            && !seen.is_new(row, &mut exec.runtime.memory)?
+        {
+            return Ok(ControlFlow::Continue(()));
+        }
+        exec.runtime.memory.charge(row_bytes(row))?;
+        rows.push(row.to_vec());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let rows = Rc::new(rows);
+    exec.runtime.materialized.insert((plan.id, distinct), rows.clone());
+    Ok(rows)
+}

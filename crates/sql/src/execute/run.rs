@@ -1,0 +1,227 @@
+//! What a running statement works with, and the frame around it.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use paceline_txn::Transaction;
+use paceline_types::Value;
+
+use super::hash::HashTable;
+use super::memory::Budget;
+use super::{ExecutionContext, Outcome, RowSink};
+use crate::error::{Error, Result};
+use crate::expr::{EvalContext, EvalMode, EvalState, Expr, ExprKind, SubqueryFrame, SubqueryRunner};
+use crate::plan::tree::QueryPlan;
+use crate::plan::{Plan, PlanKind};
+use crate::session::{SessionContext, SqlMode};
+
+/// Rows that were made once for all uses of them in a statement.
+pub(crate) type Rows = Rc<Vec<Vec<Value>>>;
+
+/// Where a row that is to be changed is.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct RowHandle {
+    /// The key that it lives under.
+    pub key: Vec<u8>,
+    /// Its image.
+    pub image: Vec<u8>,
+    /// Whether there is one: an outer join may have none.
+    pub present: bool,
+}
+
+/// The part of a statement's execution that its subqueries share.
+pub(crate) struct Runtime<'t> {
+    pub transaction: &'t mut Transaction,
+    /// Derived tables, by the query and whether equal rows were left out.
+    pub materialized: HashMap<(u64, bool), Rows>,
+    /// The last round's rows of recursive queries.
+    pub recursive: HashMap<u64, Rows>,
+    /// Hash tables of joins, by the access they belong to.
+    pub hashes: HashMap<usize, Rc<HashTable>>,
+    pub memory: Budget,
+    /// For statements that change rows: where the current row of each table is.
+    pub handles: Vec<RowHandle>,
+    ticks: u32,
+}
+
+impl<'t> Runtime<'t> {
+    pub fn new(transaction: &'t mut Transaction) -> Self {
+        Runtime {
+            transaction,
+            materialized: HashMap::new(),
+            recursive: HashMap::new(),
+            hashes: HashMap::new(),
+            memory: Budget::default(),
+            handles: Vec::new(),
+            ticks: 0,
+        }
+    }
+}
+
+/// A query's execution: the runtime with the session, the parameters and the state of expressions.
+pub(crate) struct Exec<'e, 't> {
+    pub runtime: &'e mut Runtime<'t>,
+    pub session: &'e mut SessionContext,
+    pub parameters: &'e [Value],
+    pub state: &'e mut EvalState,
+    pub mode: EvalMode,
+}
+
+/// How many rows are read between two looks for KILL.
+const ROWS_PER_INTERRUPT_CHECK: u32 = 128;
+
+impl<'t> Exec<'_, 't> {
+    /// What expressions are evaluated with.
+    pub fn context(&mut self) -> EvalContext<'_> {
+        EvalContext {
+            session: self.session,
+            parameters: self.parameters,
+            state: self.state,
+            outer: None,
+            runner: Some(self.runtime),
+            mode: self.mode,
+        }
+    }
+
+    /// An expression's value.
+    pub fn eval(&mut self, expr: &Expr, row: &[Value]) -> Result<Value> {
+        match &expr.kind {
+            ExprKind::Column(slot) => Ok(row[*slot].clone()),
+            ExprKind::Literal(value) => Ok(value.clone()),
+            _ => expr.eval(row, &mut self.context()),
+        }
+    }
+
+    /// Whether all conditions hold.
+    pub fn all_true(&mut self, conditions: &[Expr], row: &[Value]) -> Result<bool> {
+        for condition in conditions {
+            if !condition.is_true(row, &mut self.context())? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Called for each row read: now and then looks whether the statement was killed.
+    pub fn tick(&mut self) -> Result<()> {
+        self.runtime.ticks += 1;
+        if self.runtime.ticks >= ROWS_PER_INTERRUPT_CHECK {
+            self.runtime.ticks = 0;
+            self.session.services.functions.check_interrupt(self.session)?;
+        }
+        Ok(())
+    }
+}
+
+impl SubqueryRunner for Runtime<'_> {
+    fn run(
+        &mut self,
+        plan: &(dyn std::any::Any + Send + Sync),
+        frame: SubqueryFrame<'_>,
+        sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let plan = plan.downcast_ref::<QueryPlan>().expect("subqueries are planned by this crate's planner");
+        let outer = frame.outer.map_or(&[][..], |outer| outer.row);
+        let mut exec = Exec {
+            runtime: self,
+            session: frame.session,
+            parameters: frame.parameters,
+            state: frame.state,
+            mode: frame.mode,
+        };
+        super::query::run(&mut exec, plan, outer, &mut |_, row| sink(row))?;
+        Ok(())
+    }
+}
+
+/// Runs a plan in the frame of a statement.
+pub(super) fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
+    let seconds = u32::try_from(context.session.statement.start_seconds()).unwrap_or(0);
+    let writes = plan.writes();
+    let text = if writes { std::str::from_utf8(context.text).ok() } else { None };
+    context.transaction.begin_statement(text, seconds)?;
+    let result = run_statement(plan, context, sink).and_then(|outcome| {
+        context.transaction.end_statement()?;
+        Ok(outcome)
+    });
+    if result.is_err() {
+        context.transaction.rollback_statement();
+    }
+    result
+}
+
+fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
+    if plan.writes() {
+        context.transaction.begin_writing()?;
+    }
+    let strict = context.session.settings.sql_mode.intersects(SqlMode::STRICT_TRANS_TABLES | SqlMode::STRICT_ALL_TABLES);
+    let mut state = EvalState::new();
+    let mut runtime = Runtime::new(context.transaction);
+    let mut exec = Exec {
+        runtime: &mut runtime,
+        session: context.session,
+        parameters: context.parameters,
+        state: &mut state,
+        mode: if plan.writes() && strict { EvalMode::StrictWrite } else { EvalMode::Query },
+    };
+    match &plan.kind {
+        PlanKind::Query(statement) => {
+            let Some(names) = &statement.into else {
+                sink.columns(plan.columns())?;
+                let mut sent = 0;
+                let found = super::query::run(&mut exec, &statement.query, &[], &mut |_, row| {
+                    sent += 1;
+                    sink.row(row)?;
+                    Ok(ControlFlow::Continue(()))
+                })?;
+                exec.session.found_rows = found.unwrap_or(sent);
+                return Ok(Outcome { result_set: true, rows_sent: sent, ..Outcome::default() });
+            };
+            select_into(&mut exec, &statement.query, names)
+        }
+        PlanKind::Insert(insert) => super::insert::execute(&mut exec, insert, plan.columns(), sink),
+        PlanKind::Update(update) => super::update::execute(&mut exec, update, context.affected),
+        PlanKind::Delete(delete) => super::delete::execute(&mut exec, delete, plan.columns(), sink),
+        PlanKind::Do(exprs) => {
+            for expr in exprs {
+                exec.eval(expr, &[])?;
+            }
+            Ok(Outcome::default())
+        }
+        PlanKind::Explain(rows) => {
+            sink.columns(plan.columns())?;
+            for row in rows {
+                sink.row(row)?;
+            }
+            Ok(Outcome { result_set: true, rows_sent: rows.len() as u64, ..Outcome::default() })
+        }
+    }
+}
+
+/// `SELECT … INTO @a, @b`.
+fn select_into(exec: &mut Exec<'_, '_>, query: &QueryPlan, names: &[String]) -> Result<Outcome> {
+    let mut found: Option<Vec<Value>> = None;
+    super::query::run(exec, query, &[], &mut |_, row| {
+        if found.is_some() {
+            return Err(Error::new(paceline_types::error_code::ER_TOO_MANY_ROWS, &[]));
+        }
+        found = Some(row.to_vec());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    match found {
+        Some(row) => {
+            for ((name, value), ty) in names.iter().zip(row).zip(&query.types) {
+                exec.session.user_variables.set(name, value, ty.clone());
+            }
+            Ok(Outcome { affected_rows: 1, ..Outcome::default() })
+        }
+        None => {
+            exec.session.diagnostics.warn(
+                paceline_types::error_code::ER_SP_FETCH_NO_DATA,
+                "No data - zero rows fetched, selected, or processed",
+            );
+            Ok(Outcome::default())
+        }
+    }
+}

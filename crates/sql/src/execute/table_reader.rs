@@ -1,0 +1,459 @@
+//! Reads one table by the path that the plan chose, and puts its rows into the block's slots.
+//!
+//! *Snapshot reads* take what the transaction sees. *Locking reads* work on the newest state: a candidate is found without a
+//! lock, checked, locked, read again under the lock, and checked again by the join loop; so rows that do not match are not locked. Under
+//! SERIALIZABLE the ranges are locked as well.
+
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use paceline_storage::{Direction, KeyRange, TableSchema};
+use paceline_txn::{Granted, IsolationLevel, LockMode, LockWait};
+use paceline_types::{Value, ValueRef};
+
+use super::hash::{HashTable, HashedRow, append_key};
+use super::query::materialize;
+use super::run::{Exec, Rows};
+use crate::catalog::TableDefinition;
+use crate::error::{Error, Result};
+use crate::plan::range::{NearestValue, RangeContext, index_ranges, nearest_value};
+use crate::plan::tree::{
+    AccessPath, HashKey, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode, ScanDirection, SelectPlan, TableAccess,
+    TableInstance, TableSource,
+};
+
+/// Takes the block's row with one table's columns in it.
+pub(crate) type Visit<'v> = &'v mut dyn FnMut(&mut Exec<'_, '_>, &mut [Value]) -> Result<ControlFlow<()>>;
+
+/// Calls `visit` for each row of a table that the path leads to.
+pub(crate) fn read_table(
+    exec: &mut Exec<'_, '_>,
+    plan: &SelectPlan,
+    access: &TableAccess,
+    step: &JoinStep,
+    row: &mut [Value],
+    visit: Visit<'_>,
+) -> Result<ControlFlow<()>> {
+    let instance = &plan.tables[access.table];
+    if let AccessPath::Hash { keys } = &access.path {
+        return read_hashed(exec, plan, access, step, keys, row, visit);
+    }
+    match &instance.source {
+        TableSource::Base(definition) => {
+            BaseReader { plan, access, step, instance, definition, schema: definition.schema() }.read(exec, row, visit)
+        }
+        _ => {
+            let rows = made_rows(exec, instance)?;
+            for values in rows.iter() {
+                exec.tick()?;
+                row[instance.slots.clone()].clone_from_slice(values);
+                if visit(exec, row)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        }
+    }
+}
+
+/// The rows of a table that is not stored.
+fn made_rows(exec: &mut Exec<'_, '_>, instance: &TableInstance) -> Result<Rows> {
+    match &instance.source {
+        TableSource::Derived(query) => materialize(exec, query, instance.distinct),
+        TableSource::Recursive(table) => Ok(exec.runtime.recursive.get(table).cloned().unwrap_or_default()),
+        TableSource::Virtual { database, table } => {
+            let tables = exec.session.services.virtual_tables.clone();
+            Ok(Rc::new(tables.rows(exec.session, database, table)?))
+        }
+        TableSource::Base(_) => unreachable!("stored tables are read from storage"),
+    }
+}
+
+/// Decodes the used columns of a row image into a table's slots.
+pub(crate) fn decode(schema: &TableSchema, image: &[u8], used: &[usize], slots: &mut [Value]) -> Result<()> {
+    let mut columns = schema.image(image).columns();
+    let mut at = 0;
+    for &column in used {
+        while at < column {
+            columns.skip_column()?;
+            at += 1;
+        }
+        let value = columns.next().transpose()?.unwrap_or(ValueRef::Null);
+        slots[column] = value.into_owned();
+        at += 1;
+    }
+    Ok(())
+}
+
+/// An error of the transaction; 1020 names the table.
+pub(crate) fn transaction_error(error: paceline_txn::Error, table: &TableDefinition) -> Error {
+    match error {
+        paceline_txn::Error::SnapshotConflict { .. } => {
+            Error::new(paceline_types::error_code::ER_CHECKREAD, &[&table.name()])
+        }
+        error => error.into(),
+    }
+}
+
+struct BaseReader<'p> {
+    plan: &'p SelectPlan,
+    access: &'p TableAccess,
+    step: &'p JoinStep,
+    instance: &'p TableInstance,
+    definition: &'p TableDefinition,
+    schema: &'p TableSchema,
+}
+
+/// What a lookup's values came to.
+enum LookupKey {
+    /// No row can match.
+    Nothing,
+    /// The index does not help: all rows are candidates.
+    All,
+    /// Keys that begin so.
+    Prefix(Vec<u8>),
+}
+
+impl BaseReader<'_> {
+    fn read(&self, exec: &mut Exec<'_, '_>, row: &mut [Value], visit: Visit<'_>) -> Result<ControlFlow<()>> {
+        match &self.access.path {
+            AccessPath::All => self.scan(exec, None, self.schema.rows_range(), row, visit),
+            AccessPath::Index { index } => {
+                self.scan(exec, self.secondary(*index), self.schema.indexes()[*index].id.range(), row, visit)
+            }
+            AccessPath::Lookup { index, key, unique } => match self.lookup_key(exec, *index, key, row)? {
+                LookupKey::Nothing => Ok(ControlFlow::Continue(())),
+                LookupKey::All => self.scan(exec, None, self.schema.rows_range(), row, visit),
+                LookupKey::Prefix(prefix) if *unique => self.read_unique(exec, *index, &prefix, row, visit),
+                LookupKey::Prefix(prefix) => {
+                    self.scan(exec, self.secondary(*index), KeyRange::prefix(&prefix), row, visit)
+                }
+            },
+            AccessPath::Range { index, condition } => {
+                let mut ranges = {
+                    let mut context = exec.context();
+                    let mut context = RangeContext { eval: &mut context, row, literals_only: false };
+                    index_ranges(self.schema, *index, condition, &mut context)?
+                };
+                if self.access.direction == ScanDirection::Backward {
+                    ranges.reverse();
+                }
+                for range in ranges {
+                    if self.scan(exec, self.secondary(*index), range, row, visit)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            }
+            AccessPath::Hash { .. } => unreachable!("hash joins are read elsewhere"),
+        }
+    }
+
+    /// The index, unless the rows themselves live in it.
+    fn secondary(&self, index: usize) -> Option<usize> {
+        (self.schema.indexes()[index].id != self.schema.clustered_id()).then_some(index)
+    }
+
+    fn lookup_key(&self, exec: &mut Exec<'_, '_>, index: usize, key: &[LookupPart], row: &[Value]) -> Result<LookupKey> {
+        let parts = &self.schema.indexes()[index].parts;
+        let mut values: Vec<Value> = Vec::with_capacity(key.len());
+        for (lookup, part) in key.iter().zip(parts) {
+            let column = &self.definition.columns()[part.column];
+            let value = exec.eval(&lookup.value, row)?;
+            let mut context = exec.context();
+            match nearest_value(&column.data_type, &lookup.by, value, &mut context) {
+                NearestValue::Null if lookup.null_safe && column.nullable => values.push(Value::Null),
+                NearestValue::Null | NearestValue::None => return Ok(LookupKey::Nothing),
+                NearestValue::Unknown => return Ok(LookupKey::All),
+                NearestValue::Exact(value) => values.push(value),
+            }
+        }
+        let values: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
+        let mut prefix = Vec::with_capacity(32);
+        self.schema.append_key_prefix(index, &values, &mut prefix)?;
+        Ok(LookupKey::Prefix(prefix))
+    }
+
+    fn slots<'r>(&self, row: &'r mut [Value]) -> &'r mut [Value] {
+        &mut row[self.instance.slots.clone()]
+    }
+
+    fn decode(&self, image: &[u8], row: &mut [Value]) -> Result<()> {
+        decode(self.schema, image, &self.instance.used, self.slots(row))
+    }
+
+    fn read_unique(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        index: usize,
+        key: &[u8],
+        row: &mut [Value],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
+        exec.tick()?;
+        let mut row_key = Vec::new();
+        let row_key: &[u8] = match self.secondary(index) {
+            None => key,
+            Some(index) => {
+                let transaction = &mut *exec.runtime.transaction;
+                let entry = match self.plan.read {
+                    ReadMode::Snapshot => transaction.get(key),
+                    ReadMode::Locking { .. } => transaction.probe_newest(key),
+                };
+                let Some(entry) = entry.map_err(|error| transaction_error(error, self.definition))? else {
+                    return Ok(ControlFlow::Continue(()));
+                };
+                self.schema.append_row_key_of_entry(index, key, &entry, &mut row_key)?;
+                &row_key
+            }
+        };
+        match self.plan.read {
+            ReadMode::Snapshot => {
+                let value = exec.runtime.transaction.get(row_key).map_err(|error| transaction_error(error, self.definition))?;
+                let Some(value) = value else { return Ok(ControlFlow::Continue(())) };
+                self.decode(value.payload(), row)?;
+                drop(value);
+                visit(exec, row)
+            }
+            ReadMode::Locking { strength, wait } => self.read_locked(exec, row_key, strength, wait, row, visit),
+        }
+    }
+
+    /// Locks a row, reads it again and gives it to `visit`.
+    fn read_locked(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        row_key: &[u8],
+        strength: LockStrength,
+        wait: LockPatience,
+        row: &mut [Value],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let transaction = &mut *exec.runtime.transaction;
+        let mark = transaction.lock_mark();
+        if transaction.lock(row_key, lock_mode(strength), lock_wait(wait))? == Granted::Skipped {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let value = transaction.get_newest(row_key).map_err(|error| transaction_error(error, self.definition))?;
+        let Some(value) = value else {
+            transaction.unlock_since(mark);
+            return Ok(ControlFlow::Continue(()));
+        };
+        self.decode(value.payload(), row)?;
+        if self.plan.keep_row_handles {
+            let handle = &mut exec.runtime.handles[self.access.table];
+            handle.key.clear();
+            handle.key.extend_from_slice(row_key);
+            handle.image.clear();
+            handle.image.extend_from_slice(value.payload());
+            handle.present = true;
+        }
+        drop(value);
+        visit(exec, row)
+    }
+
+    fn scan(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        secondary: Option<usize>,
+        range: KeyRange,
+        row: &mut [Value],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let direction = match self.access.direction {
+            ScanDirection::Forward => Direction::Forward,
+            ScanDirection::Backward => Direction::Backward,
+        };
+        let (strength, wait) = match self.plan.read {
+            ReadMode::Snapshot => return self.scan_snapshot(exec, secondary, range, direction, row, visit),
+            ReadMode::Locking { strength, wait } => (strength, wait),
+        };
+        if exec.runtime.transaction.isolation() == IsolationLevel::Serializable {
+            exec.runtime.transaction.lock_range(&range, lock_wait(wait))?;
+        }
+        let mut scan = exec.runtime.transaction.scan_newest(range, direction)?;
+        let mut row_key = Vec::new();
+        while scan.advance()? {
+            exec.tick()?;
+            let Some(entry) = scan.entry() else { break };
+            row_key.clear();
+            match secondary {
+                None => {
+                    row_key.extend_from_slice(entry.key);
+                    self.decode(entry.payload(), row)?;
+                }
+                Some(index) => {
+                    self.schema.append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
+                    let Some(value) = exec.runtime.transaction.probe_newest(&row_key)? else { continue };
+                    self.decode(value.payload(), row)?;
+                }
+            }
+            if !exec.all_true(&self.step.on, row)? || !exec.all_true(&self.step.filter, row)? {
+                continue;
+            }
+            if self.read_locked(exec, &row_key, strength, wait, row, visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn scan_snapshot(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        secondary: Option<usize>,
+        range: KeyRange,
+        direction: Direction,
+        row: &mut [Value],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let mut scan = exec
+            .runtime
+            .transaction
+            .scan(range, direction)
+            .map_err(|error| transaction_error(error, self.definition))?;
+        let mut row_key = Vec::new();
+        while scan.advance()? {
+            exec.tick()?;
+            let Some(entry) = scan.entry() else { break };
+            match secondary {
+                _ if self.access.key_only => {}
+                None => self.decode(entry.payload(), row)?,
+                Some(index) => {
+                    row_key.clear();
+                    self.schema.append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
+                    let value =
+                        exec.runtime.transaction.get(&row_key).map_err(|error| transaction_error(error, self.definition))?;
+                    let Some(value) = value else { continue };
+                    self.decode(value.payload(), row)?;
+                }
+            }
+            if visit(exec, row)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+fn lock_mode(strength: LockStrength) -> LockMode {
+    match strength {
+        LockStrength::Shared => LockMode::Shared,
+        LockStrength::Exclusive => LockMode::Exclusive,
+    }
+}
+
+fn lock_wait(patience: LockPatience) -> LockWait {
+    match patience {
+        LockPatience::Default => LockWait::Default,
+        LockPatience::NoWait => LockWait::NoWait,
+        LockPatience::SkipLocked => LockWait::SkipLocked,
+        LockPatience::Seconds(seconds) => LockWait::Timeout(std::time::Duration::from_secs(seconds)),
+    }
+}
+
+fn read_hashed(
+    exec: &mut Exec<'_, '_>,
+    plan: &SelectPlan,
+    access: &TableAccess,
+    step: &JoinStep,
+    keys: &[HashKey],
+    row: &mut [Value],
+    visit: Visit<'_>,
+) -> Result<ControlFlow<()>> {
+    let instance = &plan.tables[access.table];
+    let identity = std::ptr::from_ref(access).addr();
+    let table = match exec.runtime.hashes.get(&identity) {
+        Some(table) => table.clone(),
+        None => {
+            let table = Rc::new(build_hash(exec, plan, instance, keys, row)?);
+            exec.runtime.hashes.insert(identity, table.clone());
+            table
+        }
+    };
+    let mut key = Vec::with_capacity(32);
+    for part in keys {
+        let value = exec.eval(&part.outer, row)?;
+        if !append_key(&value, &part.by, &mut key) {
+            return Ok(ControlFlow::Continue(()));
+        }
+    }
+    let Some(rows) = table.rows.get(&key) else { return Ok(ControlFlow::Continue(())) };
+    for hashed in rows {
+        exec.tick()?;
+        place(instance, &hashed.values, row);
+        let flow = match (&instance.source, plan.read) {
+            (TableSource::Base(definition), ReadMode::Locking { strength, wait }) => {
+                if !exec.all_true(&step.on, row)? || !exec.all_true(&step.filter, row)? {
+                    continue;
+                }
+                let reader = BaseReader { plan, access, step, instance, definition, schema: definition.schema() };
+                reader.read_locked(exec, &hashed.key, strength, wait, row, visit)?
+            }
+            _ => visit(exec, row)?,
+        };
+        if flow.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+fn place(instance: &TableInstance, values: &[Value], row: &mut [Value]) {
+    for (&column, value) in instance.used.iter().zip(values) {
+        row[instance.slots.start + column] = value.clone();
+    }
+}
+
+/// Reads a whole table into a hash table.
+fn build_hash(
+    exec: &mut Exec<'_, '_>,
+    plan: &SelectPlan,
+    instance: &TableInstance,
+    keys: &[HashKey],
+    row: &mut [Value],
+) -> Result<HashTable> {
+    let mut table = HashTable::default();
+    let mut add = |exec: &mut Exec<'_, '_>, row: &mut [Value], row_key: &[u8]| -> Result<()> {
+        exec.tick()?;
+        let mut key = Vec::with_capacity(32);
+        for part in keys {
+            let value = exec.eval(&part.inner, row)?;
+            if !append_key(&value, &part.by, &mut key) {
+                return Ok(());
+            }
+        }
+        let values: Vec<Value> = instance.used.iter().map(|&column| row[instance.slots.start + column].clone()).collect();
+        exec.runtime.memory.charge(key.len() + row_key.len() + super::memory::row_bytes(&values) + 64)?;
+        table.rows.entry(key).or_default().push(HashedRow { values, key: row_key.to_vec() });
+        Ok(())
+    };
+    match &instance.source {
+        TableSource::Base(definition) => {
+            let schema = definition.schema();
+            let locking = plan.read != ReadMode::Snapshot;
+            let range = schema.rows_range();
+            let transaction = &mut *exec.runtime.transaction;
+            if locking && transaction.isolation() == IsolationLevel::Serializable {
+                transaction.lock_range(&range, LockWait::Default)?;
+            }
+            let mut scan = match locking {
+                true => transaction.scan_newest(range, Direction::Forward)?,
+                false => transaction.scan(range, Direction::Forward)?,
+            };
+            while scan.advance()? {
+                let Some(entry) = scan.entry() else { break };
+                decode(schema, entry.payload(), &instance.used, &mut row[instance.slots.clone()])?;
+                add(exec, row, if locking { entry.key } else { &[] })?;
+            }
+        }
+        _ => {
+            let rows = made_rows(exec, instance)?;
+            for values in rows.iter() {
+                row[instance.slots.clone()].clone_from_slice(values);
+                add(exec, row, &[])?;
+            }
+        }
+    }
+    Ok(table)
+}

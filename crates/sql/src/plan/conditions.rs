@@ -1,0 +1,150 @@
+//! Conditions taken apart: conjuncts, the tables that each needs, and which of them refuse NULLs.
+
+use crate::expr::{Comparison, CompareOp, Expr, ExprKind, ExprType, Subquery, Truth};
+
+use super::tree::{QueryBody, QueryPlan};
+
+/// A set of a block's tables: bit n is table n.
+pub(crate) type TableSet = u64;
+
+/// One conjunct and the tables that it reads.
+#[derive(Debug, Clone)]
+pub(crate) struct Condition {
+    pub expr: Expr,
+    pub tables: TableSet,
+}
+
+/// Which table each slot of a block belongs to.
+#[derive(Debug, Default)]
+pub(crate) struct SlotMap(Vec<Option<u8>>);
+
+impl SlotMap {
+    pub fn new(slot_count: usize, tables: impl Iterator<Item = std::ops::Range<usize>>) -> Self {
+        let mut map = vec![None; slot_count];
+        for (number, slots) in tables.enumerate() {
+            for slot in slots {
+                map[slot] = Some(number as u8);
+            }
+        }
+        SlotMap(map)
+    }
+
+    /// The tables that an expression reads.
+    pub fn tables(&self, expr: &Expr) -> TableSet {
+        let mut set = 0;
+        for_each_slot(expr, &mut |slot| {
+            if let Some(Some(table)) = self.0.get(slot) {
+                set |= 1 << table;
+            }
+        });
+        set
+    }
+
+    pub fn condition(&self, expr: Expr) -> Condition {
+        let tables = self.tables(&expr);
+        Condition { expr, tables }
+    }
+
+    pub fn table_of(&self, slot: usize) -> Option<usize> {
+        self.0.get(slot).copied().flatten().map(usize::from)
+    }
+}
+
+/// The plan of a subquery.
+pub(crate) fn subquery_plan(subquery: &Subquery) -> Option<&QueryPlan> {
+    subquery.plan.downcast_ref::<QueryPlan>()
+}
+
+/// Calls `visit` for every slot that an expression reads, those that its subqueries read included.
+pub(crate) fn for_each_slot(expr: &Expr, visit: &mut dyn FnMut(usize)) {
+    expr.visit(&mut |node| match &node.kind {
+        ExprKind::Column(slot) => visit(*slot),
+        ExprKind::ScalarSubquery(subquery) | ExprKind::Exists { subquery, .. } | ExprKind::Quantified { subquery, .. } => {
+            if let Some(plan) = subquery_plan(subquery) {
+                for_each_outer_slot(plan, visit);
+            }
+        }
+        _ => {}
+    });
+}
+
+/// Calls `visit` for every slot of the row around that a query reads.
+pub(crate) fn for_each_outer_slot(plan: &QueryPlan, visit: &mut dyn FnMut(usize)) {
+    match &plan.body {
+        QueryBody::Select(select) => select.outer.iter().for_each(|reference| visit(reference.from)),
+        QueryBody::Values(values) => values.outer.iter().for_each(|reference| visit(reference.from)),
+        QueryBody::Set(set) => set.sides.iter().for_each(|side| for_each_outer_slot(side, visit)),
+        QueryBody::Recursive(recursive) => {
+            for_each_outer_slot(&recursive.anchor, visit);
+            for_each_outer_slot(&recursive.step, visit);
+        }
+    }
+}
+
+/// Splits a condition at AND; comparisons of rows are split into those of their elements.
+pub(crate) fn split_and(expr: Expr, out: &mut Vec<Expr>) {
+    match expr.kind {
+        ExprKind::And(parts) => parts.into_iter().for_each(|part| split_and(part, out)),
+        ExprKind::Compare { op: CompareOp::Eq, by: Comparison::Row(rules), operands } => {
+            let [left, right] = *operands;
+            match (left.kind, right.kind) {
+                (ExprKind::Row(left), ExprKind::Row(right)) if left.len() == right.len() && rules.len() == left.len() => {
+                    for ((left, right), by) in left.into_iter().zip(right).zip(rules) {
+                        let nullable = left.ty.nullable || right.ty.nullable;
+                        let kind = ExprKind::Compare { op: CompareOp::Eq, by, operands: Box::new([left, right]) };
+                        split_and(Expr { kind, ty: ExprType::boolean().with_nullable(nullable) }, out);
+                    }
+                }
+                (left_kind, right_kind) => out.push(Expr {
+                    kind: ExprKind::Compare {
+                        op: CompareOp::Eq,
+                        by: Comparison::Row(rules),
+                        operands: Box::new([Expr { kind: left_kind, ty: left.ty }, Expr { kind: right_kind, ty: right.ty }]),
+                    },
+                    ty: expr.ty,
+                }),
+            }
+        }
+        kind => out.push(Expr { kind, ty: expr.ty }),
+    }
+}
+
+/// Whether a condition cannot be true on a row where all columns of these tables are NULL. Then an outer join whose inner side they
+/// are gives the same as an inner join.
+pub(crate) fn rejects_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
+    match &expr.kind {
+        ExprKind::And(parts) => parts.iter().any(|part| rejects_nulls(part, slots, tables)),
+        ExprKind::Or(parts) => parts.iter().all(|part| rejects_nulls(part, slots, tables)),
+        ExprKind::Is { test: Truth::Null, negated: true, operand } => null_if_nulls(operand, slots, tables),
+        ExprKind::Is { test: Truth::True, negated: false, operand } => rejects_nulls(operand, slots, tables),
+        _ => null_if_nulls(expr, slots, tables),
+    }
+}
+
+/// Whether an expression is NULL when all columns of these tables are.
+fn null_if_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
+    let all = |expr: &Expr| null_if_nulls(expr, slots, tables);
+    match &expr.kind {
+        ExprKind::Column(slot) => slots.table_of(*slot).is_some_and(|table| tables & (1 << table) != 0),
+        ExprKind::Compare { op: CompareOp::NullSafeEq, .. } | ExprKind::Compare { by: Comparison::Row(_), .. } => false,
+        ExprKind::Compare { operands, .. } | ExprKind::Arithmetic { operands, .. } | ExprKind::Bits { operands, .. } => {
+            operands.iter().any(all)
+        }
+        ExprKind::Like { operands, .. } => operands.iter().any(all),
+        ExprKind::Between { operands, negated, .. } => all(&operands[0]) || (!negated && operands[1..].iter().any(all)),
+        ExprKind::InList { needle, .. } => all(needle),
+        ExprKind::Negate { operand, .. } | ExprKind::Not(operand) | ExprKind::Collate(operand) => all(operand),
+        _ => false,
+    }
+}
+
+/// The conjunction of conditions, or none for no conditions.
+pub(crate) fn literal_truth(expr: &Expr) -> Option<bool> {
+    use paceline_types::Value;
+    match expr.as_literal()? {
+        Value::Null => Some(false),
+        Value::Int(number) => Some(*number != 0),
+        Value::UInt(number) => Some(*number != 0),
+        _ => None,
+    }
+}

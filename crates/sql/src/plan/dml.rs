@@ -1,0 +1,451 @@
+//! INSERT, REPLACE, UPDATE and DELETE.
+//!
+//! UPDATE and DELETE are a SELECT of the rows to change, under exclusive locks, that keeps where each row is; what is done with them is
+//! the executor's. INSERT builds its rows in slots `0..n` of one row buffer, `n` being the table's columns, so that a value may name a
+//! column before it; ON DUPLICATE KEY UPDATE sees the row that is there in the same slots, and the new one (`VALUES(c)`) in `n..2n`.
+
+use std::sync::Arc;
+
+use paceline_types::Value;
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NON_UPDATABLE_TABLE, ER_NO_DEFAULT_FOR_FIELD,
+    ER_UNKNOWN_TABLE, ER_WRONG_VALUE_COUNT_ON_ROW,
+};
+use sqlparser::ast;
+
+use super::block::{BindMode, Block};
+use super::from::FromNode;
+use super::select::BoundSelect;
+use super::tree::{Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, TableSource};
+use super::{PlanKind, Planner, ResultColumn, TableUsage};
+use crate::catalog::{ColumnDefault, TableDefinition};
+use crate::error::{Error, Result};
+use crate::expr::{Clause, ColumnName, Expr, ExprType};
+use crate::parse::{self, AssignedValue, InsertKind, InsertSource, ParseOptions, Statement};
+
+/// INSERT and REPLACE.
+#[derive(Debug)]
+pub struct InsertPlan {
+    pub replace: bool,
+    pub ignore: bool,
+    pub table: Arc<TableDefinition>,
+    /// The columns that get values, in the order of the values.
+    pub columns: Vec<usize>,
+    pub source: InsertRows,
+    /// What each column of the table gets when it is not named.
+    pub defaults: Vec<DefaultPlan>,
+    pub on_duplicate: Vec<AssignmentPlan>,
+    pub checks: Vec<CheckPlan>,
+    pub returning: Option<Vec<Expr>>,
+    /// Slots of the row that values are evaluated on.
+    pub slot_count: usize,
+}
+
+/// Where the rows come from.
+#[derive(Debug)]
+pub enum InsertRows {
+    /// VALUES; `None` is DEFAULT.
+    Values(Vec<Vec<Option<Expr>>>),
+    /// A query.
+    Query(Arc<QueryPlan>),
+}
+
+/// What a column gets when it is not named.
+#[derive(Debug, Clone)]
+pub enum DefaultPlan {
+    /// There is no default: 1364 in strict mode, else the type's zero.
+    None,
+    /// This value, of the column's type already.
+    Value(Value),
+    /// An expression over the row.
+    Expr(Expr),
+    /// The next AUTO_INCREMENT value.
+    AutoIncrement,
+}
+
+/// `column = value`.
+#[derive(Debug, Clone)]
+pub struct AssignmentPlan {
+    /// The column's offset in the table.
+    pub column: usize,
+    pub value: Expr,
+}
+
+/// A check constraint.
+#[derive(Debug, Clone)]
+pub struct CheckPlan {
+    pub name: String,
+    /// Over the table's columns in slots from 0.
+    pub condition: Expr,
+}
+
+/// UPDATE.
+#[derive(Debug)]
+pub struct UpdatePlan {
+    pub ignore: bool,
+    /// Selects the rows; LIMIT is in it.
+    pub select: Box<SelectPlan>,
+    pub targets: Vec<UpdateTarget>,
+}
+
+/// A table that is updated.
+#[derive(Debug)]
+pub struct UpdateTarget {
+    /// Which of the select's tables.
+    pub table: usize,
+    pub definition: Arc<TableDefinition>,
+    pub assignments: Vec<AssignmentPlan>,
+    /// Columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the expression that gives the time.
+    pub on_update: Vec<AssignmentPlan>,
+    pub checks: Vec<CheckPlan>,
+}
+
+/// DELETE.
+#[derive(Debug)]
+pub struct DeletePlan {
+    pub ignore: bool,
+    /// Selects the rows.
+    pub select: Box<SelectPlan>,
+    /// The tables whose rows go: which of the select's tables, and what they are.
+    pub targets: Vec<(usize, Arc<TableDefinition>)>,
+    pub returning: Option<Vec<Expr>>,
+}
+
+impl Planner<'_> {
+    pub(super) fn plan_insert(&self, insert: &parse::Insert) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let replace = insert.kind == InsertKind::Replace;
+        let table = self.find_table(insert.table.database.as_deref(), &insert.table.name)?;
+        let usage = TableUsage {
+            insert: true,
+            delete: replace,
+            update: !insert.on_duplicate.is_empty(),
+            ..TableUsage::default()
+        };
+        self.use_table(table.database(), table.name(), Some(&table), usage);
+        let mut block = Block::new(self, None);
+        block.add_base(table.name(), &table, &[])?;
+        block.visible = (0..table.columns().len()).map(|column| super::block::VisibleColumn { table: 0, column }).collect();
+        block.values_base = Some(block.allocate(table.columns().len()));
+        let columns = insert_columns(&block, &table, insert)?;
+        let source = match &insert.source {
+            InsertSource::Values(rows) => {
+                let mut bound = Vec::with_capacity(rows.len());
+                for (number, row) in rows.iter().enumerate() {
+                    bound.push(bind_values(&mut block, row, &columns, number, rows)?);
+                }
+                InsertRows::Values(bound)
+            }
+            InsertSource::Query(query) => {
+                let plan = self.plan_top_query(&query.query, query.lock_wait_seconds)?;
+                if plan.columns.len() != columns.len() {
+                    return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
+                }
+                InsertRows::Query(Arc::new(plan))
+            }
+        };
+        let mut on_duplicate = Vec::with_capacity(insert.on_duplicate.len());
+        for assignment in &insert.on_duplicate {
+            let (_, column) = find_assigned(&block, &assignment.column, "UPDATE")?;
+            let value = bind_assigned(&mut block, 0, column, &assignment.value, "UPDATE")?;
+            on_duplicate.push(AssignmentPlan { column, value });
+        }
+        let (returning, result) = bind_returning(&mut block, &insert.returning)?;
+        let plan = InsertPlan {
+            replace,
+            ignore: insert.ignore,
+            defaults: default_plans(self, &table)?,
+            checks: check_plans(self, &table)?,
+            columns,
+            source,
+            on_duplicate,
+            returning,
+            slot_count: block.slot_count,
+            table,
+        };
+        Ok((PlanKind::Insert(Box::new(plan)), result))
+    }
+
+    pub(super) fn plan_update(&self, update: &parse::Update) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let number = self.next_select_number();
+        let mut block = Block::new(self, None);
+        let from = block.bind_from(&update.tables, TableUsage { select: true, ..TableUsage::default() })?;
+        let mut targets: Vec<UpdateTarget> = Vec::new();
+        for assignment in &update.assignments {
+            let (table, column) = find_assigned(&block, &assignment.column, "SET")?;
+            let TableSource::Base(definition) = &block.tables[table].source else {
+                return Err(Error::new(ER_NON_UPDATABLE_TABLE, &[&block.tables[table].alias, &"UPDATE"]));
+            };
+            let definition = definition.clone();
+            let value = bind_assigned(&mut block, table, column, &assignment.value, "SET")?;
+            let assignment = AssignmentPlan { column, value };
+            match targets.iter_mut().find(|target| target.table == table) {
+                Some(target) => target.assignments.push(assignment),
+                None => {
+                    let usage = TableUsage { update: true, ..TableUsage::default() };
+                    self.use_table(definition.database(), definition.name(), Some(&definition), usage);
+                    let checks = check_plans(self, &definition)?;
+                    targets.push(UpdateTarget { table, definition, assignments: vec![assignment], on_update: Vec::new(), checks });
+                }
+            }
+        }
+        for target in &mut targets {
+            for (column, definition) in target.definition.columns().iter().enumerate() {
+                let assigned = target.assignments.iter().any(|assignment| assignment.column == column);
+                if let (Some(decimals), false) = (definition.on_update, assigned) {
+                    let value = current_timestamp(self, decimals)?;
+                    target.on_update.push(AssignmentPlan { column, value });
+                }
+            }
+        }
+        let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
+        use_all_columns(&mut block, &changed);
+        let select =
+            changing_select(block, from, number, update.selection.as_ref(), &update.order_by, update.limit.as_ref())?;
+        Ok((PlanKind::Update(Box::new(UpdatePlan { ignore: update.ignore, select, targets })), Vec::new()))
+    }
+
+    pub(super) fn plan_delete(&self, delete: &parse::Delete) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        let number = self.next_select_number();
+        let mut block = Block::new(self, None);
+        let from = block.bind_from(&delete.from, TableUsage { select: true, ..TableUsage::default() })?;
+        let mut numbers = Vec::new();
+        if delete.targets.is_empty() {
+            numbers.extend(0..block.tables.len());
+        }
+        for target in &delete.targets {
+            let found = block.tables.iter().position(|table| {
+                *table.alias == *target.name && target.database.as_deref().is_none_or(|database| *table.database == *database)
+            });
+            let Some(table) = found else {
+                return Err(Error::new(ER_UNKNOWN_TABLE, &[&target.name, &"MULTI DELETE"]));
+            };
+            numbers.push(table);
+        }
+        let mut targets = Vec::with_capacity(numbers.len());
+        for &table in &numbers {
+            let TableSource::Base(definition) = &block.tables[table].source else {
+                return Err(Error::new(ER_NON_UPDATABLE_TABLE, &[&block.tables[table].alias, &"DELETE"]));
+            };
+            let usage = TableUsage { delete: true, ..TableUsage::default() };
+            self.use_table(definition.database(), definition.name(), Some(definition), usage);
+            targets.push((table, definition.clone()));
+        }
+        let (returning, result) = bind_returning(&mut block, &delete.returning)?;
+        let select =
+            changing_select(block, from, number, delete.selection.as_ref(), &delete.order_by, delete.limit.as_ref())?;
+        Ok((PlanKind::Delete(Box::new(DeletePlan { ignore: delete.ignore, select, targets, returning })), result))
+    }
+}
+
+/// The SELECT of the rows that UPDATE or DELETE changes.
+fn changing_select(
+    mut block: Block<'_, '_>,
+    from: Option<FromNode>,
+    number: u32,
+    selection: Option<&ast::Expr>,
+    order_by: &[ast::OrderByExpr],
+    limit: Option<&ast::Expr>,
+) -> Result<Box<SelectPlan>> {
+    let mut conditions = Vec::new();
+    if let Some(selection) = selection {
+        super::conditions::split_and(block.bind_condition(selection, BindMode::condition(Clause::Where))?, &mut conditions);
+    }
+    let order = block.bind_order(order_by, &[])?;
+    let count = limit.map(|limit| block.bind(limit, BindMode::named("LIMIT"))).transpose()?;
+    let bound = BoundSelect {
+        number,
+        outputs: Vec::new(),
+        conditions,
+        groups: Vec::new(),
+        explicit: false,
+        rollup: false,
+        having: Vec::new(),
+        order,
+        limit: Limit { count, offset: None },
+        straight: false,
+        distinct: false,
+        count_found_rows: false,
+        read: ReadMode::Locking { strength: LockStrength::Exclusive, wait: LockPatience::Default },
+    };
+    let plan = block.finish(from, bound)?;
+    match plan.body {
+        QueryBody::Select(mut select) => {
+            select.keep_row_handles = true;
+            Ok(select)
+        }
+        _ => unreachable!("a SELECT was planned"),
+    }
+}
+
+fn use_all_columns(block: &mut Block<'_, '_>, tables: &[usize]) {
+    for &table in tables {
+        block.tables[table].used.fill(true);
+    }
+}
+
+fn insert_columns(block: &Block<'_, '_>, table: &TableDefinition, insert: &parse::Insert) -> Result<Vec<usize>> {
+    if insert.columns.is_empty() {
+        let only_empty = matches!(&insert.source, InsertSource::Values(rows) if rows.iter().all(Vec::is_empty));
+        if only_empty {
+            return Ok(Vec::new());
+        }
+        return Ok((0..table.columns().len()).filter(|&column| !table.columns()[column].invisible).collect());
+    }
+    let mut columns = Vec::with_capacity(insert.columns.len());
+    for name in &insert.columns {
+        let (_, column) = find_assigned(block, name, "INSERT INTO")?;
+        if columns.contains(&column) {
+            return Err(Error::new(ER_FIELD_SPECIFIED_TWICE, &[&name.name]));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+fn bind_values(
+    block: &mut Block<'_, '_>,
+    row: &[AssignedValue],
+    columns: &[usize],
+    number: usize,
+    rows: &[Vec<AssignedValue>],
+) -> Result<Vec<Option<Expr>>> {
+    // `VALUES ()` means defaults for all columns, in the first row or in every row.
+    if row.len() != columns.len() && !(row.is_empty() && rows.iter().all(Vec::is_empty)) {
+        return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));
+    }
+    let mut bound = Vec::with_capacity(row.len());
+    for (value, &column) in row.iter().zip(columns) {
+        block.assigned = Some((0, column));
+        bound.push(match value {
+            AssignedValue::Default => None,
+            AssignedValue::Expr(expr) => Some(block.bind(expr, BindMode::named("VALUES"))?),
+        });
+    }
+    block.assigned = None;
+    Ok(bound)
+}
+
+fn find_assigned(block: &Block<'_, '_>, name: &parse::ColumnName, clause: &str) -> Result<(usize, usize)> {
+    let name = ColumnName { database: name.database.as_deref(), table: name.table.as_deref(), column: &name.name };
+    match block.find_column(&name, clause)? {
+        Some(found) => Ok((found.table, found.column)),
+        None => Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &clause])),
+    }
+}
+
+fn bind_assigned(
+    block: &mut Block<'_, '_>,
+    table: usize,
+    column: usize,
+    value: &AssignedValue,
+    clause: &str,
+) -> Result<Expr> {
+    match value {
+        AssignedValue::Default => {
+            let TableSource::Base(definition) = &block.tables[table].source else {
+                unreachable!("only stored tables are assigned to")
+            };
+            let definition = definition.clone();
+            let base = block.tables[table].base;
+            match column_default(block.planner, &definition, column)? {
+                Some(mut expr) => {
+                    expr.map_columns(&mut |slot| slot + base);
+                    Ok(expr)
+                }
+                None => Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&definition.columns()[column].name])),
+            }
+        }
+        AssignedValue::Expr(expr) => {
+            block.assigned = Some((table, column));
+            let bound = block.bind(expr, BindMode::named(clause));
+            block.assigned = None;
+            bound
+        }
+    }
+}
+
+fn bind_returning(block: &mut Block<'_, '_>, items: &[ast::SelectItem]) -> Result<(Option<Vec<Expr>>, Vec<ResultColumn>)> {
+    if items.is_empty() {
+        return Ok((None, Vec::new()));
+    }
+    let outputs = block.bind_returning(items)?;
+    if !block.aggregates.is_empty() {
+        return Err(Error::new(paceline_types::error_code::ER_INVALID_GROUP_FUNC_USE, &[]));
+    }
+    let columns = outputs.iter().map(|output| output.result.clone()).collect();
+    Ok((Some(outputs.into_iter().map(|output| output.expr).collect()), columns))
+}
+
+/// A column's default as an expression over the table's columns in slots from 0; `None` if it has none.
+pub(super) fn column_default(planner: &Planner<'_>, table: &Arc<TableDefinition>, column: usize) -> Result<Option<Expr>> {
+    let definition = &table.columns()[column];
+    let ty = ExprType::of_column(definition.data_type.clone(), definition.nullable);
+    Ok(match &definition.default {
+        ColumnDefault::None if definition.auto_increment => Some(Expr::literal(Value::Int(0), ExprType::bigint(1))),
+        ColumnDefault::None if definition.nullable => Some(Expr::literal(Value::Null, ty)),
+        ColumnDefault::None => None,
+        ColumnDefault::Null => Some(Expr::literal(Value::Null, ty)),
+        ColumnDefault::Literal(_) => table.default_value(column).map(|value| Expr::literal(value.clone(), ty)),
+        ColumnDefault::CurrentTimestamp(decimals) => Some(current_timestamp(planner, *decimals)?),
+        ColumnDefault::Expression(text) => Some(bind_text(planner, table, text)?),
+    })
+}
+
+fn default_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Vec<DefaultPlan>> {
+    let mut plans = Vec::with_capacity(table.columns().len());
+    for (number, column) in table.columns().iter().enumerate() {
+        if column.auto_increment {
+            plans.push(DefaultPlan::AutoIncrement);
+            continue;
+        }
+        plans.push(match column_default(planner, table, number)? {
+            None => DefaultPlan::None,
+            Some(expr) => match expr.as_literal() {
+                Some(value) => DefaultPlan::Value(value.clone()),
+                None => DefaultPlan::Expr(expr),
+            },
+        });
+    }
+    Ok(plans)
+}
+
+fn check_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Vec<CheckPlan>> {
+    let mut plans = Vec::new();
+    for column in table.columns() {
+        if let Some(text) = &column.check {
+            let name = format!("{}.{}", table.name(), column.name);
+            plans.push(CheckPlan { name, condition: bind_text(planner, table, text)? });
+        }
+    }
+    for check in table.checks() {
+        plans.push(CheckPlan { name: check.name.clone(), condition: bind_text(planner, table, &check.expression)? });
+    }
+    Ok(plans)
+}
+
+/// Binds an expression that the catalog keeps as text.
+fn bind_text(planner: &Planner<'_>, table: &Arc<TableDefinition>, text: &str) -> Result<Expr> {
+    let expr = parse_expression(text)?;
+    let mut block = Block::new(planner, None);
+    block.add_base(table.name(), table, &[])?;
+    block.visible = (0..table.columns().len()).map(|column| super::block::VisibleColumn { table: 0, column }).collect();
+    block.bind(&expr, BindMode::named("DEFAULT"))
+}
+
+fn current_timestamp(planner: &Planner<'_>, decimals: u8) -> Result<Expr> {
+    let text = if decimals == 0 { "current_timestamp()".to_owned() } else { format!("current_timestamp({decimals})") };
+    let expr = parse_expression(&text)?;
+    Block::new(planner, None).bind(&expr, BindMode::named("DEFAULT"))
+}
+
+fn parse_expression(text: &str) -> Result<ast::Expr> {
+    let statement = parse::parse_first(format!("SELECT {text}").as_bytes(), &ParseOptions::default())?;
+    if let Statement::Query(query) = statement.statement
+        && let ast::SetExpr::Select(select) = *query.query.body
+        && let Some(ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. }) =
+            select.projection.into_iter().next()
+    {
+        return Ok(expr);
+    }
+    Err(Error::unsupported(format_args!("the expression {text}")))
+}

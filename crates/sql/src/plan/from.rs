@@ -1,0 +1,388 @@
+//! FROM: tables, derived tables and joins.
+//!
+//! Joins become a tree of [`FromNode`]s. RIGHT JOIN is LEFT JOIN with its sides swapped; USING and NATURAL become conditions, and leave
+//! one of each pair of columns out of what a bare name or `*` sees. What the order of the joins is to be is decided later.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE, ER_NO_SUCH_TABLE, ER_WRONG_COLUMN_NAME,
+};
+use sqlparser::ast;
+
+use super::block::{Block, BindMode, CommonTableKind, OnScope, TableColumn, TableRef, VisibleColumn, same_name};
+use super::tree::{QueryPlan, TableSource};
+use super::{ResultColumn, TableUsage, unique_id};
+use crate::catalog::TableDefinition;
+use crate::error::{Error, Result};
+use crate::expr::{Clause, ColumnName, Expr, ExprType};
+use crate::parse::{TableName, table_name};
+
+/// A part of FROM.
+#[derive(Debug)]
+pub(crate) enum FromNode {
+    /// A table, by its number in the block.
+    Table(usize),
+    /// Rows of both sides that match.
+    Inner {
+        /// What is joined, in the order written.
+        parts: Vec<FromNode>,
+        /// What must hold.
+        on: Vec<Expr>,
+        /// STRAIGHT_JOIN: the order is to stay.
+        straight: bool,
+    },
+    /// Rows of the left, with those of the right that match, or NULLs.
+    Left {
+        /// Every row of which appears.
+        left: Box<FromNode>,
+        /// What may be missing.
+        right: Box<FromNode>,
+        /// What decides about a match.
+        on: Vec<Expr>,
+    },
+}
+
+/// A part of FROM with the names it gives.
+pub(crate) struct BoundFrom {
+    pub node: FromNode,
+    pub visible: Vec<VisibleColumn>,
+    pub tables: Range<usize>,
+}
+
+impl Block<'_, '_> {
+    /// Binds FROM; the block's names are known after it.
+    pub fn bind_from(&mut self, from: &[ast::TableWithJoins], usage: TableUsage) -> Result<Option<FromNode>> {
+        let mut parts = Vec::with_capacity(from.len());
+        let mut visible = Vec::new();
+        for item in from {
+            let bound = self.bind_joins(item, usage)?;
+            visible.extend(bound.visible);
+            parts.push(bound.node);
+        }
+        self.visible = visible;
+        Ok(match parts.len() {
+            0 => None,
+            1 => parts.pop(),
+            _ => Some(FromNode::Inner { parts, on: Vec::new(), straight: false }),
+        })
+    }
+
+    fn bind_joins(&mut self, item: &ast::TableWithJoins, usage: TableUsage) -> Result<BoundFrom> {
+        let mut left = self.bind_factor(&item.relation, usage)?;
+        for join in &item.joins {
+            let right = self.bind_factor(&join.relation, usage)?;
+            left = self.bind_join(left, right, &join.join_operator)?;
+        }
+        Ok(left)
+    }
+
+    fn bind_join(&mut self, left: BoundFrom, right: BoundFrom, operator: &ast::JoinOperator) -> Result<BoundFrom> {
+        use ast::JoinOperator as Operator;
+        #[derive(PartialEq)]
+        enum Kind {
+            Inner,
+            Straight,
+            Left,
+            Right,
+        }
+        let (kind, constraint) = match operator {
+            Operator::Join(constraint) | Operator::Inner(constraint) | Operator::CrossJoin(constraint) => (Kind::Inner, constraint),
+            Operator::StraightJoin(constraint) => (Kind::Straight, constraint),
+            Operator::Left(constraint) | Operator::LeftOuter(constraint) => (Kind::Left, constraint),
+            Operator::Right(constraint) | Operator::RightOuter(constraint) => (Kind::Right, constraint),
+            _ => return Err(Error::unsupported("this kind of join")),
+        };
+        let tables = left.tables.start..right.tables.end;
+        // Names come in the order of the sides as the join sees them.
+        let (first, second) = if kind == Kind::Right { (right, left) } else { (left, right) };
+        let mut on = Vec::new();
+        let mut visible;
+        match constraint {
+            ast::JoinConstraint::None | ast::JoinConstraint::On(_) => {
+                visible = first.visible.clone();
+                visible.extend(second.visible.iter().copied());
+                if kind == Kind::Right {
+                    // `*` and bare names keep the order of the text.
+                    visible = second.visible.clone();
+                    visible.extend(first.visible.iter().copied());
+                }
+                if let ast::JoinConstraint::On(condition) = constraint {
+                    let outer_scope = self.on_scope.replace(OnScope { tables: tables.clone(), visible: visible.clone() });
+                    let bound = self.bind_condition(condition, BindMode::condition(Clause::On));
+                    self.on_scope = outer_scope;
+                    super::conditions::split_and(bound?, &mut on);
+                }
+            }
+            ast::JoinConstraint::Natural => {
+                let names = self.common_names(&first.visible, &second.visible);
+                visible = self.using(&first.visible, &second.visible, &names, &mut on)?;
+            }
+            ast::JoinConstraint::Using(columns) => {
+                let mut names = Vec::with_capacity(columns.len());
+                for column in columns {
+                    let name = column.0.last().and_then(|part| part.as_ident()).map(|ident| ident.value.clone());
+                    names.push(name.ok_or_else(|| Error::unsupported("this USING"))?);
+                }
+                visible = self.using(&first.visible, &second.visible, &names, &mut on)?;
+            }
+        }
+        let node = match kind {
+            Kind::Inner | Kind::Straight => {
+                let straight = kind == Kind::Straight;
+                FromNode::Inner { parts: vec![first.node, second.node], on, straight }
+            }
+            Kind::Left | Kind::Right => {
+                for table in second.tables.clone() {
+                    self.tables[table].nullable = true;
+                }
+                FromNode::Left { left: Box::new(first.node), right: Box::new(second.node), on }
+            }
+        };
+        Ok(BoundFrom { node, visible, tables })
+    }
+
+    fn common_names(&self, first: &[VisibleColumn], second: &[VisibleColumn]) -> Vec<String> {
+        let name = |column: &VisibleColumn| self.tables[column.table].columns[column.column].name();
+        let mut names = Vec::new();
+        for column in first {
+            if self.tables[column.table].columns[column.column].invisible {
+                continue;
+            }
+            if second.iter().any(|other| same_name(name(column), name(other))) {
+                names.push(name(column).to_owned());
+            }
+        }
+        names
+    }
+
+    /// Equates the columns of these names; gives the columns that are visible after it: the common ones, the rest of the first side, the rest
+    /// of the second.
+    fn using(
+        &mut self,
+        first: &[VisibleColumn],
+        second: &[VisibleColumn],
+        names: &[String],
+        on: &mut Vec<Expr>,
+    ) -> Result<Vec<VisibleColumn>> {
+        let mut common = Vec::with_capacity(names.len());
+        let mut hidden = Vec::with_capacity(names.len());
+        for name in names {
+            let left = self.find_visible(first, name)?;
+            let right = self.find_visible(second, name)?;
+            let (left_expr, right_expr) = (self.column(left.table, left.column), self.column(right.table, right.column));
+            on.push(self.bind_equality(left_expr, right_expr)?);
+            common.push(left);
+            hidden.push(right);
+        }
+        let mut visible = common.clone();
+        visible.extend(first.iter().filter(|column| !common.contains(column)));
+        visible.extend(second.iter().filter(|column| !hidden.contains(column)));
+        Ok(visible)
+    }
+
+    fn find_visible(&self, columns: &[VisibleColumn], name: &str) -> Result<VisibleColumn> {
+        let mut found = None;
+        for column in columns {
+            if same_name(self.tables[column.table].columns[column.column].name(), name) {
+                if found.is_some() {
+                    return Err(Error::new(ER_NON_UNIQ_ERROR, &[&name, &"FROM"]));
+                }
+                found = Some(*column);
+            }
+        }
+        found.ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&name, &"FROM"]))
+    }
+
+    fn bind_factor(&mut self, factor: &ast::TableFactor, usage: TableUsage) -> Result<BoundFrom> {
+        match factor {
+            ast::TableFactor::Table { name, alias, index_hints, partitions, .. } => {
+                if !partitions.is_empty() {
+                    return Err(Error::unsupported("partitions"));
+                }
+                let name = table_name(name).ok_or_else(|| Error::unsupported("this table name"))?;
+                let table = self.bind_table(&name, alias.as_ref(), index_hints, usage)?;
+                Ok(self.bound_table(table))
+            }
+            ast::TableFactor::Derived { lateral, subquery, alias, .. } => {
+                if *lateral {
+                    return Err(Error::unsupported("LATERAL"));
+                }
+                let plan = self.planner.plan_subquery(subquery, None, self.common.clone())?;
+                let alias = alias.as_ref().ok_or_else(|| Error::unsupported("a derived table without an alias"))?;
+                let names = alias_columns(alias, &plan)?;
+                let plan = Arc::new(plan);
+                let table = self.add_derived(&alias.name.value, TableSource::Derived(plan.clone()), &plan.columns, &plan.types, &names)?;
+                Ok(self.bound_table(table))
+            }
+            ast::TableFactor::NestedJoin { table_with_joins, alias } => {
+                if alias.is_some() {
+                    return Err(Error::unsupported("an alias of a join"));
+                }
+                self.bind_joins(table_with_joins, usage)
+            }
+            ast::TableFactor::JsonTable { .. } => Err(Error::unsupported("JSON_TABLE")),
+            _ => Err(Error::unsupported("this table expression")),
+        }
+    }
+
+    fn bound_table(&self, table: usize) -> BoundFrom {
+        let visible = (0..self.tables[table].columns.len())
+            .map(|column| VisibleColumn { table, column })
+            .collect();
+        BoundFrom { node: FromNode::Table(table), visible, tables: table..table + 1 }
+    }
+
+    /// Adds a named table: a common table expression, a stored table, or one of the server's own.
+    fn bind_table(
+        &mut self,
+        name: &TableName,
+        alias: Option<&ast::TableAlias>,
+        hints: &[ast::TableIndexHints],
+        usage: TableUsage,
+    ) -> Result<usize> {
+        let alias = alias.map_or(name.name.as_str(), |alias| alias.name.value.as_str());
+        if name.database.is_none() {
+            let common = self.common.clone();
+            if let Some(common) = common.find(&name.name) {
+                let source = match &common.kind {
+                    CommonTableKind::Planned(plan) => TableSource::Derived(plan.clone()),
+                    CommonTableKind::Recursive(id) => TableSource::Recursive(*id),
+                };
+                return self.add_derived(alias, source, &common.columns, &common.types, &[]);
+            }
+        }
+        let database = self.planner.database_or_current(name.database.as_deref())?.to_owned();
+        if let Some(definition) = self.planner.context.catalog.table(&database, &name.name) {
+            let definition = definition.clone();
+            self.planner.use_table(&database, &name.name, Some(&definition), usage);
+            return self.add_base(alias, &definition, hints);
+        }
+        let services = &self.planner.session().services;
+        let Some(columns) = services.virtual_tables.columns(&database, &name.name) else {
+            return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]));
+        };
+        self.planner.use_table(&database, &name.name, None, usage);
+        let database: Arc<str> = database.into();
+        let table: Arc<str> = name.name.as_str().into();
+        let alias: Arc<str> = alias.into();
+        let columns = columns
+            .into_iter()
+            .map(|column| {
+                let mut result = ResultColumn::of_expression(column.name.as_str(), &column.ty);
+                result.database = database.clone();
+                result.table = alias.clone();
+                result.org_table = table.clone();
+                result.org_name = column.name.as_str().into();
+                TableColumn { result, ty: column.ty, invisible: false }
+            })
+            .collect();
+        let source = TableSource::Virtual { database: database.clone(), table };
+        self.add_table(alias, database, columns, source, &[])
+    }
+
+    /// Adds a stored table.
+    pub fn add_base(&mut self, alias: &str, definition: &Arc<TableDefinition>, hints: &[ast::TableIndexHints]) -> Result<usize> {
+        let database: Arc<str> = definition.database().into();
+        let alias: Arc<str> = alias.into();
+        let org_table: Arc<str> = definition.name().into();
+        let mut columns = Vec::with_capacity(definition.columns().len());
+        for (number, column) in definition.columns().iter().enumerate() {
+            let ty = ExprType::of_column(column.data_type.clone(), column.nullable);
+            let mut result = ResultColumn::of_expression(column.name.as_str(), &ty);
+            result.database = database.clone();
+            result.table = alias.clone();
+            result.org_table = org_table.clone();
+            result.org_name = result.name.clone();
+            result.flags = super::result_column::flags_of_column(definition, number);
+            columns.push(TableColumn { result, ty, invisible: column.invisible });
+        }
+        self.add_table(alias, database, columns, TableSource::Base(definition.clone()), hints)
+    }
+
+    fn add_derived(
+        &mut self,
+        alias: &str,
+        source: TableSource,
+        columns: &[ResultColumn],
+        types: &[ExprType],
+        names: &[String],
+    ) -> Result<usize> {
+        let alias: Arc<str> = alias.into();
+        let mut made: Vec<TableColumn> = Vec::with_capacity(columns.len());
+        for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
+            let mut result = column.clone();
+            if let Some(name) = names.get(number) {
+                result.name = name.as_str().into();
+            }
+            if made.iter().any(|other| same_name(other.name(), &result.name)) {
+                return Err(Error::new(ER_DUP_FIELDNAME, &[&result.name]));
+            }
+            if result.name.is_empty() {
+                return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&result.name]));
+            }
+            result.database = Arc::from("");
+            result.table = alias.clone();
+            result.org_table = alias.clone();
+            result.org_name = result.name.clone();
+            made.push(TableColumn { result, ty: ty.clone(), invisible: false });
+        }
+        self.add_table(alias, Arc::from(""), made, source, &[])
+    }
+
+    fn add_table(
+        &mut self,
+        alias: Arc<str>,
+        database: Arc<str>,
+        columns: Vec<TableColumn>,
+        source: TableSource,
+        hints: &[ast::TableIndexHints],
+    ) -> Result<usize> {
+        if self.tables.iter().any(|table| table.alias == alias && table.database == database) {
+            return Err(Error::new(ER_NONUNIQ_TABLE, &[&alias]));
+        }
+        if self.tables.len() >= super::join_order::TABLES_MAX {
+            return Err(Error::new(paceline_types::error_code::ER_TOO_MANY_TABLES, &[&super::join_order::TABLES_MAX]));
+        }
+        let base = self.allocate(columns.len());
+        let used = vec![false; columns.len()];
+        self.tables.push(TableRef { alias, database, base, columns, source, used, nullable: false, hints: hints.to_vec(), distinct: false });
+        Ok(self.tables.len() - 1)
+    }
+
+    /// The columns of `*`, or of `table.*`.
+    pub fn wildcard(&self, qualifier: Option<&ColumnName<'_>>) -> Result<Vec<VisibleColumn>> {
+        let shown = |column: &VisibleColumn| !self.tables[column.table].columns[column.column].invisible;
+        let Some(qualifier) = qualifier else {
+            return Ok(self.visible.iter().copied().filter(shown).collect());
+        };
+        // The qualifier's "column" is the table's name here.
+        let found = self.tables.iter().position(|table| {
+            *table.alias == *qualifier.column && qualifier.table.is_none_or(|database| *table.database == *database)
+        });
+        let Some(table) = found else {
+            let database = qualifier.table.or(self.planner.session().database.as_deref()).unwrap_or("");
+            let name = format!("{database}.{}", qualifier.column);
+            return Err(Error::new(paceline_types::error_code::ER_BAD_TABLE_ERROR, &[&name]));
+        };
+        Ok((0..self.tables[table].columns.len())
+            .map(|column| VisibleColumn { table, column })
+            .filter(shown)
+            .collect())
+    }
+}
+
+/// The columns that `AS alias (a, b)` names.
+fn alias_columns(alias: &ast::TableAlias, plan: &QueryPlan) -> Result<Vec<String>> {
+    let names: Vec<String> = alias.columns.iter().map(|column| column.name.value.clone()).collect();
+    if !names.is_empty() && names.len() != plan.columns.len() {
+        return Err(Error::new(paceline_types::error_code::ER_WITH_COL_WRONG_LIST, &[]));
+    }
+    Ok(names)
+}
+
+/// A number for a recursive table.
+pub(crate) fn recursive_table_id() -> u64 {
+    unique_id()
+}

@@ -1,0 +1,470 @@
+//! One SELECT: its clauses bound in the order in which names become known, then its tables put in order.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NO_TABLES_USED, ER_WRONG_FIELD_WITH_GROUP, ER_WRONG_GROUP_FIELD,
+};
+use sqlparser::ast;
+
+use super::block::{Aliases, BindMode, Block, CommonTables, Output, OuterScope};
+use super::conditions::{SlotMap, split_and};
+use super::join_order::{Optimizer, table_infos};
+use super::tree::{
+    Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode, SelectPlan,
+    SortItem, SortKey, TableInstance,
+};
+use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
+use crate::error::{Error, Result};
+use crate::expr::{Clause, ColumnName, Expr, ExprKind};
+use crate::parse::GENERATED_NAME;
+use crate::session::SqlMode;
+
+/// What surrounds a SELECT: the clauses that belong to the query around it.
+pub(crate) struct Surroundings<'a> {
+    pub order_by: Option<&'a ast::OrderBy>,
+    pub limit: Option<&'a ast::LimitClause>,
+    pub read: ReadMode,
+}
+
+impl Planner<'_> {
+    /// How a query reads rows, by its FOR UPDATE or LOCK IN SHARE MODE.
+    pub fn read_mode(&self, locks: &[ast::LockClause], wait_seconds: Option<u64>) -> ReadMode {
+        let Some(lock) = locks.first() else { return ReadMode::Snapshot };
+        let strength = match lock.lock_type {
+            ast::LockType::Share => LockStrength::Shared,
+            ast::LockType::Update => LockStrength::Exclusive,
+        };
+        let wait = match (&lock.nonblock, wait_seconds) {
+            (Some(ast::NonBlock::Nowait), _) | (None, Some(0)) => LockPatience::NoWait,
+            (Some(ast::NonBlock::SkipLocked), _) => LockPatience::SkipLocked,
+            (None, Some(seconds)) => LockPatience::Seconds(seconds),
+            (None, None) => LockPatience::Default,
+        };
+        ReadMode::Locking { strength, wait }
+    }
+
+    /// Plans one SELECT.
+    pub fn plan_select(
+        &self,
+        select: &ast::Select,
+        surroundings: &Surroundings<'_>,
+        parent: Option<&mut dyn OuterScope>,
+        common: CommonTables,
+    ) -> Result<QueryPlan> {
+        let number = self.next_select_number();
+        let mut block = Block::new(self, parent).with_common(common);
+        reject_unsupported(select)?;
+        let lock = surroundings.read != ReadMode::Snapshot;
+        let usage = TableUsage { select: true, lock, ..TableUsage::default() };
+        let from = block.bind_from(&select.from, usage)?;
+        let outputs = block.bind_outputs(&select.projection)?;
+        let mut conditions = Vec::new();
+        if let Some(selection) = &select.selection {
+            split_and(block.bind_condition(selection, BindMode::condition(Clause::Where))?, &mut conditions);
+        }
+        let (groups, explicit, rollup) = block.bind_group_by(&select.group_by, &outputs)?;
+        block.groups = groups.clone();
+        let mut having = Vec::new();
+        if let Some(condition) = &select.having {
+            let mode = BindMode {
+                clause: Clause::Having,
+                clause_name: "HAVING",
+                aggregates: true,
+                aliases: Aliases::Having(&outputs),
+                grouped: true,
+            };
+            split_and(block.bind_condition(condition, mode)?, &mut having);
+        }
+        let order = block.bind_order_by(surroundings.order_by, &outputs)?;
+        let limit = block.bind_limit(surroundings.limit)?;
+        let grouped = explicit || !block.aggregates.is_empty();
+        if self.session().settings.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY) && grouped {
+            let exprs = outputs.iter().map(|output| &output.expr).chain(&having);
+            let keys = order.iter().filter_map(|item| match &item.key {
+                SortKey::Expr(expr) => Some(expr),
+                SortKey::Output(_) => None,
+            });
+            block.check_full_group_by(exprs.chain(keys), &groups, explicit)?;
+        }
+        // HAVING without groups is a condition on each row.
+        let modifiers = select.select_modifiers.as_ref();
+        let straight = modifiers.is_some_and(|modifiers| modifiers.straight_join);
+        let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
+        let result = BoundSelect {
+            number,
+            outputs,
+            conditions,
+            groups,
+            explicit,
+            rollup,
+            having,
+            order,
+            limit,
+            straight,
+            distinct,
+            count_found_rows: modifiers.is_some_and(|modifiers| modifiers.sql_calc_found_rows),
+            read: surroundings.read,
+        };
+        block.finish(from, result)
+    }
+}
+
+/// The bound clauses of a SELECT.
+pub(crate) struct BoundSelect {
+    pub number: u32,
+    pub outputs: Vec<Output>,
+    pub conditions: Vec<Expr>,
+    pub groups: Vec<Expr>,
+    pub explicit: bool,
+    pub rollup: bool,
+    pub having: Vec<Expr>,
+    pub order: Vec<SortItem>,
+    pub limit: Limit,
+    pub straight: bool,
+    pub distinct: bool,
+    pub count_found_rows: bool,
+    pub read: ReadMode,
+}
+
+fn reject_unsupported(select: &ast::Select) -> Result<()> {
+    if matches!(select.distinct, Some(ast::Distinct::On(_))) {
+        return Err(Error::unsupported("DISTINCT ON"));
+    }
+    if !select.named_window.is_empty() || select.qualify.is_some() {
+        return Err(Error::unsupported("window functions"));
+    }
+    Ok(())
+}
+
+impl Block<'_, '_> {
+    fn bind_outputs(&mut self, items: &[ast::SelectItem]) -> Result<Vec<Output>> {
+        let mut outputs = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                ast::SelectItem::UnnamedExpr(expr) => outputs.push(self.bind_output(expr, None)?),
+                ast::SelectItem::ExprWithAlias { expr, alias } => outputs.push(self.bind_output(expr, Some(alias))?),
+                ast::SelectItem::Wildcard(_) => {
+                    if self.tables.is_empty() {
+                        return Err(Error::new(ER_NO_TABLES_USED, &[]));
+                    }
+                    self.expand_wildcard(None, &mut outputs)?;
+                }
+                ast::SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
+                    let name = crate::parse::table_name(name).ok_or_else(|| Error::unsupported("this name"))?;
+                    let qualifier = ColumnName { database: None, table: name.database.as_deref(), column: &name.name };
+                    self.expand_wildcard(Some(&qualifier), &mut outputs)?;
+                }
+                _ => return Err(Error::unsupported("this select item")),
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Binds items of RETURNING.
+    pub fn bind_returning(&mut self, items: &[ast::SelectItem]) -> Result<Vec<Output>> {
+        self.bind_outputs(items)
+    }
+
+    fn expand_wildcard(&mut self, qualifier: Option<&ColumnName<'_>>, outputs: &mut Vec<Output>) -> Result<()> {
+        for column in self.wildcard(qualifier)? {
+            let expr = self.kept_column(column.table, column.column);
+            let result = self.column_result(column.table, column.column);
+            outputs.push(Output { expr, result, named: true });
+        }
+        Ok(())
+    }
+
+    fn column_result(&self, table: usize, column: usize) -> ResultColumn {
+        let reference = &self.tables[table];
+        let mut result = reference.columns[column].result.clone();
+        if reference.nullable {
+            result.flags &= !super::result_column::flags::NOT_NULL;
+        }
+        result
+    }
+
+    fn bind_output(&mut self, expr: &ast::Expr, alias: Option<&ast::Ident>) -> Result<Output> {
+        let bound = self.bind(expr, BindMode::fields())?;
+        let generated = alias.is_some_and(|alias| alias.quote_style == Some(GENERATED_NAME));
+        let written = match expr {
+            ast::Expr::Identifier(ident) => Some(ident.value.as_str()),
+            ast::Expr::CompoundIdentifier(idents) => idents.last().map(|ident| ident.value.as_str()),
+            _ => None,
+        };
+        let name: Arc<str> = match (alias, written) {
+            (Some(alias), _) => alias.value.as_str().into(),
+            (None, Some(written)) => written.into(),
+            (None, None) => expr.to_string().into(),
+        };
+        let own = match bound.kind {
+            ExprKind::Column(slot) => self
+                .tables
+                .iter()
+                .position(|table| (table.base..table.base + table.columns.len()).contains(&slot))
+                .map(|table| (table, slot - self.tables[table].base)),
+            _ => None,
+        };
+        let result = match own {
+            Some((table, column)) => ResultColumn { name, ..self.column_result(table, column) },
+            None => ResultColumn::of_expression(name, &bound.ty),
+        };
+        Ok(Output { expr: bound, result, named: !generated })
+    }
+
+    fn bind_group_by(&mut self, group_by: &ast::GroupByExpr, outputs: &[Output]) -> Result<(Vec<Expr>, bool, bool)> {
+        let ast::GroupByExpr::Expressions(exprs, modifiers) = group_by else {
+            return Err(Error::unsupported("GROUP BY ALL"));
+        };
+        let rollup = modifiers.iter().any(|modifier| matches!(modifier, ast::GroupByWithModifier::Rollup));
+        let mut groups = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            groups.push(self.bind_group(expr, outputs)?);
+        }
+        Ok((groups, !exprs.is_empty(), rollup))
+    }
+
+    fn bind_group(&mut self, expr: &ast::Expr, outputs: &[Output]) -> Result<Expr> {
+        let bound = match position(expr) {
+            Some(place) => match place.checked_sub(1).and_then(|place| outputs.get(place as usize)) {
+                Some(output) => output.expr.clone(),
+                None => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"GROUP BY"])),
+            },
+            None => self.bind(expr, BindMode::condition(Clause::GroupBy).with_aliases(outputs))?,
+        };
+        let aggregate_slots: HashSet<usize> = self.aggregates.iter().map(|(_, slot)| *slot).collect();
+        if bound.any(&mut |node| matches!(node.kind, ExprKind::Column(slot) if aggregate_slots.contains(&slot))) {
+            return Err(match expr {
+                ast::Expr::Identifier(ident) => Error::new(ER_WRONG_GROUP_FIELD, &[&ident.value]),
+                _ => Error::new(ER_WRONG_GROUP_FIELD, &[expr]),
+            });
+        }
+        Ok(bound)
+    }
+
+    /// Binds ORDER BY.
+    pub fn bind_order_by(&mut self, order_by: Option<&ast::OrderBy>, outputs: &[Output]) -> Result<Vec<SortItem>> {
+        let Some(order_by) = order_by else { return Ok(Vec::new()) };
+        let ast::OrderByKind::Expressions(exprs) = &order_by.kind else {
+            return Err(Error::unsupported("ORDER BY ALL"));
+        };
+        self.bind_order(exprs, outputs)
+    }
+
+    /// Binds the keys of ORDER BY; constants are left out.
+    pub fn bind_order(&mut self, exprs: &[ast::OrderByExpr], outputs: &[Output]) -> Result<Vec<SortItem>> {
+        let mut items = Vec::with_capacity(exprs.len());
+        for item in exprs {
+            let descending = item.options.sort == Some(ast::OrderBySort::Desc);
+            let alias = match &item.expr {
+                ast::Expr::Identifier(ident) => self.find_alias(outputs, &ident.value)?,
+                _ => None,
+            };
+            let key = match (position(&item.expr), alias) {
+                (Some(place), _) => match place.checked_sub(1) {
+                    Some(place) if (place as usize) < outputs.len() => SortKey::Output(place as usize),
+                    _ => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"ORDER BY"])),
+                },
+                (None, Some(output)) => SortKey::Output(output),
+                (None, None) => {
+                    let mode = BindMode {
+                        clause: Clause::OrderBy,
+                        clause_name: "ORDER BY",
+                        aggregates: !outputs.is_empty(),
+                        aliases: Aliases::Fallback(outputs),
+                        grouped: true,
+                    };
+                    let bound = self.bind(&item.expr, mode)?;
+                    match outputs.iter().position(|output| super::block::same_expr(&output.expr, &bound)) {
+                        Some(output) => SortKey::Output(output),
+                        None => SortKey::Expr(bound),
+                    }
+                }
+            };
+            let constant = match &key {
+                SortKey::Expr(expr) => expr.as_literal().is_some(),
+                SortKey::Output(output) => outputs[*output].expr.as_literal().is_some(),
+            };
+            if !constant {
+                items.push(SortItem { key, descending });
+            }
+        }
+        Ok(items)
+    }
+
+    /// Binds LIMIT.
+    pub fn bind_limit(&mut self, limit: Option<&ast::LimitClause>) -> Result<Limit> {
+        let (count, offset) = match limit {
+            None => (None, None),
+            Some(ast::LimitClause::LimitOffset { limit, offset, .. }) => {
+                (limit.as_ref(), offset.as_ref().map(|offset| &offset.value))
+            }
+            Some(ast::LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
+        };
+        // `LIMIT ?, ?` counts its parameters in the order of the text.
+        let comma = matches!(limit, Some(ast::LimitClause::OffsetCommaLimit { .. }));
+        let mut bind = |expr: Option<&ast::Expr>| expr.map(|expr| self.bind(expr, BindMode::named("LIMIT"))).transpose();
+        let (offset, count) = if comma {
+            let offset = bind(offset)?;
+            (offset, bind(count)?)
+        } else {
+            let count = bind(count)?;
+            (bind(offset)?, count)
+        };
+        Ok(Limit { count, offset })
+    }
+
+    /// Lets what is evaluated after grouping read the group keys from slots of their own, which WITH ROLLUP can set to NULL.
+    fn replace_groups(
+        &mut self,
+        groups: &[Expr],
+        projection: &mut [Expr],
+        having: &mut [Expr],
+        order: &mut [SortItem],
+    ) -> Vec<usize> {
+        let slots: Vec<usize> = groups.iter().map(|_| self.allocate(1)).collect();
+        let replace = |expr: &mut Expr| {
+            let found = groups.iter().position(|group| super::block::same_expr(group, expr));
+            if let Some(number) = found {
+                *expr = Expr::column(slots[number], expr.ty.clone().nullable());
+            }
+        };
+        let mut replace_in = |expr: &mut Expr| {
+            replace(expr);
+            expr.visit_mut(&mut |node| replace(node));
+        };
+        projection.iter_mut().for_each(&mut replace_in);
+        having.iter_mut().for_each(&mut replace_in);
+        for item in order {
+            if let SortKey::Expr(expr) = &mut item.key {
+                replace_in(expr);
+            }
+        }
+        slots
+    }
+
+    /// ONLY_FULL_GROUP_BY.
+    fn check_full_group_by<'e>(&self, exprs: impl Iterator<Item = &'e Expr>, groups: &[Expr], explicit: bool) -> Result<()> {
+        for expr in exprs {
+            self.check_grouped(expr, groups, explicit)?;
+        }
+        Ok(())
+    }
+
+    fn check_grouped(&self, expr: &Expr, groups: &[Expr], explicit: bool) -> Result<()> {
+        if groups.iter().any(|group| super::block::same_expr(group, expr)) {
+            return Ok(());
+        }
+        if let ExprKind::Column(slot) = expr.kind {
+            let table = self.tables.iter().find(|table| (table.base..table.base + table.columns.len()).contains(&slot));
+            let Some(table) = table else { return Ok(()) };
+            if !explicit {
+                return Err(Error::new(ER_MIX_OF_GROUP_FUNC_AND_FIELDS, &[]));
+            }
+            let column = table.columns[slot - table.base].name();
+            let name = match &*table.database {
+                "" => format!("{}.{column}", table.alias),
+                database => format!("{database}.{}.{column}", table.alias),
+            };
+            return Err(Error::new(ER_WRONG_FIELD_WITH_GROUP, &[&name]));
+        }
+        let mut result = Ok(());
+        expr.for_each_child(&mut |child| {
+            if result.is_ok() {
+                result = self.check_grouped(child, groups, explicit);
+            }
+        });
+        result
+    }
+
+    /// Orders the tables and puts the plan together.
+    pub fn finish(mut self, from: Option<super::from::FromNode>, bound: BoundSelect) -> Result<QueryPlan> {
+        let mut from = from;
+        let mut conditions = bound.conditions;
+        if bound.read == ReadMode::Snapshot {
+            super::semi_join::convert(&mut self, &mut from, &mut conditions)?;
+        }
+        let infos = table_infos(&self)?;
+        let slots = SlotMap::new(self.slot_count, self.tables.iter().map(|table| table.base..table.base + table.columns.len()));
+        let optimizer = Optimizer { tables: &infos, slots: &slots };
+        let joined = optimizer.join(from, conditions, bound.straight);
+        let mut projection: Vec<Expr> = bound.outputs.iter().map(|output| output.expr.clone()).collect();
+        let (mut having, mut order) = (bound.having, bound.order);
+        let mut group_slots = Vec::new();
+        if bound.rollup {
+            if !order.is_empty() {
+                return Err(Error::new(paceline_types::error_code::ER_WRONG_USAGE, &[&"CUBE/ROLLUP", &"ORDER BY"]));
+            }
+            group_slots = self.replace_groups(&bound.groups, &mut projection, &mut having, &mut order);
+        }
+        let grouped = bound.explicit || !self.aggregates.is_empty();
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.extend(self.outer.iter().map(|reference| reference.to));
+        kept.sort_unstable();
+        kept.dedup();
+        let aggregation = grouped.then(|| Aggregation {
+            strategy: if bound.explicit { GroupStrategy::Hash } else { GroupStrategy::Single },
+            groups: bound.groups,
+            explicit: bound.explicit,
+            aggregates: std::mem::take(&mut self.aggregates),
+            kept,
+            rollup: bound.rollup,
+            group_slots,
+        });
+        let columns: Vec<ResultColumn> = bound.outputs.iter().map(|output| output.result.clone()).collect();
+        let types = projection.iter().map(|expr| expr.ty.clone()).collect();
+        let correlated = self.correlated();
+        let tables = instances(&self, &infos);
+        let mut select = SelectPlan {
+            number: bound.number,
+            slot_count: self.slot_count,
+            outer: std::mem::take(&mut self.outer),
+            tables,
+            steps: joined.steps,
+            constant_conditions: joined.constant,
+            impossible: joined.impossible.then_some("Impossible WHERE"),
+            aggregation,
+            having,
+            projection,
+            distinct: bound.distinct,
+            order,
+            limit: bound.limit,
+            count_found_rows: bound.count_found_rows,
+            read: bound.read,
+            keep_row_handles: false,
+            notes: PlanNotes::default(),
+        };
+        index_order::use_index_order(&mut select, &infos, joined.rows);
+        Ok(QueryPlan { id: unique_id(), body: QueryBody::Select(Box::new(select)), columns, types, correlated })
+    }
+}
+
+/// The block's tables as the executor needs them.
+pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'_>]) -> Vec<TableInstance> {
+    block
+        .tables
+        .iter()
+        .zip(infos)
+        .map(|(table, info)| TableInstance {
+            alias: table.alias.clone(),
+            database: table.database.clone(),
+            slots: table.base..table.base + table.columns.len(),
+            source: table.source.clone(),
+            used: table.used.iter().enumerate().filter(|(_, used)| **used).map(|(column, _)| column).collect(),
+            row_estimate: info.statistics.rows,
+            distinct: table.distinct,
+        })
+        .collect()
+}
+
+/// The place that a number in ORDER BY or GROUP BY names.
+pub(crate) fn position(expr: &ast::Expr) -> Option<u64> {
+    match expr {
+        ast::Expr::Value(value) => match &value.value {
+            ast::Value::Number(number, _) => number.to_string().parse().ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,359 @@
+//! Whole queries: WITH, set operations, VALUES, and the clauses that belong to the whole.
+
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_WITH_COL_WRONG_LIST, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, ER_WRONG_VALUE_COUNT_ON_ROW,
+};
+use paceline_types::{Collation, DataType};
+use sqlparser::ast;
+
+use super::block::{BindMode, Block, CommonTableKind, CommonTables, OuterScope, Output};
+use super::select::{Surroundings, position};
+use super::tree::{
+    QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey, ValuesPlan,
+};
+use super::{Planner, ResultColumn, unique_id};
+use crate::error::{Error, Result};
+use crate::expr::{CastTarget, Expr, ExprKind, ExprType, common_type};
+
+impl Planner<'_> {
+    /// Plans the query of a SELECT statement.
+    pub fn plan_top_query(&self, query: &ast::Query, wait_seconds: Option<u64>) -> Result<QueryPlan> {
+        let read = self.read_mode(&query.locks, wait_seconds);
+        self.plan_query(query, None, CommonTables::default(), read)
+    }
+
+    /// Plans a query inside another one.
+    pub fn plan_subquery(
+        &self,
+        query: &ast::Query,
+        parent: Option<&mut dyn OuterScope>,
+        common: CommonTables,
+    ) -> Result<QueryPlan> {
+        let read = self.read_mode(&query.locks, None);
+        self.plan_query(query, parent, common, read)
+    }
+
+    fn plan_query(
+        &self,
+        query: &ast::Query,
+        parent: Option<&mut dyn OuterScope>,
+        common: CommonTables,
+        read: ReadMode,
+    ) -> Result<QueryPlan> {
+        let _depth = self.descend()?;
+        if query.fetch.is_some() {
+            return Err(Error::unsupported("FETCH"));
+        }
+        let common = self.plan_with(query.with.as_ref(), common)?;
+        self.plan_body(&query.body, query.order_by.as_ref(), query.limit_clause.as_ref(), parent, common, read)
+    }
+
+    fn plan_body(
+        &self,
+        body: &ast::SetExpr,
+        order_by: Option<&ast::OrderBy>,
+        limit: Option<&ast::LimitClause>,
+        parent: Option<&mut dyn OuterScope>,
+        common: CommonTables,
+        read: ReadMode,
+    ) -> Result<QueryPlan> {
+        match body {
+            ast::SetExpr::Select(select) => self.plan_select(select, &Surroundings { order_by, limit, read }, parent, common),
+            ast::SetExpr::SetOperation { left, op, set_quantifier, right } => {
+                let operation = set_operation(*op, *set_quantifier)?;
+                self.plan_set(operation, [left, right], order_by, limit, parent, common, read)
+            }
+            ast::SetExpr::Query(query) => {
+                if order_by.is_none() && limit.is_none() {
+                    let read = if query.locks.is_empty() { read } else { self.read_mode(&query.locks, None) };
+                    return self.plan_query(query, parent, common, read);
+                }
+                if query.order_by.is_none() && query.limit_clause.is_none() {
+                    let common = self.plan_with(query.with.as_ref(), common)?;
+                    return self.plan_body(&query.body, order_by, limit, parent, common, read);
+                }
+                Err(Error::unsupported("ORDER BY or LIMIT around a query that has its own"))
+            }
+            ast::SetExpr::Values(values) => self.plan_values(values, order_by, limit, parent, common),
+            _ => Err(Error::unsupported("this kind of query")),
+        }
+    }
+
+    /// Adds the tables of WITH to those known.
+    fn plan_with(&self, with: Option<&ast::With>, mut common: CommonTables) -> Result<CommonTables> {
+        let Some(with) = with else { return Ok(common) };
+        for table in &with.cte_tables {
+            let name = table.alias.name.value.clone();
+            let names: Vec<String> = table.alias.columns.iter().map(|column| column.name.value.clone()).collect();
+            let plan = match with.recursive && mentions(&table.query.body, &name) {
+                true => self.plan_recursive(&name, &names, &table.query, &common)?,
+                false => self.plan_subquery(&table.query, None, common.clone())?,
+            };
+            let columns = renamed(&plan.columns, &names)?;
+            let types = plan.types.clone();
+            common = common.with(name, CommonTableKind::Planned(plan.into()), columns, types);
+        }
+        Ok(common)
+    }
+
+    fn plan_recursive(&self, name: &str, names: &[String], query: &ast::Query, common: &CommonTables) -> Result<QueryPlan> {
+        let ast::SetExpr::SetOperation { left, op: ast::SetOperator::Union, set_quantifier, right } = &*query.body else {
+            return Err(Error::unsupported("this kind of recursive query"));
+        };
+        if query.order_by.is_some() || query.limit_clause.is_some() || mentions(left, name) {
+            return Err(Error::unsupported("this kind of recursive query"));
+        }
+        let anchor = self.plan_body(left, None, None, None, common.clone(), ReadMode::Snapshot)?;
+        let table = super::from::recursive_table_id();
+        // The recursive part may make any column NULL or longer: the anchor decides the kind of value.
+        let types: Vec<ExprType> = anchor.types.iter().cloned().map(ExprType::nullable).collect();
+        let columns = renamed(&anchor.columns, names)?;
+        let inner = common.with(name.to_owned(), CommonTableKind::Recursive(table), columns.clone(), types.clone());
+        let step = self.plan_body(right, None, None, None, inner, ReadMode::Snapshot)?;
+        if step.types.len() != anchor.types.len() {
+            return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
+        }
+        let conversions = [conversions(&anchor.types, &types), conversions(&step.types, &types)]
+            .map(|conversions| conversions.unwrap_or_default());
+        let keep_duplicates = matches!(set_quantifier, ast::SetQuantifier::All);
+        Ok(QueryPlan {
+            id: unique_id(),
+            body: QueryBody::Recursive(Box::new(RecursivePlan { table, anchor, step, keep_duplicates, conversions })),
+            columns,
+            types,
+            correlated: false,
+        })
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn plan_set(
+        &self,
+        operation: SetOperation,
+        sides: [&ast::SetExpr; 2],
+        order_by: Option<&ast::OrderBy>,
+        limit: Option<&ast::LimitClause>,
+        mut parent: Option<&mut dyn OuterScope>,
+        common: CommonTables,
+        read: ReadMode,
+    ) -> Result<QueryPlan> {
+        let _depth = self.descend()?;
+        let left = {
+            let parent = match &mut parent {
+                Some(parent) => Some(&mut **parent as &mut dyn OuterScope),
+                None => None,
+            };
+            self.plan_body(sides[0], None, None, parent, common.clone(), read)?
+        };
+        let right = {
+            let parent = match &mut parent {
+                Some(parent) => Some(&mut **parent as &mut dyn OuterScope),
+                None => None,
+            };
+            self.plan_body(sides[1], None, None, parent, common, read)?
+        };
+        if left.types.len() != right.types.len() {
+            return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
+        }
+        let mut types = Vec::with_capacity(left.types.len());
+        for (left, right) in left.types.iter().zip(&right.types) {
+            types.push(union_type(left, right)?);
+        }
+        let mut columns = Vec::with_capacity(types.len());
+        for (column, ty) in left.columns.iter().zip(&types) {
+            columns.push(ResultColumn::of_expression(column.name.clone(), ty));
+        }
+        let conversions = [conversions(&left.types, &types), conversions(&right.types, &types)];
+        let order = self.bind_result_order(order_by, &columns, &types)?;
+        let limit = Block::new(self, None).bind_limit(limit)?;
+        let correlated = left.correlated || right.correlated;
+        let number = self.select_number.get();
+        let set = SetPlan { operation, sides: [left, right], conversions, order, limit, number };
+        Ok(QueryPlan { id: unique_id(), body: QueryBody::Set(Box::new(set)), columns, types, correlated })
+    }
+
+    /// ORDER BY over the columns of a result.
+    fn bind_result_order(
+        &self,
+        order_by: Option<&ast::OrderBy>,
+        columns: &[ResultColumn],
+        types: &[ExprType],
+    ) -> Result<Vec<SortItem>> {
+        let Some(order_by) = order_by else { return Ok(Vec::new()) };
+        let ast::OrderByKind::Expressions(exprs) = &order_by.kind else {
+            return Err(Error::unsupported("ORDER BY ALL"));
+        };
+        let mut block = Block::new(self, None);
+        block.allocate(columns.len());
+        let outputs: Vec<Output> = columns
+            .iter()
+            .zip(types)
+            .enumerate()
+            .map(|(number, (column, ty))| Output { expr: Expr::column(number, ty.clone()), result: column.clone(), named: true })
+            .collect();
+        let mut items = Vec::with_capacity(exprs.len());
+        for item in exprs {
+            let descending = item.options.sort == Some(ast::OrderBySort::Desc);
+            let key = match position(&item.expr) {
+                Some(place) => match place.checked_sub(1) {
+                    Some(place) if (place as usize) < columns.len() => SortKey::Output(place as usize),
+                    _ => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"ORDER BY"])),
+                },
+                None => {
+                    let bound = block.bind(&item.expr, BindMode::named("ORDER BY").with_aliases(&outputs))?;
+                    match bound.kind {
+                        ExprKind::Column(output) => SortKey::Output(output),
+                        _ => SortKey::Expr(bound),
+                    }
+                }
+            };
+            items.push(SortItem { key, descending });
+        }
+        Ok(items)
+    }
+
+    fn plan_values(
+        &self,
+        values: &ast::Values,
+        order_by: Option<&ast::OrderBy>,
+        limit: Option<&ast::LimitClause>,
+        parent: Option<&mut dyn OuterScope>,
+        common: CommonTables,
+    ) -> Result<QueryPlan> {
+        self.next_select_number();
+        let mut block = Block::new(self, parent).with_common(common);
+        let mut rows: Vec<Vec<Expr>> = Vec::with_capacity(values.rows.len());
+        for (number, row) in values.rows.iter().enumerate() {
+            let mut bound = Vec::with_capacity(row.content.len());
+            for expr in &row.content {
+                bound.push(block.bind(expr, BindMode::fields())?);
+            }
+            if rows.first().is_some_and(|first| first.len() != bound.len()) {
+                return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));
+            }
+            rows.push(bound);
+        }
+        let width = rows.first().map_or(0, Vec::len);
+        let mut types = Vec::with_capacity(width);
+        let mut columns = Vec::with_capacity(width);
+        for column in 0..width {
+            let all: Vec<&ExprType> = rows.iter().map(|row| &row[column].ty).collect();
+            let ty = common_type(&all, "UNION")?;
+            let name = values.rows[0].content[column].to_string();
+            columns.push(ResultColumn::of_expression(name, &ty));
+            types.push(ty);
+        }
+        for row in &mut rows {
+            for (value, ty) in row.iter_mut().zip(&types) {
+                let taken = std::mem::replace(value, Expr::null());
+                *value = cast_to(taken, ty);
+            }
+        }
+        let order = self.bind_result_order(order_by, &columns, &types)?;
+        let limit = block.bind_limit(limit)?;
+        let correlated = block.correlated();
+        let plan = ValuesPlan { rows, slot_count: block.slot_count, outer: std::mem::take(&mut block.outer), order, limit };
+        Ok(QueryPlan { id: unique_id(), body: QueryBody::Values(Box::new(plan)), columns, types, correlated })
+    }
+}
+
+fn set_operation(op: ast::SetOperator, quantifier: ast::SetQuantifier) -> Result<SetOperation> {
+    let all = match quantifier {
+        ast::SetQuantifier::All => true,
+        ast::SetQuantifier::None | ast::SetQuantifier::Distinct => false,
+        _ => return Err(Error::unsupported("BY NAME")),
+    };
+    Ok(match (op, all) {
+        (ast::SetOperator::Union, true) => SetOperation::UnionAll,
+        (ast::SetOperator::Union, false) => SetOperation::Union,
+        (ast::SetOperator::Except | ast::SetOperator::Minus, true) => SetOperation::ExceptAll,
+        (ast::SetOperator::Except | ast::SetOperator::Minus, false) => SetOperation::Except,
+        (ast::SetOperator::Intersect, true) => SetOperation::IntersectAll,
+        (ast::SetOperator::Intersect, false) => SetOperation::Intersect,
+    })
+}
+
+/// The columns under the names that `name (a, b) AS` gives.
+fn renamed(columns: &[ResultColumn], names: &[String]) -> Result<Vec<ResultColumn>> {
+    if !names.is_empty() && names.len() != columns.len() {
+        return Err(Error::new(ER_WITH_COL_WRONG_LIST, &[]));
+    }
+    let mut columns = columns.to_vec();
+    for (column, name) in columns.iter_mut().zip(names) {
+        column.name = name.as_str().into();
+    }
+    Ok(columns)
+}
+
+/// Whether a query's FROM names that table, at any depth.
+fn mentions(body: &ast::SetExpr, name: &str) -> bool {
+    fn factor(factor: &ast::TableFactor, name: &str) -> bool {
+        match factor {
+            ast::TableFactor::Table { name: table, .. } => {
+                crate::parse::table_name(table).is_some_and(|table| table.database.is_none() && table.name.eq_ignore_ascii_case(name))
+            }
+            ast::TableFactor::Derived { subquery, .. } => mentions(&subquery.body, name),
+            ast::TableFactor::NestedJoin { table_with_joins, .. } => joins(table_with_joins, name),
+            _ => false,
+        }
+    }
+    fn joins(item: &ast::TableWithJoins, name: &str) -> bool {
+        factor(&item.relation, name) || item.joins.iter().any(|join| factor(&join.relation, name))
+    }
+    match body {
+        ast::SetExpr::Select(select) => select.from.iter().any(|item| joins(item, name)),
+        ast::SetExpr::Query(query) => mentions(&query.body, name),
+        ast::SetExpr::SetOperation { left, right, .. } => mentions(left, name) || mentions(right, name),
+        _ => false,
+    }
+}
+
+fn union_type(left: &ExprType, right: &ExprType) -> Result<ExprType> {
+    common_type(&[left, right], "UNION")
+}
+
+/// How rows of these types become rows of those; `None` when they are that already.
+fn conversions(from: &[ExprType], to: &[ExprType]) -> Option<Vec<Expr>> {
+    if from.iter().zip(to).all(|(from, to)| same_values(&from.data_type, &to.data_type)) {
+        return None;
+    }
+    let columns = from.iter().enumerate().map(|(number, ty)| Expr::column(number, ty.clone()));
+    Some(columns.zip(to).map(|(column, ty)| cast_to(column, ty)).collect())
+}
+
+/// Whether values of both types look the same: then no conversion is needed.
+fn same_values(from: &DataType, to: &DataType) -> bool {
+    match (from, to) {
+        (DataType::Integer(from), DataType::Integer(to)) => from.sign == to.sign,
+        (DataType::Decimal(from), DataType::Decimal(to)) => from.scale == to.scale,
+        (DataType::Float(_), DataType::Float(_)) | (DataType::Double(_), DataType::Double(_)) => true,
+        (from, to) if from.is_text() && to.is_text() => true,
+        (from, to) if from.is_binary_string() && to.is_binary_string() => true,
+        (from, to) => from == to,
+    }
+}
+
+/// An expression converted to the kind of value that a type has.
+pub(crate) fn cast_to(expr: Expr, ty: &ExprType) -> Expr {
+    if same_values(&expr.ty.data_type, &ty.data_type) || expr.ty.is_null() {
+        return expr;
+    }
+    let target = match &ty.data_type {
+        DataType::Integer(integer) if integer.sign == paceline_types::Sign::Unsigned => CastTarget::Unsigned,
+        DataType::Integer(_) | DataType::Year => CastTarget::Signed,
+        DataType::Decimal(decimal) => CastTarget::Decimal { precision: decimal.precision, scale: decimal.scale },
+        DataType::Float(_) => CastTarget::Float,
+        DataType::Double(_) => CastTarget::Double,
+        DataType::Date => CastTarget::Date,
+        DataType::Time { decimals } => CastTarget::Time { decimals: *decimals },
+        DataType::DateTime { decimals } | DataType::Timestamp { decimals } => CastTarget::DateTime { decimals: *decimals },
+        DataType::Enum { .. } | DataType::Set { .. } | DataType::Bit { .. } => return expr,
+        other if other.is_binary_string() => CastTarget::Binary { length: None },
+        other => CastTarget::Char { length: None, collation: text_collation(other) },
+    };
+    let nullable = expr.ty.nullable;
+    Expr { kind: ExprKind::Cast { target, operand: Box::new(expr) }, ty: ty.clone().with_nullable(nullable || ty.nullable) }
+}
+
+fn text_collation(data_type: &DataType) -> Collation {
+    data_type.collation()
+}

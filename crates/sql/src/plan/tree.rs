@@ -1,0 +1,426 @@
+//! What a plan consists of: a tree of query blocks, each with its tables in join order.
+//!
+//! One query block (one SELECT) works on one flat row of *slots*. Slots are given out while binding: the columns of every table of
+//! FROM, then whatever binding meets besides: columns of queries around the block (*outer references*: copied in before the
+//! block runs), finished aggregates. So all expressions of a block read the same row at every stage:
+//!
+//! ```text
+//!   slots    t.id  t.a  t.b │ u.id  u.c │ outer x.y │ SUM(t.a)  COUNT(*)
+//!            └── join fills ──────────┘   └ caller ┘   └─ grouping fills ┘
+//! ```
+//!
+//! Grouping keeps the slots of a group's first row and puts the aggregates beside them, so HAVING, the select list and ORDER BY
+//! are evaluated on a row of the same shape as WHERE.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::catalog::TableDefinition;
+use crate::expr::{Aggregate, Expr, ExprType};
+use crate::plan::ResultColumn;
+use crate::plan::range::RangeCondition;
+
+/// A query: one block or several under set operations, with what holds for the whole.
+#[derive(Debug)]
+pub struct QueryPlan {
+    /// Tells it from every other query of the process; keys what is materialised of it during an execution.
+    pub id: u64,
+    /// What makes the rows.
+    pub body: QueryBody,
+    /// Its columns.
+    pub columns: Vec<ResultColumn>,
+    /// The columns' types.
+    pub types: Vec<ExprType>,
+    /// Whether it reads rows of a query around it.
+    pub correlated: bool,
+}
+
+/// What makes a query's rows.
+#[derive(Debug)]
+pub enum QueryBody {
+    /// One SELECT.
+    Select(Box<SelectPlan>),
+    /// UNION, EXCEPT, INTERSECT.
+    Set(Box<SetPlan>),
+    /// `VALUES (…), (…)`: a list of rows.
+    Values(Box<ValuesPlan>),
+    /// A reference to the recursive table inside its own definition: the rows of the last round.
+    Recursive(Box<RecursivePlan>),
+}
+
+/// `VALUES (…), (…)`.
+#[derive(Debug)]
+pub struct ValuesPlan {
+    /// The rows.
+    pub rows: Vec<Vec<Expr>>,
+    /// Slots of its row: outer references only.
+    pub slot_count: usize,
+    /// Which slots are copied in.
+    pub outer: Vec<OuterReference>,
+    /// ORDER BY, over the columns.
+    pub order: Vec<SortItem>,
+    /// LIMIT.
+    pub limit: Limit,
+}
+
+/// `WITH RECURSIVE name AS (anchor UNION [ALL] recursive)`.
+#[derive(Debug)]
+pub struct RecursivePlan {
+    /// The number under which the rows of the last round are found.
+    pub table: u64,
+    /// The part without the recursion.
+    pub anchor: QueryPlan,
+    /// The part that reads the rows of the last round.
+    pub step: QueryPlan,
+    /// UNION ALL keeps equal rows.
+    pub keep_duplicates: bool,
+    /// How each value becomes one of the common type, for both parts.
+    pub conversions: [Vec<Expr>; 2],
+}
+
+/// UNION, EXCEPT and INTERSECT of two queries.
+#[derive(Debug)]
+pub struct SetPlan {
+    /// Which.
+    pub operation: SetOperation,
+    /// Left and right.
+    pub sides: [QueryPlan; 2],
+    /// How each side's values become those of the common types: expressions over the side's row; `None` if they are that already.
+    pub conversions: [Option<Vec<Expr>>; 2],
+    /// ORDER BY of the whole, over the result's columns.
+    pub order: Vec<SortItem>,
+    /// LIMIT of the whole.
+    pub limit: Limit,
+    /// The number EXPLAIN gives it.
+    pub number: u32,
+}
+
+/// A set operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetOperation {
+    /// UNION ALL.
+    UnionAll,
+    /// UNION.
+    Union,
+    /// EXCEPT ALL.
+    ExceptAll,
+    /// EXCEPT.
+    Except,
+    /// INTERSECT ALL.
+    IntersectAll,
+    /// INTERSECT.
+    Intersect,
+}
+
+/// LIMIT and OFFSET, evaluated when the query starts.
+#[derive(Debug, Default, Clone)]
+pub struct Limit {
+    /// How many rows at most.
+    pub count: Option<Expr>,
+    /// How many to leave out first.
+    pub offset: Option<Expr>,
+}
+
+/// A column of the query around a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OuterReference {
+    /// The slot in the row around.
+    pub from: usize,
+    /// The slot in the block's own row.
+    pub to: usize,
+}
+
+/// One SELECT.
+#[derive(Debug)]
+pub struct SelectPlan {
+    /// The number that EXPLAIN gives it: 1 for the outermost.
+    pub number: u32,
+    /// How many slots its row has.
+    pub slot_count: usize,
+    /// What is copied from the row around.
+    pub outer: Vec<OuterReference>,
+    /// The tables, as FROM names them.
+    pub tables: Vec<TableInstance>,
+    /// How they are joined; empty without FROM.
+    pub steps: Vec<JoinStep>,
+    /// Conditions without tables: when one is not true, there are no rows.
+    pub constant_conditions: Vec<Expr>,
+    /// Known while planning to have no rows: the reason that EXPLAIN tells.
+    pub impossible: Option<&'static str>,
+    /// GROUP BY and aggregates.
+    pub aggregation: Option<Aggregation>,
+    /// HAVING.
+    pub having: Vec<Expr>,
+    /// The select list.
+    pub projection: Vec<Expr>,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// ORDER BY, where the rows do not come in that order.
+    pub order: Vec<SortItem>,
+    /// LIMIT.
+    pub limit: Limit,
+    /// SQL_CALC_FOUND_ROWS.
+    pub count_found_rows: bool,
+    /// How rows are read.
+    pub read: ReadMode,
+    /// Whether the executor keeps each table's key and image for the statement that changes them.
+    pub keep_row_handles: bool,
+    /// What EXPLAIN says besides: "Using filesort", …
+    pub notes: PlanNotes,
+}
+
+/// Facts that only EXPLAIN wants.
+#[derive(Debug, Default, Clone)]
+pub struct PlanNotes {
+    /// An ORDER BY was asked for that needs sorting.
+    pub filesort: bool,
+    /// Rows are collected in memory first.
+    pub temporary: bool,
+}
+
+/// How a block reads rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadMode {
+    /// The transaction's snapshot (shared next-key locks under SERIALIZABLE).
+    Snapshot,
+    /// The newest rows, locked.
+    Locking {
+        /// Exclusive or shared.
+        strength: LockStrength,
+        /// What to do about a lock that another transaction has.
+        wait: LockPatience,
+    },
+}
+
+/// How strong a locking read locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockStrength {
+    /// LOCK IN SHARE MODE.
+    Shared,
+    /// FOR UPDATE, UPDATE, DELETE.
+    Exclusive,
+}
+
+/// What a locking read does about a lock that another transaction has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockPatience {
+    /// Waits for `innodb_lock_wait_timeout`.
+    Default,
+    /// 1205 at once.
+    NoWait,
+    /// Leaves the row out.
+    SkipLocked,
+    /// Waits so many seconds.
+    Seconds(u64),
+}
+
+/// A table of FROM.
+#[derive(Debug)]
+pub struct TableInstance {
+    /// The name by which the query calls it.
+    pub alias: Arc<str>,
+    /// Its database, for a base table.
+    pub database: Arc<str>,
+    /// Its slots in the block's row.
+    pub slots: Range<usize>,
+    /// Where its rows come from.
+    pub source: TableSource,
+    /// The columns that the query uses, as offsets in the table, ascending: only they are decoded.
+    pub used: Vec<usize>,
+    /// About how many rows it has.
+    pub row_estimate: f64,
+    /// Equal rows count once: a subquery of IN that was turned into a join.
+    pub distinct: bool,
+}
+
+/// Where a table's rows come from.
+#[derive(Debug, Clone)]
+pub enum TableSource {
+    /// A stored table.
+    Base(Arc<TableDefinition>),
+    /// A query: a derived table, or a common table expression.
+    Derived(Arc<QueryPlan>),
+    /// The rows of the last round of a recursive query.
+    Recursive(u64),
+    /// A table that the server makes on demand.
+    Virtual {
+        /// Its database.
+        database: Arc<str>,
+        /// Its name.
+        table: Arc<str>,
+    },
+}
+
+/// One step of the nested loops: for each row so far, the matching rows of one table (or of several joined among themselves).
+#[derive(Debug)]
+pub struct JoinStep {
+    /// What happens with a row that finds no match.
+    pub kind: JoinKind,
+    /// What is joined.
+    pub source: StepSource,
+    /// What decides whether rows match.
+    pub on: Vec<Expr>,
+    /// What is checked after that; for an outer join also on rows without a match.
+    pub filter: Vec<Expr>,
+}
+
+/// What happens with a row that finds no match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinKind {
+    /// It is dropped.
+    Inner,
+    /// It goes on with NULLs.
+    Left,
+    /// It is dropped, and goes on once however many matches it has.
+    Semi,
+}
+
+/// What a step joins.
+#[derive(Debug)]
+pub enum StepSource {
+    /// One table.
+    Table(TableAccess),
+    /// Several, joined among themselves first: the inner side of an outer join.
+    Nest(Vec<JoinStep>),
+}
+
+impl StepSource {
+    /// Calls `visit` for each table access in it.
+    pub fn for_each_access<'p>(&'p self, visit: &mut dyn FnMut(&'p TableAccess)) {
+        match self {
+            StepSource::Table(access) => visit(access),
+            StepSource::Nest(steps) => steps.iter().for_each(|step| step.source.for_each_access(visit)),
+        }
+    }
+}
+
+/// How one table is read.
+#[derive(Debug)]
+pub struct TableAccess {
+    /// Which of [`SelectPlan::tables`].
+    pub table: usize,
+    /// The way.
+    pub path: AccessPath,
+    /// Whether rows come from the end.
+    pub direction: ScanDirection,
+    /// About how many rows one reading gives.
+    pub rows: f64,
+    /// Indexes that would have served, as offsets in the table's definition; for EXPLAIN.
+    pub possible: Vec<usize>,
+    /// Whether the key alone answers: no row has to be fetched.
+    pub key_only: bool,
+}
+
+/// Which way a scan goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScanDirection {
+    /// In the order of the keys.
+    Forward,
+    /// Against it.
+    Backward,
+}
+
+/// A way to read a table.
+#[derive(Debug, Clone)]
+pub enum AccessPath {
+    /// All rows, in the order of the primary key (or as they come).
+    All,
+    /// All rows in the order of an index.
+    Index {
+        /// Which of the table's indexes.
+        index: usize,
+    },
+    /// The rows whose index begins with these values.
+    Lookup {
+        /// Which of the table's indexes.
+        index: usize,
+        /// One value for each of the index's first parts.
+        key: Vec<LookupPart>,
+        /// Whether there is at most one such row.
+        unique: bool,
+    },
+    /// The rows in some ranges of an index.
+    Range {
+        /// Which of the table's indexes.
+        index: usize,
+        /// From which the ranges are computed when the query runs.
+        condition: RangeCondition,
+    },
+    /// All rows are put into a hash table at first use; then the rows with these values.
+    Hash {
+        /// (expression over this table's row, expression over the rows before): equal by the comparison between them.
+        keys: Vec<HashKey>,
+    },
+}
+
+/// One value of an index lookup.
+#[derive(Debug, Clone)]
+pub struct LookupPart {
+    /// The value.
+    pub value: Expr,
+    /// `<=>` or IS NULL: NULL is found too.
+    pub null_safe: bool,
+    /// By which rule it is compared.
+    pub by: crate::expr::Comparison,
+}
+
+/// One equality of a hash join.
+#[derive(Debug, Clone)]
+pub struct HashKey {
+    /// Over the hashed table's own row.
+    pub inner: Expr,
+    /// Over the rows before.
+    pub outer: Expr,
+    /// By which rule both are compared.
+    pub by: crate::expr::Comparison,
+}
+
+/// GROUP BY and aggregates.
+#[derive(Debug)]
+pub struct Aggregation {
+    /// GROUP BY; empty for one group of all rows.
+    pub groups: Vec<Expr>,
+    /// Whether GROUP BY was written: without it there is always one group.
+    pub explicit: bool,
+    /// The aggregates with the slot of their result.
+    pub aggregates: Vec<(Aggregate, usize)>,
+    /// Slots that are kept of a group's first row.
+    pub kept: Vec<usize>,
+    /// How groups are told apart.
+    pub strategy: GroupStrategy,
+    /// WITH ROLLUP.
+    pub rollup: bool,
+    /// With ROLLUP: the slots that hold the group keys, NULL where a line sums them up.
+    pub group_slots: Vec<usize>,
+}
+
+/// How groups are told apart.
+#[derive(Debug)]
+pub enum GroupStrategy {
+    /// All rows are one group.
+    Single,
+    /// Rows of a group come one after the other.
+    Ordered,
+    /// A hash table; the groups come out sorted.
+    Hash,
+    /// MIN and MAX of indexed columns: one access for each aggregate, of which the first row counts.
+    IndexEnds(Vec<Vec<JoinStep>>),
+}
+
+/// One key of ORDER BY.
+#[derive(Debug, Clone)]
+pub struct SortItem {
+    /// What is sorted by.
+    pub key: SortKey,
+    /// DESC.
+    pub descending: bool,
+}
+
+/// What is sorted by.
+#[derive(Debug, Clone)]
+pub enum SortKey {
+    /// A column of the result.
+    Output(usize),
+    /// An expression over the block's row.
+    Expr(Expr),
+}
