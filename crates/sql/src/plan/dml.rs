@@ -35,6 +35,10 @@ pub struct InsertPlan {
     /// What each column of the table gets when it is not named.
     pub defaults: Vec<DefaultPlan>,
     pub on_duplicate: Vec<AssignmentPlan>,
+    /// With ON DUPLICATE KEY UPDATE: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned.
+    pub on_update: Vec<AssignmentPlan>,
+    /// Whether the query that gives the rows reads the table itself.
+    pub reads_target: bool,
     pub checks: Vec<CheckPlan>,
     pub returning: Option<Vec<Expr>>,
     /// Slots of the row that values are evaluated on.
@@ -93,6 +97,8 @@ pub struct UpdatePlan {
 pub struct UpdateTarget {
     /// Which of the select's tables.
     pub table: usize,
+    /// Its first slot.
+    pub base: usize,
     pub definition: Arc<TableDefinition>,
     pub assignments: Vec<AssignmentPlan>,
     /// Columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the expression that gives the time.
@@ -149,8 +155,18 @@ impl Planner<'_> {
             let value = bind_assigned(&mut block, 0, column, &assignment.value, "UPDATE")?;
             on_duplicate.push(AssignmentPlan { column, value });
         }
+        let mut on_update = Vec::new();
+        if !on_duplicate.is_empty() {
+            let assigned: Vec<usize> = on_duplicate.iter().map(|assignment| assignment.column).collect();
+            on_update = on_update_plans(self, &table, &assigned)?;
+        }
+        let reads_target = self.tables.borrow().iter().any(|used| {
+            *used.database == *table.database() && *used.name == *table.name() && used.usage.select
+        });
         let (returning, result) = bind_returning(&mut block, &insert.returning)?;
         let plan = InsertPlan {
+            on_update,
+            reads_target,
             replace,
             ignore: insert.ignore,
             defaults: default_plans(self, &table)?,
@@ -184,18 +200,21 @@ impl Planner<'_> {
                     let usage = TableUsage { update: true, ..TableUsage::default() };
                     self.use_table(definition.database(), definition.name(), Some(&definition), usage);
                     let checks = check_plans(self, &definition)?;
-                    targets.push(UpdateTarget { table, definition, assignments: vec![assignment], on_update: Vec::new(), checks });
+                    let base = block.tables[table].base;
+                    targets.push(UpdateTarget {
+                        table,
+                        base,
+                        definition,
+                        assignments: vec![assignment],
+                        on_update: Vec::new(),
+                        checks,
+                    });
                 }
             }
         }
         for target in &mut targets {
-            for (column, definition) in target.definition.columns().iter().enumerate() {
-                let assigned = target.assignments.iter().any(|assignment| assignment.column == column);
-                if let (Some(decimals), false) = (definition.on_update, assigned) {
-                    let value = current_timestamp(self, decimals)?;
-                    target.on_update.push(AssignmentPlan { column, value });
-                }
-            }
+            let assigned: Vec<usize> = target.assignments.iter().map(|assignment| assignment.column).collect();
+            target.on_update = on_update_plans(self, &target.definition, &assigned)?;
         }
         let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
         use_all_columns(&mut block, &changed);
@@ -419,6 +438,19 @@ fn check_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Ve
     }
     for check in table.checks() {
         plans.push(CheckPlan { name: check.name.clone(), condition: bind_text(planner, table, &check.expression)? });
+    }
+    Ok(plans)
+}
+
+/// What ON UPDATE CURRENT_TIMESTAMP gives the columns that a statement does not assign.
+fn on_update_plans(planner: &Planner<'_>, table: &TableDefinition, assigned: &[usize]) -> Result<Vec<AssignmentPlan>> {
+    let mut plans = Vec::new();
+    for (column, definition) in table.columns().iter().enumerate() {
+        if let Some(decimals) = definition.on_update
+            && !assigned.contains(&column)
+        {
+            plans.push(AssignmentPlan { column, value: current_timestamp(planner, decimals)? });
+        }
     }
     Ok(plans)
 }

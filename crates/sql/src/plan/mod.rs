@@ -36,7 +36,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use result_column::ResultColumn;
-pub use statistics::Statistics;
+pub use statistics::{Statistics, StatisticsSource};
+
+pub(crate) use dml::{AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget};
 
 use crate::catalog::{Catalog, TableDefinition};
 use crate::error::{Error, Result};
@@ -87,6 +89,65 @@ pub(crate) struct QueryStatementPlan {
     pub query: Arc<tree::QueryPlan>,
     /// `INTO @a, @b`.
     pub into: Option<Vec<String>>,
+    /// Where it is a read of one row by the key that rows live under.
+    pub point: Option<PointRead>,
+}
+
+/// A read of one row by the whole clustered key, of which plain columns are shown.
+#[derive(Debug)]
+pub(crate) struct PointRead {
+    pub definition: Arc<TableDefinition>,
+    /// One value for each column of the key.
+    pub key: Vec<tree::LookupPart>,
+    /// The key's columns.
+    pub key_columns: Vec<usize>,
+    /// The columns shown.
+    pub columns: Vec<usize>,
+}
+
+impl PointRead {
+    /// Whether a query is one.
+    fn of(query: &tree::QueryPlan) -> Option<PointRead> {
+        let tree::QueryBody::Select(select) = &query.body else { return None };
+        let [step] = &select.steps[..] else { return None };
+        let tree::StepSource::Table(access) = &step.source else { return None };
+        let tree::AccessPath::Lookup { index, key, unique: true } = &access.path else { return None };
+        let table = &select.tables[access.table];
+        let tree::TableSource::Base(definition) = &table.source else { return None };
+        let plain = select.aggregation.is_none()
+            && select.having.is_empty()
+            && select.order.is_empty()
+            && select.constant_conditions.is_empty()
+            && select.impossible.is_none()
+            && select.outer.is_empty()
+            && select.limit.count.is_none()
+            && select.limit.offset.is_none()
+            && !select.count_found_rows
+            && select.read == tree::ReadMode::Snapshot
+            && step.kind == tree::JoinKind::Inner
+            && step.on.is_empty();
+        // Conditions beyond the key are for the long way.
+        let covered = step.filter.len() == key.len() && key.iter().all(|part| !part.null_safe && simple(&part.value));
+        let clustered = definition.schema().clustered() == paceline_storage::Clustered::Key(*index);
+        if !plain || !covered || !clustered {
+            return None;
+        }
+        let columns: Option<Vec<usize>> = select
+            .projection
+            .iter()
+            .map(|expr| match expr.kind {
+                crate::expr::ExprKind::Column(slot) => slot.checked_sub(table.slots.start).filter(|c| *c < table.slots.len()),
+                _ => None,
+            })
+            .collect();
+        let key_columns = definition.indexes()[*index].parts.iter().map(|part| part.column).collect();
+        Some(PointRead { definition: definition.clone(), key: key.clone(), key_columns, columns: columns? })
+    }
+}
+
+fn simple(expr: &Expr) -> bool {
+    use crate::expr::ExprKind;
+    matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::UserVariable(_))
 }
 
 /// A table that a statement uses, for metadata locks and privileges.
@@ -246,7 +307,8 @@ impl<'a> Planner<'a> {
             return Err(Error::new(paceline_types::error_code::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
         }
         let columns = query.columns.clone();
-        Ok((PlanKind::Query(QueryStatementPlan { query: Arc::new(query), into }), columns))
+        let point = if into.is_none() { PointRead::of(&query) } else { None };
+        Ok((PlanKind::Query(QueryStatementPlan { query: Arc::new(query), into, point }), columns))
     }
 
     fn plan_do(&self, exprs: &[sqlparser::ast::Expr]) -> Result<(PlanKind, Vec<ResultColumn>)> {

@@ -1,0 +1,156 @@
+//! Values on their way into columns: conversion, NOT NULL, and what strict mode makes of problems.
+
+use paceline_types::convert::{Severity, assign};
+use paceline_types::error_code::{ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD};
+use paceline_types::temporal::DateModes;
+use paceline_types::{DataType, EnumValue, Value};
+
+use super::run::Exec;
+use crate::catalog::TableDefinition;
+use crate::error::{Error, Result};
+use crate::plan::CheckPlan;
+
+/// How problems with a value are dealt with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    /// They are errors.
+    Strict,
+    /// They are warnings, and the nearest value is taken.
+    Lenient,
+}
+
+impl Strictness {
+    /// By the SQL mode and IGNORE.
+    pub fn new(exec: &Exec<'_, '_>, ignore: Ignore) -> Self {
+        match ignore {
+            Ignore::No if exec.session.settings.sql_mode.is_strict() => Strictness::Strict,
+            _ => Strictness::Lenient,
+        }
+    }
+}
+
+/// Whether the statement says IGNORE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ignore {
+    /// It does not.
+    No,
+    /// It does.
+    Yes,
+}
+
+impl From<bool> for Ignore {
+    fn from(ignore: bool) -> Self {
+        if ignore { Ignore::Yes } else { Ignore::No }
+    }
+}
+
+/// What NULL means for a NOT NULL column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NullRule {
+    /// 1048, also in lenient mode: an INSERT of one row.
+    Refuse,
+    /// 1048 in strict mode; else a warning and the type's zero.
+    BySqlMode,
+}
+
+/// Converts a value to what a column stores. Numbers the current row in messages.
+pub(crate) fn assign_column(
+    exec: &mut Exec<'_, '_>,
+    table: &TableDefinition,
+    column: usize,
+    value: Value,
+    strictness: Strictness,
+    null_rule: NullRule,
+) -> Result<Value> {
+    let definition = &table.columns()[column];
+    if value.is_null() {
+        if definition.nullable {
+            return Ok(Value::Null);
+        }
+        let error = Error::new(ER_BAD_NULL_ERROR, &[&definition.name]);
+        if strictness == Strictness::Strict || null_rule == NullRule::Refuse {
+            return Err(error);
+        }
+        exec.session.diagnostics.warn(error.code(), error.message());
+        return Ok(zero_value(&definition.data_type));
+    }
+    let assigned = assign(value, &definition.data_type, &exec.context().convert_context());
+    if let Some(problem) = assigned.problem {
+        let row = exec.session.diagnostics.current_row();
+        let qualified = format!("`{}`.`{}`.`{}`", table.database(), table.name(), definition.name);
+        let message = problem.message(&qualified, &definition.name, row);
+        match (problem.severity, strictness) {
+            (Severity::Warning, Strictness::Strict) => return Err(Error::with_message(problem.code, message)),
+            (Severity::Warning, Strictness::Lenient) => exec.session.diagnostics.warn(problem.code, message),
+            (Severity::Note, _) => exec.session.diagnostics.note(problem.code, message),
+        }
+    }
+    if assigned.value.is_null() && !definition.nullable {
+        return Ok(zero_value(&definition.data_type));
+    }
+    Ok(assigned.value)
+}
+
+/// The value of a column that has no default: 1364 in strict mode, else a warning and the type's zero.
+pub(crate) fn missing_default(
+    exec: &mut Exec<'_, '_>,
+    table: &TableDefinition,
+    column: usize,
+    strictness: Strictness,
+) -> Result<Value> {
+    let definition = &table.columns()[column];
+    let error = Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&definition.name]);
+    if strictness == Strictness::Strict {
+        return Err(error);
+    }
+    exec.session.diagnostics.warn(error.code(), error.message());
+    Ok(match &definition.data_type {
+        DataType::Enum { labels, .. } => Value::Enum(EnumValue { index: 1, labels: labels.clone() }),
+        data_type => zero_value(data_type),
+    })
+}
+
+/// The zero of a type: 0, an empty string, a zero date.
+pub(crate) fn zero_value(data_type: &DataType) -> Value {
+    if data_type.is_text() {
+        return Value::Text(String::new());
+    }
+    if data_type.is_binary_string() {
+        let length = match data_type {
+            DataType::Binary { length } => usize::from(*length),
+            _ => 0,
+        };
+        return Value::Bytes(vec![0; length]);
+    }
+    let zone = paceline_types::TimeZone::utc();
+    let context = paceline_types::convert::ConvertContext {
+        date_modes: DateModes::default(),
+        time_zone: &zone,
+        now: zone.to_local(0),
+    };
+    match data_type {
+        DataType::Set { .. } | DataType::Enum { .. } => assign(Value::Text(String::new()), data_type, &context).value,
+        data_type => assign(Value::Int(0), data_type, &context).value,
+    }
+}
+
+/// Looks whether a row keeps the table's check constraints: 4025.
+pub(crate) fn check_constraints(
+    exec: &mut Exec<'_, '_>,
+    table: &TableDefinition,
+    checks: &[CheckPlan],
+    row: &[Value],
+    ignore: Ignore,
+) -> Result<bool> {
+    for check in checks {
+        if check.condition.eval_truth(row, &mut exec.context())? == Some(false) {
+            let error = Error::new(ER_CONSTRAINT_FAILED, &[&check.name, &table.database(), &table.name()]);
+            if ignore == Ignore::No {
+                return Err(error);
+            }
+            exec.session.diagnostics.warn(error.code(), error.message());
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,73 @@
+//! DELETE, from one table or several.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use super::query::Window;
+use super::row_writer::RowWriter;
+use super::run::Exec;
+use super::update::{collect, for_each_row};
+use super::{Outcome, RowSink};
+use crate::error::Result;
+use crate::plan::{DeletePlan, ResultColumn};
+
+/// Runs a DELETE.
+pub(super) fn execute(
+    exec: &mut Exec<'_, '_>,
+    plan: &DeletePlan,
+    columns: &[ResultColumn],
+    sink: &mut dyn RowSink,
+) -> Result<Outcome> {
+    let select = &*plan.select;
+    let mut writers: Vec<(usize, RowWriter<'_>, HashSet<Vec<u8>>)> = Vec::with_capacity(plan.targets.len());
+    for (table, definition) in &plan.targets {
+        writers.push((*table, RowWriter::for_columns(exec, definition, &[]), HashSet::new()));
+    }
+    if writers.len() > 1 {
+        for (_, writer, _) in &writers {
+            writer.announce(exec);
+        }
+    }
+    if plan.returning.is_some() {
+        sink.columns(columns)?;
+    }
+    let mut deleted = 0;
+    let mut sent = 0;
+    if select.tables.len() == 1 && select.order.is_empty() {
+        let window = Window::new(exec, &select.limit)?;
+        let (_, writer, _) = &mut writers[0];
+        if window.count > 0 {
+            for_each_row(exec, select, &mut |exec, row| {
+                let handle = std::mem::take(&mut exec.runtime.handles[0]);
+                writer.delete(exec, &handle)?;
+                exec.runtime.handles[0] = handle;
+                deleted += 1;
+                if let Some(returning) = &plan.returning {
+                    let values = returning.iter().map(|expr| exec.eval(expr, row)).collect::<Result<Vec<_>>>()?;
+                    sink.row(&values)?;
+                    sent += 1;
+                }
+                Ok(if deleted >= window.count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            })?;
+        }
+    } else {
+        for found in collect(exec, select)? {
+            exec.tick()?;
+            for (table, writer, seen) in &mut writers {
+                let handle = &found.handles[*table];
+                if !handle.present || !seen.insert(handle.key.clone()) {
+                    continue;
+                }
+                writer.delete(exec, handle)?;
+                deleted += 1;
+                if let Some(returning) = &plan.returning {
+                    let values =
+                        returning.iter().map(|expr| exec.eval(expr, &found.row)).collect::<Result<Vec<_>>>()?;
+                    sink.row(&values)?;
+                    sent += 1;
+                }
+            }
+        }
+    }
+    Ok(Outcome { result_set: plan.returning.is_some(), affected_rows: deleted, rows_sent: sent, ..Outcome::default() })
+}

@@ -1,0 +1,391 @@
+//! INSERT and REPLACE.
+
+use std::ops::ControlFlow;
+
+use paceline_storage::Direction;
+use paceline_types::data_type::Sign;
+use paceline_types::{DataType, ErrorCode, Value};
+
+use super::assignment::{
+    Ignore, NullRule, Strictness, assign_column, check_constraints, missing_default,
+};
+use super::row_writer::{Inserted, RowWriter, Updated};
+use super::run::Exec;
+use super::{Outcome, RowSink};
+use crate::catalog::TableDefinition;
+use crate::error::{Error, Result};
+use crate::expr::Expr;
+use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows, ResultColumn};
+use crate::session::SqlMode;
+
+/// What an INSERT has done so far.
+struct Progress {
+    records: u64,
+    copied: u64,
+    updated: u64,
+    deleted: u64,
+    /// The first AUTO_INCREMENT value that was made and went in.
+    generated: Option<u64>,
+    /// The AUTO_INCREMENT value of the last row that went in or was updated.
+    last_value: u64,
+    rows_sent: u64,
+}
+
+/// A running INSERT.
+struct Insertion<'p> {
+    plan: &'p InsertPlan,
+    table: &'p TableDefinition,
+    writer: RowWriter<'p>,
+    strictness: Strictness,
+    ignore: Ignore,
+    null_rule: NullRule,
+    /// Evaluated on: the row being made, and behind it the row that was to be inserted.
+    row: Vec<Value>,
+    progress: Progress,
+    returned: Vec<Value>,
+}
+
+/// Runs an INSERT or REPLACE.
+pub(super) fn execute(
+    exec: &mut Exec<'_, '_>,
+    plan: &InsertPlan,
+    columns: &[ResultColumn],
+    sink: &mut dyn RowSink,
+) -> Result<Outcome> {
+    let ignore = Ignore::from(plan.ignore);
+    let one_row = matches!(&plan.source, InsertRows::Values(rows) if rows.len() == 1);
+    let mut insertion = Insertion {
+        plan,
+        table: &plan.table,
+        writer: RowWriter::new(exec, &plan.table),
+        strictness: Strictness::new(exec, ignore),
+        ignore,
+        null_rule: if one_row && ignore == Ignore::No { NullRule::Refuse } else { NullRule::BySqlMode },
+        row: vec![Value::Null; plan.slot_count],
+        progress: Progress { records: 0, copied: 0, updated: 0, deleted: 0, generated: None, last_value: 0, rows_sent: 0 },
+        returned: Vec::new(),
+    };
+    if plan.returning.is_some() {
+        sink.columns(columns)?;
+    }
+    exec.session.diagnostics.reset_row();
+    match &plan.source {
+        InsertRows::Values(rows) => {
+            for values in rows {
+                insertion.take_values(exec, values)?;
+                insertion.insert(exec, sink)?;
+            }
+        }
+        InsertRows::Query(query) if plan.reads_target => {
+            let mut rows = Vec::new();
+            super::query::run(exec, query, &[], &mut |exec, row| {
+                exec.runtime.memory.charge(super::memory::row_bytes(row))?;
+                rows.push(row.to_vec());
+                Ok(ControlFlow::Continue(()))
+            })?;
+            for row in rows {
+                insertion.take_row(exec, &row)?;
+                insertion.insert(exec, sink)?;
+            }
+        }
+        InsertRows::Query(query) => {
+            super::query::run(exec, query, &[], &mut |exec, row| {
+                insertion.take_row(exec, row)?;
+                insertion.insert(exec, sink)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+    }
+    Ok(insertion.outcome(exec, one_row))
+}
+
+impl Insertion<'_> {
+    /// Fills the row from a list of values.
+    fn take_values(&mut self, exec: &mut Exec<'_, '_>, values: &[Option<Expr>]) -> Result<()> {
+        self.begin_row(exec, values.is_empty())?;
+        for (value, &column) in values.iter().zip(&self.plan.columns) {
+            let value = match value {
+                Some(expr) => exec.eval(expr, &self.row)?,
+                None => {
+                    self.fill_default(exec, column)?;
+                    continue;
+                }
+            };
+            self.assign(exec, column, value)?;
+        }
+        Ok(())
+    }
+
+    /// Fills the row from a row of a query.
+    fn take_row(&mut self, exec: &mut Exec<'_, '_>, values: &[Value]) -> Result<()> {
+        self.begin_row(exec, false)?;
+        for (value, &column) in values.iter().zip(&self.plan.columns) {
+            self.assign(exec, column, value.clone())?;
+        }
+        Ok(())
+    }
+
+    fn begin_row(&mut self, exec: &mut Exec<'_, '_>, all_defaults: bool) -> Result<()> {
+        exec.tick()?;
+        let columns = self.table.columns().len();
+        self.row[..columns].fill(Value::Null);
+        for column in 0..columns {
+            if all_defaults || !self.plan.columns.contains(&column) {
+                self.fill_default(exec, column)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_default(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<()> {
+        self.row[column] = match &self.plan.defaults[column] {
+            DefaultPlan::Value(value) => value.clone(),
+            DefaultPlan::AutoIncrement => Value::Null,
+            DefaultPlan::None => missing_default(exec, self.table, column, self.strictness)?,
+            DefaultPlan::Expr(expr) => {
+                let value = exec.eval(expr, &self.row)?;
+                return self.assign(exec, column, value);
+            }
+        };
+        Ok(())
+    }
+
+    fn assign(&mut self, exec: &mut Exec<'_, '_>, column: usize, value: Value) -> Result<()> {
+        if value.is_null() && self.table.auto_increment_column() == Some(column) {
+            self.row[column] = Value::Null;
+            return Ok(());
+        }
+        self.row[column] = assign_column(exec, self.table, column, value, self.strictness, self.null_rule)?;
+        Ok(())
+    }
+
+    /// Puts the row into the table.
+    fn insert(&mut self, exec: &mut Exec<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
+        self.progress.records += 1;
+        let generated = self.generate(exec)?;
+        let columns = self.table.columns().len();
+        if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
+            loop {
+                match self.writer.insert(exec, &self.row[..columns])? {
+                    Inserted::Done => {
+                        self.progress.copied += 1;
+                        self.note_value(generated);
+                        self.send(exec, sink)?;
+                        break;
+                    }
+                    Inserted::Duplicate { row_key, .. } if self.plan.replace => {
+                        if let Some(old) = self.writer.conflicting_row(exec, &row_key)? {
+                            self.writer.delete(exec, &old)?;
+                            self.progress.deleted += 1;
+                        }
+                    }
+                    Inserted::Duplicate { row_key, .. } if !self.plan.on_duplicate.is_empty() => {
+                        if self.update_existing(exec, &row_key)? {
+                            self.send(exec, sink)?;
+                            break;
+                        }
+                    }
+                    Inserted::Duplicate { index, .. } => {
+                        let error = self.writer.duplicate_error(exec, index, &self.row[..columns]);
+                        if self.ignore == Ignore::No {
+                            return Err(error);
+                        }
+                        exec.session.diagnostics.warn(error.code(), error.message());
+                        break;
+                    }
+                }
+            }
+        }
+        exec.session.diagnostics.next_row();
+        Ok(())
+    }
+
+    fn note_value(&mut self, generated: Option<u64>) {
+        if self.progress.generated.is_none() {
+            self.progress.generated = generated;
+        }
+        if let Some(column) = self.table.auto_increment_column() {
+            self.progress.last_value = unsigned(&self.row[column]).unwrap_or(0);
+        }
+    }
+
+    /// RETURNING.
+    fn send(&mut self, exec: &mut Exec<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
+        let Some(returning) = &self.plan.returning else { return Ok(()) };
+        self.returned.clear();
+        for expr in returning {
+            self.returned.push(exec.eval(expr, &self.row)?);
+        }
+        self.progress.rows_sent += 1;
+        sink.row(&self.returned)
+    }
+
+    /// ON DUPLICATE KEY UPDATE. False if the row has gone meanwhile.
+    fn update_existing(&mut self, exec: &mut Exec<'_, '_>, row_key: &[u8]) -> Result<bool> {
+        let Some(old) = self.writer.conflicting_row(exec, row_key)? else { return Ok(false) };
+        let columns = self.table.columns().len();
+        let existing = self.table.schema().decode_row(&old.image)?;
+        let (current, rest) = self.row.split_at_mut(columns);
+        for ((current, new), existing) in current.iter_mut().zip(rest).zip(existing) {
+            *new = std::mem::replace(current, existing);
+        }
+        let before: Vec<Value> = self.row[..columns].to_vec();
+        for AssignmentPlan { column, value } in &self.plan.on_duplicate {
+            let value = exec.eval(value, &self.row)?;
+            self.row[*column] = assign_column(exec, self.table, *column, value, self.strictness, NullRule::BySqlMode)?;
+        }
+        if self.row[..columns] != before[..] {
+            for AssignmentPlan { column, value } in &self.plan.on_update {
+                let value = exec.eval(value, &self.row)?;
+                self.row[*column] = assign_column(exec, self.table, *column, value, self.strictness, NullRule::BySqlMode)?;
+            }
+        }
+        if !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
+            return Ok(true);
+        }
+        match self.writer.update(exec, &old, &self.row[..columns])? {
+            Updated::Unchanged => {}
+            Updated::Changed => {
+                self.progress.updated += 1;
+                self.progress.copied += 1;
+                if let Some(column) = self.table.auto_increment_column() {
+                    self.progress.last_value = unsigned(&self.row[column]).unwrap_or(0);
+                    self.observe(exec, column)?;
+                }
+            }
+            Updated::Duplicate(index) => {
+                let error = self.writer.duplicate_error(exec, index, &self.row[..columns]);
+                if self.ignore == Ignore::No {
+                    return Err(error);
+                }
+                exec.session.diagnostics.warn(error.code(), error.message());
+            }
+        }
+        Ok(true)
+    }
+
+    /// Gives the AUTO_INCREMENT column its value where the row has none; tells the one that was made.
+    fn generate(&mut self, exec: &mut Exec<'_, '_>) -> Result<Option<u64>> {
+        let Some(column) = self.table.auto_increment_column() else { return Ok(None) };
+        let keep_zero = exec.session.settings.sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let wanted = match &self.row[column] {
+            Value::Null => true,
+            value => !keep_zero && is_zero(value),
+        };
+        if !wanted {
+            self.observe(exec, column)?;
+            return Ok(None);
+        }
+        let value = match exec.session.statement.insert_id.take() {
+            Some(value) => {
+                self.find_next(exec, column)?;
+                self.table.auto_increment().observe(value);
+                value
+            }
+            None => self.next_value(exec, column)?,
+        };
+        self.row[column] = match &self.table.columns()[column].data_type {
+            DataType::Integer(integer) if integer.sign == Sign::Unsigned => Value::UInt(value),
+            DataType::Integer(_) => Value::Int(value as i64),
+            DataType::Float(_) => Value::Float(value as f32),
+            _ => Value::Double(value as f64),
+        };
+        Ok(Some(value))
+    }
+
+    fn observe(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<()> {
+        if let Some(value) = unsigned(&self.row[column]) {
+            self.find_next(exec, column)?;
+            self.table.auto_increment().observe(value);
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the counter knows where the data ends.
+    fn find_next(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<()> {
+        let table = self.table;
+        table.auto_increment().next(table.auto_increment_start, || highest_value(exec, table, column))?;
+        Ok(())
+    }
+
+    fn next_value(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<u64> {
+        self.find_next(exec, column)?;
+        let settings = &exec.session.settings;
+        let max = match &self.table.columns()[column].data_type {
+            DataType::Integer(integer) if integer.sign == Sign::Unsigned => integer.width.unsigned_max(),
+            DataType::Integer(integer) => integer.width.signed_range().1 as u64,
+            DataType::Float(_) => 1 << 24,
+            _ => 1 << 53,
+        };
+        let increment = settings.auto_increment_increment.max(1);
+        let counter = self.table.auto_increment();
+        counter.reserve(1, increment, settings.auto_increment_offset, max).ok_or_else(|| {
+            let row = exec.session.diagnostics.current_row();
+            let name = &self.table.columns()[column].name;
+            // HA_ERR_AUTOINC_ERANGE, as MariaDB numbers it.
+            Error::with_message(ErrorCode::from_number(167), format!("Out of range value for column '{name}' at row {row}"))
+        })
+    }
+
+    fn outcome(self, exec: &mut Exec<'_, '_>, one_row: bool) -> Outcome {
+        let progress = self.progress;
+        if let Some(generated) = progress.generated {
+            exec.session.last_insert_id = generated;
+        }
+        let explicit = exec.session.statement.explicit_last_insert_id;
+        let last_insert_id = match (progress.generated, explicit) {
+            (Some(generated), _) => generated,
+            (None, Some(explicit)) => explicit,
+            (None, None) if progress.copied + progress.deleted > 0 => progress.last_value,
+            (None, None) => 0,
+        };
+        let duplicates = match self.ignore {
+            Ignore::Yes => progress.records - progress.copied,
+            Ignore::No => progress.deleted + progress.updated,
+        };
+        let warnings = exec.session.diagnostics.warning_count();
+        let info = match one_row {
+            true => String::new(),
+            false => format!("Records: {}  Duplicates: {duplicates}  Warnings: {warnings}", progress.records),
+        };
+        Outcome {
+            result_set: self.plan.returning.is_some(),
+            affected_rows: progress.copied + progress.deleted + progress.updated,
+            last_insert_id,
+            info,
+            rows_sent: progress.rows_sent,
+        }
+    }
+}
+
+fn unsigned(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        Value::UInt(number) => Some(*number),
+        Value::Double(number) if *number >= 0.0 => Some(*number as u64),
+        Value::Float(number) if *number >= 0.0 => Some(*number as u64),
+        _ => None,
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Float(number) => *number == 0.0,
+        Value::Double(number) => *number == 0.0,
+        value => unsigned(value) == Some(0),
+    }
+}
+
+/// The highest AUTO_INCREMENT value in the newest state; 0 for none.
+fn highest_value(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<u64> {
+    let schema = table.schema();
+    let Some(index) = table.indexes().iter().position(|index| index.parts[0].column == column) else { return Ok(0) };
+    let transaction = &mut *exec.runtime.transaction;
+    let mut scan = transaction.scan_newest(schema.indexes()[index].id.range(), Direction::Backward)?;
+    let Some(entry) = scan.next()? else { return Ok(0) };
+    let mut row_key = Vec::new();
+    schema.append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
+    let Some(row) = transaction.probe_newest(&row_key)? else { return Ok(0) };
+    let value = schema.image(row.payload()).column(column)?.into_owned();
+    Ok(unsigned(&value).unwrap_or(0))
+}

@@ -1,0 +1,208 @@
+//! UPDATE, of one table or several.
+//!
+//! Rows are changed as they are found, where that cannot lead the search to rows that the statement has already changed; else they are collected
+//! first: with ORDER BY, with several tables, or when a column of the index that is searched changes.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use paceline_storage::Clustered;
+use paceline_types::Value;
+
+use super::assignment::{Ignore, NullRule, Strictness, assign_column, check_constraints};
+use super::join::join;
+use super::query::{Window, sort_key};
+use super::row_writer::{RowWriter, Updated};
+use super::run::{Exec, RowHandle};
+use super::{AffectedRows, Outcome};
+use crate::error::Result;
+use crate::plan::tree::{AccessPath, SelectPlan, StepSource};
+use crate::plan::{UpdatePlan, UpdateTarget};
+
+/// A table while it is updated.
+struct Target<'p> {
+    plan: &'p UpdateTarget,
+    writer: RowWriter<'p>,
+    /// With several tables: the rows that were dealt with.
+    seen: HashSet<Vec<u8>>,
+}
+
+/// A running UPDATE.
+struct Updating<'p> {
+    targets: Vec<Target<'p>>,
+    several: bool,
+    strictness: Strictness,
+    ignore: Ignore,
+    matched: u64,
+    changed: u64,
+}
+
+/// A row that was found, to be changed later.
+pub(super) struct Found {
+    pub key: Vec<u8>,
+    pub row: Vec<Value>,
+    pub handles: Vec<RowHandle>,
+}
+
+/// Runs an UPDATE.
+pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: AffectedRows) -> Result<Outcome> {
+    let select = &*plan.select;
+    let ignore = Ignore::from(plan.ignore);
+    let mut targets = Vec::with_capacity(plan.targets.len());
+    for target in &plan.targets {
+        let columns: Vec<usize> =
+            target.assignments.iter().chain(&target.on_update).map(|assignment| assignment.column).collect();
+        let writer = RowWriter::for_columns(exec, &target.definition, &columns);
+        targets.push(Target { plan: target, writer, seen: HashSet::new() });
+    }
+    let several = select.tables.len() > 1;
+    if plan.targets.len() > 1 {
+        for target in &targets {
+            target.writer.announce(exec);
+        }
+    }
+    let mut updating =
+        Updating { targets, several, strictness: Strictness::new(exec, ignore), ignore, matched: 0, changed: 0 };
+    exec.session.diagnostics.reset_row();
+    if select.order.is_empty() && !several && !moves(plan) {
+        let window = Window::new(exec, &select.limit)?;
+        if window.count > 0 {
+            for_each_row(exec, select, &mut |exec, row| {
+                let handle = std::mem::take(&mut exec.runtime.handles[0]);
+                updating.update_row(exec, 0, row, &handle)?;
+                exec.runtime.handles[0] = handle;
+                exec.session.diagnostics.next_row();
+                Ok(if updating.matched >= window.count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            })?;
+        }
+    } else {
+        for mut found in collect(exec, select)? {
+            for number in 0..updating.targets.len() {
+                let handle = std::mem::take(&mut found.handles[updating.targets[number].plan.table]);
+                if handle.present {
+                    updating.update_row(exec, number, &mut found.row, &handle)?;
+                    found.handles[updating.targets[number].plan.table] = handle;
+                }
+            }
+            exec.session.diagnostics.next_row();
+        }
+    }
+    let warnings = exec.session.diagnostics.warning_count();
+    let info = format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", updating.matched, updating.changed);
+    let affected_rows = match affected {
+        AffectedRows::Changed => updating.changed,
+        AffectedRows::Found => updating.matched,
+    };
+    let last_insert_id = exec.session.statement.explicit_last_insert_id.unwrap_or(0);
+    Ok(Outcome { affected_rows, last_insert_id, info, ..Outcome::default() })
+}
+
+/// Calls `visit` with each row that the conditions let pass; where it is stands in the runtime's handles.
+pub(super) fn for_each_row(
+    exec: &mut Exec<'_, '_>,
+    select: &SelectPlan,
+    visit: &mut dyn FnMut(&mut Exec<'_, '_>, &mut [Value]) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    exec.runtime.handles = vec![RowHandle::default(); select.tables.len()];
+    let mut row = vec![Value::Null; select.slot_count];
+    if select.impossible.is_some() || !exec.all_true(&select.constant_conditions, &row)? {
+        return Ok(());
+    }
+    let _ = join(exec, select, &select.steps, &mut row, visit)?;
+    Ok(())
+}
+
+/// Finds all rows, in order and cut to the limit, before anything is changed.
+pub(super) fn collect(exec: &mut Exec<'_, '_>, select: &SelectPlan) -> Result<Vec<Found>> {
+    let window = Window::new(exec, &select.limit)?;
+    let mut found: Vec<Found> = Vec::new();
+    if window.count == 0 {
+        return Ok(found);
+    }
+    for_each_row(exec, select, &mut |exec, row| {
+        let key = sort_key(exec, &select.order, &select.projection, &[], row)?;
+        let handles = exec.runtime.handles.clone();
+        let bytes: usize = handles.iter().map(|handle| handle.key.len() + handle.image.len() + 64).sum();
+        exec.runtime.memory.charge(super::memory::row_bytes(row) + bytes + key.len())?;
+        found.push(Found { key, row: row.to_vec(), handles });
+        let enough = select.order.is_empty() && found.len() as u64 >= window.count;
+        Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    if !select.order.is_empty() {
+        found.sort_by(|left, right| left.key.cmp(&right.key));
+        found.truncate(usize::try_from(window.count).unwrap_or(usize::MAX));
+    }
+    Ok(found)
+}
+
+/// Whether the statement may move a row to a place of its index that is still to be searched.
+fn moves(plan: &UpdatePlan) -> bool {
+    let [step] = &plan.select.steps[..] else { return true };
+    let (StepSource::Table(access), [target]) = (&step.source, &plan.targets[..]) else { return true };
+    let index = match &access.path {
+        // One scan sees what was there when it began.
+        AccessPath::All | AccessPath::Index { .. } | AccessPath::Lookup { .. } => return false,
+        AccessPath::Range { index, .. } => *index,
+        AccessPath::Hash { .. } => return true,
+    };
+    let definition = &target.definition;
+    let clustered = match definition.schema().clustered() {
+        Clustered::Key(index) => definition.indexes()[index].parts.as_slice(),
+        Clustered::RowId(_) => &[],
+    };
+    let mut parts = definition.indexes()[index].parts.iter().chain(clustered);
+    let mut assigned = target.assignments.iter().chain(&target.on_update);
+    parts.any(|part| assigned.any(|assignment| assignment.column == part.column))
+}
+
+impl Updating<'_> {
+    /// Changes one table's row.
+    fn update_row(&mut self, exec: &mut Exec<'_, '_>, number: usize, row: &mut [Value], handle: &RowHandle) -> Result<()> {
+        let target = &mut self.targets[number];
+        if self.several && !target.seen.insert(handle.key.clone()) {
+            return Ok(());
+        }
+        self.matched += 1;
+        let definition = &*target.plan.definition;
+        let slots = {
+            let start = target.plan.base;
+            start..start + definition.columns().len()
+        };
+        for assignment in &target.plan.assignments {
+            let value = exec.eval(&assignment.value, row)?;
+            let value =
+                assign_column(exec, definition, assignment.column, value, self.strictness, NullRule::BySqlMode)?;
+            row[slots.start + assignment.column] = value;
+        }
+        if !target.plan.on_update.is_empty() && !same_image(definition, &row[slots.clone()], &handle.image)? {
+            for assignment in &target.plan.on_update {
+                let value = exec.eval(&assignment.value, row)?;
+                let value =
+                    assign_column(exec, definition, assignment.column, value, self.strictness, NullRule::BySqlMode)?;
+                row[slots.start + assignment.column] = value;
+            }
+        }
+        let values = &row[slots.clone()];
+        if !check_constraints(exec, definition, &target.plan.checks, values, self.ignore)? {
+            return Ok(());
+        }
+        match target.writer.update(exec, handle, values)? {
+            Updated::Unchanged => {}
+            Updated::Changed => self.changed += 1,
+            Updated::Duplicate(index) => {
+                let error = target.writer.duplicate_error(exec, index, values);
+                if self.ignore == Ignore::No {
+                    return Err(error);
+                }
+                exec.session.diagnostics.warn(error.code(), error.message());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn same_image(definition: &crate::catalog::TableDefinition, values: &[Value], image: &[u8]) -> Result<bool> {
+    let mut encoded = Vec::with_capacity(image.len());
+    definition.schema().encode_row(values, &mut encoded)?;
+    Ok(encoded == image)
+}
