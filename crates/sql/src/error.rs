@@ -87,3 +87,14 @@ impl From<paceline_storage::Error> for Error {
         Self::with_message(code, error.to_string())
     }
 }
+
+impl From<paceline_txn::Error> for Error {
+    fn from(error: paceline_txn::Error) -> Self {
+        use paceline_txn::Error as Transaction;
+        let code = error.error_code();
+        match &error {
+            Transaction::Interrupted(_) | Transaction::RolledBack | Transaction::ReadOnlyTransaction => Self::new(code, &[]),
+            _ => Self::with_message(code, error.to_string()),
+        }
+    }
+}

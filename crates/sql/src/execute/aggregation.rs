@@ -31,7 +31,11 @@ impl Group {
     fn new(aggregation: &Aggregation, row: &[Value], keys: usize) -> Self {
         Group {
             kept: aggregation.kept.iter().map(|&slot| row[slot].clone()).collect(),
-            accumulators: aggregation.aggregates.iter().map(|(aggregate, _)| aggregate.accumulator()).collect(),
+            accumulators: aggregation
+                .aggregates
+                .iter()
+                .map(|(aggregate, _)| aggregate.accumulator())
+                .collect(),
             keys,
         }
     }
@@ -52,7 +56,11 @@ impl Group {
             row[*slot] = accumulator.finish(aggregate, &mut exec.context())?;
         }
         for (number, slot) in aggregation.group_slots.iter().enumerate() {
-            row[*slot] = if number < self.keys { exec.eval(&aggregation.groups[number], row)? } else { Value::Null };
+            row[*slot] = if number < self.keys {
+                exec.eval(&aggregation.groups[number], row)?
+            } else {
+                Value::Null
+            };
         }
         Ok(())
     }
@@ -99,7 +107,12 @@ pub(crate) fn aggregate(
     }
 }
 
-fn group_key(exec: &mut Exec<'_, '_>, aggregation: &Aggregation, row: &[Value], key: &mut Vec<u8>) -> Result<()> {
+fn group_key(
+    exec: &mut Exec<'_, '_>,
+    aggregation: &Aggregation,
+    row: &[Value],
+    key: &mut Vec<u8>,
+) -> Result<()> {
     key.clear();
     for group in &aggregation.groups {
         let value = group.eval_ref(row, &mut exec.context())?;
@@ -158,7 +171,14 @@ fn hashed(
     let _ = join(exec, plan, &plan.steps, row, &mut |exec, row| {
         if !aggregation.rollup {
             group_key(exec, aggregation, row, &mut key)?;
-            add_to_group(exec, aggregation, &mut groups, &key, aggregation.groups.len(), row)?;
+            add_to_group(
+                exec,
+                aggregation,
+                &mut groups,
+                &key,
+                aggregation.groups.len(),
+                row,
+            )?;
             return Ok(ControlFlow::Continue(()));
         }
         key.clear();
@@ -170,7 +190,14 @@ fn hashed(
             let value = group.eval_ref(row, &mut exec.context())?;
             temporary_key::append(&value, &group.ty, &mut key);
         }
-        add_to_group(exec, aggregation, &mut groups, &key, aggregation.groups.len(), row)?;
+        add_to_group(
+            exec,
+            aggregation,
+            &mut groups,
+            &key,
+            aggregation.groups.len(),
+            row,
+        )?;
         Ok(ControlFlow::Continue(()))
     })?;
     let mut sorted: Vec<(Vec<u8>, Group)> = groups.into_iter().collect();
@@ -198,7 +225,9 @@ fn add_to_group(
     }
     let mut group = Group::new(aggregation, row, keys);
     let bytes: usize = group.kept.iter().map(value_bytes).sum();
-    exec.runtime.memory.charge(key.len() + bytes + 64 * aggregation.aggregates.len() + 96)?;
+    exec.runtime
+        .memory
+        .charge(key.len() + bytes + 64 * aggregation.aggregates.len() + 96)?;
     group.add(exec, aggregation, row)?;
     groups.insert(key.to_vec(), group);
     Ok(())

@@ -80,7 +80,9 @@ pub(crate) fn assign_column(
         let qualified = format!("`{}`.`{}`.`{}`", table.database(), table.name(), definition.name);
         let message = problem.message(&qualified, &definition.name, row);
         match (problem.severity, strictness) {
-            (Severity::Warning, Strictness::Strict) => return Err(Error::with_message(problem.code, message)),
+            (Severity::Warning, Strictness::Strict) => {
+                return Err(Error::with_message(problem.code, message));
+            }
             (Severity::Warning, Strictness::Lenient) => exec.session.diagnostics.warn(problem.code, message),
             (Severity::Note, _) => exec.session.diagnostics.note(problem.code, message),
         }
@@ -105,7 +107,10 @@ pub(crate) fn missing_default(
     }
     exec.session.diagnostics.warn(error.code(), error.message());
     Ok(match &definition.data_type {
-        DataType::Enum { labels, .. } => Value::Enum(EnumValue { index: 1, labels: labels.clone() }),
+        DataType::Enum { labels, .. } => Value::Enum(EnumValue {
+            index: 1,
+            labels: labels.clone(),
+        }),
         data_type => zero_value(data_type),
     })
 }
@@ -122,14 +127,16 @@ pub(crate) fn zero_value(data_type: &DataType) -> Value {
         };
         return Value::Bytes(vec![0; length]);
     }
-    let zone = paceline_types::TimeZone::utc();
+    let zone = paceline_types::TimeZone::UTC;
     let context = paceline_types::convert::ConvertContext {
         date_modes: DateModes::default(),
         time_zone: &zone,
         now: zone.to_local(0),
     };
     match data_type {
-        DataType::Set { .. } | DataType::Enum { .. } => assign(Value::Text(String::new()), data_type, &context).value,
+        DataType::Set { .. } | DataType::Enum { .. } => {
+            assign(Value::Text(String::new()), data_type, &context).value
+        }
         data_type => assign(Value::Int(0), data_type, &context).value,
     }
 }
@@ -144,7 +151,10 @@ pub(crate) fn check_constraints(
 ) -> Result<bool> {
     for check in checks {
         if check.condition.eval_truth(row, &mut exec.context())? == Some(false) {
-            let error = Error::new(ER_CONSTRAINT_FAILED, &[&check.name, &table.database(), &table.name()]);
+            let error = Error::new(
+                ER_CONSTRAINT_FAILED,
+                &[&check.name, &table.database(), &table.name()],
+            );
             if ignore == Ignore::No {
                 return Err(error);
             }

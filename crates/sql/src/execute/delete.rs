@@ -21,7 +21,11 @@ pub(super) fn execute(
     let select = &*plan.select;
     let mut writers: Vec<(usize, RowWriter<'_>, HashSet<Vec<u8>>)> = Vec::with_capacity(plan.targets.len());
     for (table, definition) in &plan.targets {
-        writers.push((*table, RowWriter::for_columns(exec, definition, &[]), HashSet::new()));
+        writers.push((
+            *table,
+            RowWriter::for_columns(exec, definition, &[]),
+            HashSet::new(),
+        ));
     }
     if writers.len() > 1 {
         for (_, writer, _) in &writers {
@@ -43,11 +47,18 @@ pub(super) fn execute(
                 exec.runtime.handles[0] = handle;
                 deleted += 1;
                 if let Some(returning) = &plan.returning {
-                    let values = returning.iter().map(|expr| exec.eval(expr, row)).collect::<Result<Vec<_>>>()?;
+                    let values = returning
+                        .iter()
+                        .map(|expr| exec.eval(expr, row))
+                        .collect::<Result<Vec<_>>>()?;
                     sink.row(&values)?;
                     sent += 1;
                 }
-                Ok(if deleted >= window.count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                Ok(if deleted >= window.count {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
             })?;
         }
     } else {
@@ -61,13 +72,20 @@ pub(super) fn execute(
                 writer.delete(exec, handle)?;
                 deleted += 1;
                 if let Some(returning) = &plan.returning {
-                    let values =
-                        returning.iter().map(|expr| exec.eval(expr, &found.row)).collect::<Result<Vec<_>>>()?;
+                    let values = returning
+                        .iter()
+                        .map(|expr| exec.eval(expr, &found.row))
+                        .collect::<Result<Vec<_>>>()?;
                     sink.row(&values)?;
                     sent += 1;
                 }
             }
         }
     }
-    Ok(Outcome { result_set: plan.returning.is_some(), affected_rows: deleted, rows_sent: sent, ..Outcome::default() })
+    Ok(Outcome {
+        result_set: plan.returning.is_some(),
+        affected_rows: deleted,
+        rows_sent: sent,
+        ..Outcome::default()
+    })
 }

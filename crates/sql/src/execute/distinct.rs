@@ -18,7 +18,10 @@ pub(crate) struct Distinct<'p> {
 impl<'p> Distinct<'p> {
     /// None yet; rows have columns of these types.
     pub fn new(types: &'p [ExprType]) -> Self {
-        Distinct { types, seen: HashSet::new() }
+        Distinct {
+            types,
+            seen: HashSet::new(),
+        }
     }
 
     /// Whether no equal row came before.

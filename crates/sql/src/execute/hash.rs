@@ -34,14 +34,17 @@ pub(crate) fn append_key(value: &Value, by: &Comparison, out: &mut Vec<u8>) -> b
         Comparison::Bytes => ExprType::bytes(255),
         Comparison::DateTime => ExprType::datetime(6),
         Comparison::Time => ExprType::time(6),
+        Comparison::Dynamic(_) => return false,
     };
     match (by, value) {
         (Comparison::Text(_), Value::Text(_)) => temporary_key::append(value, &ty, out),
         (Comparison::Text(_), other) => {
-            let text = paceline_types::text::to_string(&other.as_ref(), &paceline_types::TimeZone::utc());
+            let text = paceline_types::text::to_string(&other.as_ref(), &paceline_types::TimeZone::UTC);
             temporary_key::append(&Value::Text(text), &ty, out);
         }
-        (Comparison::Bytes, Value::Text(text)) => temporary_key::append(&Value::Bytes(text.clone().into_bytes()), &ty, out),
+        (Comparison::Bytes, Value::Text(text)) => {
+            temporary_key::append(&Value::Bytes(text.clone().into_bytes()), &ty, out)
+        }
         _ => temporary_key::append(value, &ty, out),
     }
     true

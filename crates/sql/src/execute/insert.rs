@@ -6,9 +6,7 @@ use paceline_storage::Direction;
 use paceline_types::data_type::Sign;
 use paceline_types::{DataType, ErrorCode, Value};
 
-use super::assignment::{
-    Ignore, NullRule, Strictness, assign_column, check_constraints, missing_default,
-};
+use super::assignment::{Ignore, NullRule, Strictness, assign_column, check_constraints, missing_default};
 use super::row_writer::{Inserted, RowWriter, Updated};
 use super::run::Exec;
 use super::{Outcome, RowSink};
@@ -60,9 +58,21 @@ pub(super) fn execute(
         writer: RowWriter::new(exec, &plan.table),
         strictness: Strictness::new(exec, ignore),
         ignore,
-        null_rule: if one_row && ignore == Ignore::No { NullRule::Refuse } else { NullRule::BySqlMode },
+        null_rule: if one_row && ignore == Ignore::No {
+            NullRule::Refuse
+        } else {
+            NullRule::BySqlMode
+        },
         row: vec![Value::Null; plan.slot_count],
-        progress: Progress { records: 0, copied: 0, updated: 0, deleted: 0, generated: None, last_value: 0, rows_sent: 0 },
+        progress: Progress {
+            records: 0,
+            copied: 0,
+            updated: 0,
+            deleted: 0,
+            generated: None,
+            last_value: 0,
+            rows_sent: 0,
+        },
         returned: Vec::new(),
     };
     if plan.returning.is_some() {
@@ -211,7 +221,9 @@ impl Insertion<'_> {
 
     /// RETURNING.
     fn send(&mut self, exec: &mut Exec<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
-        let Some(returning) = &self.plan.returning else { return Ok(()) };
+        let Some(returning) = &self.plan.returning else {
+            return Ok(());
+        };
         self.returned.clear();
         for expr in returning {
             self.returned.push(exec.eval(expr, &self.row)?);
@@ -222,7 +234,9 @@ impl Insertion<'_> {
 
     /// ON DUPLICATE KEY UPDATE. False if the row has gone meanwhile.
     fn update_existing(&mut self, exec: &mut Exec<'_, '_>, row_key: &[u8]) -> Result<bool> {
-        let Some(old) = self.writer.conflicting_row(exec, row_key)? else { return Ok(false) };
+        let Some(old) = self.writer.conflicting_row(exec, row_key)? else {
+            return Ok(false);
+        };
         let columns = self.table.columns().len();
         let existing = self.table.schema().decode_row(&old.image)?;
         let (current, rest) = self.row.split_at_mut(columns);
@@ -232,12 +246,26 @@ impl Insertion<'_> {
         let before: Vec<Value> = self.row[..columns].to_vec();
         for AssignmentPlan { column, value } in &self.plan.on_duplicate {
             let value = exec.eval(value, &self.row)?;
-            self.row[*column] = assign_column(exec, self.table, *column, value, self.strictness, NullRule::BySqlMode)?;
+            self.row[*column] = assign_column(
+                exec,
+                self.table,
+                *column,
+                value,
+                self.strictness,
+                NullRule::BySqlMode,
+            )?;
         }
         if self.row[..columns] != before[..] {
             for AssignmentPlan { column, value } in &self.plan.on_update {
                 let value = exec.eval(value, &self.row)?;
-                self.row[*column] = assign_column(exec, self.table, *column, value, self.strictness, NullRule::BySqlMode)?;
+                self.row[*column] = assign_column(
+                    exec,
+                    self.table,
+                    *column,
+                    value,
+                    self.strictness,
+                    NullRule::BySqlMode,
+                )?;
             }
         }
         if !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
@@ -266,8 +294,14 @@ impl Insertion<'_> {
 
     /// Gives the AUTO_INCREMENT column its value where the row has none; tells the one that was made.
     fn generate(&mut self, exec: &mut Exec<'_, '_>) -> Result<Option<u64>> {
-        let Some(column) = self.table.auto_increment_column() else { return Ok(None) };
-        let keep_zero = exec.session.settings.sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let Some(column) = self.table.auto_increment_column() else {
+            return Ok(None);
+        };
+        let keep_zero = exec
+            .session
+            .settings
+            .sql_mode
+            .contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         let wanted = match &self.row[column] {
             Value::Null => true,
             value => !keep_zero && is_zero(value),
@@ -304,7 +338,9 @@ impl Insertion<'_> {
     /// Makes sure that the counter knows where the data ends.
     fn find_next(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<()> {
         let table = self.table;
-        table.auto_increment().next(table.auto_increment_start, || highest_value(exec, table, column))?;
+        table
+            .auto_increment()
+            .next(table.auto_increment_start, || highest_value(exec, table, column))?;
         Ok(())
     }
 
@@ -319,12 +355,17 @@ impl Insertion<'_> {
         };
         let increment = settings.auto_increment_increment.max(1);
         let counter = self.table.auto_increment();
-        counter.reserve(1, increment, settings.auto_increment_offset, max).ok_or_else(|| {
-            let row = exec.session.diagnostics.current_row();
-            let name = &self.table.columns()[column].name;
-            // HA_ERR_AUTOINC_ERANGE, as MariaDB numbers it.
-            Error::with_message(ErrorCode::from_number(167), format!("Out of range value for column '{name}' at row {row}"))
-        })
+        counter
+            .reserve(1, increment, settings.auto_increment_offset, max)
+            .ok_or_else(|| {
+                let row = exec.session.diagnostics.current_row();
+                let name = &self.table.columns()[column].name;
+                // HA_ERR_AUTOINC_ERANGE, as MariaDB numbers it.
+                Error::with_message(
+                    ErrorCode::from_number(167),
+                    format!("Out of range value for column '{name}' at row {row}"),
+                )
+            })
     }
 
     fn outcome(self, exec: &mut Exec<'_, '_>, one_row: bool) -> Outcome {
@@ -346,7 +387,10 @@ impl Insertion<'_> {
         let warnings = exec.session.diagnostics.warning_count();
         let info = match one_row {
             true => String::new(),
-            false => format!("Records: {}  Duplicates: {duplicates}  Warnings: {warnings}", progress.records),
+            false => format!(
+                "Records: {}  Duplicates: {duplicates}  Warnings: {warnings}",
+                progress.records
+            ),
         };
         Outcome {
             result_set: self.plan.returning.is_some(),
@@ -379,13 +423,21 @@ fn is_zero(value: &Value) -> bool {
 /// The highest AUTO_INCREMENT value in the newest state; 0 for none.
 fn highest_value(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<u64> {
     let schema = table.schema();
-    let Some(index) = table.indexes().iter().position(|index| index.parts[0].column == column) else { return Ok(0) };
+    let Some(index) = table
+        .indexes()
+        .iter()
+        .position(|index| index.parts[0].column == column)
+    else {
+        return Ok(0);
+    };
     let transaction = &mut *exec.runtime.transaction;
     let mut scan = transaction.scan_newest(schema.indexes()[index].id.range(), Direction::Backward)?;
     let Some(entry) = scan.next()? else { return Ok(0) };
     let mut row_key = Vec::new();
     schema.append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
-    let Some(row) = transaction.probe_newest(&row_key)? else { return Ok(0) };
+    let Some(row) = transaction.probe_newest(&row_key)? else {
+        return Ok(0);
+    };
     let value = schema.image(row.payload()).column(column)?.into_owned();
     Ok(unsigned(&value).unwrap_or(0))
 }

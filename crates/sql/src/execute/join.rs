@@ -20,7 +20,9 @@ pub(crate) fn join(
     row: &mut [Value],
     emit: Emit<'_>,
 ) -> Result<ControlFlow<()>> {
-    let Some((step, rest)) = steps.split_first() else { return emit(exec, row) };
+    let Some((step, rest)) = steps.split_first() else {
+        return emit(exec, row);
+    };
     let mut matched = false;
     let semi = step.kind == JoinKind::Semi;
     // A semi-join's break ends this table only.
@@ -47,7 +49,11 @@ pub(crate) fn join(
         }
     };
     if semi {
-        return Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+        return Ok(if done {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        });
     }
     if flow.is_break() || matched || step.kind != JoinKind::Left {
         return Ok(flow);

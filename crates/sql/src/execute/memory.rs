@@ -26,11 +26,6 @@ impl Budget {
         }
         Ok(())
     }
-
-    /// Gives them back.
-    pub fn release(&mut self, bytes: usize) {
-        self.used = self.used.saturating_sub(bytes);
-    }
 }
 
 /// The bytes that a value takes, its own place included.

@@ -26,7 +26,6 @@ mod join;
 mod memory;
 mod point;
 mod query;
-mod range_scan;
 mod row_codec;
 mod row_writer;
 mod run;
@@ -44,7 +43,7 @@ pub use memory::{SORT_MEMORY_MAX, STATEMENT_MEMORY_MAX};
 
 use crate::catalog::Catalog;
 use crate::error::Result;
-use crate::plan::{Plan, PlanKind, ResultColumn};
+use crate::plan::{Plan, ResultColumn};
 use crate::session::SessionContext;
 
 /// Where the rows of a result go.
@@ -122,9 +121,4 @@ pub fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn R
         return Ok(outcome);
     }
     run::execute(plan, context, sink)
-}
-
-/// Whether a plan has work beyond the expressions of its own.
-pub(crate) fn is_explain(plan: &Plan) -> bool {
-    matches!(plan.kind, PlanKind::Explain(_))
 }

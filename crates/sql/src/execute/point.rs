@@ -14,8 +14,12 @@ pub(super) fn try_execute(
     context: &mut ExecutionContext<'_>,
     sink: &mut dyn RowSink,
 ) -> Result<Option<Outcome>> {
-    let PlanKind::Query(statement) = &plan.kind else { return Ok(None) };
-    let Some(point) = &statement.point else { return Ok(None) };
+    let PlanKind::Query(statement) = &plan.kind else {
+        return Ok(None);
+    };
+    let Some(point) = &statement.point else {
+        return Ok(None);
+    };
     if context.transaction.reads_lock() {
         return Ok(None);
     }
@@ -35,7 +39,11 @@ pub(super) fn try_execute(
         Ok(sent) => {
             context.transaction.end_statement()?;
             context.session.found_rows = sent;
-            Ok(Some(Outcome { result_set: true, rows_sent: sent, ..Outcome::default() }))
+            Ok(Some(Outcome {
+                result_set: true,
+                rows_sent: sent,
+                ..Outcome::default()
+            }))
         }
         Err(error) => {
             context.transaction.rollback_statement();

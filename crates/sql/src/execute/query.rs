@@ -16,7 +16,8 @@ use super::temporary_key;
 use crate::error::Result;
 use crate::expr::{Expr, ExprType};
 use crate::plan::tree::{
-    Limit, QueryBody, QueryPlan, RecursivePlan, SelectPlan, SetOperation, SetPlan, SortItem, SortKey, ValuesPlan,
+    Limit, QueryBody, QueryPlan, RecursivePlan, SelectPlan, SetOperation, SetPlan, SortItem, SortKey,
+    ValuesPlan,
 };
 
 /// Where a query's rows go.
@@ -24,12 +25,19 @@ pub(crate) type Consumer<'c> = &'c mut dyn FnMut(&mut Exec<'_, '_>, &[Value]) ->
 
 /// Runs a query; `outer` is the row of the query around it. Gives the number of rows that there would be without LIMIT, where
 /// SQL_CALC_FOUND_ROWS asked for it.
-pub(crate) fn run(exec: &mut Exec<'_, '_>, plan: &QueryPlan, outer: &[Value], consumer: Consumer<'_>) -> Result<Option<u64>> {
+pub(crate) fn run(
+    exec: &mut Exec<'_, '_>,
+    plan: &QueryPlan,
+    outer: &[Value],
+    consumer: Consumer<'_>,
+) -> Result<Option<u64>> {
     match &plan.body {
         QueryBody::Select(select) => run_select(exec, select, &plan.types, outer, consumer),
         QueryBody::Set(set) => run_set(exec, set, &plan.types, outer, consumer).map(|()| None),
         QueryBody::Values(values) => run_values(exec, values, &plan.types, outer, consumer).map(|()| None),
-        QueryBody::Recursive(recursive) => run_recursive(exec, recursive, &plan.types, consumer).map(|()| None),
+        QueryBody::Recursive(recursive) => {
+            run_recursive(exec, recursive, &plan.types, consumer).map(|()| None)
+        }
     }
 }
 
@@ -42,8 +50,18 @@ pub(crate) struct Window {
 
 impl Window {
     pub fn new(exec: &mut Exec<'_, '_>, limit: &Limit) -> Result<Self> {
-        let offset = limit.offset.as_ref().map(|expr| limit_number(exec, expr)).transpose()?.unwrap_or(0);
-        let count = limit.count.as_ref().map(|expr| limit_number(exec, expr)).transpose()?.unwrap_or(u64::MAX);
+        let offset = limit
+            .offset
+            .as_ref()
+            .map(|expr| limit_number(exec, expr))
+            .transpose()?
+            .unwrap_or(0);
+        let count = limit
+            .count
+            .as_ref()
+            .map(|expr| limit_number(exec, expr))
+            .transpose()?
+            .unwrap_or(u64::MAX);
         Ok(Window { offset, count })
     }
 
@@ -77,7 +95,12 @@ struct Gate {
 
 impl Gate {
     fn new(window: Window, count_all: bool) -> Self {
-        Gate { window, passed: 0, seen: 0, count_all }
+        Gate {
+            window,
+            passed: 0,
+            seen: 0,
+            count_all,
+        }
     }
 
     /// Whether the row that comes now is wanted.
@@ -91,7 +114,11 @@ impl Gate {
     }
 
     fn flow(&self) -> ControlFlow<()> {
-        if self.passed >= self.window.count && !self.count_all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.passed >= self.window.count && !self.count_all {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 
@@ -114,7 +141,11 @@ fn run_select(
     let mut distinct = plan.distinct.then(|| Distinct::new(types));
     let mut output: Vec<Value> = Vec::with_capacity(plan.projection.len());
     let mut sorter = (!plan.order.is_empty()).then(|| {
-        let first = if plan.count_found_rows { None } else { window.needed() };
+        let first = if plan.count_found_rows {
+            None
+        } else {
+            window.needed()
+        };
         Sorter::new(first)
     });
     {
@@ -127,7 +158,9 @@ fn run_select(
                 let wanted = distinct.is_none();
                 if !wanted {
                     project(exec, plan, row, &mut output)?;
-                    if !distinct.as_mut().is_some_and(|distinct| distinct.is_new(&output, &mut exec.runtime.memory).unwrap_or(true)) {
+                    if !distinct.as_mut().is_some_and(|distinct| {
+                        distinct.is_new(&output, &mut exec.runtime.memory).unwrap_or(true)
+                    }) {
                         return Ok(ControlFlow::Continue(()));
                     }
                 }
@@ -212,11 +245,18 @@ fn append_sort_value(value: &Value, ty: &ExprType, descending: bool, key: &mut V
 }
 
 /// The key of a finished row by its own columns.
-fn output_sort_key(exec: &mut Exec<'_, '_>, order: &[SortItem], types: &[ExprType], row: &[Value]) -> Result<Vec<u8>> {
+fn output_sort_key(
+    exec: &mut Exec<'_, '_>,
+    order: &[SortItem],
+    types: &[ExprType],
+    row: &[Value],
+) -> Result<Vec<u8>> {
     let mut key = Vec::with_capacity(16 * order.len());
     for item in order {
         match &item.key {
-            SortKey::Output(output) => append_sort_value(&row[*output], &types[*output], item.descending, &mut key),
+            SortKey::Output(output) => {
+                append_sort_value(&row[*output], &types[*output], item.descending, &mut key)
+            }
             SortKey::Expr(expr) => {
                 let value = exec.eval(expr, row)?;
                 append_sort_value(&value, &expr.ty, item.descending, &mut key);
@@ -273,22 +313,35 @@ fn run_values(
     for reference in &plan.outer {
         row[reference.to] = outer[reference.from].clone();
     }
-    arranged(exec, &plan.order, &plan.limit, types, consumer, &mut |exec, consumer| {
-        for values in &plan.rows {
-            let mut output = Vec::with_capacity(values.len());
-            for value in values {
-                output.push(exec.eval(value, &row)?);
+    arranged(
+        exec,
+        &plan.order,
+        &plan.limit,
+        types,
+        consumer,
+        &mut |exec, consumer| {
+            for values in &plan.rows {
+                let mut output = Vec::with_capacity(values.len());
+                for value in values {
+                    output.push(exec.eval(value, &row)?);
+                }
+                if consumer(exec, &output)?.is_break() {
+                    break;
+                }
             }
-            if consumer(exec, &output)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    })
+            Ok(())
+        },
+    )
 }
 
 /// Runs one side of a set operation, its values converted to the common types.
-fn run_side(exec: &mut Exec<'_, '_>, set: &SetPlan, side: usize, outer: &[Value], consumer: Consumer<'_>) -> Result<bool> {
+fn run_side(
+    exec: &mut Exec<'_, '_>,
+    set: &SetPlan,
+    side: usize,
+    outer: &[Value],
+    consumer: Consumer<'_>,
+) -> Result<bool> {
     let mut converted = Vec::new();
     let mut stopped = false;
     run(exec, &set.sides[side], outer, &mut |exec, row| {
@@ -308,86 +361,119 @@ fn run_side(exec: &mut Exec<'_, '_>, set: &SetPlan, side: usize, outer: &[Value]
     Ok(stopped)
 }
 
-fn run_set(exec: &mut Exec<'_, '_>, set: &SetPlan, types: &[ExprType], outer: &[Value], consumer: Consumer<'_>) -> Result<()> {
-    arranged(exec, &set.order, &set.limit, types, consumer, &mut |exec, consumer| match set.operation {
-        SetOperation::UnionAll => {
-            if !run_side(exec, set, 0, outer, consumer)? {
-                run_side(exec, set, 1, outer, consumer)?;
-            }
-            Ok(())
-        }
-        SetOperation::Union => {
-            let mut distinct = Distinct::new(types);
-            for side in 0..2 {
-                let stopped = run_side(exec, set, side, outer, &mut |exec, row| {
-                    if distinct.is_new(row, &mut exec.runtime.memory)? { consumer(exec, row) } else { Ok(ControlFlow::Continue(())) }
-                })?;
-                if stopped {
-                    break;
+fn run_set(
+    exec: &mut Exec<'_, '_>,
+    set: &SetPlan,
+    types: &[ExprType],
+    outer: &[Value],
+    consumer: Consumer<'_>,
+) -> Result<()> {
+    arranged(
+        exec,
+        &set.order,
+        &set.limit,
+        types,
+        consumer,
+        &mut |exec, consumer| match set.operation {
+            SetOperation::UnionAll => {
+                if !run_side(exec, set, 0, outer, consumer)? {
+                    run_side(exec, set, 1, outer, consumer)?;
                 }
+                Ok(())
             }
-            Ok(())
-        }
-        SetOperation::Except | SetOperation::ExceptAll | SetOperation::Intersect | SetOperation::IntersectAll => {
-            let mut right: HashMap<Vec<u8>, u64> = HashMap::new();
-            run_side(exec, set, 1, outer, &mut |exec, row| {
-                let key = super::distinct::row_key(row, types);
-                exec.runtime.memory.charge(key.len() + 48)?;
-                *right.entry(key).or_default() += 1;
-                Ok(ControlFlow::Continue(()))
-            })?;
-            let mut seen: HashSet<Vec<u8>> = HashSet::new();
-            run_side(exec, set, 0, outer, &mut |exec, row| {
-                let key = super::distinct::row_key(row, types);
-                let there = right.get_mut(&key);
-                let wanted = match (set.operation, there) {
-                    (SetOperation::Except, None) | (SetOperation::Intersect, Some(_)) => {
-                        exec.runtime.memory.charge(key.len() + 48)?;
-                        seen.insert(key)
+            SetOperation::Union => {
+                let mut distinct = Distinct::new(types);
+                for side in 0..2 {
+                    let stopped = run_side(exec, set, side, outer, &mut |exec, row| {
+                        if distinct.is_new(row, &mut exec.runtime.memory)? {
+                            consumer(exec, row)
+                        } else {
+                            Ok(ControlFlow::Continue(()))
+                        }
+                    })?;
+                    if stopped {
+                        break;
                     }
-                    (SetOperation::ExceptAll, None) => true,
-                    (SetOperation::ExceptAll, Some(count)) if *count == 0 => true,
-                    (SetOperation::ExceptAll, Some(count)) => {
-                        *count -= 1;
-                        false
+                }
+                Ok(())
+            }
+            SetOperation::Except
+            | SetOperation::ExceptAll
+            | SetOperation::Intersect
+            | SetOperation::IntersectAll => {
+                let mut right: HashMap<Vec<u8>, u64> = HashMap::new();
+                run_side(exec, set, 1, outer, &mut |exec, row| {
+                    let key = super::distinct::row_key(row, types);
+                    exec.runtime.memory.charge(key.len() + 48)?;
+                    *right.entry(key).or_default() += 1;
+                    Ok(ControlFlow::Continue(()))
+                })?;
+                let mut seen: HashSet<Vec<u8>> = HashSet::new();
+                run_side(exec, set, 0, outer, &mut |exec, row| {
+                    let key = super::distinct::row_key(row, types);
+                    let there = right.get_mut(&key);
+                    let wanted = match (set.operation, there) {
+                        (SetOperation::Except, None) | (SetOperation::Intersect, Some(_)) => {
+                            exec.runtime.memory.charge(key.len() + 48)?;
+                            seen.insert(key)
+                        }
+                        (SetOperation::ExceptAll, None) => true,
+                        (SetOperation::ExceptAll, Some(count)) if *count == 0 => true,
+                        (SetOperation::ExceptAll, Some(count)) => {
+                            *count -= 1;
+                            false
+                        }
+                        (SetOperation::IntersectAll, Some(count)) if *count > 0 => {
+                            *count -= 1;
+                            true
+                        }
+                        _ => false,
+                    };
+                    if wanted {
+                        consumer(exec, row)
+                    } else {
+                        Ok(ControlFlow::Continue(()))
                     }
-                    (SetOperation::IntersectAll, Some(count)) if *count > 0 => {
-                        *count -= 1;
-                        true
-                    }
-                    _ => false,
-                };
-                if wanted { consumer(exec, row) } else { Ok(ControlFlow::Continue(())) }
-            })?;
-            Ok(())
-        }
-    })
+                })?;
+                Ok(())
+            }
+        },
+    )
 }
 
 /// Rounds of a recursive query, at most: `max_recursive_iterations`.
 const RECURSION_MAX: usize = 1_000;
 
-fn run_recursive(exec: &mut Exec<'_, '_>, plan: &RecursivePlan, types: &[ExprType], consumer: Consumer<'_>) -> Result<()> {
+fn run_recursive(
+    exec: &mut Exec<'_, '_>,
+    plan: &RecursivePlan,
+    types: &[ExprType],
+    consumer: Consumer<'_>,
+) -> Result<()> {
     let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(types));
     let mut all: Vec<Vec<Value>> = Vec::new();
     let mut round: Vec<Vec<Value>> = Vec::new();
-    let mut collect = |exec: &mut Exec<'_, '_>, query: &QueryPlan, conversions: &[Expr], round: &mut Vec<Vec<Value>>| {
-        run(exec, query, &[], &mut |exec, row| {
-            let row = match conversions.is_empty() {
-                true => row.to_vec(),
-                false => conversions.iter().map(|conversion| exec.eval(conversion, row)).collect::<Result<Vec<_>>>()?,
-            };
-            let new = match &mut distinct {
-                Some(distinct) => distinct.is_new(&row, &mut exec.runtime.memory)?,
-                None => true,
-            };
-            if new {
-                exec.runtime.memory.charge(row_bytes(&row))?;
-                round.push(row);
-            }
-            Ok(ControlFlow::Continue(()))
-        })
-    };
+    let mut collect =
+        |exec: &mut Exec<'_, '_>, query: &QueryPlan, conversions: &[Expr], round: &mut Vec<Vec<Value>>| {
+            run(exec, query, &[], &mut |exec, row| {
+                let row = match conversions.is_empty() {
+                    true => row.to_vec(),
+                    false => conversions
+                        .iter()
+                        .map(|conversion| exec.eval(conversion, row))
+                        .collect::<Result<Vec<_>>>()?,
+                };
+                let new = match &mut distinct {
+                    Some(distinct) => distinct.is_new(&row, &mut exec.runtime.memory)?,
+                    None => true,
+                };
+                if new {
+                    exec.runtime.memory.charge(row_bytes(&row))?;
+                    round.push(row);
+                }
+                Ok(ControlFlow::Continue(()))
+            })
+        };
     collect(exec, &plan.anchor, &plan.conversions[0], &mut round)?;
     for _ in 0..RECURSION_MAX {
         if round.is_empty() {
@@ -427,6 +513,8 @@ pub(crate) fn materialize(exec: &mut Exec<'_, '_>, plan: &QueryPlan, distinct: b
         Ok(ControlFlow::Continue(()))
     })?;
     let rows = Rc::new(rows);
-    exec.runtime.materialized.insert((plan.id, distinct), rows.clone());
+    exec.runtime
+        .materialized
+        .insert((plan.id, distinct), rows.clone());
     Ok(rows)
 }

@@ -121,25 +121,51 @@ impl RowCodec {
                 let date = reader.date()?;
                 let [hour, minute, second, decimals] = reader.array()?;
                 let micros = u32::from_le_bytes(reader.array()?);
-                Value::DateTime(DateTime { date, hour, minute, second, micros, decimals })
+                Value::DateTime(DateTime {
+                    date,
+                    hour,
+                    minute,
+                    second,
+                    micros,
+                    decimals,
+                })
             }
             11 => {
                 let seconds = u32::from_le_bytes(reader.array()?);
                 let micros = u32::from_le_bytes(reader.array()?);
-                Value::Timestamp(Timestamp { seconds, micros, decimals: reader.array::<1>()?[0] })
+                Value::Timestamp(Timestamp {
+                    seconds,
+                    micros,
+                    decimals: reader.array::<1>()?[0],
+                })
             }
             12 => Value::Year(u16::from_le_bytes(reader.array()?)),
             13 => {
                 let bits = u64::from_le_bytes(reader.array()?);
-                Value::Bit(BitValue { bits, length: reader.array::<1>()?[0] })
+                Value::Bit(BitValue {
+                    bits,
+                    length: reader.array::<1>()?[0],
+                })
             }
             14 => {
-                let labels = self.labels.get(u32::from_le_bytes(reader.array()?) as usize)?.clone();
-                Value::Enum(EnumValue { index: u16::from_le_bytes(reader.array()?), labels })
+                let labels = self
+                    .labels
+                    .get(u32::from_le_bytes(reader.array()?) as usize)?
+                    .clone();
+                Value::Enum(EnumValue {
+                    index: u16::from_le_bytes(reader.array()?),
+                    labels,
+                })
             }
             15 => {
-                let labels = self.labels.get(u32::from_le_bytes(reader.array()?) as usize)?.clone();
-                Value::Set(SetValue { bits: u64::from_le_bytes(reader.array()?), labels })
+                let labels = self
+                    .labels
+                    .get(u32::from_le_bytes(reader.array()?) as usize)?
+                    .clone();
+                Value::Set(SetValue {
+                    bits: u64::from_le_bytes(reader.array()?),
+                    labels,
+                })
             }
             _ => return None,
         })
@@ -169,7 +195,11 @@ impl<'a> Reader<'a> {
 
     fn date(&mut self) -> Option<Date> {
         let [low, high, month, day] = self.array()?;
-        Some(Date { year: u16::from_le_bytes([low, high]), month, day })
+        Some(Date {
+            year: u16::from_le_bytes([low, high]),
+            month,
+            day,
+        })
     }
 }
 
@@ -189,11 +219,18 @@ mod tests {
             Value::Decimal(paceline_types::convert::text_to_decimal("-12.340").0),
             Value::Text("straße".into()),
             Value::Bytes(vec![0, 1, 255]),
-            Value::Date(Date { year: 2024, month: 2, day: 29 }),
+            Value::Date(Date {
+                year: 2024,
+                month: 2,
+                day: 29,
+            }),
             Value::Time(Time::from_micros(-1_500_000, 3)),
             Value::Year(1999),
             Value::Bit(BitValue { bits: 5, length: 7 }),
-            Value::Enum(EnumValue { index: 2, labels: labels.clone() }),
+            Value::Enum(EnumValue {
+                index: 2,
+                labels: labels.clone(),
+            }),
             Value::Set(SetValue { bits: 3, labels }),
         ];
         let mut codec = RowCodec::default();

@@ -11,7 +11,6 @@ use paceline_storage::{Direction, KeyRange, Row, RowReader, TableSchema};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction};
 use paceline_types::Value;
 use paceline_types::error_code::ER_DUP_ENTRY;
-use paceline_types::table_map_metadata::RowMetadata;
 
 use super::run::{Exec, RowHandle};
 use super::table_reader::transaction_error;
@@ -63,11 +62,18 @@ impl<'d> RowWriter<'d> {
     /// For updating these columns only.
     pub fn for_columns(exec: &mut Exec<'_, '_>, definition: &'d TableDefinition, columns: &[usize]) -> Self {
         Self::with_unique(exec, definition, |index| {
-            definition.indexes()[index].parts.iter().any(|part| columns.contains(&part.column))
+            definition.indexes()[index]
+                .parts
+                .iter()
+                .any(|part| columns.contains(&part.column))
         })
     }
 
-    fn with_unique(exec: &mut Exec<'_, '_>, definition: &'d TableDefinition, wanted: impl Fn(usize) -> bool) -> Self {
+    fn with_unique(
+        exec: &mut Exec<'_, '_>,
+        definition: &'d TableDefinition,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Self {
         let unique = (0..definition.indexes().len())
             .filter(|&index| definition.indexes()[index].kind.is_unique() && wanted(index))
             .collect();
@@ -110,12 +116,14 @@ impl<'d> RowWriter<'d> {
             transaction.lock(&self.key, LockMode::Exclusive, LockWait::Default)?;
             if let Some(value) = transaction.probe_newest(&self.key)? {
                 let mut row_key = Vec::with_capacity(self.key.len());
-                self.schema.append_row_key_of_entry(index, &self.key, &value, &mut row_key)?;
+                self.schema
+                    .append_row_key_of_entry(index, &self.key, &value, &mut row_key)?;
                 return Ok(Inserted::Duplicate { index, row_key });
             }
         }
         let mark = transaction.write_mark();
-        self.schema.row_change(None, Some(&self.image), transaction.write_set_mut()?)?;
+        self.schema
+            .row_change(None, Some(&self.image), transaction.write_set_mut()?)?;
         transaction.lock_written_since(mark)?;
         transaction.log_row(self.logged, RowChange::Insert { after: &self.image })?;
         Ok(Inserted::Done)
@@ -125,8 +133,14 @@ impl<'d> RowWriter<'d> {
     pub fn conflicting_row(&self, exec: &mut Exec<'_, '_>, row_key: &[u8]) -> Result<Option<RowHandle>> {
         let transaction = Self::transaction(exec);
         transaction.lock(row_key, LockMode::Exclusive, LockWait::Default)?;
-        let value = transaction.get_newest(row_key).map_err(|error| transaction_error(error, self.definition))?;
-        Ok(value.map(|value| RowHandle { key: row_key.to_vec(), image: value.payload().to_vec(), present: true }))
+        let value = transaction
+            .get_newest(row_key)
+            .map_err(|error| transaction_error(error, self.definition))?;
+        Ok(value.map(|value| RowHandle {
+            key: row_key.to_vec(),
+            image: value.payload().to_vec(),
+            present: true,
+        }))
     }
 
     /// Gives a row new values.
@@ -153,10 +167,20 @@ impl<'d> RowWriter<'d> {
             }
         }
         let mark = transaction.write_mark();
-        let before = Row { image: &row.image, key: Some(key) };
-        self.schema.row_change(Some(before), Some(&self.image), transaction.write_set_mut()?)?;
+        let before = Row {
+            image: &row.image,
+            key: Some(key),
+        };
+        self.schema
+            .row_change(Some(before), Some(&self.image), transaction.write_set_mut()?)?;
         transaction.lock_written_since(mark)?;
-        transaction.log_row(self.logged, RowChange::Update { before: &row.image, after: &self.image })?;
+        transaction.log_row(
+            self.logged,
+            RowChange::Update {
+                before: &row.image,
+                after: &self.image,
+            },
+        )?;
         Ok(Updated::Changed)
     }
 
@@ -166,8 +190,12 @@ impl<'d> RowWriter<'d> {
         let key = key.as_deref().unwrap_or(&row.key);
         let transaction = Self::transaction(exec);
         let mark = transaction.write_mark();
-        let before = Row { image: &row.image, key: Some(key) };
-        self.schema.row_change(Some(before), None, transaction.write_set_mut()?)?;
+        let before = Row {
+            image: &row.image,
+            key: Some(key),
+        };
+        self.schema
+            .row_change(Some(before), None, transaction.write_set_mut()?)?;
         transaction.lock_written_since(mark)?;
         transaction.log_row(self.logged, RowChange::Delete { before: &row.image })?;
         Ok(())
@@ -177,8 +205,12 @@ impl<'d> RowWriter<'d> {
     fn actual_row(&self, exec: &mut Exec<'_, '_>, row: &RowHandle) -> Result<Option<Vec<u8>>> {
         let transaction = Self::transaction(exec);
         loop {
-            let mut reader = NewestRows { transaction };
-            let Some(found) = self.schema.find_row(&row.image, &mut reader)? else { return Ok(None) };
+            let mut reader = NewestRows {
+                transaction: &mut *transaction,
+            };
+            let Some(found) = self.schema.find_row(&row.image, &mut reader)? else {
+                return Ok(None);
+            };
             if found == row.key {
                 return Ok(None);
             }
@@ -206,7 +238,13 @@ impl<'d> RowWriter<'d> {
             match (&values[part.column], part.prefix_length) {
                 (Value::Null, _) => text.extend_from_slice(b"NULL"),
                 (Value::Text(value), Some(prefix)) => {
-                    text.extend(value.chars().take(prefix as usize).collect::<String>().into_bytes());
+                    text.extend(
+                        value
+                            .chars()
+                            .take(prefix as usize)
+                            .collect::<String>()
+                            .into_bytes(),
+                    );
                 }
                 (value, _) => {
                     let zone = &exec.session.settings.time_zone;
@@ -215,12 +253,12 @@ impl<'d> RowWriter<'d> {
             }
         }
         let text = String::from_utf8_lossy(&text);
-        Error::with_message(ER_DUP_ENTRY, format!("Duplicate entry '{text}' for key '{}'", definition.name))
+        Error::with_message(
+            ER_DUP_ENTRY,
+            format!("Duplicate entry '{text}' for key '{}'", definition.name),
+        )
     }
 }
-
-/// How much a table map tells when nobody has said otherwise.
-pub(crate) const DEFAULT_METADATA: RowMetadata = RowMetadata::NoLog;
 
 /// The newest state with the transaction's own writes.
 struct NewestRows<'x> {

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::expr::{EvalContext, EvalMode, EvalState, Expr, ExprKind, SubqueryFrame, SubqueryRunner};
 use crate::plan::tree::QueryPlan;
 use crate::plan::{Plan, PlanKind};
-use crate::session::{SessionContext, SqlMode};
+use crate::session::{SessionContext, UserVariable};
 
 /// Rows that were made once for all uses of them in a statement.
 pub(crate) type Rows = Rc<Vec<Vec<Value>>>;
@@ -121,7 +121,9 @@ impl SubqueryRunner for Runtime<'_> {
         frame: SubqueryFrame<'_>,
         sink: &mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let plan = plan.downcast_ref::<QueryPlan>().expect("subqueries are planned by this crate's planner");
+        let plan = plan
+            .downcast_ref::<QueryPlan>()
+            .expect("subqueries are planned by this crate's planner");
         let outer = frame.outer.map_or(&[][..], |outer| outer.row);
         let mut exec = Exec {
             runtime: self,
@@ -136,10 +138,18 @@ impl SubqueryRunner for Runtime<'_> {
 }
 
 /// Runs a plan in the frame of a statement.
-pub(super) fn execute(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
+pub(super) fn execute(
+    plan: &Plan,
+    context: &mut ExecutionContext<'_>,
+    sink: &mut dyn RowSink,
+) -> Result<Outcome> {
     let seconds = u32::try_from(context.session.statement.start_seconds()).unwrap_or(0);
     let writes = plan.writes();
-    let text = if writes { std::str::from_utf8(context.text).ok() } else { None };
+    let text = if writes {
+        std::str::from_utf8(context.text).ok()
+    } else {
+        None
+    };
     context.transaction.begin_statement(text, seconds)?;
     let result = run_statement(plan, context, sink).and_then(|outcome| {
         context.transaction.end_statement()?;
@@ -155,7 +165,7 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
     if plan.writes() {
         context.transaction.begin_writing()?;
     }
-    let strict = context.session.settings.sql_mode.intersects(SqlMode::STRICT_TRANS_TABLES | SqlMode::STRICT_ALL_TABLES);
+    let strict = context.session.settings.sql_mode.is_strict();
     let mut state = EvalState::new();
     let mut runtime = Runtime::new(context.transaction);
     let mut exec = Exec {
@@ -163,7 +173,11 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
         session: context.session,
         parameters: context.parameters,
         state: &mut state,
-        mode: if plan.writes() && strict { EvalMode::StrictWrite } else { EvalMode::Query },
+        mode: if plan.writes() && strict {
+            EvalMode::StrictWrite
+        } else {
+            EvalMode::Query
+        },
     };
     match &plan.kind {
         PlanKind::Query(statement) => {
@@ -176,7 +190,11 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
                     Ok(ControlFlow::Continue(()))
                 })?;
                 exec.session.found_rows = found.unwrap_or(sent);
-                return Ok(Outcome { result_set: true, rows_sent: sent, ..Outcome::default() });
+                return Ok(Outcome {
+                    result_set: true,
+                    rows_sent: sent,
+                    ..Outcome::default()
+                });
             };
             select_into(&mut exec, &statement.query, names)
         }
@@ -194,7 +212,11 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
             for row in rows {
                 sink.row(row)?;
             }
-            Ok(Outcome { result_set: true, rows_sent: rows.len() as u64, ..Outcome::default() })
+            Ok(Outcome {
+                result_set: true,
+                rows_sent: rows.len() as u64,
+                ..Outcome::default()
+            })
         }
     }
 }
@@ -212,9 +234,18 @@ fn select_into(exec: &mut Exec<'_, '_>, query: &QueryPlan, names: &[String]) -> 
     match found {
         Some(row) => {
             for ((name, value), ty) in names.iter().zip(row).zip(&query.types) {
-                exec.session.user_variables.set(name, value, ty.clone());
+                exec.session.user_variables.set(
+                    &name.to_lowercase(),
+                    UserVariable {
+                        value,
+                        ty: ty.clone(),
+                    },
+                );
             }
-            Ok(Outcome { affected_rows: 1, ..Outcome::default() })
+            Ok(Outcome {
+                affected_rows: 1,
+                ..Outcome::default()
+            })
         }
         None => {
             exec.session.diagnostics.warn(

@@ -67,7 +67,9 @@ impl Sorter {
     }
 
     fn with_memory(first: Option<u64>, memory_max: usize) -> Self {
-        let first = first.and_then(|first| usize::try_from(first).ok()).filter(|first| *first <= HEAP_ROWS_MAX);
+        let first = first
+            .and_then(|first| usize::try_from(first).ok())
+            .filter(|first| *first <= HEAP_ROWS_MAX);
         Sorter {
             first,
             heap: BinaryHeap::new(),
@@ -84,7 +86,9 @@ impl Sorter {
     pub fn rejects(&self, key: &[u8]) -> bool {
         match self.first {
             Some(0) => true,
-            Some(first) => self.heap.len() >= first && self.heap.peek().is_some_and(|worst| worst.key.as_slice() <= key),
+            Some(first) => {
+                self.heap.len() >= first && self.heap.peek().is_some_and(|worst| worst.key.as_slice() <= key)
+            }
             None => false,
         }
     }
@@ -168,7 +172,10 @@ impl Sorter {
             if visit(entry.row)?.is_break() {
                 break;
             }
-            if let Some(next) = runs[number].next(&self.codec).map_err(|error| sort_error(&error))? {
+            if let Some(next) = runs[number]
+                .next(&self.codec)
+                .map_err(|error| sort_error(&error))?
+            {
                 heads.push(Reverse((next, number)));
             }
         }
@@ -193,19 +200,25 @@ impl Run {
             result => result?,
         }
         file.read_exact(&mut head[1..])?;
-        let length = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
+        let length =
+            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
         let number = u64::from_le_bytes(head[8..].try_into().expect("eight bytes"));
         let mut key = vec![0; length(0)];
         file.read_exact(&mut key)?;
         let mut bytes = vec![0; length(4)];
         file.read_exact(&mut bytes)?;
-        let row = codec.decode(&bytes).ok_or_else(|| std::io::Error::other("a temporary file is damaged"))?;
+        let row = codec
+            .decode(&bytes)
+            .ok_or_else(|| std::io::Error::other("a temporary file is damaged"))?;
         Ok(Some(Entry { key, number, row }))
     }
 }
 
 fn sort_error(error: &std::io::Error) -> Error {
-    Error::with_message(ER_OUT_OF_SORTMEMORY, format!("Out of sort memory: the temporary file failed: {error}"))
+    Error::with_message(
+        ER_OUT_OF_SORTMEMORY,
+        format!("Out of sort memory: the temporary file failed: {error}"),
+    )
 }
 
 #[cfg(test)]
@@ -214,7 +227,9 @@ mod tests {
 
     fn sorted(mut sorter: Sorter, numbers: impl IntoIterator<Item = i64>) -> Vec<i64> {
         for number in numbers {
-            sorter.push((number as u64).to_be_bytes().to_vec(), vec![Value::Int(number)]).unwrap();
+            sorter
+                .push((number as u64).to_be_bytes().to_vec(), vec![Value::Int(number)])
+                .unwrap();
         }
         let mut result = Vec::new();
         sorter

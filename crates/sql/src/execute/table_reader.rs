@@ -18,8 +18,8 @@ use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
 use crate::plan::range::{NearestValue, RangeContext, index_ranges, nearest_value};
 use crate::plan::tree::{
-    AccessPath, HashKey, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode, ScanDirection, SelectPlan, TableAccess,
-    TableInstance, TableSource,
+    AccessPath, HashKey, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode, ScanDirection,
+    SelectPlan, TableAccess, TableInstance, TableSource,
 };
 
 /// Takes the block's row with one table's columns in it.
@@ -39,9 +39,15 @@ pub(crate) fn read_table(
         return read_hashed(exec, plan, access, step, keys, row, visit);
     }
     match &instance.source {
-        TableSource::Base(definition) => {
-            BaseReader { plan, access, step, instance, definition, schema: definition.schema() }.read(exec, row, visit)
+        TableSource::Base(definition) => BaseReader {
+            plan,
+            access,
+            step,
+            instance,
+            definition,
+            schema: definition.schema(),
         }
+        .read(exec, row, visit),
         _ => {
             let rows = made_rows(exec, instance)?;
             for values in rows.iter() {
@@ -118,28 +124,43 @@ impl BaseReader<'_> {
     fn read(&self, exec: &mut Exec<'_, '_>, row: &mut [Value], visit: Visit<'_>) -> Result<ControlFlow<()>> {
         match &self.access.path {
             AccessPath::All => self.scan(exec, None, self.schema.rows_range(), row, visit),
-            AccessPath::Index { index } => {
-                self.scan(exec, self.secondary(*index), self.schema.indexes()[*index].id.range(), row, visit)
-            }
+            AccessPath::Index { index } => self.scan(
+                exec,
+                self.secondary(*index),
+                self.schema.indexes()[*index].id.range(),
+                row,
+                visit,
+            ),
             AccessPath::Lookup { index, key, unique } => match self.lookup_key(exec, *index, key, row)? {
                 LookupKey::Nothing => Ok(ControlFlow::Continue(())),
                 LookupKey::All => self.scan(exec, None, self.schema.rows_range(), row, visit),
                 LookupKey::Prefix(prefix) if *unique => self.read_unique(exec, *index, &prefix, row, visit),
-                LookupKey::Prefix(prefix) => {
-                    self.scan(exec, self.secondary(*index), KeyRange::prefix(&prefix), row, visit)
-                }
+                LookupKey::Prefix(prefix) => self.scan(
+                    exec,
+                    self.secondary(*index),
+                    KeyRange::prefix(&prefix),
+                    row,
+                    visit,
+                ),
             },
             AccessPath::Range { index, condition } => {
                 let mut ranges = {
                     let mut context = exec.context();
-                    let mut context = RangeContext { eval: &mut context, row, literals_only: false };
+                    let mut context = RangeContext {
+                        eval: &mut context,
+                        row,
+                        literals_only: false,
+                    };
                     index_ranges(self.schema, *index, condition, &mut context)?
                 };
                 if self.access.direction == ScanDirection::Backward {
                     ranges.reverse();
                 }
                 for range in ranges {
-                    if self.scan(exec, self.secondary(*index), range, row, visit)?.is_break() {
+                    if self
+                        .scan(exec, self.secondary(*index), range, row, visit)?
+                        .is_break()
+                    {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
@@ -154,7 +175,13 @@ impl BaseReader<'_> {
         (self.schema.indexes()[index].id != self.schema.clustered_id()).then_some(index)
     }
 
-    fn lookup_key(&self, exec: &mut Exec<'_, '_>, index: usize, key: &[LookupPart], row: &[Value]) -> Result<LookupKey> {
+    fn lookup_key(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        index: usize,
+        key: &[LookupPart],
+        row: &[Value],
+    ) -> Result<LookupKey> {
         let parts = &self.schema.indexes()[index].parts;
         let mut values: Vec<Value> = Vec::with_capacity(key.len());
         for (lookup, part) in key.iter().zip(parts) {
@@ -203,19 +230,25 @@ impl BaseReader<'_> {
                 let Some(entry) = entry.map_err(|error| transaction_error(error, self.definition))? else {
                     return Ok(ControlFlow::Continue(()));
                 };
-                self.schema.append_row_key_of_entry(index, key, &entry, &mut row_key)?;
+                self.schema
+                    .append_row_key_of_entry(index, key, &entry, &mut row_key)?;
                 &row_key
             }
         };
         match self.plan.read {
             ReadMode::Snapshot => {
-                let value = exec.runtime.transaction.get(row_key).map_err(|error| transaction_error(error, self.definition))?;
-                let Some(value) = value else { return Ok(ControlFlow::Continue(())) };
-                self.decode(value.payload(), row)?;
-                drop(value);
+                {
+                    let value = exec.runtime.transaction.get(row_key);
+                    match value.map_err(|error| transaction_error(error, self.definition))? {
+                        Some(value) => self.decode(value.payload(), row)?,
+                        None => return Ok(ControlFlow::Continue(())),
+                    }
+                }
                 visit(exec, row)
             }
-            ReadMode::Locking { strength, wait } => self.read_locked(exec, row_key, strength, wait, row, visit),
+            ReadMode::Locking { strength, wait } => {
+                self.read_locked(exec, row_key, strength, wait, row, visit)
+            }
         }
     }
 
@@ -234,21 +267,28 @@ impl BaseReader<'_> {
         if transaction.lock(row_key, lock_mode(strength), lock_wait(wait))? == Granted::Skipped {
             return Ok(ControlFlow::Continue(()));
         }
-        let value = transaction.get_newest(row_key).map_err(|error| transaction_error(error, self.definition))?;
-        let Some(value) = value else {
-            transaction.unlock_since(mark);
-            return Ok(ControlFlow::Continue(()));
+        let found = {
+            let value = transaction.get_newest(row_key);
+            match value.map_err(|error| transaction_error(error, self.definition))? {
+                Some(value) => {
+                    self.decode(value.payload(), row)?;
+                    if self.plan.keep_row_handles {
+                        let handle = &mut exec.runtime.handles[self.access.table];
+                        handle.key.clear();
+                        handle.key.extend_from_slice(row_key);
+                        handle.image.clear();
+                        handle.image.extend_from_slice(value.payload());
+                        handle.present = true;
+                    }
+                    true
+                }
+                None => false,
+            }
         };
-        self.decode(value.payload(), row)?;
-        if self.plan.keep_row_handles {
-            let handle = &mut exec.runtime.handles[self.access.table];
-            handle.key.clear();
-            handle.key.extend_from_slice(row_key);
-            handle.image.clear();
-            handle.image.extend_from_slice(value.payload());
-            handle.present = true;
+        if !found {
+            exec.runtime.transaction.unlock_since(mark);
+            return Ok(ControlFlow::Continue(()));
         }
-        drop(value);
         visit(exec, row)
     }
 
@@ -283,15 +323,21 @@ impl BaseReader<'_> {
                     self.decode(entry.payload(), row)?;
                 }
                 Some(index) => {
-                    self.schema.append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
-                    let Some(value) = exec.runtime.transaction.probe_newest(&row_key)? else { continue };
+                    self.schema
+                        .append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
+                    let Some(value) = exec.runtime.transaction.probe_newest(&row_key)? else {
+                        continue;
+                    };
                     self.decode(value.payload(), row)?;
                 }
             }
             if !exec.all_true(&self.step.on, row)? || !exec.all_true(&self.step.filter, row)? {
                 continue;
             }
-            if self.read_locked(exec, &row_key, strength, wait, row, visit)?.is_break() {
+            if self
+                .read_locked(exec, &row_key, strength, wait, row, visit)?
+                .is_break()
+            {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -321,9 +367,13 @@ impl BaseReader<'_> {
                 None => self.decode(entry.payload(), row)?,
                 Some(index) => {
                     row_key.clear();
-                    self.schema.append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
-                    let value =
-                        exec.runtime.transaction.get(&row_key).map_err(|error| transaction_error(error, self.definition))?;
+                    self.schema
+                        .append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
+                    let value = exec
+                        .runtime
+                        .transaction
+                        .get(&row_key)
+                        .map_err(|error| transaction_error(error, self.definition))?;
                     let Some(value) = value else { continue };
                     self.decode(value.payload(), row)?;
                 }
@@ -378,7 +428,9 @@ fn read_hashed(
             return Ok(ControlFlow::Continue(()));
         }
     }
-    let Some(rows) = table.rows.get(&key) else { return Ok(ControlFlow::Continue(())) };
+    let Some(rows) = table.rows.get(&key) else {
+        return Ok(ControlFlow::Continue(()));
+    };
     for hashed in rows {
         exec.tick()?;
         place(instance, &hashed.values, row);
@@ -387,7 +439,14 @@ fn read_hashed(
                 if !exec.all_true(&step.on, row)? || !exec.all_true(&step.filter, row)? {
                     continue;
                 }
-                let reader = BaseReader { plan, access, step, instance, definition, schema: definition.schema() };
+                let reader = BaseReader {
+                    plan,
+                    access,
+                    step,
+                    instance,
+                    definition,
+                    schema: definition.schema(),
+                };
                 reader.read_locked(exec, &hashed.key, strength, wait, row, visit)?
             }
             _ => visit(exec, row)?,
@@ -423,9 +482,18 @@ fn build_hash(
                 return Ok(());
             }
         }
-        let values: Vec<Value> = instance.used.iter().map(|&column| row[instance.slots.start + column].clone()).collect();
-        exec.runtime.memory.charge(key.len() + row_key.len() + super::memory::row_bytes(&values) + 64)?;
-        table.rows.entry(key).or_default().push(HashedRow { values, key: row_key.to_vec() });
+        let values: Vec<Value> = instance
+            .used
+            .iter()
+            .map(|&column| row[instance.slots.start + column].clone())
+            .collect();
+        exec.runtime
+            .memory
+            .charge(key.len() + row_key.len() + super::memory::row_bytes(&values) + 64)?;
+        table.rows.entry(key).or_default().push(HashedRow {
+            values,
+            key: row_key.to_vec(),
+        });
         Ok(())
     };
     match &instance.source {
@@ -443,7 +511,12 @@ fn build_hash(
             };
             while scan.advance()? {
                 let Some(entry) = scan.entry() else { break };
-                decode(schema, entry.payload(), &instance.used, &mut row[instance.slots.clone()])?;
+                decode(
+                    schema,
+                    entry.payload(),
+                    &instance.used,
+                    &mut row[instance.slots.clone()],
+                )?;
                 add(exec, row, if locking { entry.key } else { &[] })?;
             }
         }

@@ -32,14 +32,19 @@ pub(crate) fn append(value: &Value, ty: &ExprType, out: &mut Vec<u8>) {
         (_, Value::Decimal(_)) => append_decimal(value, out),
         (_, Value::Float(_) | Value::Double(_)) => append_double(value, out),
         (_, Value::Text(text)) => match &ty.data_type {
-            data_type if data_type.is_text() || matches!(data_type, DataType::Enum { .. } | DataType::Set { .. }) => {
+            data_type
+                if data_type.is_text()
+                    || matches!(data_type, DataType::Enum { .. } | DataType::Set { .. }) =>
+            {
                 data_type.collation().append_sort_key(text, None, out);
             }
             _ => paceline_types::Collation::Utf8mb4GeneralCi.append_sort_key(text, None, out),
         },
         (_, Value::Bytes(bytes)) => paceline_types::sort_key::append(
             &Value::Bytes(bytes.clone()).as_ref(),
-            &DataType::Blob { size: paceline_types::BlobSize::Long },
+            &DataType::Blob {
+                size: paceline_types::BlobSize::Long,
+            },
             paceline_types::sort_key::Nullability::NotNull,
             None,
             out,
@@ -47,7 +52,7 @@ pub(crate) fn append(value: &Value, ty: &ExprType, out: &mut Vec<u8>) {
         .expect("bytes fit a BLOB"),
         (_, Value::Date(date)) => append_moment(date.at_midnight(), out),
         (_, Value::DateTime(moment)) => append_moment(*moment, out),
-        (_, Value::Timestamp(instant)) => append_moment(instant.to_datetime(&TimeZone::utc()), out),
+        (_, Value::Timestamp(instant)) => append_moment(instant.to_datetime(&TimeZone::UTC), out),
         (_, Value::Time(time)) => out.extend_from_slice(&(time.micros() as u64 ^ (1 << 63)).to_be_bytes()),
         (_, Value::Null) => unreachable!("NULL was dealt with"),
     }
@@ -74,7 +79,7 @@ fn append_double(value: &Value, out: &mut Vec<u8>) {
         Value::Int(number) => *number as f64,
         Value::UInt(number) => *number as f64,
         Value::Decimal(number) => number.to_f64(),
-        other => paceline_types::convert::to_double(other, &TimeZone::utc()).map_or(0.0, |(number, _)| number),
+        other => paceline_types::convert::to_double(other, &TimeZone::UTC).map_or(0.0, |(number, _)| number),
     };
     let bits = if number == 0.0 { 0 } else { number.to_bits() };
     let flip = if bits >> 63 == 1 { u64::MAX } else { 1 << 63 };
@@ -89,7 +94,7 @@ fn append_moment(moment: paceline_types::DateTime, out: &mut Vec<u8>) {
 /// Sign, number of digits before the point, digits without trailing zeros, end mark: all inverted for negative numbers.
 fn append_decimal(value: &Value, out: &mut Vec<u8>) {
     let mut text = Vec::with_capacity(32);
-    paceline_types::text::append_value(&value.as_ref(), &TimeZone::utc(), &mut text);
+    paceline_types::text::append_value(&value.as_ref(), &TimeZone::UTC, &mut text);
     let negative = text.first() == Some(&b'-');
     let digits = &text[usize::from(negative)..];
     let (whole, fraction) = match digits.iter().position(|byte| *byte == b'.') {
@@ -97,7 +102,10 @@ fn append_decimal(value: &Value, out: &mut Vec<u8>) {
         None => (digits, &[][..]),
     };
     let whole = &whole[whole.iter().take_while(|digit| **digit == b'0').count()..];
-    let fraction = &fraction[..fraction.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1)];
+    let fraction = &fraction[..fraction
+        .iter()
+        .rposition(|digit| *digit != b'0')
+        .map_or(0, |last| last + 1)];
     if whole.is_empty() && fraction.is_empty() {
         out.push(1);
         return;
@@ -132,7 +140,14 @@ mod tests {
     #[test]
     fn integers_sort_across_signs() {
         let ty = ExprType::bigint(20);
-        let values = [Value::Null, Value::Int(i64::MIN), Value::Int(-1), Value::Int(0), Value::UInt(1), Value::UInt(u64::MAX)];
+        let values = [
+            Value::Null,
+            Value::Int(i64::MIN),
+            Value::Int(-1),
+            Value::Int(0),
+            Value::UInt(1),
+            Value::UInt(u64::MAX),
+        ];
         let keys: Vec<_> = values.iter().map(|value| key(value, &ty)).collect();
         assert!(keys.is_sorted());
         assert_eq!(key(&Value::Int(7), &ty), key(&Value::UInt(7), &ty));
@@ -141,7 +156,9 @@ mod tests {
     #[test]
     fn decimals_sort_across_scales() {
         let ty = ExprType::decimal(20, 4);
-        let values = ["-12.5", "-12.25", "-1", "-0.5", "0", "0.05", "0.5", "1.25", "1.5", "9", "10", "10.01"];
+        let values = [
+            "-12.5", "-12.25", "-1", "-0.5", "0", "0.05", "0.5", "1.25", "1.5", "9", "10", "10.01",
+        ];
         let keys: Vec<_> = values.iter().map(|text| key(&decimal(text), &ty)).collect();
         assert!(keys.is_sorted());
         assert_eq!(key(&decimal("1.50"), &ty), key(&decimal("1.5"), &ty));

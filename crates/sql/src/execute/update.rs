@@ -50,10 +50,18 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
     let ignore = Ignore::from(plan.ignore);
     let mut targets = Vec::with_capacity(plan.targets.len());
     for target in &plan.targets {
-        let columns: Vec<usize> =
-            target.assignments.iter().chain(&target.on_update).map(|assignment| assignment.column).collect();
+        let columns: Vec<usize> = target
+            .assignments
+            .iter()
+            .chain(&target.on_update)
+            .map(|assignment| assignment.column)
+            .collect();
         let writer = RowWriter::for_columns(exec, &target.definition, &columns);
-        targets.push(Target { plan: target, writer, seen: HashSet::new() });
+        targets.push(Target {
+            plan: target,
+            writer,
+            seen: HashSet::new(),
+        });
     }
     let several = select.tables.len() > 1;
     if plan.targets.len() > 1 {
@@ -61,8 +69,14 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
             target.writer.announce(exec);
         }
     }
-    let mut updating =
-        Updating { targets, several, strictness: Strictness::new(exec, ignore), ignore, matched: 0, changed: 0 };
+    let mut updating = Updating {
+        targets,
+        several,
+        strictness: Strictness::new(exec, ignore),
+        ignore,
+        matched: 0,
+        changed: 0,
+    };
     exec.session.diagnostics.reset_row();
     if select.order.is_empty() && !several && !moves(plan) {
         let window = Window::new(exec, &select.limit)?;
@@ -72,7 +86,11 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
                 updating.update_row(exec, 0, row, &handle)?;
                 exec.runtime.handles[0] = handle;
                 exec.session.diagnostics.next_row();
-                Ok(if updating.matched >= window.count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                Ok(if updating.matched >= window.count {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
             })?;
         }
     } else {
@@ -88,13 +106,21 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
         }
     }
     let warnings = exec.session.diagnostics.warning_count();
-    let info = format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", updating.matched, updating.changed);
+    let info = format!(
+        "Rows matched: {}  Changed: {}  Warnings: {warnings}",
+        updating.matched, updating.changed
+    );
     let affected_rows = match affected {
         AffectedRows::Changed => updating.changed,
         AffectedRows::Found => updating.matched,
     };
     let last_insert_id = exec.session.statement.explicit_last_insert_id.unwrap_or(0);
-    Ok(Outcome { affected_rows, last_insert_id, info, ..Outcome::default() })
+    Ok(Outcome {
+        affected_rows,
+        last_insert_id,
+        info,
+        ..Outcome::default()
+    })
 }
 
 /// Calls `visit` with each row that the conditions let pass; where it is stands in the runtime's handles.
@@ -122,11 +148,24 @@ pub(super) fn collect(exec: &mut Exec<'_, '_>, select: &SelectPlan) -> Result<Ve
     for_each_row(exec, select, &mut |exec, row| {
         let key = sort_key(exec, &select.order, &select.projection, &[], row)?;
         let handles = exec.runtime.handles.clone();
-        let bytes: usize = handles.iter().map(|handle| handle.key.len() + handle.image.len() + 64).sum();
-        exec.runtime.memory.charge(super::memory::row_bytes(row) + bytes + key.len())?;
-        found.push(Found { key, row: row.to_vec(), handles });
+        let bytes: usize = handles
+            .iter()
+            .map(|handle| handle.key.len() + handle.image.len() + 64)
+            .sum();
+        exec.runtime
+            .memory
+            .charge(super::memory::row_bytes(row) + bytes + key.len())?;
+        found.push(Found {
+            key,
+            row: row.to_vec(),
+            handles,
+        });
         let enough = select.order.is_empty() && found.len() as u64 >= window.count;
-        Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if enough {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
     })?;
     if !select.order.is_empty() {
         found.sort_by(|left, right| left.key.cmp(&right.key));
@@ -137,8 +176,12 @@ pub(super) fn collect(exec: &mut Exec<'_, '_>, select: &SelectPlan) -> Result<Ve
 
 /// Whether the statement may move a row to a place of its index that is still to be searched.
 fn moves(plan: &UpdatePlan) -> bool {
-    let [step] = &plan.select.steps[..] else { return true };
-    let (StepSource::Table(access), [target]) = (&step.source, &plan.targets[..]) else { return true };
+    let [step] = &plan.select.steps[..] else {
+        return true;
+    };
+    let (StepSource::Table(access), [target]) = (&step.source, &plan.targets[..]) else {
+        return true;
+    };
     let index = match &access.path {
         // One scan sees what was there when it began.
         AccessPath::All | AccessPath::Index { .. } | AccessPath::Lookup { .. } => return false,
@@ -157,7 +200,13 @@ fn moves(plan: &UpdatePlan) -> bool {
 
 impl Updating<'_> {
     /// Changes one table's row.
-    fn update_row(&mut self, exec: &mut Exec<'_, '_>, number: usize, row: &mut [Value], handle: &RowHandle) -> Result<()> {
+    fn update_row(
+        &mut self,
+        exec: &mut Exec<'_, '_>,
+        number: usize,
+        row: &mut [Value],
+        handle: &RowHandle,
+    ) -> Result<()> {
         let target = &mut self.targets[number];
         if self.several && !target.seen.insert(handle.key.clone()) {
             return Ok(());
@@ -170,15 +219,27 @@ impl Updating<'_> {
         };
         for assignment in &target.plan.assignments {
             let value = exec.eval(&assignment.value, row)?;
-            let value =
-                assign_column(exec, definition, assignment.column, value, self.strictness, NullRule::BySqlMode)?;
+            let value = assign_column(
+                exec,
+                definition,
+                assignment.column,
+                value,
+                self.strictness,
+                NullRule::BySqlMode,
+            )?;
             row[slots.start + assignment.column] = value;
         }
         if !target.plan.on_update.is_empty() && !same_image(definition, &row[slots.clone()], &handle.image)? {
             for assignment in &target.plan.on_update {
                 let value = exec.eval(&assignment.value, row)?;
-                let value =
-                    assign_column(exec, definition, assignment.column, value, self.strictness, NullRule::BySqlMode)?;
+                let value = assign_column(
+                    exec,
+                    definition,
+                    assignment.column,
+                    value,
+                    self.strictness,
+                    NullRule::BySqlMode,
+                )?;
                 row[slots.start + assignment.column] = value;
             }
         }

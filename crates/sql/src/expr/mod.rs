@@ -26,9 +26,10 @@ mod tree;
 mod window;
 
 pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
-pub use bind::{bind_comparison, bind_condition, bind_expr, common_type, comparison_rule};
+pub use bind::{bind_comparison, bind_condition, bind_expr, common_type, comparison_rule, convert_to_common_type};
 pub use cast::CastTarget;
 pub use context::{EvalContext, EvalMode, EvalState, OuterRow, SubqueryFrame, SubqueryRunner};
+pub(crate) use eval::compare_values;
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use functions::{Call, Function, Stability};
 pub use scope::{Clause, ColumnName, Correlation, EmptyScope, Scope, Subquery};

@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_CANT_USE_OPTION_HERE, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD, ER_NON_UNIQ_ERROR,
-    ER_PARSE_ERROR,
+    ER_BAD_FIELD_ERROR, ER_CANT_USE_OPTION_HERE, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD,
+    ER_NON_UNIQ_ERROR, ER_PARSE_ERROR,
 };
 use sqlparser::ast;
 
@@ -13,7 +13,8 @@ use super::tree::{OuterReference, QueryPlan, TableSource};
 use super::{Planner, ResultColumn};
 use crate::error::{Error, Result};
 use crate::expr::{
-    Aggregate, Clause, ColumnName, Correlation, Expr, ExprKind, ExprType, Scope, Subquery, WindowCall, bind_condition, bind_expr,
+    Aggregate, Clause, ColumnName, Correlation, Expr, ExprKind, ExprType, Scope, Subquery, WindowCall,
+    bind_condition, bind_expr,
 };
 use crate::session::SessionContext;
 
@@ -50,7 +51,9 @@ impl TableColumn {
 
 impl TableRef {
     pub fn find(&self, column: &str) -> Option<usize> {
-        self.columns.iter().position(|candidate| same_name(candidate.name(), column))
+        self.columns
+            .iter()
+            .position(|candidate| same_name(candidate.name(), column))
     }
 }
 
@@ -91,8 +94,20 @@ pub(crate) enum CommonTableKind {
 }
 
 impl CommonTables {
-    pub fn with(&self, name: String, kind: CommonTableKind, columns: Vec<ResultColumn>, types: Vec<ExprType>) -> Self {
-        CommonTables(Some(Rc::new(CommonTable { name, kind, columns, types, next: self.clone() })))
+    pub fn with(
+        &self,
+        name: String,
+        kind: CommonTableKind,
+        columns: Vec<ResultColumn>,
+        types: Vec<ExprType>,
+    ) -> Self {
+        CommonTables(Some(Rc::new(CommonTable {
+            name,
+            kind,
+            columns,
+            types,
+            next: self.clone(),
+        })))
     }
 
     pub fn find(&self, name: &str) -> Option<&CommonTable> {
@@ -134,8 +149,6 @@ pub(crate) struct Block<'p, 'o> {
     pub values_base: Option<usize>,
     /// For `DEFAULT`: the column that is being assigned, and its defaults.
     pub assigned: Option<(usize, usize)>,
-    /// DEFAULT's expressions, by table and column; DML fills it.
-    pub defaults: Vec<Vec<Option<Expr>>>,
 }
 
 /// What an ON may name.
@@ -168,19 +181,40 @@ pub(crate) enum Aliases<'m> {
 
 impl<'m> BindMode<'m> {
     pub fn fields() -> Self {
-        BindMode { clause: Clause::FieldList, clause_name: "SELECT", aggregates: true, aliases: Aliases::No, grouped: true }
+        BindMode {
+            clause: Clause::FieldList,
+            clause_name: "SELECT",
+            aggregates: true,
+            aliases: Aliases::No,
+            grouped: true,
+        }
     }
 
     pub fn condition(clause: Clause) -> Self {
-        BindMode { clause, clause_name: clause.as_str(), aggregates: false, aliases: Aliases::No, grouped: false }
+        BindMode {
+            clause,
+            clause_name: clause.as_str(),
+            aggregates: false,
+            aliases: Aliases::No,
+            grouped: false,
+        }
     }
 
     pub fn named(clause_name: &'m str) -> Self {
-        BindMode { clause: Clause::Other, clause_name, aggregates: false, aliases: Aliases::No, grouped: false }
+        BindMode {
+            clause: Clause::Other,
+            clause_name,
+            aggregates: false,
+            aliases: Aliases::No,
+            grouped: false,
+        }
     }
 
     pub fn with_aliases(self, outputs: &'m [Output]) -> Self {
-        BindMode { aliases: Aliases::Fallback(outputs), ..self }
+        BindMode {
+            aliases: Aliases::Fallback(outputs),
+            ..self
+        }
     }
 }
 
@@ -201,7 +235,6 @@ impl<'p, 'o> Block<'p, 'o> {
             groups: Vec::new(),
             values_base: None,
             assigned: None,
-            defaults: Vec::new(),
         }
     }
 
@@ -224,17 +257,35 @@ impl<'p, 'o> Block<'p, 'o> {
 
     /// Binds an expression that gives one value.
     pub fn bind(&mut self, expr: &ast::Expr, mode: BindMode<'_>) -> Result<Expr> {
-        bind_expr(expr, &mut BlockScope { block: self, mode, in_aggregate: 0 })
+        bind_expr(
+            expr,
+            &mut BlockScope {
+                block: self,
+                mode,
+                in_aggregate: 0,
+            },
+        )
     }
 
     /// Binds a condition.
     pub fn bind_condition(&mut self, expr: &ast::Expr, mode: BindMode<'_>) -> Result<Expr> {
-        bind_condition(expr, &mut BlockScope { block: self, mode, in_aggregate: 0 })
+        bind_condition(
+            expr,
+            &mut BlockScope {
+                block: self,
+                mode,
+                in_aggregate: 0,
+            },
+        )
     }
 
     /// `left = right` of two columns, for USING.
     pub fn bind_equality(&mut self, left: Expr, right: Expr) -> Result<Expr> {
-        let scope = BlockScope { block: self, mode: BindMode::condition(Clause::On), in_aggregate: 0 };
+        let scope = BlockScope {
+            block: self,
+            mode: BindMode::condition(Clause::On),
+            in_aggregate: 0,
+        };
         crate::expr::bind_comparison(crate::expr::CompareOp::Eq, left, right, &scope)
     }
 
@@ -276,7 +327,11 @@ impl<'p, 'o> Block<'p, 'o> {
             Some(table) => {
                 for index in range {
                     let reference = &self.tables[index];
-                    if *reference.alias != *table || name.database.is_some_and(|database| *reference.database != *database) {
+                    if *reference.alias != *table
+                        || name
+                            .database
+                            .is_some_and(|database| *reference.database != *database)
+                    {
                         continue;
                     }
                     if let Some(column) = reference.find(name.column) {
@@ -289,7 +344,10 @@ impl<'p, 'o> Block<'p, 'o> {
             }
             None => {
                 for candidate in visible {
-                    if same_name(self.tables[candidate.table].columns[candidate.column].name(), name.column) {
+                    if same_name(
+                        self.tables[candidate.table].columns[candidate.column].name(),
+                        name.column,
+                    ) {
                         if found.is_some() {
                             return Err(ambiguous());
                         }
@@ -347,7 +405,11 @@ impl<'p, 'o> Block<'p, 'o> {
 
     /// A select alias for a bare name of ORDER BY or GROUP BY.
     pub fn find_alias(&self, outputs: &[Output], name: &str) -> Result<Option<usize>> {
-        let name = ColumnName { database: None, table: None, column: name };
+        let name = ColumnName {
+            database: None,
+            table: None,
+            column: name,
+        };
         let found = self.find_output(outputs, &name)?;
         Ok(found.and_then(|found| outputs.iter().position(|output| std::ptr::eq(output, found))))
     }
@@ -364,7 +426,10 @@ pub(crate) fn same_expr(left: &Expr, right: &Expr) -> bool {
     match (&left.kind, &right.kind) {
         (ExprKind::Column(left), ExprKind::Column(right)) => left == right,
         // The debug form shows every field that decides what an expression gives.
-        _ => std::mem::discriminant(&left.kind) == std::mem::discriminant(&right.kind) && format!("{left:?}") == format!("{right:?}"),
+        _ => {
+            std::mem::discriminant(&left.kind) == std::mem::discriminant(&right.kind)
+                && format!("{left:?}") == format!("{right:?}")
+        }
     }
 }
 
@@ -397,8 +462,14 @@ impl BlockScope<'_, '_, '_, '_> {
             }
             if let Some(found) = self.block.find_column(name, self.mode.clause_name)? {
                 let slot = self.block.tables[found.table].base + found.column;
-                let grouped = self.block.groups.iter().any(|group| matches!(group.kind, ExprKind::Column(column) if column == slot))
-                    || outputs.iter().any(|output| matches!(output.expr.kind, ExprKind::Column(column) if column == slot));
+                let grouped = self
+                    .block
+                    .groups
+                    .iter()
+                    .any(|group| matches!(group.kind, ExprKind::Column(column) if column == slot))
+                    || outputs
+                        .iter()
+                        .any(|output| matches!(output.expr.kind, ExprKind::Column(column) if column == slot));
                 if grouped {
                     return Ok(Some(self.own_column(found)));
                 }
@@ -425,8 +496,13 @@ impl BlockScope<'_, '_, '_, '_> {
 impl OuterScope for BlockScope<'_, '_, '_, '_> {
     fn resolve_outer(&mut self, name: &ColumnName<'_>) -> Result<Option<(usize, ExprType)>> {
         match self.resolve(name)? {
-            Some(Expr { kind: ExprKind::Column(slot), ty }) => Ok(Some((slot, ty))),
-            Some(_) => Err(Error::unsupported("a reference to an expression of the query around a subquery")),
+            Some(Expr {
+                kind: ExprKind::Column(slot),
+                ty,
+            }) => Ok(Some((slot, ty))),
+            Some(_) => Err(Error::unsupported(
+                "a reference to an expression of the query around a subquery",
+            )),
             None => Ok(None),
         }
     }
@@ -452,13 +528,17 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         let planner = self.block.planner;
         let common = self.block.common.clone();
         let plan = planner.plan_subquery(query, Some(self), common)?;
-        let correlation = if plan.correlated { Correlation::Correlated } else { Correlation::Uncorrelated };
+        let correlation = if plan.correlated {
+            Correlation::Correlated
+        } else {
+            Correlation::Uncorrelated
+        };
         let types = plan.types.clone();
         Ok(Subquery::new(Arc::new(plan), types, correlation))
     }
 
-    fn bind_parameter(&mut self) -> Result<(usize, ExprType)> {
-        Ok(self.block.planner.next_parameter())
+    fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
+        Ok(self.block.planner.parameter(index))
     }
 
     fn enter_aggregate(&mut self) -> Result<()> {
@@ -498,7 +578,10 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         let Some(found) = self.block.find_column(name, self.mode.clause_name)? else {
             return Err(self.unknown(name));
         };
-        let ty = self.block.tables[found.table].columns[found.column].ty.clone().nullable();
+        let ty = self.block.tables[found.table].columns[found.column]
+            .ty
+            .clone()
+            .nullable();
         match self.block.values_base {
             Some(base) if found.table == 0 => Ok(Expr::column(base + found.column, ty)),
             _ => Ok(Expr::null()),
@@ -518,11 +601,17 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         };
         let reference = &self.block.tables[table];
         let TableSource::Base(definition) = &reference.source else {
-            return Err(Error::with_message(ER_PARSE_ERROR, "DEFAULT of a column without a table"));
+            return Err(Error::with_message(
+                ER_PARSE_ERROR,
+                "DEFAULT of a column without a table",
+            ));
         };
         match super::dml::column_default(self.block.planner, definition, column)? {
             Some(expr) => Ok(expr),
-            None => Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&reference.columns[column].name()])),
+            None => Err(Error::new(
+                ER_NO_DEFAULT_FOR_FIELD,
+                &[&reference.columns[column].name()],
+            )),
         }
     }
 }

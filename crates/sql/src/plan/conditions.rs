@@ -1,6 +1,6 @@
 //! Conditions taken apart: conjuncts, the tables that each needs, and which of them refuse NULLs.
 
-use crate::expr::{Comparison, CompareOp, Expr, ExprKind, ExprType, Subquery, Truth};
+use crate::expr::{CompareOp, Comparison, Expr, ExprKind, ExprType, Subquery, Truth};
 
 use super::tree::{QueryBody, QueryPlan};
 
@@ -59,7 +59,9 @@ pub(crate) fn subquery_plan(subquery: &Subquery) -> Option<&QueryPlan> {
 pub(crate) fn for_each_slot(expr: &Expr, visit: &mut dyn FnMut(usize)) {
     expr.visit(&mut |node| match &node.kind {
         ExprKind::Column(slot) => visit(*slot),
-        ExprKind::ScalarSubquery(subquery) | ExprKind::Exists { subquery, .. } | ExprKind::Quantified { subquery, .. } => {
+        ExprKind::ScalarSubquery(subquery)
+        | ExprKind::Exists { subquery, .. }
+        | ExprKind::Quantified { subquery, .. } => {
             if let Some(plan) = subquery_plan(subquery) {
                 for_each_outer_slot(plan, visit);
             }
@@ -85,21 +87,46 @@ pub(crate) fn for_each_outer_slot(plan: &QueryPlan, visit: &mut dyn FnMut(usize)
 pub(crate) fn split_and(expr: Expr, out: &mut Vec<Expr>) {
     match expr.kind {
         ExprKind::And(parts) => parts.into_iter().for_each(|part| split_and(part, out)),
-        ExprKind::Compare { op: CompareOp::Eq, by: Comparison::Row(rules), operands } => {
+        ExprKind::Compare {
+            op: CompareOp::Eq,
+            by: Comparison::Row(rules),
+            operands,
+        } => {
             let [left, right] = *operands;
             match (left.kind, right.kind) {
-                (ExprKind::Row(left), ExprKind::Row(right)) if left.len() == right.len() && rules.len() == left.len() => {
+                (ExprKind::Row(left), ExprKind::Row(right))
+                    if left.len() == right.len() && rules.len() == left.len() =>
+                {
                     for ((left, right), by) in left.into_iter().zip(right).zip(rules) {
                         let nullable = left.ty.nullable || right.ty.nullable;
-                        let kind = ExprKind::Compare { op: CompareOp::Eq, by, operands: Box::new([left, right]) };
-                        split_and(Expr { kind, ty: ExprType::boolean().with_nullable(nullable) }, out);
+                        let kind = ExprKind::Compare {
+                            op: CompareOp::Eq,
+                            by,
+                            operands: Box::new([left, right]),
+                        };
+                        split_and(
+                            Expr {
+                                kind,
+                                ty: ExprType::boolean().with_nullable(nullable),
+                            },
+                            out,
+                        );
                     }
                 }
                 (left_kind, right_kind) => out.push(Expr {
                     kind: ExprKind::Compare {
                         op: CompareOp::Eq,
                         by: Comparison::Row(rules),
-                        operands: Box::new([Expr { kind: left_kind, ty: left.ty }, Expr { kind: right_kind, ty: right.ty }]),
+                        operands: Box::new([
+                            Expr {
+                                kind: left_kind,
+                                ty: left.ty,
+                            },
+                            Expr {
+                                kind: right_kind,
+                                ty: right.ty,
+                            },
+                        ]),
                     },
                     ty: expr.ty,
                 }),
@@ -115,8 +142,16 @@ pub(crate) fn rejects_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> b
     match &expr.kind {
         ExprKind::And(parts) => parts.iter().any(|part| rejects_nulls(part, slots, tables)),
         ExprKind::Or(parts) => parts.iter().all(|part| rejects_nulls(part, slots, tables)),
-        ExprKind::Is { test: Truth::Null, negated: true, operand } => null_if_nulls(operand, slots, tables),
-        ExprKind::Is { test: Truth::True, negated: false, operand } => rejects_nulls(operand, slots, tables),
+        ExprKind::Is {
+            test: Truth::Null,
+            negated: true,
+            operand,
+        } => null_if_nulls(operand, slots, tables),
+        ExprKind::Is {
+            test: Truth::True,
+            negated: false,
+            operand,
+        } => rejects_nulls(operand, slots, tables),
         _ => null_if_nulls(expr, slots, tables),
     }
 }
@@ -125,15 +160,28 @@ pub(crate) fn rejects_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> b
 fn null_if_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
     let all = |expr: &Expr| null_if_nulls(expr, slots, tables);
     match &expr.kind {
-        ExprKind::Column(slot) => slots.table_of(*slot).is_some_and(|table| tables & (1 << table) != 0),
-        ExprKind::Compare { op: CompareOp::NullSafeEq, .. } | ExprKind::Compare { by: Comparison::Row(_), .. } => false,
-        ExprKind::Compare { operands, .. } | ExprKind::Arithmetic { operands, .. } | ExprKind::Bits { operands, .. } => {
-            operands.iter().any(all)
+        ExprKind::Column(slot) => slots
+            .table_of(*slot)
+            .is_some_and(|table| tables & (1 << table) != 0),
+        ExprKind::Compare {
+            op: CompareOp::NullSafeEq,
+            ..
         }
+        | ExprKind::Compare {
+            by: Comparison::Row(_),
+            ..
+        } => false,
+        ExprKind::Compare { operands, .. }
+        | ExprKind::Arithmetic { operands, .. }
+        | ExprKind::Bits { operands, .. } => operands.iter().any(all),
         ExprKind::Like { operands, .. } => operands.iter().any(all),
-        ExprKind::Between { operands, negated, .. } => all(&operands[0]) || (!negated && operands[1..].iter().any(all)),
+        ExprKind::Between {
+            operands, negated, ..
+        } => all(&operands[0]) || (!negated && operands[1..].iter().any(all)),
         ExprKind::InList { needle, .. } => all(needle),
-        ExprKind::Negate { operand, .. } | ExprKind::Not(operand) | ExprKind::Collate(operand) => all(operand),
+        ExprKind::Negate { operand, .. } | ExprKind::Not(operand) | ExprKind::Collate(operand) => {
+            all(operand)
+        }
         _ => false,
     }
 }

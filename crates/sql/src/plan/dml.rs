@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use paceline_types::Value;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NON_UPDATABLE_TABLE, ER_NO_DEFAULT_FOR_FIELD,
+    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NO_DEFAULT_FOR_FIELD, ER_NON_UPDATABLE_TABLE,
     ER_UNKNOWN_TABLE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 use sqlparser::ast;
@@ -16,7 +16,9 @@ use sqlparser::ast;
 use super::block::{BindMode, Block};
 use super::from::FromNode;
 use super::select::BoundSelect;
-use super::tree::{Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, TableSource};
+use super::tree::{
+    Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, TableSource,
+};
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::catalog::{ColumnDefault, TableDefinition};
 use crate::error::{Error, Result};
@@ -130,7 +132,9 @@ impl Planner<'_> {
         self.use_table(table.database(), table.name(), Some(&table), usage);
         let mut block = Block::new(self, None);
         block.add_base(table.name(), &table, &[])?;
-        block.visible = (0..table.columns().len()).map(|column| super::block::VisibleColumn { table: 0, column }).collect();
+        block.visible = (0..table.columns().len())
+            .map(|column| super::block::VisibleColumn { table: 0, column })
+            .collect();
         block.values_base = Some(block.allocate(table.columns().len()));
         let columns = insert_columns(&block, &table, insert)?;
         let source = match &insert.source {
@@ -184,12 +188,21 @@ impl Planner<'_> {
     pub(super) fn plan_update(&self, update: &parse::Update) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let number = self.next_select_number();
         let mut block = Block::new(self, None);
-        let from = block.bind_from(&update.tables, TableUsage { select: true, ..TableUsage::default() })?;
+        let from = block.bind_from(
+            &update.tables,
+            TableUsage {
+                select: true,
+                ..TableUsage::default()
+            },
+        )?;
         let mut targets: Vec<UpdateTarget> = Vec::new();
         for assignment in &update.assignments {
             let (table, column) = find_assigned(&block, &assignment.column, "SET")?;
             let TableSource::Base(definition) = &block.tables[table].source else {
-                return Err(Error::new(ER_NON_UPDATABLE_TABLE, &[&block.tables[table].alias, &"UPDATE"]));
+                return Err(Error::new(
+                    ER_NON_UPDATABLE_TABLE,
+                    &[&block.tables[table].alias, &"UPDATE"],
+                ));
             };
             let definition = definition.clone();
             let value = bind_assigned(&mut block, table, column, &assignment.value, "SET")?;
@@ -197,7 +210,10 @@ impl Planner<'_> {
             match targets.iter_mut().find(|target| target.table == table) {
                 Some(target) => target.assignments.push(assignment),
                 None => {
-                    let usage = TableUsage { update: true, ..TableUsage::default() };
+                    let usage = TableUsage {
+                        update: true,
+                        ..TableUsage::default()
+                    };
                     self.use_table(definition.database(), definition.name(), Some(&definition), usage);
                     let checks = check_plans(self, &definition)?;
                     let base = block.tables[table].base;
@@ -213,27 +229,54 @@ impl Planner<'_> {
             }
         }
         for target in &mut targets {
-            let assigned: Vec<usize> = target.assignments.iter().map(|assignment| assignment.column).collect();
+            let assigned: Vec<usize> = target
+                .assignments
+                .iter()
+                .map(|assignment| assignment.column)
+                .collect();
             target.on_update = on_update_plans(self, &target.definition, &assigned)?;
         }
         let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
         use_all_columns(&mut block, &changed);
-        let select =
-            changing_select(block, from, number, update.selection.as_ref(), &update.order_by, update.limit.as_ref())?;
-        Ok((PlanKind::Update(Box::new(UpdatePlan { ignore: update.ignore, select, targets })), Vec::new()))
+        let select = changing_select(
+            block,
+            from,
+            number,
+            update.selection.as_ref(),
+            &update.order_by,
+            update.limit.as_ref(),
+        )?;
+        Ok((
+            PlanKind::Update(Box::new(UpdatePlan {
+                ignore: update.ignore,
+                select,
+                targets,
+            })),
+            Vec::new(),
+        ))
     }
 
     pub(super) fn plan_delete(&self, delete: &parse::Delete) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let number = self.next_select_number();
         let mut block = Block::new(self, None);
-        let from = block.bind_from(&delete.from, TableUsage { select: true, ..TableUsage::default() })?;
+        let from = block.bind_from(
+            &delete.from,
+            TableUsage {
+                select: true,
+                ..TableUsage::default()
+            },
+        )?;
         let mut numbers = Vec::new();
         if delete.targets.is_empty() {
             numbers.extend(0..block.tables.len());
         }
         for target in &delete.targets {
             let found = block.tables.iter().position(|table| {
-                *table.alias == *target.name && target.database.as_deref().is_none_or(|database| *table.database == *database)
+                *table.alias == *target.name
+                    && target
+                        .database
+                        .as_deref()
+                        .is_none_or(|database| *table.database == *database)
             });
             let Some(table) = found else {
                 return Err(Error::new(ER_UNKNOWN_TABLE, &[&target.name, &"MULTI DELETE"]));
@@ -243,16 +286,36 @@ impl Planner<'_> {
         let mut targets = Vec::with_capacity(numbers.len());
         for &table in &numbers {
             let TableSource::Base(definition) = &block.tables[table].source else {
-                return Err(Error::new(ER_NON_UPDATABLE_TABLE, &[&block.tables[table].alias, &"DELETE"]));
+                return Err(Error::new(
+                    ER_NON_UPDATABLE_TABLE,
+                    &[&block.tables[table].alias, &"DELETE"],
+                ));
             };
-            let usage = TableUsage { delete: true, ..TableUsage::default() };
+            let usage = TableUsage {
+                delete: true,
+                ..TableUsage::default()
+            };
             self.use_table(definition.database(), definition.name(), Some(definition), usage);
             targets.push((table, definition.clone()));
         }
         let (returning, result) = bind_returning(&mut block, &delete.returning)?;
-        let select =
-            changing_select(block, from, number, delete.selection.as_ref(), &delete.order_by, delete.limit.as_ref())?;
-        Ok((PlanKind::Delete(Box::new(DeletePlan { ignore: delete.ignore, select, targets, returning })), result))
+        let select = changing_select(
+            block,
+            from,
+            number,
+            delete.selection.as_ref(),
+            &delete.order_by,
+            delete.limit.as_ref(),
+        )?;
+        Ok((
+            PlanKind::Delete(Box::new(DeletePlan {
+                ignore: delete.ignore,
+                select,
+                targets,
+                returning,
+            })),
+            result,
+        ))
     }
 }
 
@@ -267,10 +330,15 @@ fn changing_select(
 ) -> Result<Box<SelectPlan>> {
     let mut conditions = Vec::new();
     if let Some(selection) = selection {
-        super::conditions::split_and(block.bind_condition(selection, BindMode::condition(Clause::Where))?, &mut conditions);
+        super::conditions::split_and(
+            block.bind_condition(selection, BindMode::condition(Clause::Where))?,
+            &mut conditions,
+        );
     }
     let order = block.bind_order(order_by, &[])?;
-    let count = limit.map(|limit| block.bind(limit, BindMode::named("LIMIT"))).transpose()?;
+    let count = limit
+        .map(|limit| block.bind(limit, BindMode::named("LIMIT")))
+        .transpose()?;
     let bound = BoundSelect {
         number,
         outputs: Vec::new(),
@@ -284,7 +352,10 @@ fn changing_select(
         straight: false,
         distinct: false,
         count_found_rows: false,
-        read: ReadMode::Locking { strength: LockStrength::Exclusive, wait: LockPatience::Default },
+        read: ReadMode::Locking {
+            strength: LockStrength::Exclusive,
+            wait: LockPatience::Default,
+        },
     };
     let plan = block.finish(from, bound)?;
     match plan.body {
@@ -302,13 +373,20 @@ fn use_all_columns(block: &mut Block<'_, '_>, tables: &[usize]) {
     }
 }
 
-fn insert_columns(block: &Block<'_, '_>, table: &TableDefinition, insert: &parse::Insert) -> Result<Vec<usize>> {
+fn insert_columns(
+    block: &Block<'_, '_>,
+    table: &TableDefinition,
+    insert: &parse::Insert,
+) -> Result<Vec<usize>> {
     if insert.columns.is_empty() {
-        let only_empty = matches!(&insert.source, InsertSource::Values(rows) if rows.iter().all(Vec::is_empty));
+        let only_empty =
+            matches!(&insert.source, InsertSource::Values(rows) if rows.iter().all(Vec::is_empty));
         if only_empty {
             return Ok(Vec::new());
         }
-        return Ok((0..table.columns().len()).filter(|&column| !table.columns()[column].invisible).collect());
+        return Ok((0..table.columns().len())
+            .filter(|&column| !table.columns()[column].invisible)
+            .collect());
     }
     let mut columns = Vec::with_capacity(insert.columns.len());
     for name in &insert.columns {
@@ -345,7 +423,11 @@ fn bind_values(
 }
 
 fn find_assigned(block: &Block<'_, '_>, name: &parse::ColumnName, clause: &str) -> Result<(usize, usize)> {
-    let name = ColumnName { database: name.database.as_deref(), table: name.table.as_deref(), column: &name.name };
+    let name = ColumnName {
+        database: name.database.as_deref(),
+        table: name.table.as_deref(),
+        column: &name.name,
+    };
     match block.find_column(&name, clause)? {
         Some(found) => Ok((found.table, found.column)),
         None => Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &clause])),
@@ -371,7 +453,10 @@ fn bind_assigned(
                     expr.map_columns(&mut |slot| slot + base);
                     Ok(expr)
                 }
-                None => Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&definition.columns()[column].name])),
+                None => Err(Error::new(
+                    ER_NO_DEFAULT_FOR_FIELD,
+                    &[&definition.columns()[column].name],
+                )),
             }
         }
         AssignedValue::Expr(expr) => {
@@ -383,28 +468,45 @@ fn bind_assigned(
     }
 }
 
-fn bind_returning(block: &mut Block<'_, '_>, items: &[ast::SelectItem]) -> Result<(Option<Vec<Expr>>, Vec<ResultColumn>)> {
+fn bind_returning(
+    block: &mut Block<'_, '_>,
+    items: &[ast::SelectItem],
+) -> Result<(Option<Vec<Expr>>, Vec<ResultColumn>)> {
     if items.is_empty() {
         return Ok((None, Vec::new()));
     }
     let outputs = block.bind_returning(items)?;
     if !block.aggregates.is_empty() {
-        return Err(Error::new(paceline_types::error_code::ER_INVALID_GROUP_FUNC_USE, &[]));
+        return Err(Error::new(
+            paceline_types::error_code::ER_INVALID_GROUP_FUNC_USE,
+            &[],
+        ));
     }
     let columns = outputs.iter().map(|output| output.result.clone()).collect();
-    Ok((Some(outputs.into_iter().map(|output| output.expr).collect()), columns))
+    Ok((
+        Some(outputs.into_iter().map(|output| output.expr).collect()),
+        columns,
+    ))
 }
 
 /// A column's default as an expression over the table's columns in slots from 0; `None` if it has none.
-pub(super) fn column_default(planner: &Planner<'_>, table: &Arc<TableDefinition>, column: usize) -> Result<Option<Expr>> {
+pub(super) fn column_default(
+    planner: &Planner<'_>,
+    table: &Arc<TableDefinition>,
+    column: usize,
+) -> Result<Option<Expr>> {
     let definition = &table.columns()[column];
     let ty = ExprType::of_column(definition.data_type.clone(), definition.nullable);
     Ok(match &definition.default {
-        ColumnDefault::None if definition.auto_increment => Some(Expr::literal(Value::Int(0), ExprType::bigint(1))),
+        ColumnDefault::None if definition.auto_increment => {
+            Some(Expr::literal(Value::Int(0), ExprType::bigint(1)))
+        }
         ColumnDefault::None if definition.nullable => Some(Expr::literal(Value::Null, ty)),
         ColumnDefault::None => None,
         ColumnDefault::Null => Some(Expr::literal(Value::Null, ty)),
-        ColumnDefault::Literal(_) => table.default_value(column).map(|value| Expr::literal(value.clone(), ty)),
+        ColumnDefault::Literal(_) => table
+            .default_value(column)
+            .map(|value| Expr::literal(value.clone(), ty)),
         ColumnDefault::CurrentTimestamp(decimals) => Some(current_timestamp(planner, *decimals)?),
         ColumnDefault::Expression(text) => Some(bind_text(planner, table, text)?),
     })
@@ -433,23 +535,36 @@ fn check_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Ve
     for column in table.columns() {
         if let Some(text) = &column.check {
             let name = format!("{}.{}", table.name(), column.name);
-            plans.push(CheckPlan { name, condition: bind_text(planner, table, text)? });
+            plans.push(CheckPlan {
+                name,
+                condition: bind_text(planner, table, text)?,
+            });
         }
     }
     for check in table.checks() {
-        plans.push(CheckPlan { name: check.name.clone(), condition: bind_text(planner, table, &check.expression)? });
+        plans.push(CheckPlan {
+            name: check.name.clone(),
+            condition: bind_text(planner, table, &check.expression)?,
+        });
     }
     Ok(plans)
 }
 
 /// What ON UPDATE CURRENT_TIMESTAMP gives the columns that a statement does not assign.
-fn on_update_plans(planner: &Planner<'_>, table: &TableDefinition, assigned: &[usize]) -> Result<Vec<AssignmentPlan>> {
+fn on_update_plans(
+    planner: &Planner<'_>,
+    table: &TableDefinition,
+    assigned: &[usize],
+) -> Result<Vec<AssignmentPlan>> {
     let mut plans = Vec::new();
     for (column, definition) in table.columns().iter().enumerate() {
         if let Some(decimals) = definition.on_update
             && !assigned.contains(&column)
         {
-            plans.push(AssignmentPlan { column, value: current_timestamp(planner, decimals)? });
+            plans.push(AssignmentPlan {
+                column,
+                value: current_timestamp(planner, decimals)?,
+            });
         }
     }
     Ok(plans)
@@ -460,12 +575,18 @@ fn bind_text(planner: &Planner<'_>, table: &Arc<TableDefinition>, text: &str) ->
     let expr = parse_expression(text)?;
     let mut block = Block::new(planner, None);
     block.add_base(table.name(), table, &[])?;
-    block.visible = (0..table.columns().len()).map(|column| super::block::VisibleColumn { table: 0, column }).collect();
+    block.visible = (0..table.columns().len())
+        .map(|column| super::block::VisibleColumn { table: 0, column })
+        .collect();
     block.bind(&expr, BindMode::named("DEFAULT"))
 }
 
 fn current_timestamp(planner: &Planner<'_>, decimals: u8) -> Result<Expr> {
-    let text = if decimals == 0 { "current_timestamp()".to_owned() } else { format!("current_timestamp({decimals})") };
+    let text = if decimals == 0 {
+        "current_timestamp()".to_owned()
+    } else {
+        format!("current_timestamp({decimals})")
+    };
     let expr = parse_expression(&text)?;
     Block::new(planner, None).bind(&expr, BindMode::named("DEFAULT"))
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use paceline_types::{Collation, DataType, Value};
 
 use super::tree::{
-    AccessPath, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource, TableAccess, TableSource,
+    AccessPath, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource, TableAccess,
+    TableSource,
 };
 use super::{PlanKind, Planner, ResultColumn};
 use crate::catalog::{IndexDefinition, IndexKind, TableDefinition};
@@ -34,7 +35,9 @@ struct Line {
 impl Planner<'_> {
     pub(super) fn plan_explain(&self, explain: &Explain) -> Result<(PlanKind, Vec<ResultColumn>)> {
         match explain.flavour {
-            ExplainFlavour::Json | ExplainFlavour::AnalyzeJson => return Err(Error::unsupported("EXPLAIN FORMAT=JSON")),
+            ExplainFlavour::Json | ExplainFlavour::AnalyzeJson => {
+                return Err(Error::unsupported("EXPLAIN FORMAT=JSON"));
+            }
             ExplainFlavour::Analyze => return Err(Error::unsupported("ANALYZE statement")),
             ExplainFlavour::Plain | ExplainFlavour::Extended | ExplainFlavour::Partitions => {}
         }
@@ -76,7 +79,10 @@ impl Planner<'_> {
             _ => return Err(Error::unsupported("EXPLAIN of this statement")),
         }
         let columns = columns(explain.flavour);
-        let rows = lines.into_iter().map(|line| line.values(explain.flavour)).collect();
+        let rows = lines
+            .into_iter()
+            .map(|line| line.values(explain.flavour))
+            .collect();
         Ok((PlanKind::Explain(rows), columns))
     }
 }
@@ -103,7 +109,10 @@ fn columns(flavour: ExplainFlavour) -> Vec<ResultColumn> {
         text("rows", 64, true),
     ]);
     if flavour == ExplainFlavour::Extended {
-        columns.push(ResultColumn::of_expression("filtered", &ExprType::double().nullable()));
+        columns.push(ResultColumn::of_expression(
+            "filtered",
+            &ExprType::double().nullable(),
+        ));
     }
     columns.push(text("Extra", 255, false));
     columns
@@ -129,7 +138,11 @@ impl Line {
             text(self.rows.map(|rows| rows.to_string())),
         ]);
         if flavour == ExplainFlavour::Extended {
-            values.push(if self.rows.is_some() { Value::Double(100.0) } else { Value::Null });
+            values.push(if self.rows.is_some() {
+                Value::Double(100.0)
+            } else {
+                Value::Null
+            });
         }
         values.push(Value::Text(self.extra));
         values
@@ -154,15 +167,26 @@ fn query_lines(plan: &QueryPlan, select_type: &'static str, lines: &mut Vec<Line
     match &plan.body {
         QueryBody::Select(select) => select_lines(select, select_type, lines),
         QueryBody::Set(set) => {
-            let first = if select_type == "SIMPLE" { "PRIMARY" } else { select_type };
+            let first = if select_type == "SIMPLE" {
+                "PRIMARY"
+            } else {
+                select_type
+            };
             query_lines(&set.sides[0], first, lines);
             query_lines(&set.sides[1], "UNION", lines);
-            let numbers = [first_select_number(&set.sides[0]), first_select_number(&set.sides[1])];
+            let numbers = [
+                first_select_number(&set.sides[0]),
+                first_select_number(&set.sides[1]),
+            ];
             lines.push(Line {
                 select_type: "UNION RESULT",
                 table: Some(format!("<union{},{}>", numbers[0], numbers[1])),
                 access: Some("ALL"),
-                extra: if set.order.is_empty() { String::new() } else { "Using filesort".to_owned() },
+                extra: if set.order.is_empty() {
+                    String::new()
+                } else {
+                    "Using filesort".to_owned()
+                },
                 ..Line::default()
             });
         }
@@ -185,8 +209,9 @@ fn inner_queries(select: &SelectPlan) -> Vec<(Option<Arc<QueryPlan>>, &'static s
     let mut found: Vec<(Option<Arc<QueryPlan>>, &'static str)> = Vec::new();
     let mut visit = |expr: &Expr| {
         expr.visit(&mut |node| {
-            if let ExprKind::ScalarSubquery(subquery) | ExprKind::Exists { subquery, .. } | ExprKind::Quantified { subquery, .. } =
-                &node.kind
+            if let ExprKind::ScalarSubquery(subquery)
+            | ExprKind::Exists { subquery, .. }
+            | ExprKind::Quantified { subquery, .. } = &node.kind
             {
                 let plan = subquery.plan.clone().downcast::<QueryPlan>().ok();
                 let kind = match &plan {
@@ -221,13 +246,25 @@ fn inner_queries_steps<'s>(steps: &'s [JoinStep], visit: &mut dyn FnMut(&'s Expr
 
 fn select_lines(select: &SelectPlan, select_type: &'static str, lines: &mut Vec<Line>) {
     let inner = inner_queries(select);
-    let select_type = if select_type == "SIMPLE" && !inner.is_empty() { "PRIMARY" } else { select_type };
-    let plain = |extra: &str| Line { id: Some(select.number), select_type, extra: extra.to_owned(), ..Line::default() };
+    let select_type = if select_type == "SIMPLE" && !inner.is_empty() {
+        "PRIMARY"
+    } else {
+        select_type
+    };
+    let plain = |extra: &str| Line {
+        id: Some(select.number),
+        select_type,
+        extra: extra.to_owned(),
+        ..Line::default()
+    };
     if let Some(reason) = select.impossible {
         lines.push(plain(reason));
     } else if select.steps.is_empty() {
         lines.push(plain("No tables used"));
-    } else if let Some(GroupStrategy::IndexEnds(_)) = select.aggregation.as_ref().map(|aggregation| &aggregation.strategy)
+    } else if let Some(GroupStrategy::IndexEnds(_)) = select
+        .aggregation
+        .as_ref()
+        .map(|aggregation| &aggregation.strategy)
         && select.steps[0].filter.is_empty()
     {
         lines.push(plain("Select tables optimized away"));
@@ -258,7 +295,9 @@ fn step_lines(
     for step in steps {
         match &step.source {
             StepSource::Nest(inner) => step_lines(select, inner, select_type, block_extra, lines),
-            StepSource::Table(access) => lines.push(access_line(select, step, access, select_type, block_extra)),
+            StepSource::Table(access) => {
+                lines.push(access_line(select, step, access, select_type, block_extra))
+            }
         }
     }
 }
@@ -279,7 +318,12 @@ fn access_line(
         TableSource::Derived(plan) if !table.distinct => format!("<derived{}>", first_select_number(plan)),
         _ => table.alias.to_string(),
     };
-    let mut line = Line { id: Some(select.number), select_type, table: Some(name), ..Line::default() };
+    let mut line = Line {
+        id: Some(select.number),
+        select_type,
+        table: Some(name),
+        ..Line::default()
+    };
     let mut extra: Vec<String> = Vec::new();
     let mut used = 0;
     match &access.path {
@@ -289,7 +333,12 @@ fn access_line(
                 && let Some(definition) = definition
                 && let paceline_storage::Clustered::Key(index) = definition.schema().clustered()
             {
-                set_key(&mut line, definition, index, definition.indexes()[index].parts.len());
+                set_key(
+                    &mut line,
+                    definition,
+                    index,
+                    definition.indexes()[index].parts.len(),
+                );
             } else if access.key_only {
                 line.access = Some("ALL");
             }
@@ -299,7 +348,12 @@ fn access_line(
             line.access = Some("index");
             line.rows = Some(rows(access.rows));
             if let Some(definition) = definition {
-                set_key(&mut line, definition, *index, definition.indexes()[*index].parts.len());
+                set_key(
+                    &mut line,
+                    definition,
+                    *index,
+                    definition.indexes()[*index].parts.len(),
+                );
             }
         }
         AccessPath::Lookup { index, key, unique } => {
@@ -314,7 +368,10 @@ fn access_line(
             if let Some(definition) = definition {
                 set_key(&mut line, definition, *index, key.len());
             }
-            let names: Vec<String> = key.iter().map(|part| reference_name(select, &part.value)).collect();
+            let names: Vec<String> = key
+                .iter()
+                .map(|part| reference_name(select, &part.value))
+                .collect();
             line.reference = Some(names.join(","));
         }
         AccessPath::Range { index, condition } => {
@@ -323,7 +380,10 @@ fn access_line(
             used = usize::MAX;
             if let Some(definition) = definition {
                 let parts = &definition.indexes()[*index].parts;
-                let count = parts.iter().take_while(|part| condition.restricts(part.column)).count();
+                let count = parts
+                    .iter()
+                    .take_while(|part| condition.restricts(part.column))
+                    .count();
                 set_key(&mut line, definition, *index, count.max(1));
             }
         }
@@ -331,14 +391,21 @@ fn access_line(
             line.access = Some("hash_ALL");
             line.key = Some("#hash#$hj".to_owned());
             line.rows = Some(rows(table.row_estimate));
-            let names: Vec<String> = keys.iter().map(|key| reference_name(select, &key.outer)).collect();
+            let names: Vec<String> = keys
+                .iter()
+                .map(|key| reference_name(select, &key.outer))
+                .collect();
             line.reference = Some(names.join(","));
         }
     }
     if let Some(definition) = definition
         && !access.possible.is_empty()
     {
-        let names: Vec<&str> = access.possible.iter().map(|&index| definition.indexes()[index].name.as_str()).collect();
+        let names: Vec<&str> = access
+            .possible
+            .iter()
+            .map(|&index| definition.indexes()[index].name.as_str())
+            .collect();
         line.possible_keys = Some(names.join(","));
     }
     let conditions = step.on.len() + step.filter.len();
@@ -380,7 +447,9 @@ fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usiz
             };
             null + match &column.data_type {
                 DataType::Integer(integer) => integer.width.bytes(),
-                DataType::Decimal(decimal) => paceline_types::Decimal::binary_length(decimal.precision, decimal.scale),
+                DataType::Decimal(decimal) => {
+                    paceline_types::Decimal::binary_length(decimal.precision, decimal.scale)
+                }
                 DataType::Float(_) => 4,
                 DataType::Double(_) => 8,
                 DataType::Bit { length } => usize::from(length.div_ceil(8)),
@@ -396,7 +465,13 @@ fn key_length(definition: &TableDefinition, index: &IndexDefinition, parts: usiz
                 DataType::DateTime { decimals } => 5 + usize::from(decimals.div_ceil(2)),
                 DataType::Timestamp { decimals } => 4 + usize::from(decimals.div_ceil(2)),
                 DataType::Year => 1,
-                DataType::Enum { labels, .. } => if labels.len() < 256 { 1 } else { 2 },
+                DataType::Enum { labels, .. } => {
+                    if labels.len() < 256 {
+                        1
+                    } else {
+                        2
+                    }
+                }
                 DataType::Set { labels, .. } => labels.len().div_ceil(8).next_power_of_two().min(8),
             }
         })
@@ -424,5 +499,9 @@ fn reference_name(select: &SelectPlan, expr: &Expr) -> String {
     }
     let mut columns = 0;
     expr.visit(&mut |node| columns += usize::from(matches!(node.kind, ExprKind::Column(_))));
-    if columns == 0 { "const".to_owned() } else { "func".to_owned() }
+    if columns == 0 {
+        "const".to_owned()
+    } else {
+        "func".to_owned()
+    }
 }

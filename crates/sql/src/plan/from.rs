@@ -7,11 +7,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE, ER_NO_SUCH_TABLE, ER_WRONG_COLUMN_NAME,
+    ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NO_SUCH_TABLE, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE,
+    ER_WRONG_COLUMN_NAME,
 };
 use sqlparser::ast;
 
-use super::block::{Block, BindMode, CommonTableKind, OnScope, TableColumn, TableRef, VisibleColumn, same_name};
+use super::block::{
+    BindMode, Block, CommonTableKind, OnScope, TableColumn, TableRef, VisibleColumn, same_name,
+};
 use super::tree::{QueryPlan, TableSource};
 use super::{ResultColumn, TableUsage, unique_id};
 use crate::catalog::TableDefinition;
@@ -65,7 +68,11 @@ impl Block<'_, '_> {
         Ok(match parts.len() {
             0 => None,
             1 => parts.pop(),
-            _ => Some(FromNode::Inner { parts, on: Vec::new(), straight: false }),
+            _ => Some(FromNode::Inner {
+                parts,
+                on: Vec::new(),
+                straight: false,
+            }),
         })
     }
 
@@ -78,7 +85,12 @@ impl Block<'_, '_> {
         Ok(left)
     }
 
-    fn bind_join(&mut self, left: BoundFrom, right: BoundFrom, operator: &ast::JoinOperator) -> Result<BoundFrom> {
+    fn bind_join(
+        &mut self,
+        left: BoundFrom,
+        right: BoundFrom,
+        operator: &ast::JoinOperator,
+    ) -> Result<BoundFrom> {
         use ast::JoinOperator as Operator;
         #[derive(PartialEq)]
         enum Kind {
@@ -88,7 +100,9 @@ impl Block<'_, '_> {
             Right,
         }
         let (kind, constraint) = match operator {
-            Operator::Join(constraint) | Operator::Inner(constraint) | Operator::CrossJoin(constraint) => (Kind::Inner, constraint),
+            Operator::Join(constraint) | Operator::Inner(constraint) | Operator::CrossJoin(constraint) => {
+                (Kind::Inner, constraint)
+            }
             Operator::StraightJoin(constraint) => (Kind::Straight, constraint),
             Operator::Left(constraint) | Operator::LeftOuter(constraint) => (Kind::Left, constraint),
             Operator::Right(constraint) | Operator::RightOuter(constraint) => (Kind::Right, constraint),
@@ -96,7 +110,11 @@ impl Block<'_, '_> {
         };
         let tables = left.tables.start..right.tables.end;
         // Names come in the order of the sides as the join sees them.
-        let (first, second) = if kind == Kind::Right { (right, left) } else { (left, right) };
+        let (first, second) = if kind == Kind::Right {
+            (right, left)
+        } else {
+            (left, right)
+        };
         let mut on = Vec::new();
         let mut visible;
         match constraint {
@@ -109,7 +127,10 @@ impl Block<'_, '_> {
                     visible.extend(first.visible.iter().copied());
                 }
                 if let ast::JoinConstraint::On(condition) = constraint {
-                    let outer_scope = self.on_scope.replace(OnScope { tables: tables.clone(), visible: visible.clone() });
+                    let outer_scope = self.on_scope.replace(OnScope {
+                        tables: tables.clone(),
+                        visible: visible.clone(),
+                    });
                     let bound = self.bind_condition(condition, BindMode::condition(Clause::On));
                     self.on_scope = outer_scope;
                     super::conditions::split_and(bound?, &mut on);
@@ -122,7 +143,11 @@ impl Block<'_, '_> {
             ast::JoinConstraint::Using(columns) => {
                 let mut names = Vec::with_capacity(columns.len());
                 for column in columns {
-                    let name = column.0.last().and_then(|part| part.as_ident()).map(|ident| ident.value.clone());
+                    let name = column
+                        .0
+                        .last()
+                        .and_then(|part| part.as_ident())
+                        .map(|ident| ident.value.clone());
                     names.push(name.ok_or_else(|| Error::unsupported("this USING"))?);
                 }
                 visible = self.using(&first.visible, &second.visible, &names, &mut on)?;
@@ -131,16 +156,28 @@ impl Block<'_, '_> {
         let node = match kind {
             Kind::Inner | Kind::Straight => {
                 let straight = kind == Kind::Straight;
-                FromNode::Inner { parts: vec![first.node, second.node], on, straight }
+                FromNode::Inner {
+                    parts: vec![first.node, second.node],
+                    on,
+                    straight,
+                }
             }
             Kind::Left | Kind::Right => {
                 for table in second.tables.clone() {
                     self.tables[table].nullable = true;
                 }
-                FromNode::Left { left: Box::new(first.node), right: Box::new(second.node), on }
+                FromNode::Left {
+                    left: Box::new(first.node),
+                    right: Box::new(second.node),
+                    on,
+                }
             }
         };
-        Ok(BoundFrom { node, visible, tables })
+        Ok(BoundFrom {
+            node,
+            visible,
+            tables,
+        })
     }
 
     fn common_names(&self, first: &[VisibleColumn], second: &[VisibleColumn]) -> Vec<String> {
@@ -171,7 +208,10 @@ impl Block<'_, '_> {
         for name in names {
             let left = self.find_visible(first, name)?;
             let right = self.find_visible(second, name)?;
-            let (left_expr, right_expr) = (self.column(left.table, left.column), self.column(right.table, right.column));
+            let (left_expr, right_expr) = (
+                self.column(left.table, left.column),
+                self.column(right.table, right.column),
+            );
             on.push(self.bind_equality(left_expr, right_expr)?);
             common.push(left);
             hidden.push(right);
@@ -197,7 +237,13 @@ impl Block<'_, '_> {
 
     fn bind_factor(&mut self, factor: &ast::TableFactor, usage: TableUsage) -> Result<BoundFrom> {
         match factor {
-            ast::TableFactor::Table { name, alias, index_hints, partitions, .. } => {
+            ast::TableFactor::Table {
+                name,
+                alias,
+                index_hints,
+                partitions,
+                ..
+            } => {
                 if !partitions.is_empty() {
                     return Err(Error::unsupported("partitions"));
                 }
@@ -205,18 +251,34 @@ impl Block<'_, '_> {
                 let table = self.bind_table(&name, alias.as_ref(), index_hints, usage)?;
                 Ok(self.bound_table(table))
             }
-            ast::TableFactor::Derived { lateral, subquery, alias, .. } => {
+            ast::TableFactor::Derived {
+                lateral,
+                subquery,
+                alias,
+                ..
+            } => {
                 if *lateral {
                     return Err(Error::unsupported("LATERAL"));
                 }
                 let plan = self.planner.plan_subquery(subquery, None, self.common.clone())?;
-                let alias = alias.as_ref().ok_or_else(|| Error::unsupported("a derived table without an alias"))?;
+                let alias = alias
+                    .as_ref()
+                    .ok_or_else(|| Error::unsupported("a derived table without an alias"))?;
                 let names = alias_columns(alias, &plan)?;
                 let plan = Arc::new(plan);
-                let table = self.add_derived(&alias.name.value, TableSource::Derived(plan.clone()), &plan.columns, &plan.types, &names)?;
+                let table = self.add_derived(
+                    &alias.name.value,
+                    TableSource::Derived(plan.clone()),
+                    &plan.columns,
+                    &plan.types,
+                    &names,
+                )?;
                 Ok(self.bound_table(table))
             }
-            ast::TableFactor::NestedJoin { table_with_joins, alias } => {
+            ast::TableFactor::NestedJoin {
+                table_with_joins,
+                alias,
+            } => {
                 if alias.is_some() {
                     return Err(Error::unsupported("an alias of a join"));
                 }
@@ -231,7 +293,11 @@ impl Block<'_, '_> {
         let visible = (0..self.tables[table].columns.len())
             .map(|column| VisibleColumn { table, column })
             .collect();
-        BoundFrom { node: FromNode::Table(table), visible, tables: table..table + 1 }
+        BoundFrom {
+            node: FromNode::Table(table),
+            visible,
+            tables: table..table + 1,
+        }
     }
 
     /// Adds a named table: a common table expression, a stored table, or one of the server's own.
@@ -253,10 +319,14 @@ impl Block<'_, '_> {
                 return self.add_derived(alias, source, &common.columns, &common.types, &[]);
             }
         }
-        let database = self.planner.database_or_current(name.database.as_deref())?.to_owned();
+        let database = self
+            .planner
+            .database_or_current(name.database.as_deref())?
+            .to_owned();
         if let Some(definition) = self.planner.context.catalog.table(&database, &name.name) {
             let definition = definition.clone();
-            self.planner.use_table(&database, &name.name, Some(&definition), usage);
+            self.planner
+                .use_table(&database, &name.name, Some(&definition), usage);
             return self.add_base(alias, &definition, hints);
         }
         let services = &self.planner.session().services;
@@ -275,15 +345,27 @@ impl Block<'_, '_> {
                 result.table = alias.clone();
                 result.org_table = table.clone();
                 result.org_name = column.name.as_str().into();
-                TableColumn { result, ty: column.ty, invisible: false }
+                TableColumn {
+                    result,
+                    ty: column.ty,
+                    invisible: false,
+                }
             })
             .collect();
-        let source = TableSource::Virtual { database: database.clone(), table };
+        let source = TableSource::Virtual {
+            database: database.clone(),
+            table,
+        };
         self.add_table(alias, database, columns, source, &[])
     }
 
     /// Adds a stored table.
-    pub fn add_base(&mut self, alias: &str, definition: &Arc<TableDefinition>, hints: &[ast::TableIndexHints]) -> Result<usize> {
+    pub fn add_base(
+        &mut self,
+        alias: &str,
+        definition: &Arc<TableDefinition>,
+        hints: &[ast::TableIndexHints],
+    ) -> Result<usize> {
         let database: Arc<str> = definition.database().into();
         let alias: Arc<str> = alias.into();
         let org_table: Arc<str> = definition.name().into();
@@ -296,9 +378,19 @@ impl Block<'_, '_> {
             result.org_table = org_table.clone();
             result.org_name = result.name.clone();
             result.flags = super::result_column::flags_of_column(definition, number);
-            columns.push(TableColumn { result, ty, invisible: column.invisible });
+            columns.push(TableColumn {
+                result,
+                ty,
+                invisible: column.invisible,
+            });
         }
-        self.add_table(alias, database, columns, TableSource::Base(definition.clone()), hints)
+        self.add_table(
+            alias,
+            database,
+            columns,
+            TableSource::Base(definition.clone()),
+            hints,
+        )
     }
 
     fn add_derived(
@@ -326,7 +418,11 @@ impl Block<'_, '_> {
             result.table = alias.clone();
             result.org_table = alias.clone();
             result.org_name = result.name.clone();
-            made.push(TableColumn { result, ty: ty.clone(), invisible: false });
+            made.push(TableColumn {
+                result,
+                ty: ty.clone(),
+                invisible: false,
+            });
         }
         self.add_table(alias, Arc::from(""), made, source, &[])
     }
@@ -339,15 +435,32 @@ impl Block<'_, '_> {
         source: TableSource,
         hints: &[ast::TableIndexHints],
     ) -> Result<usize> {
-        if self.tables.iter().any(|table| table.alias == alias && table.database == database) {
+        if self
+            .tables
+            .iter()
+            .any(|table| table.alias == alias && table.database == database)
+        {
             return Err(Error::new(ER_NONUNIQ_TABLE, &[&alias]));
         }
         if self.tables.len() >= super::join_order::TABLES_MAX {
-            return Err(Error::new(paceline_types::error_code::ER_TOO_MANY_TABLES, &[&super::join_order::TABLES_MAX]));
+            return Err(Error::new(
+                paceline_types::error_code::ER_TOO_MANY_TABLES,
+                &[&super::join_order::TABLES_MAX],
+            ));
         }
         let base = self.allocate(columns.len());
         let used = vec![false; columns.len()];
-        self.tables.push(TableRef { alias, database, base, columns, source, used, nullable: false, hints: hints.to_vec(), distinct: false });
+        self.tables.push(TableRef {
+            alias,
+            database,
+            base,
+            columns,
+            source,
+            used,
+            nullable: false,
+            hints: hints.to_vec(),
+            distinct: false,
+        });
         Ok(self.tables.len() - 1)
     }
 
@@ -359,12 +472,21 @@ impl Block<'_, '_> {
         };
         // The qualifier's "column" is the table's name here.
         let found = self.tables.iter().position(|table| {
-            *table.alias == *qualifier.column && qualifier.table.is_none_or(|database| *table.database == *database)
+            *table.alias == *qualifier.column
+                && qualifier
+                    .table
+                    .is_none_or(|database| *table.database == *database)
         });
         let Some(table) = found else {
-            let database = qualifier.table.or(self.planner.session().database.as_deref()).unwrap_or("");
+            let database = qualifier
+                .table
+                .or(self.planner.session().database.as_deref())
+                .unwrap_or("");
             let name = format!("{database}.{}", qualifier.column);
-            return Err(Error::new(paceline_types::error_code::ER_BAD_TABLE_ERROR, &[&name]));
+            return Err(Error::new(
+                paceline_types::error_code::ER_BAD_TABLE_ERROR,
+                &[&name],
+            ));
         };
         Ok((0..self.tables[table].columns.len())
             .map(|column| VisibleColumn { table, column })
@@ -375,9 +497,16 @@ impl Block<'_, '_> {
 
 /// The columns that `AS alias (a, b)` names.
 fn alias_columns(alias: &ast::TableAlias, plan: &QueryPlan) -> Result<Vec<String>> {
-    let names: Vec<String> = alias.columns.iter().map(|column| column.name.value.clone()).collect();
+    let names: Vec<String> = alias
+        .columns
+        .iter()
+        .map(|column| column.name.value.clone())
+        .collect();
     if !names.is_empty() && names.len() != plan.columns.len() {
-        return Err(Error::new(paceline_types::error_code::ER_WITH_COL_WRONG_LIST, &[]));
+        return Err(Error::new(
+            paceline_types::error_code::ER_WITH_COL_WRONG_LIST,
+            &[],
+        ));
     }
     Ok(names)
 }

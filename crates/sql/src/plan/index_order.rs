@@ -2,8 +2,8 @@
 
 use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo, selectivity};
 use super::tree::{
-    AccessPath, Aggregation, GroupStrategy, JoinKind, JoinStep, ScanDirection, SelectPlan, SortItem, SortKey, StepSource,
-    TableAccess,
+    AccessPath, Aggregation, GroupStrategy, JoinKind, JoinStep, ScanDirection, SelectPlan, SortItem, SortKey,
+    StepSource, TableAccess,
 };
 use crate::expr::{AggregateFunction, CompareOp, Expr, ExprKind, ExprType, Truth};
 use paceline_storage::Clustered;
@@ -23,8 +23,11 @@ pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], 
     };
     // Groups come out sorted by their keys: ORDER BY the same is served.
     let keys: Vec<&Expr> = aggregation.groups.iter().collect();
-    let ascending_groups = select.order.len() <= keys.len()
-        && select.order.iter().zip(&keys).all(|(item, group)| !item.descending && super::block::same_expr(sort_expr(select, item), group));
+    let ascending_groups =
+        select.order.len() <= keys.len()
+            && select.order.iter().zip(&keys).all(|(item, group)| {
+                !item.descending && super::block::same_expr(sort_expr(select, item), group)
+            });
     if (ascending_groups && !aggregation.rollup) || !aggregation.explicit {
         let _ = group_served;
         select.order.clear();
@@ -33,7 +36,10 @@ pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], 
 }
 
 fn mark_notes(select: &mut SelectPlan) {
-    let hashed = select.aggregation.as_ref().is_some_and(|aggregation| matches!(aggregation.strategy, GroupStrategy::Hash));
+    let hashed = select
+        .aggregation
+        .as_ref()
+        .is_some_and(|aggregation| matches!(aggregation.strategy, GroupStrategy::Hash));
     select.notes.temporary |= hashed || (select.distinct && !select.steps.is_empty());
     select.notes.filesort |= !select.order.is_empty() || hashed;
 }
@@ -49,14 +55,22 @@ fn sort_expr<'s>(select: &'s SelectPlan, item: &'s SortItem) -> &'s Expr {
 /// The first table, when it is read by an index or as a whole.
 fn first_access(select: &SelectPlan) -> Option<&TableAccess> {
     match select.steps.first() {
-        Some(JoinStep { kind: JoinKind::Inner, source: StepSource::Table(access), .. }) => Some(access),
+        Some(JoinStep {
+            kind: JoinKind::Inner,
+            source: StepSource::Table(access),
+            ..
+        }) => Some(access),
         _ => None,
     }
 }
 
 fn first_access_mut(select: &mut SelectPlan) -> Option<&mut TableAccess> {
     match select.steps.first_mut() {
-        Some(JoinStep { kind: JoinKind::Inner, source: StepSource::Table(access), .. }) => Some(access),
+        Some(JoinStep {
+            kind: JoinKind::Inner,
+            source: StepSource::Table(access),
+            ..
+        }) => Some(access),
         _ => None,
     }
 }
@@ -64,15 +78,24 @@ fn first_access_mut(select: &mut SelectPlan) -> Option<&mut TableAccess> {
 /// The columns of a table that have one value in all rows that its first step lets pass.
 fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
     let mut constant = Vec::new();
-    let columns = info.definition.as_ref().map_or(0, |definition| definition.columns().len());
+    let columns = info
+        .definition
+        .as_ref()
+        .map_or(0, |definition| definition.columns().len());
     let own = |expr: &Expr| match expr.kind {
         ExprKind::Column(slot) if (info.base..info.base + columns).contains(&slot) => Some(slot - info.base),
         _ => None,
     };
-    let Some(step) = select.steps.first() else { return constant };
+    let Some(step) = select.steps.first() else {
+        return constant;
+    };
     for condition in step.filter.iter().chain(&step.on) {
         match &condition.kind {
-            ExprKind::Compare { op: CompareOp::Eq | CompareOp::NullSafeEq, operands, .. } => {
+            ExprKind::Compare {
+                op: CompareOp::Eq | CompareOp::NullSafeEq,
+                operands,
+                ..
+            } => {
                 for (column, value) in [(&operands[0], &operands[1]), (&operands[1], &operands[0])] {
                     if let Some(column) = own(column)
                         && value.is_constant_during_execution()
@@ -81,7 +104,11 @@ fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
                     }
                 }
             }
-            ExprKind::Is { test: Truth::Null, negated: false, operand } => constant.extend(own(operand)),
+            ExprKind::Is {
+                test: Truth::Null,
+                negated: false,
+                operand,
+            } => constant.extend(own(operand)),
             _ => {}
         }
     }
@@ -97,7 +124,9 @@ fn path_columns(info: &TableInfo<'_>, path: &AccessPath) -> Option<Vec<usize>> {
     };
     let index = match path {
         AccessPath::All => clustered?,
-        AccessPath::Index { index } | AccessPath::Lookup { index, .. } | AccessPath::Range { index, .. } => *index,
+        AccessPath::Index { index } | AccessPath::Lookup { index, .. } | AccessPath::Range { index, .. } => {
+            *index
+        }
         AccessPath::Hash { .. } => return None,
     };
     let mut columns = Vec::new();
@@ -110,13 +139,23 @@ fn path_columns(info: &TableInfo<'_>, path: &AccessPath) -> Option<Vec<usize>> {
     if let Some(clustered) = clustered
         && clustered != index
     {
-        columns.extend(definition.indexes()[clustered].parts.iter().map(|part| part.column));
+        columns.extend(
+            definition.indexes()[clustered]
+                .parts
+                .iter()
+                .map(|part| part.column),
+        );
     }
     Some(columns)
 }
 
 /// Whether rows that come by `path` are in this order, and which way the path has to be read.
-fn serves(info: &TableInfo<'_>, path: &AccessPath, constant: &[usize], keys: &[(&Expr, bool)]) -> Option<ScanDirection> {
+fn serves(
+    info: &TableInfo<'_>,
+    path: &AccessPath,
+    constant: &[usize],
+    keys: &[(&Expr, bool)],
+) -> Option<ScanDirection> {
     let definition = info.definition.as_ref()?;
     if let AccessPath::Lookup { unique: true, .. } = path {
         return Some(ScanDirection::Forward);
@@ -125,15 +164,23 @@ fn serves(info: &TableInfo<'_>, path: &AccessPath, constant: &[usize], keys: &[(
     let mut columns = columns.into_iter().filter(|column| !constant.contains(column));
     let mut direction = None;
     for (expr, descending) in keys {
-        let ExprKind::Column(slot) = expr.kind else { return None };
-        let column = slot.checked_sub(info.base).filter(|column| *column < definition.columns().len())?;
+        let ExprKind::Column(slot) = expr.kind else {
+            return None;
+        };
+        let column = slot
+            .checked_sub(info.base)
+            .filter(|column| *column < definition.columns().len())?;
         if constant.contains(&column) {
             continue;
         }
         if columns.next() != Some(column) {
             return None;
         }
-        let wanted = if *descending { ScanDirection::Backward } else { ScanDirection::Forward };
+        let wanted = if *descending {
+            ScanDirection::Backward
+        } else {
+            ScanDirection::Forward
+        };
         if *direction.get_or_insert(wanted) != wanted {
             return None;
         }
@@ -145,10 +192,16 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     if select.order.is_empty() || select.distinct {
         return;
     }
-    let Some(access) = first_access(select) else { return };
+    let Some(access) = first_access(select) else {
+        return;
+    };
     let info = &infos[access.table];
     let constant = constant_columns(select, info);
-    let keys: Vec<(&Expr, bool)> = select.order.iter().map(|item| (sort_expr(select, item), item.descending)).collect();
+    let keys: Vec<(&Expr, bool)> = select
+        .order
+        .iter()
+        .map(|item| (sort_expr(select, item), item.descending))
+        .collect();
     if let Some(direction) = serves(info, &access.path, &constant, &keys) {
         select.order.clear();
         if let Some(access) = first_access_mut(select) {
@@ -157,20 +210,39 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         return;
     }
     // Another index may give the order: worth it when LIMIT stops early.
-    if !matches!(access.path, AccessPath::All | AccessPath::Range { .. } | AccessPath::Lookup { .. }) {
+    if !matches!(
+        access.path,
+        AccessPath::All | AccessPath::Range { .. } | AccessPath::Lookup { .. }
+    ) {
         return;
     }
     let total = info.statistics.rows.max(1.0);
-    let passing = select.steps[0].filter.iter().map(selectivity).product::<f64>().max(0.0001);
+    let passing = select.steps[0]
+        .filter
+        .iter()
+        .map(selectivity)
+        .product::<f64>()
+        .max(0.0001);
     let wanted = limit_rows(select).unwrap_or(f64::INFINITY);
     let sort_cost = rows.max(1.0) * 0.05 * rows.max(2.0).log2();
-    let now = access.rows * COST_FETCHED_ROW.min(if matches!(access.path, AccessPath::All) { COST_SCANNED_ROW } else { COST_FETCHED_ROW })
+    let now = access.rows
+        * COST_FETCHED_ROW.min(if matches!(access.path, AccessPath::All) {
+            COST_SCANNED_ROW
+        } else {
+            COST_FETCHED_ROW
+        })
         + sort_cost;
     let mut best: Option<(f64, usize, ScanDirection)> = None;
     for &index in &info.usable {
         let path = AccessPath::Index { index };
-        let Some(direction) = serves(info, &path, &constant, &keys) else { continue };
-        let per_row = if info.is_clustered(index) { COST_SCANNED_ROW } else { COST_FETCHED_ROW };
+        let Some(direction) = serves(info, &path, &constant, &keys) else {
+            continue;
+        };
+        let per_row = if info.is_clustered(index) {
+            COST_SCANNED_ROW
+        } else {
+            COST_FETCHED_ROW
+        };
         let cost = (wanted / passing).min(total) * per_row + 1.0;
         if cost < now && best.is_none_or(|(known, ..)| cost < known) {
             best = Some((cost, index, direction));
@@ -180,7 +252,11 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         let clustered = info.is_clustered(index);
         select.order.clear();
         if let Some(access) = first_access_mut(select) {
-            access.path = if clustered { AccessPath::All } else { AccessPath::Index { index } };
+            access.path = if clustered {
+                AccessPath::All
+            } else {
+                AccessPath::Index { index }
+            };
             access.direction = direction;
             access.rows = (wanted / passing).min(total);
         }
@@ -200,15 +276,21 @@ fn limit_rows(select: &SelectPlan) -> Option<f64> {
 
 /// Groups that come one after the other need no hash table.
 fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
-    let Some(aggregation) = &select.aggregation else { return false };
+    let Some(aggregation) = &select.aggregation else {
+        return false;
+    };
     if !aggregation.explicit || !matches!(aggregation.strategy, GroupStrategy::Hash) {
         return false;
     }
-    let Some(access) = first_access(select) else { return false };
+    let Some(access) = first_access(select) else {
+        return false;
+    };
     let info = &infos[access.table];
     let constant = constant_columns(select, info);
     let keys: Vec<(&Expr, bool)> = aggregation.groups.iter().map(|group| (group, false)).collect();
-    let Some(direction) = serves(info, &access.path, &constant, &keys) else { return false };
+    let Some(direction) = serves(info, &access.path, &constant, &keys) else {
+        return false;
+    };
     if let Some(access) = first_access_mut(select) {
         access.direction = direction;
     }
@@ -221,16 +303,23 @@ fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
 /// COUNT(*) of all rows reads the index with the shortest entries.
 fn count_by_smallest_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
     let [step] = &select.steps[..] else { return };
-    let Some(access) = first_access(select) else { return };
+    let Some(access) = first_access(select) else {
+        return;
+    };
     let table = access.table;
-    if !matches!(access.path, AccessPath::All) || !step.filter.is_empty() || !select.tables[table].used.is_empty() {
+    if !matches!(access.path, AccessPath::All)
+        || !step.filter.is_empty()
+        || !select.tables[table].used.is_empty()
+    {
         return;
     }
     if select.read != super::tree::ReadMode::Snapshot || select.keep_row_handles {
         return;
     }
     let info = &infos[table];
-    let Some(definition) = &info.definition else { return };
+    let Some(definition) = &info.definition else {
+        return;
+    };
     let smallest = info
         .usable
         .iter()
@@ -238,7 +327,10 @@ fn count_by_smallest_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
         .filter(|&index| !info.is_clustered(index))
         .min_by_key(|&index| {
             let parts = &definition.indexes()[index].parts;
-            parts.iter().map(|part| u64::from(definition.columns()[part.column].data_type.display_length(1))).sum::<u64>()
+            parts
+                .iter()
+                .map(|part| u64::from(definition.columns()[part.column].data_type.display_length(1)))
+                .sum::<u64>()
         });
     if let Some(access) = first_access_mut(select) {
         access.key_only = true;
@@ -250,15 +342,26 @@ fn count_by_smallest_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
 
 /// MIN and MAX of columns of one table, each the first row of an index: reads one row for each.
 fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
-    let Some(aggregation) = &select.aggregation else { return false };
-    if aggregation.explicit || aggregation.aggregates.is_empty() || select.steps.len() != 1 || !aggregation.kept.is_empty() {
+    let Some(aggregation) = &select.aggregation else {
+        return false;
+    };
+    if aggregation.explicit
+        || aggregation.aggregates.is_empty()
+        || select.steps.len() != 1
+        || !aggregation.kept.is_empty()
+    {
         return false;
     }
     if select.read != super::tree::ReadMode::Snapshot {
         return false;
     }
-    let Some(access) = first_access(select) else { return false };
-    if matches!(access.path, AccessPath::Hash { .. } | AccessPath::Lookup { unique: true, .. }) {
+    let Some(access) = first_access(select) else {
+        return false;
+    };
+    if matches!(
+        access.path,
+        AccessPath::Hash { .. } | AccessPath::Lookup { unique: true, .. }
+    ) {
         return false;
     }
     let info = &infos[access.table];
@@ -274,7 +377,9 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
             AggregateFunction::Max => true,
             _ => return false,
         };
-        let [argument] = &aggregate.args[..] else { return false };
+        let [argument] = &aggregate.args[..] else {
+            return false;
+        };
         if !matches!(argument.kind, ExprKind::Column(_)) {
             return false;
         }
@@ -289,7 +394,9 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
                     serves(info, &path, &constant, &keys).map(|direction| (path, direction))
                 });
                 match found {
-                    Some((AccessPath::Index { index }, direction)) if info.is_clustered(index) => (AccessPath::All, direction),
+                    Some((AccessPath::Index { index }, direction)) if info.is_clustered(index) => {
+                        (AccessPath::All, direction)
+                    }
                     Some(found) => found,
                     None => return false,
                 }
@@ -299,7 +406,11 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
         let mut filter = select.steps[0].filter.clone();
         if argument.ty.nullable {
             filter.push(Expr {
-                kind: ExprKind::Is { test: Truth::Null, negated: true, operand: Box::new(argument.clone()) },
+                kind: ExprKind::Is {
+                    test: Truth::Null,
+                    negated: true,
+                    operand: Box::new(argument.clone()),
+                },
                 ty: ExprType::boolean(),
             });
         }
@@ -311,9 +422,16 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
             possible: access.possible.clone(),
             key_only: false,
         };
-        ends.push(vec![JoinStep { kind: JoinKind::Inner, source: StepSource::Table(access), on: Vec::new(), filter }]);
+        ends.push(vec![JoinStep {
+            kind: JoinKind::Inner,
+            source: StepSource::Table(access),
+            on: Vec::new(),
+            filter,
+        }]);
     }
-    let Some(Aggregation { strategy, .. }) = &mut select.aggregation else { return false };
+    let Some(Aggregation { strategy, .. }) = &mut select.aggregation else {
+        return false;
+    };
     *strategy = GroupStrategy::IndexEnds(ends);
     select.order.clear();
     true

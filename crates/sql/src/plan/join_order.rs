@@ -35,7 +35,10 @@ struct Group {
 enum Item {
     Table(usize),
     /// An outer join's inner side, with what must come before it.
-    Outer { group: Group, after: TableSet },
+    Outer {
+        group: Group,
+        after: TableSet,
+    },
 }
 
 /// What ordering a group gives.
@@ -82,16 +85,32 @@ impl Optimizer<'_> {
                 None => {}
             }
             let condition = self.slots.condition(expr);
-            if condition.tables == 0 { constant.push(condition.expr) } else { rest.push(condition) }
+            if condition.tables == 0 {
+                constant.push(condition.expr)
+            } else {
+                rest.push(condition)
+            }
         }
         let Some(node) = from else {
-            return Joined { steps: Vec::new(), constant, rows: 1.0, impossible };
+            return Joined {
+                steps: Vec::new(),
+                constant,
+                rows: 1.0,
+                impossible,
+            };
         };
         let node = self.simplify(node, &rest.iter().collect::<Vec<_>>());
-        let mut group = Group { items: Vec::new(), conditions: rest, straight };
+        let mut group = Group {
+            items: Vec::new(),
+            conditions: rest,
+            straight,
+        };
         self.flatten(node, &mut group);
         // Inner joins' conditions without tables are conditions of the whole.
-        let (without, with): (Vec<_>, Vec<_>) = group.conditions.into_iter().partition(|condition| condition.tables == 0);
+        let (without, with): (Vec<_>, Vec<_>) = group
+            .conditions
+            .into_iter()
+            .partition(|condition| condition.tables == 0);
         for condition in without {
             match literal_truth(&condition.expr) {
                 Some(true) => {}
@@ -104,7 +123,12 @@ impl Optimizer<'_> {
         }
         group.conditions = with;
         let ordered = self.order(&group, 0, 1.0);
-        Joined { steps: ordered.steps, constant, rows: ordered.rows, impossible }
+        Joined {
+            steps: ordered.steps,
+            constant,
+            rows: ordered.rows,
+            impossible,
+        }
     }
 
     /// Turns outer joins into inner ones where a condition cannot be true on the rows that they add.
@@ -112,17 +136,35 @@ impl Optimizer<'_> {
         match node {
             FromNode::Table(table) => FromNode::Table(table),
             FromNode::Inner { parts, on, straight } => {
-                let own: Vec<Condition> = on.iter().cloned().map(|expr| self.slots.condition(expr)).collect();
+                let own: Vec<Condition> = on
+                    .iter()
+                    .cloned()
+                    .map(|expr| self.slots.condition(expr))
+                    .collect();
                 let all: Vec<&Condition> = conditions.iter().copied().chain(&own).collect();
                 let parts = parts.into_iter().map(|part| self.simplify(part, &all)).collect();
                 FromNode::Inner { parts, on, straight }
             }
             FromNode::Left { left, right, on } => {
                 let inner = tables_of(&right);
-                if conditions.iter().any(|condition| rejects_nulls(&condition.expr, self.slots, inner)) {
-                    return self.simplify(FromNode::Inner { parts: vec![*left, *right], on, straight: false }, conditions);
+                if conditions
+                    .iter()
+                    .any(|condition| rejects_nulls(&condition.expr, self.slots, inner))
+                {
+                    return self.simplify(
+                        FromNode::Inner {
+                            parts: vec![*left, *right],
+                            on,
+                            straight: false,
+                        },
+                        conditions,
+                    );
                 }
-                let own: Vec<Condition> = on.iter().cloned().map(|expr| self.slots.condition(expr)).collect();
+                let own: Vec<Condition> = on
+                    .iter()
+                    .cloned()
+                    .map(|expr| self.slots.condition(expr))
+                    .collect();
                 let left = Box::new(self.simplify(*left, conditions));
                 let right = Box::new(self.simplify(*right, &own.iter().collect::<Vec<_>>()));
                 FromNode::Left { left, right, on }
@@ -135,14 +177,20 @@ impl Optimizer<'_> {
             FromNode::Table(table) => group.items.push(Item::Table(table)),
             FromNode::Inner { parts, on, straight } => {
                 group.straight |= straight;
-                group.conditions.extend(on.into_iter().map(|expr| self.slots.condition(expr)));
+                group
+                    .conditions
+                    .extend(on.into_iter().map(|expr| self.slots.condition(expr)));
                 parts.into_iter().for_each(|part| self.flatten(part, group));
             }
             FromNode::Left { left, right, on } => {
                 let after = tables_of(&left);
                 self.flatten(*left, group);
                 let conditions = on.into_iter().map(|expr| self.slots.condition(expr)).collect();
-                let mut inner = Group { items: Vec::new(), conditions, straight: group.straight };
+                let mut inner = Group {
+                    items: Vec::new(),
+                    conditions,
+                    straight: group.straight,
+                };
                 self.flatten(*right, &mut inner);
                 group.items.push(Item::Outer { group: inner, after });
             }
@@ -153,7 +201,12 @@ impl Optimizer<'_> {
         let order: Vec<usize> = if group.items.len() == 1 || group.straight {
             (0..group.items.len()).collect()
         } else if group.items.len() <= EXHAUSTIVE_MAX {
-            let mut search = Search { optimizer: self, group, best_cost: f64::INFINITY, best: Vec::new() };
+            let mut search = Search {
+                optimizer: self,
+                group,
+                best_cost: f64::INFINITY,
+                best: Vec::new(),
+            };
             search.extend(&mut Vec::new(), available, prefix_rows, 0.0);
             search.best
         } else {
@@ -207,7 +260,10 @@ impl Optimizer<'_> {
     fn filter(&self, group: &Group, table: usize, available: TableSet, choice: &Choice) -> f64 {
         let own = 1 << table;
         let now = available | own;
-        let checked = group.conditions.iter().filter(|condition| condition.tables & own != 0 && condition.tables & !now == 0);
+        let checked = group
+            .conditions
+            .iter()
+            .filter(|condition| condition.tables & own != 0 && condition.tables & !now == 0);
         let mut selectivities: Vec<f64> = checked.map(|condition| selectivity(&condition.expr)).collect();
         selectivities.sort_by(f64::total_cmp);
         let used = match &choice.path {
@@ -241,7 +297,12 @@ impl Optimizer<'_> {
                     cost += choice.total(rows);
                     rows *= choice.rows * self.filter(group, *table, known, &choice);
                     let source = StepSource::Table(access(*table, choice));
-                    steps.push(JoinStep { kind: JoinKind::Inner, source, on: Vec::new(), filter });
+                    steps.push(JoinStep {
+                        kind: JoinKind::Inner,
+                        source,
+                        on: Vec::new(),
+                        filter,
+                    });
                 }
                 Item::Outer { group: inner, .. } => {
                     let mut ordered = self.order(inner, known, rows);
@@ -249,11 +310,21 @@ impl Optimizer<'_> {
                     rows = ordered.rows.max(rows);
                     let single = ordered.steps.len() == 1 && matches!(ordered.steps[0].kind, JoinKind::Inner);
                     let step = match (single, ordered.steps.pop()) {
-                        (true, Some(step)) => JoinStep { kind: JoinKind::Left, source: step.source, on: step.filter, filter },
+                        (true, Some(step)) => JoinStep {
+                            kind: JoinKind::Left,
+                            source: step.source,
+                            on: step.filter,
+                            filter,
+                        },
                         (_, last) => {
                             ordered.steps.extend(last);
                             let source = StepSource::Nest(ordered.steps);
-                            JoinStep { kind: JoinKind::Left, source, on: Vec::new(), filter }
+                            JoinStep {
+                                kind: JoinKind::Left,
+                                source,
+                                on: Vec::new(),
+                                filter,
+                            }
                         }
                     };
                     steps.push(step);
@@ -297,7 +368,12 @@ impl Search<'_> {
             }
             let (added, after) = self.optimizer.item_cost(self.group, item, available, rows);
             order.push(item);
-            self.extend(order, available | self.group.items[item].tables(), after, cost + added + after * 0.01);
+            self.extend(
+                order,
+                available | self.group.items[item].tables(),
+                after,
+                cost + added + after * 0.01,
+            );
             order.pop();
         }
     }
@@ -340,7 +416,11 @@ fn expense(expr: &Expr) -> u8 {
 /// The tables of a block as the optimizer sees them.
 pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>>> {
     let context = &block.planner.context;
-    block.tables.iter().map(|table| TableInfo::new(table, context.statistics, context.session)).collect()
+    block
+        .tables
+        .iter()
+        .map(|table| TableInfo::new(table, context.statistics, context.session))
+        .collect()
 }
 
 /// About how many rows a query gives.
@@ -356,10 +436,15 @@ pub(crate) fn estimated_rows(plan: &QueryPlan) -> f64 {
 fn select_rows(select: &SelectPlan) -> f64 {
     let mut rows = 1.0;
     for step in &select.steps {
-        step.source.for_each_access(&mut |access| rows *= access.rows.max(1.0));
+        step.source
+            .for_each_access(&mut |access| rows *= access.rows.max(1.0));
     }
     if let Some(aggregation) = &select.aggregation {
-        rows = if aggregation.groups.is_empty() { 1.0 } else { (rows / 3.0).max(1.0) };
+        rows = if aggregation.groups.is_empty() {
+            1.0
+        } else {
+            (rows / 3.0).max(1.0)
+        };
     }
     if let Some(count) = select.limit.count.as_ref().and_then(Expr::as_literal) {
         match count {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use paceline_storage::schema::Clustered;
+use paceline_storage::Clustered;
 use paceline_types::Value;
 use sqlparser::ast;
 
@@ -79,28 +79,53 @@ impl<'s> TableInfo<'s> {
         };
         let known = match (&definition, &table.source) {
             (Some(definition), _) => statistics.table(definition),
-            (None, TableSource::Derived(plan)) => TableStatistics::guess(super::join_order::estimated_rows(plan)),
+            (None, TableSource::Derived(plan)) => {
+                TableStatistics::guess(super::join_order::estimated_rows(plan))
+            }
             _ => TableStatistics::guess(100.0),
         };
-        Ok(TableInfo { base: table.base, definition, statistics: known, usable, forced, column_count: table.columns.len(), session })
+        Ok(TableInfo {
+            base: table.base,
+            definition,
+            statistics: known,
+            usable,
+            forced,
+            column_count: table.columns.len(),
+            session,
+        })
     }
 
     fn column_of(&self, expr: &Expr) -> Option<usize> {
         match expr.kind {
-            ExprKind::Column(slot) if (self.base..self.base + self.column_count).contains(&slot) => Some(slot - self.base),
+            ExprKind::Column(slot) if (self.base..self.base + self.column_count).contains(&slot) => {
+                Some(slot - self.base)
+            }
             _ => None,
         }
     }
 
     /// The equalities between a column of this table and something that the available tables give.
-    fn equalities<'c>(&self, conditions: &'c [&Condition], available: TableSet, slots: &SlotMap) -> Vec<Equality<'c>> {
-        let Some(definition) = &self.definition else { return Vec::new() };
+    fn equalities<'c>(
+        &self,
+        conditions: &'c [&Condition],
+        available: TableSet,
+        slots: &SlotMap,
+    ) -> Vec<Equality<'c>> {
+        let Some(definition) = &self.definition else {
+            return Vec::new();
+        };
         let mut found: Vec<Equality<'c>> = Vec::new();
         let mut add = |expr: &'c Expr| match &expr.kind {
-            ExprKind::Compare { op: op @ (CompareOp::Eq | CompareOp::NullSafeEq), by, operands } => {
+            ExprKind::Compare {
+                op: op @ (CompareOp::Eq | CompareOp::NullSafeEq),
+                by,
+                operands,
+            } => {
                 let [left, right] = &**operands;
                 for (subject, value) in [(left, right), (right, left)] {
-                    let Some(column) = self.column_of(subject) else { continue };
+                    let Some(column) = self.column_of(subject) else {
+                        continue;
+                    };
                     let tables = slots.tables(value);
                     if tables & !available != 0
                         || !index_serves(&definition.columns()[column].data_type, by, value, Use::Equality)
@@ -109,7 +134,13 @@ impl<'s> TableInfo<'s> {
                     {
                         continue;
                     }
-                    found.push(Equality { column, value, null_safe: *op == CompareOp::NullSafeEq, by, tables });
+                    found.push(Equality {
+                        column,
+                        value,
+                        null_safe: *op == CompareOp::NullSafeEq,
+                        by,
+                        tables,
+                    });
                 }
             }
             _ => {}
@@ -123,9 +154,18 @@ impl<'s> TableInfo<'s> {
     }
 
     /// What the conditions say about this table's columns, given what is available.
-    pub fn range_condition(&self, conditions: &[&Condition], available: TableSet, slots: &SlotMap) -> Option<RangeCondition> {
+    pub fn range_condition(
+        &self,
+        conditions: &[&Condition],
+        available: TableSet,
+        slots: &SlotMap,
+    ) -> Option<RangeCondition> {
         let definition = self.definition.as_ref()?;
-        let types: Vec<_> = definition.columns().iter().map(|column| column.data_type.clone()).collect();
+        let types: Vec<_> = definition
+            .columns()
+            .iter()
+            .map(|column| column.data_type.clone())
+            .collect();
         let constant = |expr: &Expr| slots.tables(expr) & !available == 0 && is_stable(expr);
         let mut parts: Vec<_> = conditions
             .iter()
@@ -146,7 +186,13 @@ impl<'s> TableInfo<'s> {
     }
 
     /// The cheapest way to read this table for the conditions that the available tables allow to use.
-    pub fn best_access(&self, own: TableSet, conditions: &[&Condition], available: TableSet, slots: &SlotMap) -> Choice {
+    pub fn best_access(
+        &self,
+        own: TableSet,
+        conditions: &[&Condition],
+        available: TableSet,
+        slots: &SlotMap,
+    ) -> Choice {
         let rows = self.statistics.rows.max(1.0);
         let Some(definition) = &self.definition else {
             return self.best_unindexed(own, conditions, available, slots, rows);
@@ -154,16 +200,16 @@ impl<'s> TableInfo<'s> {
         let equalities = self.equalities(conditions, available, slots);
         let mut possible = Vec::new();
         let mut best: Option<Choice> = None;
-        let mut offer = |choice: Choice| {
+        let offer = |best: &mut Option<Choice>, choice: Choice| {
             if best.as_ref().is_none_or(|best| choice.cost < best.cost) {
-                best = Some(choice);
+                *best = Some(choice);
             }
         };
         for &index in &self.usable {
             let index_definition = &definition.indexes()[index];
             if let Some(choice) = self.lookup(index, index_definition, conditions, &equalities) {
                 possible.push(index);
-                offer(choice);
+                offer(&mut best, choice);
             }
         }
         if best.as_ref().is_none_or(|best| best.rows > 1.0)
@@ -177,15 +223,26 @@ impl<'s> TableInfo<'s> {
                 if !possible.contains(&index) {
                     possible.push(index);
                 }
-                let range_rows = self.statistics.range_rows(definition, index, &condition, self.session).clamp(0.5, rows);
-                let per_row = if self.is_clustered(index) { COST_SCANNED_ROW } else { COST_FETCHED_ROW };
-                offer(Choice {
-                    path: AccessPath::Range { index, condition: condition.clone() },
+                let range_rows = self
+                    .statistics
+                    .range_rows(definition, index, &condition, self.session)
+                    .clamp(0.5, rows);
+                let per_row = if self.is_clustered(index) {
+                    COST_SCANNED_ROW
+                } else {
+                    COST_FETCHED_ROW
+                };
+                let choice = Choice {
+                    path: AccessPath::Range {
+                        index,
+                        condition: condition.clone(),
+                    },
                     rows: range_rows,
                     cost: COST_SEEK + range_rows * per_row,
                     setup: 0.0,
                     possible: Vec::new(),
-                });
+                };
+                offer(&mut best, choice);
             }
         }
         possible.sort_unstable();
@@ -220,15 +277,31 @@ impl<'s> TableInfo<'s> {
         }
         let mut keys = Vec::new();
         for condition in conditions {
-            let ExprKind::Compare { op: CompareOp::Eq, by, operands } = &condition.expr.kind else { continue };
+            let ExprKind::Compare {
+                op: CompareOp::Eq,
+                by,
+                operands,
+            } = &condition.expr.kind
+            else {
+                continue;
+            };
             let [left, right] = &**operands;
             if !can_hash(by, &left.ty, &right.ty) {
                 continue;
             }
             for (inner, outer) in [(left, right), (right, left)] {
                 let (inner_tables, outer_tables) = (slots.tables(inner), slots.tables(outer));
-                if inner_tables == own && outer_tables != 0 && outer_tables & !available == 0 && is_stable(outer) && is_stable(inner) {
-                    keys.push(HashKey { inner: inner.clone(), outer: outer.clone(), by: by.clone() });
+                if inner_tables == own
+                    && outer_tables != 0
+                    && outer_tables & !available == 0
+                    && is_stable(outer)
+                    && is_stable(inner)
+                {
+                    keys.push(HashKey {
+                        inner: inner.clone(),
+                        outer: outer.clone(),
+                        by: by.clone(),
+                    });
                     break;
                 }
             }
@@ -263,8 +336,15 @@ impl<'s> TableInfo<'s> {
                     null_safe: equality.null_safe,
                     by: equality.by.clone(),
                 },
-                None => match conditions.iter().any(|condition| self.is_null_test(&condition.expr, part.column)) {
-                    true => LookupPart { value: Expr::null(), null_safe: true, by: Comparison::Int },
+                None => match conditions
+                    .iter()
+                    .any(|condition| self.is_null_test(&condition.expr, part.column))
+                {
+                    true => LookupPart {
+                        value: Expr::null(),
+                        null_safe: true,
+                        by: Comparison::Int,
+                    },
                     false => break,
                 },
             };
@@ -273,21 +353,44 @@ impl<'s> TableInfo<'s> {
         if key.is_empty() {
             return None;
         }
-        let whole = key.len() == definition.parts.len() && definition.parts.iter().all(|part| part.prefix_length.is_none());
+        let whole = key.len() == definition.parts.len()
+            && definition.parts.iter().all(|part| part.prefix_length.is_none());
         let nulls = key
             .iter()
             .zip(&definition.parts)
             .any(|(part, definition)| part.null_safe && table.columns()[definition.column].nullable);
         let unique = whole && definition.kind.is_unique() && !nulls;
-        let rows = if unique { 1.0 } else { self.statistics.rows_per_key(index, key.len()) };
-        let per_row = if self.is_clustered(index) { COST_SCANNED_ROW } else { COST_FETCHED_ROW };
-        let cost = if unique && self.is_clustered(index) { 1.0 } else { COST_SEEK + rows * per_row };
-        Some(Choice { path: AccessPath::Lookup { index, key, unique }, rows, cost, setup: 0.0, possible: Vec::new() })
+        let rows = if unique {
+            1.0
+        } else {
+            self.statistics.rows_per_key(index, key.len())
+        };
+        let per_row = if self.is_clustered(index) {
+            COST_SCANNED_ROW
+        } else {
+            COST_FETCHED_ROW
+        };
+        let cost = if unique && self.is_clustered(index) {
+            1.0
+        } else {
+            COST_SEEK + rows * per_row
+        };
+        Some(Choice {
+            path: AccessPath::Lookup { index, key, unique },
+            rows,
+            cost,
+            setup: 0.0,
+            possible: Vec::new(),
+        })
     }
 
     fn is_null_test(&self, expr: &Expr, column: usize) -> bool {
         match &expr.kind {
-            ExprKind::Is { test: Truth::Null, negated: false, operand } => self.column_of(operand) == Some(column),
+            ExprKind::Is {
+                test: Truth::Null,
+                negated: false,
+                operand,
+            } => self.column_of(operand) == Some(column),
             _ => false,
         }
     }
@@ -303,16 +406,28 @@ pub(crate) fn is_stable(expr: &Expr) -> bool {
 }
 
 /// The indexes that a table's hints leave, and whether FORCE INDEX was among them.
-fn usable_indexes(definition: &TableDefinition, alias: &str, hints: &[ast::TableIndexHints]) -> Result<(Vec<usize>, bool)> {
-    let mut usable: Vec<usize> = (0..definition.indexes().len()).filter(|&index| !definition.indexes()[index].ignored).collect();
+fn usable_indexes(
+    definition: &TableDefinition,
+    alias: &str,
+    hints: &[ast::TableIndexHints],
+) -> Result<(Vec<usize>, bool)> {
+    let mut usable: Vec<usize> = (0..definition.indexes().len())
+        .filter(|&index| !definition.indexes()[index].ignored)
+        .collect();
     let mut chosen: Option<Vec<usize>> = None;
     let mut forced = false;
     for hint in hints {
         let mut named = Vec::with_capacity(hint.index_names.len());
         for name in &hint.index_names {
-            let index = definition.indexes().iter().position(|index| index.name.eq_ignore_ascii_case(&name.value));
+            let index = definition
+                .indexes()
+                .iter()
+                .position(|index| index.name.eq_ignore_ascii_case(&name.value));
             named.push(index.ok_or_else(|| {
-                Error::new(paceline_types::error_code::ER_KEY_DOES_NOT_EXITS, &[&name.value, &alias])
+                Error::new(
+                    paceline_types::error_code::ER_KEY_DOES_NOT_EXISTS,
+                    &[&name.value, &alias],
+                )
             })?);
         }
         match hint.hint_type {
@@ -333,11 +448,22 @@ fn usable_indexes(definition: &TableDefinition, alias: &str, hints: &[ast::Table
 /// About which part of the rows a condition lets pass, when no index tells.
 pub(crate) fn selectivity(expr: &Expr) -> f64 {
     match &expr.kind {
-        ExprKind::Compare { op: CompareOp::Eq | CompareOp::NullSafeEq, .. } => 0.1,
-        ExprKind::Compare { op: CompareOp::Ne, .. } => 0.9,
+        ExprKind::Compare {
+            op: CompareOp::Eq | CompareOp::NullSafeEq,
+            ..
+        } => 0.1,
+        ExprKind::Compare {
+            op: CompareOp::Ne, ..
+        } => 0.9,
         ExprKind::Compare { .. } | ExprKind::Between { .. } => 0.33,
-        ExprKind::InList { list, negated: false, .. } => (list.len() as f64 * 0.1).min(0.5),
-        ExprKind::Is { test: Truth::Null, negated: false, .. } => 0.1,
+        ExprKind::InList {
+            list, negated: false, ..
+        } => (list.len() as f64 * 0.1).min(0.5),
+        ExprKind::Is {
+            test: Truth::Null,
+            negated: false,
+            ..
+        } => 0.1,
         ExprKind::Like { .. } => 0.3,
         ExprKind::And(parts) => parts.iter().map(selectivity).product(),
         ExprKind::Or(parts) => parts.iter().map(selectivity).sum::<f64>().min(1.0),
@@ -355,9 +481,12 @@ fn can_hash(by: &Comparison, left: &crate::expr::ExprType, right: &crate::expr::
         Comparison::Text(_) => left.class() == Class::String && right.class() == Class::String,
         // DATE and DATETIME have one kind of key; an instant depends on the time zone.
         Comparison::DateTime => [left, right].iter().all(|ty| {
-            matches!(ty.data_type, paceline_types::DataType::Date | paceline_types::DataType::DateTime { .. })
+            matches!(
+                ty.data_type,
+                paceline_types::DataType::Date | paceline_types::DataType::DateTime { .. }
+            )
         }),
         Comparison::Time => left.class() == Class::Time && right.class() == Class::Time,
-        Comparison::Row(_) => false,
+        Comparison::Dynamic(_) | Comparison::Row(_) => false,
     }
 }

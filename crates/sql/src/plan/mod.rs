@@ -38,7 +38,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub use result_column::ResultColumn;
 pub use statistics::{Statistics, StatisticsSource};
 
-pub(crate) use dml::{AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget};
+pub(crate) use dml::{
+    AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget,
+};
 
 use crate::catalog::{Catalog, TableDefinition};
 use crate::error::{Error, Result};
@@ -108,12 +110,25 @@ pub(crate) struct PointRead {
 impl PointRead {
     /// Whether a query is one.
     fn of(query: &tree::QueryPlan) -> Option<PointRead> {
-        let tree::QueryBody::Select(select) = &query.body else { return None };
+        let tree::QueryBody::Select(select) = &query.body else {
+            return None;
+        };
         let [step] = &select.steps[..] else { return None };
-        let tree::StepSource::Table(access) = &step.source else { return None };
-        let tree::AccessPath::Lookup { index, key, unique: true } = &access.path else { return None };
+        let tree::StepSource::Table(access) = &step.source else {
+            return None;
+        };
+        let tree::AccessPath::Lookup {
+            index,
+            key,
+            unique: true,
+        } = &access.path
+        else {
+            return None;
+        };
         let table = &select.tables[access.table];
-        let tree::TableSource::Base(definition) = &table.source else { return None };
+        let tree::TableSource::Base(definition) = &table.source else {
+            return None;
+        };
         let plain = select.aggregation.is_none()
             && select.having.is_empty()
             && select.order.is_empty()
@@ -127,7 +142,8 @@ impl PointRead {
             && step.kind == tree::JoinKind::Inner
             && step.on.is_empty();
         // Conditions beyond the key are for the long way.
-        let covered = step.filter.len() == key.len() && key.iter().all(|part| !part.null_safe && simple(&part.value));
+        let covered =
+            step.filter.len() == key.len() && key.iter().all(|part| !part.null_safe && simple(&part.value));
         let clustered = definition.schema().clustered() == paceline_storage::Clustered::Key(*index);
         if !plain || !covered || !clustered {
             return None;
@@ -136,18 +152,32 @@ impl PointRead {
             .projection
             .iter()
             .map(|expr| match expr.kind {
-                crate::expr::ExprKind::Column(slot) => slot.checked_sub(table.slots.start).filter(|c| *c < table.slots.len()),
+                crate::expr::ExprKind::Column(slot) => slot
+                    .checked_sub(table.slots.start)
+                    .filter(|c| *c < table.slots.len()),
                 _ => None,
             })
             .collect();
-        let key_columns = definition.indexes()[*index].parts.iter().map(|part| part.column).collect();
-        Some(PointRead { definition: definition.clone(), key: key.clone(), key_columns, columns: columns? })
+        let key_columns = definition.indexes()[*index]
+            .parts
+            .iter()
+            .map(|part| part.column)
+            .collect();
+        Some(PointRead {
+            definition: definition.clone(),
+            key: key.clone(),
+            key_columns,
+            columns: columns?,
+        })
     }
 }
 
 fn simple(expr: &Expr) -> bool {
     use crate::expr::ExprKind;
-    matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::UserVariable(_))
+    matches!(
+        expr.kind,
+        ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::UserVariable(_)
+    )
 }
 
 /// A table that a statement uses, for metadata locks and privileges.
@@ -208,7 +238,11 @@ impl Plan {
 
     /// Whether it gives rows (also none).
     pub fn has_result_set(&self) -> bool {
-        !self.columns.is_empty() && !matches!(&self.kind, PlanKind::Query(QueryStatementPlan { into: Some(_), .. }))
+        !self.columns.is_empty()
+            && !matches!(
+                &self.kind,
+                PlanKind::Query(QueryStatementPlan { into: Some(_), .. })
+            )
     }
 
     /// How many `?` it has.
@@ -241,9 +275,9 @@ impl Plan {
     pub fn is_current(&self, catalog: &Catalog) -> bool {
         self.tables.iter().all(|table| match &table.definition {
             None => true,
-            Some(definition) => {
-                catalog.table(&table.database, &table.name).is_some_and(|current| Arc::ptr_eq(current, definition))
-            }
+            Some(definition) => catalog
+                .table(&table.database, &table.name)
+                .is_some_and(|current| Arc::ptr_eq(current, definition)),
         })
     }
 }
@@ -255,7 +289,12 @@ impl Plan {
 pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Result<Plan> {
     let planner = Planner::new(*context);
     let (kind, columns) = planner.plan(statement)?;
-    Ok(Plan { kind, columns, parameters: planner.parameters.get(), tables: planner.tables.into_inner() })
+    Ok(Plan {
+        kind,
+        columns,
+        parameters: planner.parameters.get(),
+        tables: planner.tables.into_inner(),
+    })
 }
 
 /// What all blocks of a statement share while it is planned.
@@ -289,11 +328,16 @@ impl<'a> Planner<'a> {
             Statement::Delete(delete) => self.plan_delete(delete),
             Statement::Do(exprs) => self.plan_do(exprs),
             Statement::Explain(explain) => self.plan_explain(explain),
-            _ => Err(Error::unsupported("this command in the prepared statement protocol")),
+            _ => Err(Error::unsupported(
+                "this command in the prepared statement protocol",
+            )),
         }
     }
 
-    fn plan_query_statement(&self, statement: &parse::QueryStatement) -> Result<(PlanKind, Vec<ResultColumn>)> {
+    fn plan_query_statement(
+        &self,
+        statement: &parse::QueryStatement,
+    ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let into = match &statement.into {
             None => None,
             Some(parse::SelectInto::Variables(names)) => Some(names.clone()),
@@ -304,11 +348,25 @@ impl<'a> Planner<'a> {
         if let Some(names) = &into
             && names.len() != query.columns.len()
         {
-            return Err(Error::new(paceline_types::error_code::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
+            return Err(Error::new(
+                paceline_types::error_code::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+                &[],
+            ));
         }
         let columns = query.columns.clone();
-        let point = if into.is_none() { PointRead::of(&query) } else { None };
-        Ok((PlanKind::Query(QueryStatementPlan { query: Arc::new(query), into, point }), columns))
+        let point = if into.is_none() {
+            PointRead::of(&query)
+        } else {
+            None
+        };
+        Ok((
+            PlanKind::Query(QueryStatementPlan {
+                query: Arc::new(query),
+                into,
+                point,
+            }),
+            columns,
+        ))
     }
 
     fn plan_do(&self, exprs: &[sqlparser::ast::Expr]) -> Result<(PlanKind, Vec<ResultColumn>)> {
@@ -325,11 +383,10 @@ impl<'a> Planner<'a> {
         self.context.session
     }
 
-    /// The next `?`.
-    pub fn next_parameter(&self) -> (usize, ExprType) {
-        let index = self.parameters.get();
-        self.parameters.set(index + 1);
-        (index, ExprType::parameter())
+    /// The `index`th `?`: whatever its value will be, the plan serves it.
+    pub fn parameter(&self, index: usize) -> ExprType {
+        self.parameters.set(self.parameters.get().max(index + 1));
+        ExprType::parameter()
     }
 
     /// The number of the next SELECT, for EXPLAIN.
@@ -343,7 +400,10 @@ impl<'a> Planner<'a> {
     pub fn descend(&self) -> Result<DepthGuard<'_>> {
         let depth = self.depth.get() + 1;
         if depth > NESTING_MAX {
-            return Err(Error::new(paceline_types::error_code::ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, &[]));
+            return Err(Error::new(
+                paceline_types::error_code::ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
+                &[],
+            ));
         }
         self.depth.set(depth);
         Ok(DepthGuard(&self.depth))
@@ -368,9 +428,17 @@ impl<'a> Planner<'a> {
     }
 
     /// Notes that the statement uses a table.
-    pub fn use_table(&self, database: &str, name: &str, definition: Option<&Arc<TableDefinition>>, usage: TableUsage) {
+    pub fn use_table(
+        &self,
+        database: &str,
+        name: &str,
+        definition: Option<&Arc<TableDefinition>>,
+        usage: TableUsage,
+    ) {
         let mut tables = self.tables.borrow_mut();
-        let found = tables.iter_mut().find(|table| *table.database == *database && *table.name == *name);
+        let found = tables
+            .iter_mut()
+            .find(|table| *table.database == *database && *table.name == *name);
         match found {
             Some(table) => {
                 let known = &mut table.usage;

@@ -21,7 +21,10 @@ use paceline_types::sort_key::{self, Nullability};
 use paceline_types::{DataType, Value};
 
 use crate::error::Result;
-use crate::expr::{Class, CompareOp, Comparison, EvalContext, Expr, ExprKind, Truth, compare_values};
+use crate::expr::{
+    Class, CompareOp, Comparison, EvalContext, Expr, ExprKind, ExprType, Truth, compare_values,
+    comparison_rule,
+};
 
 /// What is known of a table's columns.
 #[derive(Debug, Clone)]
@@ -105,7 +108,9 @@ impl RangeCondition {
             }
             ExprKind::Compare { op, by, operands } => {
                 let [left, right] = &**operands;
-                if let (Comparison::Row(rules), ExprKind::Row(left), ExprKind::Row(right)) = (by, &left.kind, &right.kind) {
+                if let (Comparison::Row(rules), ExprKind::Row(left), ExprKind::Row(right)) =
+                    (by, &left.kind, &right.kind)
+                {
                     if *op != CompareOp::Eq {
                         return None;
                     }
@@ -113,23 +118,40 @@ impl RangeCondition {
                         .iter()
                         .zip(right)
                         .zip(rules)
-                        .filter_map(|((left, right), by)| Self::of_comparison(*op, by, left, right, &column_of, columns, constant))
+                        .filter_map(|((left, right), by)| {
+                            Self::of_comparison(*op, by, left, right, &column_of, columns, constant)
+                        })
                         .collect();
                     return (!known.is_empty()).then_some(RangeCondition::And(known));
                 }
                 Self::of_comparison(*op, by, left, right, &column_of, columns, constant)
             }
-            ExprKind::Between { by, negated: false, operands } => {
+            ExprKind::Between {
+                by,
+                negated: false,
+                operands,
+            } => {
                 let [subject, low, high] = &**operands;
                 let column = column_of(subject)?;
                 let usable = |value| constant(value) && index_serves(&columns[column], by, value, Use::Order);
                 if usable(low) && usable(high) {
                     let bounds = Box::new([low.clone(), high.clone()]);
-                    return Some(RangeCondition::Column { column, test: ColumnTest::Between { by: by.clone(), bounds } });
+                    return Some(RangeCondition::Column {
+                        column,
+                        test: ColumnTest::Between {
+                            by: by.clone(),
+                            bounds,
+                        },
+                    });
                 }
                 None
             }
-            ExprKind::InList { by, negated: false, needle, list } => {
+            ExprKind::InList {
+                by,
+                negated: false,
+                needle,
+                list,
+            } => {
                 if let ExprKind::Row(needles) = &needle.kind {
                     return Self::of_row_list(needles, by, list, &column_of, columns, constant);
                 }
@@ -142,21 +164,40 @@ impl RangeCondition {
                     }
                     values.push((by.clone(), value.clone()));
                 }
-                Some(RangeCondition::Column { column, test: ColumnTest::In(values) })
+                Some(RangeCondition::Column {
+                    column,
+                    test: ColumnTest::In(values),
+                })
             }
-            ExprKind::Is { test: Truth::Null, negated, operand } => {
+            ExprKind::Is {
+                test: Truth::Null,
+                negated,
+                operand,
+            } => {
                 let column = column_of(operand)?;
-                let test = if *negated { ColumnTest::NotNull } else { ColumnTest::Null };
+                let test = if *negated {
+                    ColumnTest::NotNull
+                } else {
+                    ColumnTest::Null
+                };
                 Some(RangeCondition::Column { column, test })
             }
-            ExprKind::Like { negated: false, collation, escape, operands } => {
+            ExprKind::Like {
+                negated: false,
+                collation,
+                escape,
+                operands,
+            } => {
                 let column = column_of(&operands[0])?;
                 let same = columns[column].is_text() && columns[column].collation() == *collation;
                 let binary = columns[column].is_binary_string();
                 if !(same || binary) || !constant(&operands[1]) {
                     return None;
                 }
-                let test = ColumnTest::Like { pattern: operands[1].clone(), escape: *escape };
+                let test = ColumnTest::Like {
+                    pattern: operands[1].clone(),
+                    escape: *escape,
+                };
                 Some(RangeCondition::Column { column, test })
             }
             _ => None,
@@ -185,7 +226,11 @@ impl RangeCondition {
         if !index_serves(&columns[column], by, value, purpose) {
             return None;
         }
-        let test = ColumnTest::Compare { op, by: by.clone(), value: value.clone() };
+        let test = ColumnTest::Compare {
+            op,
+            by: by.clone(),
+            value: value.clone(),
+        };
         Some(RangeCondition::Column { column, test })
     }
 
@@ -200,7 +245,9 @@ impl RangeCondition {
     ) -> Option<RangeCondition> {
         let mut rows = Vec::with_capacity(list.len());
         for (number, row) in list.iter().enumerate() {
-            let (ExprKind::Row(values), Some(Comparison::Row(rules))) = (&row.kind, by.get(number).or(by.last())) else {
+            let (ExprKind::Row(values), Some(Comparison::Row(rules))) =
+                (&row.kind, by.get(number).or(by.last()))
+            else {
                 return None;
             };
             let known: Vec<_> = needles
@@ -238,7 +285,9 @@ impl RangeCondition {
         match self {
             RangeCondition::And(parts) => parts.iter().any(|part| part.restricts(column)),
             RangeCondition::Or(parts) => parts.iter().all(|part| part.restricts(column)),
-            RangeCondition::Column { column: restricted, .. } => *restricted == column,
+            RangeCondition::Column {
+                column: restricted, ..
+            } => *restricted == column,
         }
     }
 }
@@ -256,14 +305,24 @@ pub enum Use {
 pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: Use) -> bool {
     let number = matches!(
         column,
-        DataType::Integer(_) | DataType::Decimal(_) | DataType::Float(_) | DataType::Double(_) | DataType::Year
+        DataType::Integer(_)
+            | DataType::Decimal(_)
+            | DataType::Float(_)
+            | DataType::Double(_)
+            | DataType::Year
     );
     match by {
-        Comparison::Int => matches!(column, DataType::Integer(_) | DataType::Year | DataType::Bit { .. }),
+        Comparison::Int => matches!(
+            column,
+            DataType::Integer(_) | DataType::Year | DataType::Bit { .. }
+        ),
         Comparison::Decimal => number && !matches!(column, DataType::Float(_) | DataType::Double(_)),
         // A text of another row has to be read as a number first: only a constant's value can be.
         Comparison::Double => {
-            number && (value.ty.class() != Class::String || value.ty.is_parameter() || value.is_constant_during_execution())
+            number
+                && (value.ty.class() != Class::String
+                    || value.ty.is_parameter()
+                    || value.is_constant_during_execution())
         }
         Comparison::Text(collation) => match column {
             DataType::Enum { .. } => purpose == Use::Equality,
@@ -272,9 +331,14 @@ pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: U
         },
         Comparison::Bytes => column.is_binary_string(),
         Comparison::DateTime => {
-            matches!(column, DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. })
+            matches!(
+                column,
+                DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. }
+            )
         }
         Comparison::Time => matches!(column, DataType::Time { .. }),
+        // Only the value tells: it is asked when the statement runs.
+        Comparison::Dynamic(_) => !matches!(column, DataType::Set { .. }),
         Comparison::Row(_) => false,
     }
 }
@@ -375,13 +439,23 @@ fn collect_ranges(
     let mut prefixes = vec![definition.id.to_be_bytes().to_vec()];
     for part in &definition.parts {
         let column = &schema.columns()[part.column];
-        let target = Part { data_type: &column.data_type, nullability: column.nullability, prefix: part.prefix };
-        let Some(intervals) = column_intervals(condition, part.column, target, context)? else { break };
+        let target = Part {
+            data_type: &column.data_type,
+            nullability: column.nullability,
+            prefix: part.prefix,
+        };
+        let Some(intervals) = column_intervals(condition, part.column, target, context)? else {
+            break;
+        };
         let points = intervals.iter().all(|interval| interval.point);
         if points && (prefixes.len() == 1 || prefixes.len() * intervals.len() <= PREFIXES_MAX) {
             let mut longer = Vec::with_capacity(prefixes.len() * intervals.len());
             for prefix in &prefixes {
-                longer.extend(intervals.iter().map(|interval| [&prefix[..], &interval.start].concat()));
+                longer.extend(
+                    intervals
+                        .iter()
+                        .map(|interval| [&prefix[..], &interval.start].concat()),
+                );
             }
             prefixes = longer;
             continue;
@@ -433,12 +507,18 @@ fn column_intervals(
             }
             Ok(Some(unite(result)))
         }
-        RangeCondition::Column { column: tested, test } if *tested == column => test_intervals(test, part, context),
+        RangeCondition::Column { column: tested, test } if *tested == column => {
+            test_intervals(test, part, context)
+        }
         RangeCondition::Column { .. } => Ok(None),
     }
 }
 
-fn test_intervals(test: &ColumnTest, part: Part<'_>, context: &mut RangeContext<'_, '_>) -> Result<Option<Intervals>> {
+fn test_intervals(
+    test: &ColumnTest,
+    part: Part<'_>,
+    context: &mut RangeContext<'_, '_>,
+) -> Result<Option<Intervals>> {
     match test {
         ColumnTest::Null => Ok(Some(part.null().into_iter().collect())),
         ColumnTest::NotNull => Ok(Some(vec![part.not_null()])),
@@ -468,7 +548,9 @@ fn test_intervals(test: &ColumnTest, part: Part<'_>, context: &mut RangeContext<
             Ok(Some(unite(result)))
         }
         ColumnTest::Like { pattern, escape } => {
-            let Some(pattern) = context.value(pattern)? else { return Ok(None) };
+            let Some(pattern) = context.value(pattern)? else {
+                return Ok(None);
+            };
             part.like(&pattern, *escape)
         }
     }
@@ -476,22 +558,42 @@ fn test_intervals(test: &ColumnTest, part: Part<'_>, context: &mut RangeContext<
 
 impl Part<'_> {
     fn null(self) -> Option<Interval> {
-        (self.nullability == Nullability::Nullable).then(|| Interval { start: vec![0], end: Some(vec![1]), point: true })
+        (self.nullability == Nullability::Nullable).then(|| Interval {
+            start: vec![0],
+            end: Some(vec![1]),
+            point: true,
+        })
     }
 
     fn not_null(self) -> Interval {
-        let start = if self.nullability == Nullability::Nullable { vec![1] } else { Vec::new() };
-        Interval { start, end: None, point: false }
+        let start = if self.nullability == Nullability::Nullable {
+            vec![1]
+        } else {
+            Vec::new()
+        };
+        Interval {
+            start,
+            end: None,
+            point: false,
+        }
     }
 
     fn bound(self, by: &Comparison, value: &Expr, context: &mut RangeContext<'_, '_>) -> Result<Bound> {
-        let Some(value) = context.value(value)? else { return Ok(Bound::Unknown) };
+        let Some(value) = context.value(value)? else {
+            return Ok(Bound::Unknown);
+        };
         Ok(nearest(self.data_type, by, value, context.eval))
     }
 
     fn key(self, value: &Value) -> Result<Vec<u8>> {
         let mut key = Vec::with_capacity(16);
-        sort_key::append(&value.as_ref(), self.data_type, self.nullability, self.prefix, &mut key)?;
+        sort_key::append(
+            &value.as_ref(),
+            self.data_type,
+            self.nullability,
+            self.prefix,
+            &mut key,
+        )?;
         Ok(key)
     }
 
@@ -513,29 +615,51 @@ impl Part<'_> {
                     return Ok(Some(Vec::new()));
                 }
                 let end = after();
-                Interval { start: key, end, point: true }
+                Interval {
+                    start: key,
+                    end,
+                    point: true,
+                }
             }
             CompareOp::Ne => {
                 if near != Ordering::Equal || !whole {
                     return Ok(Some(vec![self.not_null()]));
                 }
-                let mut intervals = vec![Interval { start: first, end: Some(key.clone()), point: false }];
+                let mut intervals = vec![Interval {
+                    start: first,
+                    end: Some(key.clone()),
+                    point: false,
+                }];
                 if let Some(after) = after() {
-                    intervals.push(Interval { start: after, end: None, point: false });
+                    intervals.push(Interval {
+                        start: after,
+                        end: None,
+                        point: false,
+                    });
                 }
                 return Ok(Some(intervals));
             }
             CompareOp::Lt | CompareOp::Le => {
                 // The near value itself belongs to it when it is smaller than the bound, or equal to it and equality counts.
-                let included = near == Ordering::Less || (near == Ordering::Equal && op == CompareOp::Le) || !whole;
+                let included =
+                    near == Ordering::Less || (near == Ordering::Equal && op == CompareOp::Le) || !whole;
                 let end = if included { after() } else { Some(key) };
-                Interval { start: first, end, point: false }
+                Interval {
+                    start: first,
+                    end,
+                    point: false,
+                }
             }
             CompareOp::Gt | CompareOp::Ge => {
-                let included = near == Ordering::Greater || (near == Ordering::Equal && op == CompareOp::Ge) || !whole;
+                let included =
+                    near == Ordering::Greater || (near == Ordering::Equal && op == CompareOp::Ge) || !whole;
                 let start = if included { Some(key) } else { after() };
                 match start {
-                    Some(start) => Interval { start, end: None, point: false },
+                    Some(start) => Interval {
+                        start,
+                        end: None,
+                        point: false,
+                    },
                     None => return Ok(Some(Vec::new())),
                 }
             }
@@ -568,14 +692,29 @@ impl Part<'_> {
             return Ok(Some(vec![self.not_null()]));
         }
         let mut start = Vec::new();
-        sort_key::append_beginning(&literal, self.data_type, self.nullability, self.prefix, &mut start);
+        sort_key::append_beginning(
+            &literal,
+            self.data_type,
+            self.nullability,
+            self.prefix,
+            &mut start,
+        );
         let end = sort_key::after_prefix(&start);
-        Ok(Some(vec![Interval { start, end, point: false }]))
+        Ok(Some(vec![Interval {
+            start,
+            end,
+            point: false,
+        }]))
     }
 }
 
 /// The value nearest to `value` that a column can hold, and how it compares with it.
-pub(crate) fn nearest_value(data_type: &DataType, by: &Comparison, value: Value, context: &mut EvalContext<'_>) -> NearestValue {
+pub(crate) fn nearest_value(
+    data_type: &DataType,
+    by: &Comparison,
+    value: Value,
+    context: &mut EvalContext<'_>,
+) -> NearestValue {
     match nearest(data_type, by, value, context) {
         Bound::Null => NearestValue::Null,
         Bound::Unknown => NearestValue::Unknown,
@@ -602,7 +741,7 @@ fn nearest(data_type: &DataType, by: &Comparison, value: Value, context: &mut Ev
     }
     // The everyday cases need no conversion.
     match (by, &value, data_type) {
-        (Comparison::Int, Value::Int(number), DataType::Integer(integer)) => {
+        (Comparison::Int | Comparison::Dynamic(_), Value::Int(number), DataType::Integer(integer)) => {
             use paceline_types::Sign;
             let fits = match integer.sign {
                 Sign::Signed => {
@@ -615,19 +754,45 @@ fn nearest(data_type: &DataType, by: &Comparison, value: Value, context: &mut Ev
                 return Bound::Near(value, Ordering::Equal);
             }
         }
-        (Comparison::Text(_), Value::Text(_), column) if column.is_text() => return Bound::Near(value, Ordering::Equal),
+        (Comparison::Text(_), Value::Text(_), column) if column.is_text() => {
+            return Bound::Near(value, Ordering::Equal);
+        }
         (Comparison::Bytes, Value::Bytes(_), DataType::VarBinary { .. } | DataType::Blob { .. }) => {
             return Bound::Near(value, Ordering::Equal);
         }
         // Text against a number that is compared as text: the index is in another order.
-        (Comparison::Text(_), value, _) if !matches!(value, Value::Text(_) | Value::Enum(_) | Value::Set(_)) => {
+        (Comparison::Text(_), value, _)
+            if !matches!(value, Value::Text(_) | Value::Enum(_) | Value::Set(_)) =>
+        {
             return Bound::Unknown;
         }
         _ => {}
     }
+    let decided;
+    let by = match by {
+        Comparison::Dynamic(connection) => {
+            let column = ExprType::of_column(data_type.clone(), true);
+            let ty = ExprType::of_value(&value, *connection);
+            match comparison_rule(&column, &ty, *connection) {
+                Ok(rule) if index_serves(data_type, &rule, &Expr::literal(value.clone(), ty), Use::Order) => {
+                    decided = rule
+                }
+                _ => return Bound::Unknown,
+            }
+            &decided
+        }
+        by => by,
+    };
     let value = match (by, value) {
-        (Comparison::Double, Value::Text(text)) => Value::Double(paceline_types::convert::text_to_double(&text).0),
-        (Comparison::Decimal, Value::Text(text)) => Value::Decimal(paceline_types::convert::text_to_decimal(&text).0),
+        (Comparison::Text(_), Value::Text(text)) if data_type.is_text() => {
+            return Bound::Near(Value::Text(text), Ordering::Equal);
+        }
+        (Comparison::Double, Value::Text(text)) => {
+            Value::Double(paceline_types::convert::text_to_double(&text).0)
+        }
+        (Comparison::Decimal, Value::Text(text)) => {
+            Value::Decimal(paceline_types::convert::text_to_decimal(&text).0)
+        }
         (Comparison::Int, Value::Text(text)) => paceline_types::convert::text_to_integer(&text).0,
         (_, value) => value,
     };
@@ -643,7 +808,13 @@ fn nearest(data_type: &DataType, by: &Comparison, value: Value, context: &mut Ev
 
 fn earlier_end<'a>(left: &'a Option<Vec<u8>>, right: &'a Option<Vec<u8>>) -> &'a Option<Vec<u8>> {
     match (left, right) {
-        (Some(a), Some(b)) => if a <= b { left } else { right },
+        (Some(a), Some(b)) => {
+            if a <= b {
+                left
+            } else {
+                right
+            }
+        }
         (Some(_), None) => left,
         _ => right,
     }
@@ -658,7 +829,11 @@ fn intersect(left: &[Interval], right: &[Interval]) -> Intervals {
         let end = earlier_end(&a.end, &b.end);
         if end.as_ref().is_none_or(|end| start < end) {
             let point = (a.point && a.start == *start) || (b.point && b.start == *start);
-            result.push(Interval { start: start.clone(), end: end.clone(), point });
+            result.push(Interval {
+                start: start.clone(),
+                end: end.clone(),
+                point,
+            });
         }
         if std::ptr::eq(end, &a.end) { i += 1 } else { j += 1 }
     }

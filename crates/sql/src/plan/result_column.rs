@@ -26,8 +26,6 @@ pub struct ResultColumn {
     pub field_type: FieldType,
     /// The collation; `Binary` (63) for numbers and dates.
     pub collation: Collation,
-    /// The longest value: in bytes of the result's character set, given `character_set_results`'s bytes per character.
-    length: ColumnLength,
     /// MariaDB's column flags: NOT NULL 1, primary key 2, unique 4, multiple 8, blob 16, unsigned 32, zerofill 64, binary 128, enum 256, auto
     /// increment 512, timestamp 1024, set 2048, no default 4096, on update now 8192, part of a key 16384, number 32768.
     pub flags: u16,
@@ -35,10 +33,8 @@ pub struct ResultColumn {
     pub decimals: u8,
 }
 
-#[derive(Debug, Clone)]
-struct ColumnLength(DataType);
-
 /// MariaDB's column flags.
+#[allow(dead_code)]
 pub mod flags {
     #![allow(missing_docs)] // MariaDB's own names
     pub const NOT_NULL: u16 = 1;
@@ -77,7 +73,6 @@ impl ResultColumn {
             org_name: empty,
             field_type,
             collation,
-            length: ColumnLength(ty.data_type.clone()),
             flags,
             decimals: match ty.decimals() {
                 NOT_FIXED_DECIMALS if ty.data_type.is_text() || ty.data_type.is_binary_string() => {
@@ -91,10 +86,14 @@ impl ResultColumn {
 
     /// The longest value in bytes, when text is sent with at most so many bytes a character.
     pub fn length(&self, bytes_per_character: u32) -> u32 {
-        if self.field_type == FieldType::Null { 0 } else { self.length.0.display_length(bytes_per_character) }
+        if self.field_type == FieldType::Null {
+            0
+        } else {
+            self.data_type.display_length(bytes_per_character)
+        }
     }
 
-    /// The type of its values.
+    /// Whether it is never NULL.
     pub fn is_not_null(&self) -> bool {
         self.flags & flags::NOT_NULL != 0
     }
@@ -118,7 +117,9 @@ pub(crate) fn flags_of_column(definition: &crate::catalog::TableDefinition, numb
         result |= flags::ON_UPDATE_NOW;
     }
     for index in definition.indexes() {
-        let Some(place) = index.parts.iter().position(|part| part.column == number) else { continue };
+        let Some(place) = index.parts.iter().position(|part| part.column == number) else {
+            continue;
+        };
         result |= flags::PART_KEY;
         match index.kind {
             IndexKind::Primary => result |= flags::PRIMARY_KEY,

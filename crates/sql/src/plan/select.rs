@@ -4,16 +4,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NO_TABLES_USED, ER_WRONG_FIELD_WITH_GROUP, ER_WRONG_GROUP_FIELD,
+    ER_BAD_FIELD_ERROR, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NO_TABLES_USED, ER_WRONG_FIELD_WITH_GROUP,
+    ER_WRONG_GROUP_FIELD,
 };
 use sqlparser::ast;
 
-use super::block::{Aliases, BindMode, Block, CommonTables, Output, OuterScope};
+use super::block::{Aliases, BindMode, Block, CommonTables, OuterScope, Output};
 use super::conditions::{SlotMap, split_and};
 use super::join_order::{Optimizer, table_infos};
 use super::tree::{
-    Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode, SelectPlan,
-    SortItem, SortKey, TableInstance,
+    Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode,
+    SelectPlan, SortItem, SortKey, TableInstance,
 };
 use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
 use crate::error::{Error, Result};
@@ -31,7 +32,9 @@ pub(crate) struct Surroundings<'a> {
 impl Planner<'_> {
     /// How a query reads rows, by its FOR UPDATE or LOCK IN SHARE MODE.
     pub fn read_mode(&self, locks: &[ast::LockClause], wait_seconds: Option<u64>) -> ReadMode {
-        let Some(lock) = locks.first() else { return ReadMode::Snapshot };
+        let Some(lock) = locks.first() else {
+            return ReadMode::Snapshot;
+        };
         let strength = match lock.lock_type {
             ast::LockType::Share => LockStrength::Shared,
             ast::LockType::Update => LockStrength::Exclusive,
@@ -57,12 +60,19 @@ impl Planner<'_> {
         let mut block = Block::new(self, parent).with_common(common);
         reject_unsupported(select)?;
         let lock = surroundings.read != ReadMode::Snapshot;
-        let usage = TableUsage { select: true, lock, ..TableUsage::default() };
+        let usage = TableUsage {
+            select: true,
+            lock,
+            ..TableUsage::default()
+        };
         let from = block.bind_from(&select.from, usage)?;
         let outputs = block.bind_outputs(&select.projection)?;
         let mut conditions = Vec::new();
         if let Some(selection) = &select.selection {
-            split_and(block.bind_condition(selection, BindMode::condition(Clause::Where))?, &mut conditions);
+            split_and(
+                block.bind_condition(selection, BindMode::condition(Clause::Where))?,
+                &mut conditions,
+            );
         }
         let (groups, explicit, rollup) = block.bind_group_by(&select.group_by, &outputs)?;
         block.groups = groups.clone();
@@ -80,7 +90,13 @@ impl Planner<'_> {
         let order = block.bind_order_by(surroundings.order_by, &outputs)?;
         let limit = block.bind_limit(surroundings.limit)?;
         let grouped = explicit || !block.aggregates.is_empty();
-        if self.session().settings.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY) && grouped {
+        if self
+            .session()
+            .settings
+            .sql_mode
+            .contains(SqlMode::ONLY_FULL_GROUP_BY)
+            && grouped
+        {
             let exprs = outputs.iter().map(|output| &output.expr).chain(&having);
             let keys = order.iter().filter_map(|item| match &item.key {
                 SortKey::Expr(expr) => Some(expr),
@@ -144,16 +160,26 @@ impl Block<'_, '_> {
         for item in items {
             match item {
                 ast::SelectItem::UnnamedExpr(expr) => outputs.push(self.bind_output(expr, None)?),
-                ast::SelectItem::ExprWithAlias { expr, alias } => outputs.push(self.bind_output(expr, Some(alias))?),
+                ast::SelectItem::ExprWithAlias { expr, alias } => {
+                    outputs.push(self.bind_output(expr, Some(alias))?)
+                }
                 ast::SelectItem::Wildcard(_) => {
                     if self.tables.is_empty() {
                         return Err(Error::new(ER_NO_TABLES_USED, &[]));
                     }
                     self.expand_wildcard(None, &mut outputs)?;
                 }
-                ast::SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
-                    let name = crate::parse::table_name(name).ok_or_else(|| Error::unsupported("this name"))?;
-                    let qualifier = ColumnName { database: None, table: name.database.as_deref(), column: &name.name };
+                ast::SelectItem::QualifiedWildcard(
+                    ast::SelectItemQualifiedWildcardKind::ObjectName(name),
+                    _,
+                ) => {
+                    let name =
+                        crate::parse::table_name(name).ok_or_else(|| Error::unsupported("this name"))?;
+                    let qualifier = ColumnName {
+                        database: None,
+                        table: name.database.as_deref(),
+                        column: &name.name,
+                    };
                     self.expand_wildcard(Some(&qualifier), &mut outputs)?;
                 }
                 _ => return Err(Error::unsupported("this select item")),
@@ -167,11 +193,19 @@ impl Block<'_, '_> {
         self.bind_outputs(items)
     }
 
-    fn expand_wildcard(&mut self, qualifier: Option<&ColumnName<'_>>, outputs: &mut Vec<Output>) -> Result<()> {
+    fn expand_wildcard(
+        &mut self,
+        qualifier: Option<&ColumnName<'_>>,
+        outputs: &mut Vec<Output>,
+    ) -> Result<()> {
         for column in self.wildcard(qualifier)? {
             let expr = self.kept_column(column.table, column.column);
             let result = self.column_result(column.table, column.column);
-            outputs.push(Output { expr, result, named: true });
+            outputs.push(Output {
+                expr,
+                result,
+                named: true,
+            });
         }
         Ok(())
     }
@@ -207,17 +241,30 @@ impl Block<'_, '_> {
             _ => None,
         };
         let result = match own {
-            Some((table, column)) => ResultColumn { name, ..self.column_result(table, column) },
+            Some((table, column)) => ResultColumn {
+                name,
+                ..self.column_result(table, column)
+            },
             None => ResultColumn::of_expression(name, &bound.ty),
         };
-        Ok(Output { expr: bound, result, named: !generated })
+        Ok(Output {
+            expr: bound,
+            result,
+            named: !generated,
+        })
     }
 
-    fn bind_group_by(&mut self, group_by: &ast::GroupByExpr, outputs: &[Output]) -> Result<(Vec<Expr>, bool, bool)> {
+    fn bind_group_by(
+        &mut self,
+        group_by: &ast::GroupByExpr,
+        outputs: &[Output],
+    ) -> Result<(Vec<Expr>, bool, bool)> {
         let ast::GroupByExpr::Expressions(exprs, modifiers) = group_by else {
             return Err(Error::unsupported("GROUP BY ALL"));
         };
-        let rollup = modifiers.iter().any(|modifier| matches!(modifier, ast::GroupByWithModifier::Rollup));
+        let rollup = modifiers
+            .iter()
+            .any(|modifier| matches!(modifier, ast::GroupByWithModifier::Rollup));
         let mut groups = Vec::with_capacity(exprs.len());
         for expr in exprs {
             groups.push(self.bind_group(expr, outputs)?);
@@ -234,7 +281,9 @@ impl Block<'_, '_> {
             None => self.bind(expr, BindMode::condition(Clause::GroupBy).with_aliases(outputs))?,
         };
         let aggregate_slots: HashSet<usize> = self.aggregates.iter().map(|(_, slot)| *slot).collect();
-        if bound.any(&mut |node| matches!(node.kind, ExprKind::Column(slot) if aggregate_slots.contains(&slot))) {
+        if bound
+            .any(&mut |node| matches!(node.kind, ExprKind::Column(slot) if aggregate_slots.contains(&slot)))
+        {
             return Err(match expr {
                 ast::Expr::Identifier(ident) => Error::new(ER_WRONG_GROUP_FIELD, &[&ident.value]),
                 _ => Error::new(ER_WRONG_GROUP_FIELD, &[expr]),
@@ -244,8 +293,14 @@ impl Block<'_, '_> {
     }
 
     /// Binds ORDER BY.
-    pub fn bind_order_by(&mut self, order_by: Option<&ast::OrderBy>, outputs: &[Output]) -> Result<Vec<SortItem>> {
-        let Some(order_by) = order_by else { return Ok(Vec::new()) };
+    pub fn bind_order_by(
+        &mut self,
+        order_by: Option<&ast::OrderBy>,
+        outputs: &[Output],
+    ) -> Result<Vec<SortItem>> {
+        let Some(order_by) = order_by else {
+            return Ok(Vec::new());
+        };
         let ast::OrderByKind::Expressions(exprs) = &order_by.kind else {
             return Err(Error::unsupported("ORDER BY ALL"));
         };
@@ -276,7 +331,10 @@ impl Block<'_, '_> {
                         grouped: true,
                     };
                     let bound = self.bind(&item.expr, mode)?;
-                    match outputs.iter().position(|output| super::block::same_expr(&output.expr, &bound)) {
+                    match outputs
+                        .iter()
+                        .position(|output| super::block::same_expr(&output.expr, &bound))
+                    {
                         Some(output) => SortKey::Output(output),
                         None => SortKey::Expr(bound),
                     }
@@ -304,7 +362,10 @@ impl Block<'_, '_> {
         };
         // `LIMIT ?, ?` counts its parameters in the order of the text.
         let comma = matches!(limit, Some(ast::LimitClause::OffsetCommaLimit { .. }));
-        let mut bind = |expr: Option<&ast::Expr>| expr.map(|expr| self.bind(expr, BindMode::named("LIMIT"))).transpose();
+        let mut bind = |expr: Option<&ast::Expr>| {
+            expr.map(|expr| self.bind(expr, BindMode::named("LIMIT")))
+                .transpose()
+        };
         let (offset, count) = if comma {
             let offset = bind(offset)?;
             (offset, bind(count)?)
@@ -325,7 +386,9 @@ impl Block<'_, '_> {
     ) -> Vec<usize> {
         let slots: Vec<usize> = groups.iter().map(|_| self.allocate(1)).collect();
         let replace = |expr: &mut Expr| {
-            let found = groups.iter().position(|group| super::block::same_expr(group, expr));
+            let found = groups
+                .iter()
+                .position(|group| super::block::same_expr(group, expr));
             if let Some(number) = found {
                 *expr = Expr::column(slots[number], expr.ty.clone().nullable());
             }
@@ -345,7 +408,12 @@ impl Block<'_, '_> {
     }
 
     /// ONLY_FULL_GROUP_BY.
-    fn check_full_group_by<'e>(&self, exprs: impl Iterator<Item = &'e Expr>, groups: &[Expr], explicit: bool) -> Result<()> {
+    fn check_full_group_by<'e>(
+        &self,
+        exprs: impl Iterator<Item = &'e Expr>,
+        groups: &[Expr],
+        explicit: bool,
+    ) -> Result<()> {
         for expr in exprs {
             self.check_grouped(expr, groups, explicit)?;
         }
@@ -357,7 +425,10 @@ impl Block<'_, '_> {
             return Ok(());
         }
         if let ExprKind::Column(slot) = expr.kind {
-            let table = self.tables.iter().find(|table| (table.base..table.base + table.columns.len()).contains(&slot));
+            let table = self
+                .tables
+                .iter()
+                .find(|table| (table.base..table.base + table.columns.len()).contains(&slot));
             let Some(table) = table else { return Ok(()) };
             if !explicit {
                 return Err(Error::new(ER_MIX_OF_GROUP_FUNC_AND_FIELDS, &[]));
@@ -386,15 +457,26 @@ impl Block<'_, '_> {
             super::semi_join::convert(&mut self, &mut from, &mut conditions)?;
         }
         let infos = table_infos(&self)?;
-        let slots = SlotMap::new(self.slot_count, self.tables.iter().map(|table| table.base..table.base + table.columns.len()));
-        let optimizer = Optimizer { tables: &infos, slots: &slots };
+        let slots = SlotMap::new(
+            self.slot_count,
+            self.tables
+                .iter()
+                .map(|table| table.base..table.base + table.columns.len()),
+        );
+        let optimizer = Optimizer {
+            tables: &infos,
+            slots: &slots,
+        };
         let joined = optimizer.join(from, conditions, bound.straight);
         let mut projection: Vec<Expr> = bound.outputs.iter().map(|output| output.expr.clone()).collect();
         let (mut having, mut order) = (bound.having, bound.order);
         let mut group_slots = Vec::new();
         if bound.rollup {
             if !order.is_empty() {
-                return Err(Error::new(paceline_types::error_code::ER_WRONG_USAGE, &[&"CUBE/ROLLUP", &"ORDER BY"]));
+                return Err(Error::new(
+                    paceline_types::error_code::ER_WRONG_USAGE,
+                    &[&"CUBE/ROLLUP", &"ORDER BY"],
+                ));
             }
             group_slots = self.replace_groups(&bound.groups, &mut projection, &mut having, &mut order);
         }
@@ -404,7 +486,11 @@ impl Block<'_, '_> {
         kept.sort_unstable();
         kept.dedup();
         let aggregation = grouped.then(|| Aggregation {
-            strategy: if bound.explicit { GroupStrategy::Hash } else { GroupStrategy::Single },
+            strategy: if bound.explicit {
+                GroupStrategy::Hash
+            } else {
+                GroupStrategy::Single
+            },
             groups: bound.groups,
             explicit: bound.explicit,
             aggregates: std::mem::take(&mut self.aggregates),
@@ -436,7 +522,13 @@ impl Block<'_, '_> {
             notes: PlanNotes::default(),
         };
         index_order::use_index_order(&mut select, &infos, joined.rows);
-        Ok(QueryPlan { id: unique_id(), body: QueryBody::Select(Box::new(select)), columns, types, correlated })
+        Ok(QueryPlan {
+            id: unique_id(),
+            body: QueryBody::Select(Box::new(select)),
+            columns,
+            types,
+            correlated,
+        })
     }
 }
 
@@ -451,7 +543,13 @@ pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'
             database: table.database.clone(),
             slots: table.base..table.base + table.columns.len(),
             source: table.source.clone(),
-            used: table.used.iter().enumerate().filter(|(_, used)| **used).map(|(column, _)| column).collect(),
+            used: table
+                .used
+                .iter()
+                .enumerate()
+                .filter(|(_, used)| **used)
+                .map(|(column, _)| column)
+                .collect(),
             row_estimate: info.statistics.rows,
             distinct: table.distinct,
         })

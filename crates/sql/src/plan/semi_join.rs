@@ -15,7 +15,11 @@ use crate::error::Result;
 use crate::expr::{Class, CompareOp, Comparison, Correlation, Expr, ExprKind, ExprType, Quantifier};
 
 /// Turns the conditions that allow it into tables.
-pub(crate) fn convert(block: &mut Block<'_, '_>, from: &mut Option<FromNode>, conditions: &mut Vec<Expr>) -> Result<()> {
+pub(crate) fn convert(
+    block: &mut Block<'_, '_>,
+    from: &mut Option<FromNode>,
+    conditions: &mut Vec<Expr>,
+) -> Result<()> {
     if from.is_none() {
         return Ok(());
     }
@@ -34,7 +38,14 @@ pub(crate) fn convert(block: &mut Block<'_, '_>, from: &mut Option<FromNode>, co
 
 /// The plan of a condition that can be converted.
 fn candidate(condition: &Expr) -> Option<Arc<QueryPlan>> {
-    let ExprKind::Quantified { op: CompareOp::Eq, by, quantifier: Quantifier::Any, left, subquery } = &condition.kind else {
+    let ExprKind::Quantified {
+        op: CompareOp::Eq,
+        by,
+        quantifier: Quantifier::Any,
+        left,
+        subquery,
+    } = &condition.kind
+    else {
         return None;
     };
     if subquery.correlation != Correlation::Uncorrelated || subquery_plan(subquery).is_none() {
@@ -53,7 +64,12 @@ fn candidate(condition: &Expr) -> Option<Arc<QueryPlan>> {
         [Comparison::Row(rules)] => rules,
         rules => rules,
     };
-    if rules.len() != plan.types.len() || !rules.iter().zip(&plan.types).all(|(rule, ty)| distinct_means_distinct(rule, ty)) {
+    if rules.len() != plan.types.len()
+        || !rules
+            .iter()
+            .zip(&plan.types)
+            .all(|(rule, ty)| distinct_means_distinct(rule, ty))
+    {
         return None;
     }
     Some(plan)
@@ -66,24 +82,38 @@ fn distinct_means_distinct(rule: &Comparison, ty: &ExprType) -> bool {
         Comparison::Decimal => matches!(ty.class(), Class::Int | Class::Decimal),
         Comparison::Double => ty.class() == Class::Double,
         Comparison::Text(collation) => {
-            ty.data_type.is_text() && !matches!(ty.data_type, DataType::Json) && ty.data_type.collation() == *collation
+            ty.data_type.is_text()
+                && !matches!(ty.data_type, DataType::Json)
+                && ty.data_type.collation() == *collation
         }
         Comparison::Bytes => ty.data_type.is_binary_string(),
         Comparison::DateTime => matches!(ty.class(), Class::Date | Class::DateTime),
         Comparison::Time => ty.class() == Class::Time,
-        Comparison::Row(_) => false,
+        Comparison::Dynamic(_) | Comparison::Row(_) => false,
     }
 }
 
-fn add(block: &mut Block<'_, '_>, from: &mut Option<FromNode>, conditions: &mut Vec<Expr>, condition: Expr, plan: Arc<QueryPlan>) {
-    let ExprKind::Quantified { by, left, .. } = condition.kind else { unreachable!("it was a candidate") };
+fn add(
+    block: &mut Block<'_, '_>,
+    from: &mut Option<FromNode>,
+    conditions: &mut Vec<Expr>,
+    condition: Expr,
+    plan: Arc<QueryPlan>,
+) {
+    let ExprKind::Quantified { by, left, .. } = condition.kind else {
+        unreachable!("it was a candidate")
+    };
     let table = block.tables.len();
     let alias: Arc<str> = format!("<subquery{}>", super::explain::first_select_number(&plan)).into();
     let columns: Vec<TableColumn> = plan
         .columns
         .iter()
         .zip(&plan.types)
-        .map(|(column, ty)| TableColumn { result: column.clone(), ty: ty.clone(), invisible: true })
+        .map(|(column, ty)| TableColumn {
+            result: column.clone(),
+            ty: ty.clone(),
+            invisible: true,
+        })
         .collect();
     let base = block.allocate(columns.len());
     let used = vec![true; columns.len()];
@@ -110,10 +140,21 @@ fn add(block: &mut Block<'_, '_>, from: &mut Option<FromNode>, conditions: &mut 
     };
     for (column, ((left, by), ty)) in lefts.into_iter().zip(rules).zip(types).enumerate() {
         let right = Expr::column(base + column, ty);
-        let kind = ExprKind::Compare { op: CompareOp::Eq, by, operands: Box::new([left, right]) };
-        conditions.push(Expr { kind, ty: ExprType::boolean().nullable() });
+        let kind = ExprKind::Compare {
+            op: CompareOp::Eq,
+            by,
+            operands: Box::new([left, right]),
+        };
+        conditions.push(Expr {
+            kind,
+            ty: ExprType::boolean().nullable(),
+        });
     }
     let known = from.take().into_iter();
     let parts = known.chain(std::iter::once(FromNode::Table(table))).collect();
-    *from = Some(FromNode::Inner { parts, on: Vec::new(), straight: false });
+    *from = Some(FromNode::Inner {
+        parts,
+        on: Vec::new(),
+        straight: false,
+    });
 }

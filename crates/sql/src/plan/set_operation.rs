@@ -1,9 +1,10 @@
 //! Whole queries: WITH, set operations, VALUES, and the clauses that belong to the whole.
 
+use paceline_types::DataType;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_WITH_COL_WRONG_LIST, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_BAD_FIELD_ERROR, ER_WITH_COL_WRONG_LIST, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+    ER_WRONG_VALUE_COUNT_ON_ROW,
 };
-use paceline_types::{Collation, DataType};
 use sqlparser::ast;
 
 use super::block::{BindMode, Block, CommonTableKind, CommonTables, OuterScope, Output};
@@ -13,7 +14,7 @@ use super::tree::{
 };
 use super::{Planner, ResultColumn, unique_id};
 use crate::error::{Error, Result};
-use crate::expr::{CastTarget, Expr, ExprKind, ExprType, common_type};
+use crate::expr::{Expr, ExprKind, ExprType, common_type, convert_to_common_type};
 
 impl Planner<'_> {
     /// Plans the query of a SELECT statement.
@@ -45,7 +46,14 @@ impl Planner<'_> {
             return Err(Error::unsupported("FETCH"));
         }
         let common = self.plan_with(query.with.as_ref(), common)?;
-        self.plan_body(&query.body, query.order_by.as_ref(), query.limit_clause.as_ref(), parent, common, read)
+        self.plan_body(
+            &query.body,
+            query.order_by.as_ref(),
+            query.limit_clause.as_ref(),
+            parent,
+            common,
+            read,
+        )
     }
 
     fn plan_body(
@@ -58,21 +66,41 @@ impl Planner<'_> {
         read: ReadMode,
     ) -> Result<QueryPlan> {
         match body {
-            ast::SetExpr::Select(select) => self.plan_select(select, &Surroundings { order_by, limit, read }, parent, common),
-            ast::SetExpr::SetOperation { left, op, set_quantifier, right } => {
+            ast::SetExpr::Select(select) => self.plan_select(
+                select,
+                &Surroundings {
+                    order_by,
+                    limit,
+                    read,
+                },
+                parent,
+                common,
+            ),
+            ast::SetExpr::SetOperation {
+                left,
+                op,
+                set_quantifier,
+                right,
+            } => {
                 let operation = set_operation(*op, *set_quantifier)?;
                 self.plan_set(operation, [left, right], order_by, limit, parent, common, read)
             }
             ast::SetExpr::Query(query) => {
                 if order_by.is_none() && limit.is_none() {
-                    let read = if query.locks.is_empty() { read } else { self.read_mode(&query.locks, None) };
+                    let read = if query.locks.is_empty() {
+                        read
+                    } else {
+                        self.read_mode(&query.locks, None)
+                    };
                     return self.plan_query(query, parent, common, read);
                 }
                 if query.order_by.is_none() && query.limit_clause.is_none() {
                     let common = self.plan_with(query.with.as_ref(), common)?;
                     return self.plan_body(&query.body, order_by, limit, parent, common, read);
                 }
-                Err(Error::unsupported("ORDER BY or LIMIT around a query that has its own"))
+                Err(Error::unsupported(
+                    "ORDER BY or LIMIT around a query that has its own",
+                ))
             }
             ast::SetExpr::Values(values) => self.plan_values(values, order_by, limit, parent, common),
             _ => Err(Error::unsupported("this kind of query")),
@@ -84,7 +112,12 @@ impl Planner<'_> {
         let Some(with) = with else { return Ok(common) };
         for table in &with.cte_tables {
             let name = table.alias.name.value.clone();
-            let names: Vec<String> = table.alias.columns.iter().map(|column| column.name.value.clone()).collect();
+            let names: Vec<String> = table
+                .alias
+                .columns
+                .iter()
+                .map(|column| column.name.value.clone())
+                .collect();
             let plan = match with.recursive && mentions(&table.query.body, &name) {
                 true => self.plan_recursive(&name, &names, &table.query, &common)?,
                 false => self.plan_subquery(&table.query, None, common.clone())?,
@@ -96,8 +129,20 @@ impl Planner<'_> {
         Ok(common)
     }
 
-    fn plan_recursive(&self, name: &str, names: &[String], query: &ast::Query, common: &CommonTables) -> Result<QueryPlan> {
-        let ast::SetExpr::SetOperation { left, op: ast::SetOperator::Union, set_quantifier, right } = &*query.body else {
+    fn plan_recursive(
+        &self,
+        name: &str,
+        names: &[String],
+        query: &ast::Query,
+        common: &CommonTables,
+    ) -> Result<QueryPlan> {
+        let ast::SetExpr::SetOperation {
+            left,
+            op: ast::SetOperator::Union,
+            set_quantifier,
+            right,
+        } = &*query.body
+        else {
             return Err(Error::unsupported("this kind of recursive query"));
         };
         if query.order_by.is_some() || query.limit_clause.is_some() || mentions(left, name) {
@@ -108,17 +153,31 @@ impl Planner<'_> {
         // The recursive part may make any column NULL or longer: the anchor decides the kind of value.
         let types: Vec<ExprType> = anchor.types.iter().cloned().map(ExprType::nullable).collect();
         let columns = renamed(&anchor.columns, names)?;
-        let inner = common.with(name.to_owned(), CommonTableKind::Recursive(table), columns.clone(), types.clone());
+        let inner = common.with(
+            name.to_owned(),
+            CommonTableKind::Recursive(table),
+            columns.clone(),
+            types.clone(),
+        );
         let step = self.plan_body(right, None, None, None, inner, ReadMode::Snapshot)?;
         if step.types.len() != anchor.types.len() {
             return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
         }
-        let conversions = [conversions(&anchor.types, &types), conversions(&step.types, &types)]
-            .map(|conversions| conversions.unwrap_or_default());
+        let conversions = [
+            conversions(&anchor.types, &types),
+            conversions(&step.types, &types),
+        ]
+        .map(|conversions| conversions.unwrap_or_default());
         let keep_duplicates = matches!(set_quantifier, ast::SetQuantifier::All);
         Ok(QueryPlan {
             id: unique_id(),
-            body: QueryBody::Recursive(Box::new(RecursivePlan { table, anchor, step, keep_duplicates, conversions })),
+            body: QueryBody::Recursive(Box::new(RecursivePlan {
+                table,
+                anchor,
+                step,
+                keep_duplicates,
+                conversions,
+            })),
             columns,
             types,
             correlated: false,
@@ -156,19 +215,37 @@ impl Planner<'_> {
         }
         let mut types = Vec::with_capacity(left.types.len());
         for (left, right) in left.types.iter().zip(&right.types) {
-            types.push(union_type(left, right)?);
+            types.push(common_type(
+                &[left, right],
+                self.session().settings.collation_connection,
+                "UNION",
+            )?);
         }
         let mut columns = Vec::with_capacity(types.len());
         for (column, ty) in left.columns.iter().zip(&types) {
             columns.push(ResultColumn::of_expression(column.name.clone(), ty));
         }
-        let conversions = [conversions(&left.types, &types), conversions(&right.types, &types)];
+        let conversions = [
+            conversions(&left.types, &types),
+            conversions(&right.types, &types),
+        ];
         let order = self.bind_result_order(order_by, &columns, &types)?;
         let limit = Block::new(self, None).bind_limit(limit)?;
         let correlated = left.correlated || right.correlated;
-        let number = self.select_number.get();
-        let set = SetPlan { operation, sides: [left, right], conversions, order, limit, number };
-        Ok(QueryPlan { id: unique_id(), body: QueryBody::Set(Box::new(set)), columns, types, correlated })
+        let set = SetPlan {
+            operation,
+            sides: [left, right],
+            conversions,
+            order,
+            limit,
+        };
+        Ok(QueryPlan {
+            id: unique_id(),
+            body: QueryBody::Set(Box::new(set)),
+            columns,
+            types,
+            correlated,
+        })
     }
 
     /// ORDER BY over the columns of a result.
@@ -178,7 +255,9 @@ impl Planner<'_> {
         columns: &[ResultColumn],
         types: &[ExprType],
     ) -> Result<Vec<SortItem>> {
-        let Some(order_by) = order_by else { return Ok(Vec::new()) };
+        let Some(order_by) = order_by else {
+            return Ok(Vec::new());
+        };
         let ast::OrderByKind::Expressions(exprs) = &order_by.kind else {
             return Err(Error::unsupported("ORDER BY ALL"));
         };
@@ -188,7 +267,11 @@ impl Planner<'_> {
             .iter()
             .zip(types)
             .enumerate()
-            .map(|(number, (column, ty))| Output { expr: Expr::column(number, ty.clone()), result: column.clone(), named: true })
+            .map(|(number, (column, ty))| Output {
+                expr: Expr::column(number, ty.clone()),
+                result: column.clone(),
+                named: true,
+            })
             .collect();
         let mut items = Vec::with_capacity(exprs.len());
         for item in exprs {
@@ -237,7 +320,7 @@ impl Planner<'_> {
         let mut columns = Vec::with_capacity(width);
         for column in 0..width {
             let all: Vec<&ExprType> = rows.iter().map(|row| &row[column].ty).collect();
-            let ty = common_type(&all, "UNION")?;
+            let ty = common_type(&all, self.session().settings.collation_connection, "UNION")?;
             let name = values.rows[0].content[column].to_string();
             columns.push(ResultColumn::of_expression(name, &ty));
             types.push(ty);
@@ -251,8 +334,20 @@ impl Planner<'_> {
         let order = self.bind_result_order(order_by, &columns, &types)?;
         let limit = block.bind_limit(limit)?;
         let correlated = block.correlated();
-        let plan = ValuesPlan { rows, slot_count: block.slot_count, outer: std::mem::take(&mut block.outer), order, limit };
-        Ok(QueryPlan { id: unique_id(), body: QueryBody::Values(Box::new(plan)), columns, types, correlated })
+        let plan = ValuesPlan {
+            rows,
+            slot_count: block.slot_count,
+            outer: std::mem::take(&mut block.outer),
+            order,
+            limit,
+        };
+        Ok(QueryPlan {
+            id: unique_id(),
+            body: QueryBody::Values(Box::new(plan)),
+            columns,
+            types,
+            correlated,
+        })
     }
 }
 
@@ -288,9 +383,8 @@ fn renamed(columns: &[ResultColumn], names: &[String]) -> Result<Vec<ResultColum
 fn mentions(body: &ast::SetExpr, name: &str) -> bool {
     fn factor(factor: &ast::TableFactor, name: &str) -> bool {
         match factor {
-            ast::TableFactor::Table { name: table, .. } => {
-                crate::parse::table_name(table).is_some_and(|table| table.database.is_none() && table.name.eq_ignore_ascii_case(name))
-            }
+            ast::TableFactor::Table { name: table, .. } => crate::parse::table_name(table)
+                .is_some_and(|table| table.database.is_none() && table.name.eq_ignore_ascii_case(name)),
             ast::TableFactor::Derived { subquery, .. } => mentions(&subquery.body, name),
             ast::TableFactor::NestedJoin { table_with_joins, .. } => joins(table_with_joins, name),
             _ => false,
@@ -307,16 +401,19 @@ fn mentions(body: &ast::SetExpr, name: &str) -> bool {
     }
 }
 
-fn union_type(left: &ExprType, right: &ExprType) -> Result<ExprType> {
-    common_type(&[left, right], "UNION")
-}
-
 /// How rows of these types become rows of those; `None` when they are that already.
 fn conversions(from: &[ExprType], to: &[ExprType]) -> Option<Vec<Expr>> {
-    if from.iter().zip(to).all(|(from, to)| same_values(&from.data_type, &to.data_type)) {
+    if from
+        .iter()
+        .zip(to)
+        .all(|(from, to)| same_values(&from.data_type, &to.data_type))
+    {
         return None;
     }
-    let columns = from.iter().enumerate().map(|(number, ty)| Expr::column(number, ty.clone()));
+    let columns = from
+        .iter()
+        .enumerate()
+        .map(|(number, ty)| Expr::column(number, ty.clone()));
     Some(columns.zip(to).map(|(column, ty)| cast_to(column, ty)).collect())
 }
 
@@ -337,23 +434,5 @@ pub(crate) fn cast_to(expr: Expr, ty: &ExprType) -> Expr {
     if same_values(&expr.ty.data_type, &ty.data_type) || expr.ty.is_null() {
         return expr;
     }
-    let target = match &ty.data_type {
-        DataType::Integer(integer) if integer.sign == paceline_types::Sign::Unsigned => CastTarget::Unsigned,
-        DataType::Integer(_) | DataType::Year => CastTarget::Signed,
-        DataType::Decimal(decimal) => CastTarget::Decimal { precision: decimal.precision, scale: decimal.scale },
-        DataType::Float(_) => CastTarget::Float,
-        DataType::Double(_) => CastTarget::Double,
-        DataType::Date => CastTarget::Date,
-        DataType::Time { decimals } => CastTarget::Time { decimals: *decimals },
-        DataType::DateTime { decimals } | DataType::Timestamp { decimals } => CastTarget::DateTime { decimals: *decimals },
-        DataType::Enum { .. } | DataType::Set { .. } | DataType::Bit { .. } => return expr,
-        other if other.is_binary_string() => CastTarget::Binary { length: None },
-        other => CastTarget::Char { length: None, collation: text_collation(other) },
-    };
-    let nullable = expr.ty.nullable;
-    Expr { kind: ExprKind::Cast { target, operand: Box::new(expr) }, ty: ty.clone().with_nullable(nullable || ty.nullable) }
-}
-
-fn text_collation(data_type: &DataType) -> Collation {
-    data_type.collation()
+    convert_to_common_type(expr, ty)
 }

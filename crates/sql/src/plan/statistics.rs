@@ -75,14 +75,19 @@ const COUNTED_KEYS: usize = 64;
 
 impl std::fmt::Debug for Statistics {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Statistics").field("tables", &self.tables.lock().len()).finish()
+        f.debug_struct("Statistics")
+            .field("tables", &self.tables.lock().len())
+            .finish()
     }
 }
 
 impl Statistics {
     /// Nothing known yet.
     pub fn new(source: Arc<dyn StatisticsSource>) -> Self {
-        Statistics { source, tables: Mutex::default() }
+        Statistics {
+            source,
+            tables: Mutex::default(),
+        }
     }
 
     /// Forgets what is known: ANALYZE TABLE.
@@ -107,7 +112,11 @@ impl Statistics {
             return entry.statistics.clone();
         }
         let statistics = self.take(definition);
-        let entry = Entry { statistics: statistics.clone(), taken: now, definition: identity };
+        let entry = Entry {
+            statistics: statistics.clone(),
+            taken: now,
+            definition: identity,
+        };
         self.tables.lock().insert(id, entry);
         statistics
     }
@@ -117,7 +126,11 @@ impl Statistics {
         let snapshot = self.source.snapshot();
         let mut cursor = snapshot.scan(schema.rows_range(), Direction::Forward);
         let (mut counted, mut bytes) = (0usize, 0usize);
-        let mut keys: Vec<Vec<Vec<Vec<u8>>>> = schema.indexes().iter().map(|index| vec![Vec::new(); index.parts.len()]).collect();
+        let mut keys: Vec<Vec<Vec<Vec<u8>>>> = schema
+            .indexes()
+            .iter()
+            .map(|index| vec![Vec::new(); index.parts.len()])
+            .collect();
         let mut whole = true;
         while let Ok(true) = cursor.advance() {
             let Some((key, value)) = cursor.entry() else { break };
@@ -160,7 +173,11 @@ impl Statistics {
                     .collect()
             })
             .collect();
-        TableStatistics { rows, rows_per_key, source: Some(SourceHandle(self.source.clone())) }
+        TableStatistics {
+            rows,
+            rows_per_key,
+            source: Some(SourceHandle(self.source.clone())),
+        }
     }
 }
 
@@ -171,8 +188,18 @@ fn sample(definition: &TableDefinition, image: &[u8], keys: &mut [Vec<Vec<Vec<u8
         let mut key = Vec::with_capacity(32);
         for (part, keys) in columns.iter().zip(parts) {
             let column = &schema.columns()[part.column];
-            let Ok(value) = schema.image(image).column(part.column) else { return };
-            if paceline_types::sort_key::append(&value, &column.data_type, column.nullability, part.prefix, &mut key).is_err() {
+            let Ok(value) = schema.image(image).column(part.column) else {
+                return;
+            };
+            if paceline_types::sort_key::append(
+                &value,
+                &column.data_type,
+                column.nullability,
+                part.prefix,
+                &mut key,
+            )
+            .is_err()
+            {
                 return;
             }
             keys.push(key.clone());
@@ -192,12 +219,21 @@ fn lifetime(rows: f64) -> Duration {
 impl TableStatistics {
     /// A table of which nothing more is known.
     pub fn guess(rows: f64) -> Self {
-        TableStatistics { rows, rows_per_key: Arc::from(Vec::new()), source: None }
+        TableStatistics {
+            rows,
+            rows_per_key: Arc::from(Vec::new()),
+            source: None,
+        }
     }
 
     /// About how many rows share the values of an index's first `parts` columns.
     pub fn rows_per_key(&self, index: usize, parts: usize) -> f64 {
-        self.rows_per_key.get(index).and_then(|known| known.get(parts - 1)).copied().unwrap_or(10.0).min(self.rows.max(1.0))
+        self.rows_per_key
+            .get(index)
+            .and_then(|known| known.get(parts - 1))
+            .copied()
+            .unwrap_or(10.0)
+            .min(self.rows.max(1.0))
     }
 
     /// About how many rows the ranges of a condition on an index hold.
@@ -213,7 +249,11 @@ impl TableStatistics {
         let mut session = session.clone();
         let mut state = EvalState::new();
         let mut eval = EvalContext::new(&mut session, &mut state);
-        let mut context = RangeContext { eval: &mut eval, row: &[], literals_only: true };
+        let mut context = RangeContext {
+            eval: &mut eval,
+            row: &[],
+            literals_only: true,
+        };
         let ranges = index_ranges(schema, index, condition, &mut context);
         let guess = guess_rows(self, definition, index, condition);
         match (ranges, &self.source) {
@@ -248,24 +288,40 @@ fn count_keys(snapshot: &StorageSnapshot, range: &KeyRange) -> usize {
 }
 
 /// How many rows a condition may let pass, by its form alone.
-fn guess_rows(statistics: &TableStatistics, definition: &TableDefinition, index: usize, condition: &RangeCondition) -> f64 {
+fn guess_rows(
+    statistics: &TableStatistics,
+    definition: &TableDefinition,
+    index: usize,
+    condition: &RangeCondition,
+) -> f64 {
     use super::range::ColumnTest;
     use crate::expr::CompareOp;
     fn fraction(condition: &RangeCondition, column: usize, equal: f64) -> Option<f64> {
         match condition {
             RangeCondition::And(parts) => {
-                let mut known = parts.iter().filter_map(|part| fraction(part, column, equal)).peekable();
+                let mut known = parts
+                    .iter()
+                    .filter_map(|part| fraction(part, column, equal))
+                    .peekable();
                 known.peek()?;
                 Some(known.product())
             }
             RangeCondition::Or(parts) => {
-                let known: Option<Vec<f64>> = parts.iter().map(|part| fraction(part, column, equal)).collect();
+                let known: Option<Vec<f64>> =
+                    parts.iter().map(|part| fraction(part, column, equal)).collect();
                 Some(known?.iter().sum::<f64>().min(1.0))
             }
             RangeCondition::Column { column: tested, .. } if *tested != column => None,
             RangeCondition::Column { test, .. } => Some(match test {
-                ColumnTest::Compare { op: CompareOp::Eq | CompareOp::NullSafeEq, .. } | ColumnTest::Null => equal,
-                ColumnTest::Compare { op: CompareOp::Ne, .. } | ColumnTest::NotNull => 0.9,
+                ColumnTest::Compare {
+                    op: CompareOp::Eq | CompareOp::NullSafeEq,
+                    ..
+                }
+                | ColumnTest::Null => equal,
+                ColumnTest::Compare {
+                    op: CompareOp::Ne, ..
+                }
+                | ColumnTest::NotNull => 0.9,
                 ColumnTest::Compare { .. } => 0.33,
                 ColumnTest::Between { .. } | ColumnTest::Like { .. } => 0.05,
                 ColumnTest::In(values) => (equal * values.len() as f64).min(1.0),

@@ -91,8 +91,6 @@ pub struct SetPlan {
     pub order: Vec<SortItem>,
     /// LIMIT of the whole.
     pub limit: Limit,
-    /// The number EXPLAIN gives it.
-    pub number: u32,
 }
 
 /// A set operation.

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::temporal::DateModes;
 use paceline_types::{Charset, Collation, TimeZone};
 
@@ -63,6 +64,8 @@ pub struct Settings {
     pub unique_checks: bool,
     /// `sql_log_bin`.
     pub log_bin: bool,
+    /// `binlog_row_metadata`: how much a table map tells of its columns.
+    pub binlog_row_metadata: RowMetadata,
     /// `sql_select_limit`; `u64::MAX` is no limit.
     pub select_limit: u64,
     /// `sql_safe_updates`.
@@ -111,6 +114,7 @@ impl Default for Settings {
             foreign_key_checks: true,
             unique_checks: true,
             log_bin: true,
+            binlog_row_metadata: RowMetadata::NoLog,
             select_limit: u64::MAX,
             safe_updates: false,
             auto_is_null: false,
