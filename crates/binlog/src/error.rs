@@ -91,16 +91,8 @@ pub enum Error {
     #[error("Could not parse GTID list")]
     GtidSyntax,
     /// A GTID position names a domain twice (1943).
-    #[error("GTID {first} and {second} conflict (duplicate domain id {})", .first.domain_id)]
+    #[error("GTID {second} and {first} conflict (duplicate domain id {})", .first.domain_id)]
     DuplicateDomain {
-        /// The first of the two.
-        first: Gtid,
-        /// The second.
-        second: Gtid,
-    },
-    /// A GTID state names a domain and server twice.
-    #[error("GTID {first} and {second} conflict (duplicate domain and server id)")]
-    DuplicateServer {
         /// The first of the two.
         first: Gtid,
         /// The second.
@@ -138,7 +130,7 @@ impl Error {
     pub fn code(&self) -> u16 {
         match self {
             Error::GtidSyntax => 1941,
-            Error::DuplicateDomain { .. } | Error::DuplicateServer { .. } => 1943,
+            Error::DuplicateDomain { .. } => 1943,
             Error::UnknownFile(_) => 1373,
             Error::UnknownPosition(_) | Error::Purged => 1236,
             Error::NoSpace { .. } => 1026,

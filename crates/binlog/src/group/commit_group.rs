@@ -3,9 +3,9 @@
 use super::buffer::{EventGroupBuffer, FinishedEvent};
 use crate::event::{
     CHECKSUM_LENGTH, CommitId, END_POSITION_OFFSET, EventFlags, EventStamp, GtidEvent, GtidFlags,
-    encode_event, end_position,
+    IgnorableEvent, encode_event, end_position,
 };
-use paceline_types::{Gtid, LogPosition};
+use paceline_types::{Gtid, LogPosition, ServerId};
 use std::io::IoSlice;
 use std::ops::Range;
 
@@ -72,10 +72,37 @@ impl CommitGroup {
         self.placed.clear();
     }
 
+    /// Places one of Paceline's own records, which belongs to no transaction, behind what is there.
+    pub fn add_record(
+        &mut self,
+        timestamp: u32,
+        server_id: ServerId,
+        record: &IgnorableEvent<'_>,
+    ) -> PlacedGroup {
+        let start = self.end();
+        let from = self.copied.len();
+        let stamp = EventStamp {
+            timestamp,
+            server_id,
+            flags: EventFlags::IGNORABLE,
+        };
+        encode_event(&mut self.copied, &stamp, start.offset(), record);
+        self.push_copied(from..self.copied.len());
+        self.length += (self.copied.len() - from) as u64;
+        PlacedGroup {
+            start,
+            end: self.end(),
+        }
+    }
+
     /// Places one transaction behind those before it, under this GTID. What the session encoded is patched; a long buffer
     /// is moved out of `buffer`, a short one is copied.
     pub fn add(&mut self, buffer: &mut EventGroupBuffer, gtid: Gtid) -> PlacedGroup {
-        let start = self.start.advanced_by(self.length);
+        let start = self.end();
+        if self.length > 0 {
+            // What stands behind others in a write must tell where the write begins.
+            self.commit_id.get_or_insert(CommitId::of_group_at(self.start));
+        }
         let stamp = EventStamp {
             timestamp: buffer.timestamp(),
             server_id: gtid.server_id,

@@ -35,6 +35,26 @@ impl EventGroup {
         })
     }
 
+    /// Puts a group together from whole events that came from elsewhere (checked by [`RawEvent::new`]), the Gtid event
+    /// first. `start` is where they stand in the log that they came from; with a place that means nothing there,
+    /// [`LogPosition::ZERO`].
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if the first one is no Gtid event, or there is none.
+    pub fn from_events<'e>(
+        start: LogPosition,
+        events: impl IntoIterator<Item = RawEvent<'e>>,
+    ) -> Result<Self> {
+        let mut events = events.into_iter();
+        let first = events.next().ok_or(Error::Malformed {
+            event: "Gtid",
+            problem: "it is missing",
+        })?;
+        let mut group = Self::begin(start, &first)?;
+        events.for_each(|event| group.push(&event));
+        Ok(group)
+    }
+
     /// Adds the next event.
     pub(crate) fn push(&mut self, event: &RawEvent<'_>) {
         self.bytes.extend_from_slice(event.bytes());

@@ -1,7 +1,7 @@
 //! A GTID position: the last GTID of each domain.
 
 use crate::error::{Error, Result};
-use paceline_types::{DomainId, Gtid, SequenceNumber};
+use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -92,7 +92,7 @@ impl fmt::Display for GtidPosition {
 impl FromStr for GtidPosition {
     type Err = Error;
 
-    /// Reads `0-1-100,2-5-300`; blanks around a GTID are allowed, an empty text is the position before everything.
+    /// Reads `0-1-100,2-5-300`; an empty text is the position before everything.
     ///
     /// # Errors
     /// [`Error::GtidSyntax`] (1941) and [`Error::DuplicateDomain`] (1943).
@@ -118,12 +118,90 @@ pub(super) fn write_list(f: &mut fmt::Formatter<'_>, gtids: impl Iterator<Item =
     Ok(())
 }
 
-/// Reads GTIDs with commas between them; nothing but blanks is an empty list.
+/// Reads GTIDs with commas between them, as MariaDB does: no text is an empty list; a number may have blanks and a plus
+/// sign in front, and nothing behind.
 pub(super) fn parse_list(text: &str) -> Result<Vec<Gtid>> {
-    if text.trim_matches(' ').is_empty() {
+    if text.is_empty() {
         return Ok(Vec::new());
     }
     text.split(',')
-        .map(|part| part.trim_matches(' ').parse().map_err(|_| Error::GtidSyntax))
+        .map(|part| {
+            let mut numbers = part.split('-');
+            let mut next = || numbers.next().and_then(number).ok_or(Error::GtidSyntax);
+            let (domain_id, server_id, sequence) = (next()?, next()?, next()?);
+            let narrow = |wide: u64| u32::try_from(wide).map_err(|_| Error::GtidSyntax);
+            if numbers.next().is_some() {
+                return Err(Error::GtidSyntax);
+            }
+            Ok(Gtid {
+                domain_id: DomainId(narrow(domain_id)?),
+                server_id: ServerId(narrow(server_id)?),
+                sequence: SequenceNumber(sequence),
+            })
+        })
         .collect()
+}
+
+fn number(text: &str) -> Option<u64> {
+    let digits = text.trim_start_matches([' ', '\t']);
+    let digits = digits.strip_prefix('+').unwrap_or(digits);
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        digits.parse().ok()
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn position(text: &str) -> GtidPosition {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn text_round_trip() {
+        assert_eq!(position("").to_string(), "");
+        assert_eq!(position(" 0- 1-+1").to_string(), "0-1-1");
+        assert_eq!(position("2-5-300, 0-1-100").to_string(), "0-1-100,2-5-300");
+    }
+
+    #[test]
+    fn errors_are_mariadbs() {
+        for text in [
+            "0-1",
+            "0-1-1,",
+            ",0-1-1",
+            "0-1-1,,1-1-1",
+            "0-1-1;1-1-1",
+            "x",
+            "0-1-1 1-1-1",
+        ] {
+            let error = text.parse::<GtidPosition>().unwrap_err();
+            assert_eq!(
+                (error.code(), error.to_string().as_str()),
+                (1941, "Could not parse GTID list"),
+                "{text:?}"
+            );
+        }
+        let error = "0-1-1,1-1-1,0-2-5".parse::<GtidPosition>().unwrap_err();
+        assert_eq!(error.code(), 1943);
+        assert_eq!(
+            error.to_string(),
+            "GTID 0-2-5 and 0-1-1 conflict (duplicate domain id 0)"
+        );
+    }
+
+    #[test]
+    fn comparing() {
+        let here = position("0-1-100,2-5-300");
+        assert!(here.covers(&position("0-9-100")) && here.covers(&position("")) && here.covers(&here));
+        assert!(!here.covers(&position("0-1-101")) && !here.covers(&position("1-1-1")));
+        let mut later = here.clone();
+        later.advance("0-2-99".parse().unwrap());
+        assert_eq!(later, here);
+        later.advance("0-2-101".parse().unwrap());
+        assert_eq!(later.to_string(), "0-2-101,2-5-300");
+    }
 }

@@ -139,18 +139,65 @@ impl fmt::Display for BinlogState {
 impl FromStr for BinlogState {
     type Err = Error;
 
-    /// Reads what `gtid_binlog_state` shows.
+    /// Reads what `gtid_binlog_state` shows. Of a domain and server that come twice, the last one holds, as in MariaDB.
     ///
     /// # Errors
-    /// [`Error::GtidSyntax`] (1941) and [`Error::DuplicateServer`] (1943).
+    /// [`Error::GtidSyntax`] (1941).
     fn from_str(text: &str) -> Result<Self> {
-        let mut state = Self::new();
-        for gtid in parse_list(text)? {
-            if let Some(first) = state.last_of(gtid.domain_id, gtid.server_id) {
-                return Err(Error::DuplicateServer { first, second: gtid });
-            }
-            state.update(gtid);
+        Ok(parse_list(text)?.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gtid(text: &str) -> Gtid {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_last_writer_of_a_domain_stands_last() {
+        let mut state = BinlogState::new();
+        for text in ["0-1-1", "0-2-2", "1-1-1", "0-1-3"] {
+            state.update(gtid(text));
         }
-        Ok(state)
+        assert_eq!(state.to_string(), "0-2-2,0-1-3,1-1-1");
+        assert_eq!(state.position().to_string(), "0-1-3,1-1-1");
+        assert_eq!(state.last(DomainId(0)), Some(gtid("0-1-3")));
+        assert_eq!(state.last_of(DomainId(0), ServerId(2)), Some(gtid("0-2-2")));
+        assert_eq!(state.to_string().parse::<BinlogState>().unwrap(), state);
+        assert!(state.remove_domain(DomainId(1)) && !state.remove_domain(DomainId(1)));
+        assert_eq!(state.to_string(), "0-2-2,0-1-3");
+    }
+
+    #[test]
+    fn the_next_number_is_above_all_own_and_received() {
+        let mut state = BinlogState::new();
+        assert_eq!(state.next_sequence(DomainId(0)), Some(SequenceNumber(1)));
+        state.update(gtid("0-1-10"));
+        state.update(gtid("0-2-50"));
+        // Two writers in one domain: the number does not go back.
+        state.update(gtid("0-1-11"));
+        assert_eq!(state.next_sequence(DomainId(0)), Some(SequenceNumber(51)));
+        assert_eq!(state.next_sequence(DomainId(1)), Some(SequenceNumber(1)));
+        state.update(gtid("0-1-18446744073709551615"));
+        assert_eq!(state.next_sequence(DomainId(0)), None);
+    }
+
+    #[test]
+    fn local_changes_leave_no_trace() {
+        let mut state = BinlogState::new();
+        state.update(Gtid::new(LOCAL_DOMAIN, ServerId(1), SequenceNumber(1)));
+        assert!(state.is_empty());
+    }
+
+    #[test]
+    fn errors_are_mariadbs() {
+        assert_eq!("0-1-1,0-1".parse::<BinlogState>().unwrap_err().code(), 1941);
+        assert_eq!(
+            "0-1-1,0-2-2,0-1-3".parse::<BinlogState>().unwrap().to_string(),
+            "0-2-2,0-1-3"
+        );
     }
 }

@@ -34,7 +34,6 @@ pub struct LogReader {
     ordinal: u32,
     limit: LogPosition,
     format: FormatDescription,
-    grouping: Grouping,
 }
 
 impl Log {
@@ -62,7 +61,6 @@ impl Log {
             ordinal: entry.ordinal,
             limit,
             format,
-            grouping: Grouping::Outside,
         };
         let offset = from.offset().max(MAGIC.len() as u64);
         let written = self.written();
@@ -117,7 +115,7 @@ impl LogReader {
     /// As for [`Self::next_event`]; and [`Error::Damaged`] for a group that has no end.
     pub fn next_group(&mut self) -> Result<Option<EventGroup>> {
         let mut group: Option<EventGroup> = None;
-        let mut grouping = self.grouping;
+        let mut grouping = Grouping::default();
         let result = loop {
             let Some(LoggedEvent { start, event, .. }) = self.next_event()? else {
                 break group;
