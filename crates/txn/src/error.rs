@@ -112,9 +112,13 @@ impl Error {
     /// How much of the transaction it undoes.
     pub fn rollback_scope(&self) -> RollbackScope {
         match self {
-            Error::Deadlock | Error::RolledBack | Error::Fatal(_) | Error::Closed => {
-                RollbackScope::Transaction
-            }
+            Error::Deadlock
+            | Error::RolledBack
+            | Error::Fatal(_)
+            | Error::Closed
+            | Error::LogFull { .. }
+            | Error::OutOfOrder { .. }
+            | Error::SequenceExhausted(_) => RollbackScope::Transaction,
             _ => RollbackScope::Statement,
         }
     }

@@ -133,3 +133,6 @@ impl PlacedTransaction {
         ticket.done(Outcome { result, _kept: kept });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! A full disk, and a sync that fails.
+
+use crate::testing::TestServer;
+use crate::{Config, Error, IsolationLevel, LeaderMode, RollbackScope};
+use paceline_binlog::log::SimulatedDisk;
+use std::sync::Arc;
+
+fn open(disk: &SimulatedDisk, config: Config) -> TestServer {
+    let options = crate::testing::TestOptions {
+        config,
+        prepare_step: 64 << 10,
+        ..Default::default()
+    };
+    TestServer::open(
+        Arc::new(disk.clone()),
+        Arc::new(tempfile::tempdir().unwrap()),
+        options,
+    )
+}
+
+#[test]
+fn a_full_disk_fails_the_commit_and_nothing_else() {
+    let disk = SimulatedDisk::new();
+    let server = open(&disk, Config::default());
+    server.set("x", "before").unwrap();
+    disk.set_capacity(Some(disk.used()));
+    let value = "v".repeat(150);
+    let big = |server: &TestServer| {
+        let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+        for n in 0..2000 {
+            server.table.set(&mut writer, &format!("k{n}"), &value).unwrap();
+        }
+        writer.commit_blocking()
+    };
+    let error = big(&server).unwrap_err();
+    assert!(matches!(error, Error::LogFull { .. }), "{error}");
+    assert_eq!(error.error_code().number(), 1026);
+    assert_eq!(error.rollback_scope(), RollbackScope::Transaction);
+    assert_eq!(server.content().len(), 1, "nothing of it is left");
+    assert_eq!(server.manager.status().locked_keys, 0);
+    // What fits into the prepared room still goes; with room again everything does.
+    server.set("x", "small").unwrap();
+    disk.set_capacity(None);
+    big(&server).unwrap();
+    assert_eq!(server.content().len(), 2001);
+    assert!(server.failure.lock().is_none());
+}
+
+#[test]
+fn a_failed_sync_is_fatal_and_never_acknowledged() {
+    for leader_mode in [
+        LeaderMode::Inline,
+        LeaderMode::Thread,
+        LeaderMode::Adaptive,
+        LeaderMode::Handoff,
+    ] {
+        let disk = SimulatedDisk::new();
+        let server = open(
+            &disk,
+            Config {
+                leader_mode,
+                ..Config::default()
+            },
+        );
+        server.set("x", "before").unwrap();
+        let published = server.manager.positions().published;
+        disk.fail_sync(1);
+        assert!(matches!(server.set("x", "lost"), Err(Error::Fatal(_))));
+        assert!(
+            server
+                .failure
+                .lock()
+                .as_ref()
+                .is_some_and(|reason| reason.contains("sync"))
+        );
+        // Never retried, never acknowledged past.
+        assert!(matches!(server.set("y", "later"), Err(Error::Fatal(_))));
+        let positions = server.manager.positions();
+        assert_eq!((positions.published, positions.durable), (published, published));
+        assert_eq!(server.get("x").as_deref(), Some("before"));
+    }
+}

@@ -1,0 +1,147 @@
+//! Rotation, purging, RESET MASTER, checkpoints: beside running commits.
+
+use crate::testing::TestServer;
+use crate::{Config, Error};
+use paceline_binlog::log::{PurgeTarget, SimulatedDisk};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[test]
+fn the_log_rotates_between_groups() {
+    let disk = SimulatedDisk::new();
+    let tables = Arc::new(tempfile::tempdir().unwrap());
+    let options = || crate::testing::TestOptions {
+        config: Config {
+            max_binlog_size: 4096,
+            ..Config::default()
+        },
+        ..Default::default()
+    };
+    let content = {
+        let server = Arc::new(TestServer::open(
+            Arc::new(disk.clone()),
+            tables.clone(),
+            options(),
+        ));
+        let writers: Vec<_> = (0..4)
+            .map(|n| {
+                let server = server.clone();
+                std::thread::spawn(move || {
+                    for round in 0..50 {
+                        server.set(&format!("k{n}"), &round.to_string()).unwrap();
+                    }
+                })
+            })
+            .collect();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        let files = server.manager.log().files();
+        assert!(files.len() > 5, "{files:?}");
+        server.content()
+    };
+    // Everything is replayed across the files.
+    let fresh = Arc::new(tempfile::tempdir().unwrap());
+    let server = TestServer::open(Arc::new(disk), fresh, options());
+    assert_eq!(server.content(), content);
+}
+
+#[test]
+fn purging_stops_at_what_somebody_needs() {
+    let server = TestServer::new();
+    let mut starts = vec![server.manager.positions().published];
+    for n in 0..4 {
+        server.set("x", &n.to_string()).unwrap();
+        starts.push(server.manager.rotate().unwrap());
+    }
+    assert_eq!(server.manager.positions().published, *starts.last().unwrap());
+    let names: Vec<String> = server
+        .manager
+        .log()
+        .files()
+        .into_iter()
+        .map(|file| file.name)
+        .collect();
+    assert_eq!(names.len(), 5);
+    let lease = server.manager.lease(starts[1], "the replica with server id 7");
+    let outcome = server
+        .manager
+        .purge(&PurgeTarget::File(names[3].clone()))
+        .unwrap();
+    assert_eq!(
+        outcome.removed.iter().map(|file| &file.name).collect::<Vec<_>>(),
+        [&names[0]]
+    );
+    let blocked = format!("{:?}", outcome.blocked.unwrap());
+    assert!(
+        blocked.contains(&names[1]) && blocked.contains("server id 7"),
+        "{blocked}"
+    );
+    lease.advance(starts[2]);
+    let outcome = server
+        .manager
+        .purge(&PurgeTarget::File(names[4].clone()))
+        .unwrap();
+    assert_eq!(outcome.removed.len(), 1);
+    drop(lease);
+    let outcome = server
+        .manager
+        .purge(&PurgeTarget::File(names[4].clone()))
+        .unwrap();
+    assert_eq!(outcome.removed.len(), 2);
+    assert!(matches!(
+        server.manager.purge(&PurgeTarget::File("bin.999999".into())),
+        Err(Error::Log(error)) if error.code() == 1373
+    ));
+    server.set("x", "still").unwrap();
+}
+
+#[test]
+fn reset_master_starts_names_and_numbers_anew_and_versions_go_on() {
+    let disk = SimulatedDisk::new();
+    let tables = Arc::new(tempfile::tempdir().unwrap());
+    {
+        let server = TestServer::open(Arc::new(disk.clone()), tables.clone(), Default::default());
+        server.set("x", "1").unwrap();
+        server.manager.rotate().unwrap();
+        let before = server.set("x", "2").unwrap();
+        let lease = server.manager.lease(before.version, "a backup");
+        assert!(matches!(server.manager.reset(None), Err(Error::LogInUse { .. })));
+        drop(lease);
+        server.manager.reset(None).unwrap();
+        assert_eq!(server.manager.log().files().len(), 1);
+        assert_eq!(server.get("x").as_deref(), Some("2"));
+        let after = server.set("x", "3").unwrap();
+        assert_eq!(after.gtid, Some("0-1-1".parse().unwrap()));
+        assert!(after.version > before.version);
+        assert_eq!(server.manager.coordinates(after.version).unwrap().0, "bin.000001");
+    }
+    let server = TestServer::open(Arc::new(disk), tables, Default::default());
+    assert_eq!(server.get("x").as_deref(), Some("3"));
+}
+
+#[test]
+fn checkpoints_and_rotations_hold_up_no_commit() {
+    let server = Arc::new(TestServer::new());
+    let stop = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (0..3)
+        .map(|n| {
+            let (server, stop) = (server.clone(), stop.clone());
+            std::thread::spawn(move || {
+                let mut commits = 0u64;
+                while !stop.load(Ordering::Relaxed) {
+                    commits += 1;
+                    server.set(&format!("k{n}"), &commits.to_string()).unwrap();
+                }
+                commits
+            })
+        })
+        .collect();
+    for _ in 0..5 {
+        let position = server.manager.checkpoint().unwrap();
+        assert!(position <= server.manager.positions().published);
+        server.manager.rotate().unwrap();
+    }
+    stop.store(true, Ordering::Relaxed);
+    let commits: u64 = writers.into_iter().map(|writer| writer.join().unwrap()).sum();
+    assert_eq!(server.manager.status().binlog_commits, commits);
+    assert_eq!(server.manager.status().checkpoints, 5);
+}

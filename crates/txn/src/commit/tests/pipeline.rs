@@ -1,0 +1,451 @@
+//! Orderings of the pipeline, one by one.
+
+use crate::commit::ticket::block_on;
+use crate::lock::{LockMode, LockWait};
+use crate::sync_point::CommitStep;
+use crate::testing::{TestOptions, TestServer, TestTable};
+use crate::{
+    Acknowledger, Config, DdlCommit, Error, GtidChoice, IsolationLevel, LeaderMode, Replication, SyncBinlog,
+    TransactionManager,
+};
+use paceline_binlog::event::{EventFlags, QueryEvent};
+use paceline_binlog::log::SimulatedDisk;
+use paceline_storage::WriteSet;
+use paceline_types::{DomainId, LogPosition, SequenceNumber, ServerId};
+use parking_lot::{Condvar, Mutex};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// A gate that holds whoever comes to a step until it is opened.
+#[derive(Default)]
+struct Gate {
+    open: Mutex<bool>,
+    changed: Condvar,
+    reached: AtomicBool,
+}
+
+impl Gate {
+    fn at(manager: &TransactionManager, step: CommitStep) -> Arc<Gate> {
+        let gate = Arc::new(Gate::default());
+        let hook = gate.clone();
+        manager.sync_points().set(move |now| {
+            if now == step {
+                hook.reached.store(true, Ordering::SeqCst);
+                let mut open = hook.open.lock();
+                while !*open {
+                    hook.changed.wait(&mut open);
+                }
+            }
+        });
+        gate
+    }
+
+    fn wait_until_reached(&self) {
+        let start = Instant::now();
+        while !self.reached.load(Ordering::SeqCst) {
+            assert!(
+                start.elapsed() < Duration::from_secs(20),
+                "nobody came to the step"
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn open(&self) {
+        *self.open.lock() = true;
+        self.changed.notify_all();
+    }
+}
+
+fn threaded() -> TestServer {
+    TestServer::with_config(Config {
+        leader_mode: LeaderMode::Thread,
+        ..Config::default()
+    })
+}
+
+fn is_ready(future: std::pin::Pin<&mut impl Future>) -> bool {
+    future.poll(&mut Context::from_waker(Waker::noop())).is_ready()
+}
+
+#[test]
+fn locks_are_released_before_the_sync_and_rows_are_seen_in_the_overlay() {
+    let server = threaded();
+    server.set("x", "old").unwrap();
+    let gate = Gate::at(&server.manager, CommitStep::LocksReleased);
+    let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    server.table.set(&mut writer, "x", "new").unwrap();
+    let mut commit = pin!(writer.commit());
+    gate.wait_until_reached();
+    // Written, but neither durable nor published: plain readers do not see it, who has the lock does.
+    let positions = server.manager.positions();
+    assert!(positions.durable < positions.written);
+    assert_eq!(server.get("x").as_deref(), Some("old"));
+    let mut reader = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    reader.begin_statement(None, 1).unwrap();
+    reader
+        .lock(&TestTable::key("x"), LockMode::Shared, LockWait::NoWait)
+        .unwrap();
+    let seen = TestTable::value(
+        reader
+            .get_newest(&TestTable::key("x"))
+            .unwrap()
+            .unwrap()
+            .payload(),
+    );
+    assert_eq!(seen, "new");
+    reader.end_statement().unwrap();
+    // The reader's reply waits for what it has read, though it wrote nothing (invariant 6).
+    assert!(!reader.settled().is_ready());
+    let mut reply = pin!(reader.commit());
+    assert!(!is_ready(reply.as_mut()));
+    assert!(!is_ready(commit.as_mut()));
+    gate.open();
+    let outcome = block_on(reply).unwrap();
+    assert_eq!(outcome.gtid, None);
+    assert_eq!(server.get("x").as_deref(), Some("new"));
+    assert!(outcome.version >= block_on(commit).unwrap().version);
+}
+
+#[test]
+fn without_early_release_the_lock_is_held_until_publication() {
+    let config = Config {
+        leader_mode: LeaderMode::Thread,
+        lock_release: crate::LockRelease::AfterPublish,
+        ..Config::default()
+    };
+    let server = TestServer::with_config(config);
+    let gate = Gate::at(&server.manager, CommitStep::Durable);
+    let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    server.table.set(&mut writer, "x", "new").unwrap();
+    let commit = writer.commit();
+    gate.wait_until_reached();
+    let mut other = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    let locked = other.lock(&TestTable::key("x"), LockMode::Shared, LockWait::NoWait);
+    assert!(matches!(locked, Err(Error::LockWaitTimeout)));
+    gate.open();
+    commit.wait_blocking().unwrap();
+    other
+        .lock(&TestTable::key("x"), LockMode::Shared, LockWait::NoWait)
+        .unwrap();
+}
+
+#[test]
+fn nothing_is_visible_before_it_is_published_nor_told_before_it_is_visible() {
+    for step in [CommitStep::Written, CommitStep::Durable, CommitStep::Applied] {
+        let server = threaded();
+        let gate = Gate::at(&server.manager, step);
+        let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+        server.table.set(&mut writer, "x", "new").unwrap();
+        let mut commit = pin!(writer.commit());
+        gate.wait_until_reached();
+        assert_eq!(server.get("x"), None, "at {step:?}");
+        assert!(!is_ready(commit.as_mut()), "at {step:?}");
+        gate.open();
+        block_on(commit).unwrap();
+        assert_eq!(server.get("x").as_deref(), Some("new"));
+    }
+}
+
+#[test]
+fn a_snapshot_waits_for_what_its_session_has_read_under_lock() {
+    let server = threaded();
+    let gate = Gate::at(&server.manager, CommitStep::Durable);
+    let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    server.table.set(&mut writer, "x", "new").unwrap();
+    let commit = writer.commit();
+    gate.wait_until_reached();
+    let mut reader = server.begin(&server.session(), IsolationLevel::RepeatableRead);
+    let key = TestTable::key("x");
+    reader.lock(&key, LockMode::Shared, LockWait::Default).unwrap();
+    assert!(reader.get_newest(&key).unwrap().is_some());
+    let opener = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(30));
+        gate.open();
+    });
+    // Its own plain read must not go back behind that.
+    assert!(reader.get(&key).unwrap().is_some());
+    opener.join().unwrap();
+    commit.wait_blocking().unwrap();
+}
+
+#[test]
+fn a_commit_whose_session_went_away_is_committed_in_every_mode() {
+    for config in super::all_modes() {
+        let server = TestServer::with_config(config.clone());
+        for round in 0..20 {
+            let mut futures = Vec::new();
+            for n in 0..4 {
+                let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+                server
+                    .table
+                    .set(&mut writer, &format!("{round}-{n}"), "v")
+                    .unwrap();
+                futures.push(writer.commit());
+            }
+            drop(futures);
+        }
+        // One more, which everything before must precede.
+        server.set("last", "v").unwrap();
+        assert_eq!(server.content().len(), 81, "{config:?}");
+    }
+}
+
+#[test]
+fn a_group_waits_for_more_as_told() {
+    let config = |count, wait| Config {
+        binlog_commit_wait_count: count,
+        binlog_commit_wait: wait,
+        ..Config::default()
+    };
+    let server = Arc::new(TestServer::with_config(config(3, Duration::from_secs(30))));
+    let threads: Vec<_> = (0..3)
+        .map(|n| {
+            let server = server.clone();
+            std::thread::spawn(move || server.set(&format!("k{n}"), "v").unwrap())
+        })
+        .collect();
+    threads
+        .into_iter()
+        .for_each(|thread| drop(thread.join().unwrap()));
+    let status = server.manager.status();
+    assert_eq!((status.binlog_commits, status.binlog_group_commits), (3, 1));
+    assert_eq!(status.binlog_group_commit_trigger_count, 1);
+
+    server
+        .manager
+        .set_config(config(5, Duration::from_millis(20)))
+        .unwrap();
+    server.set("alone", "v").unwrap();
+    assert_eq!(server.manager.status().binlog_group_commit_trigger_timeout, 1);
+
+    // Somebody waits for a lock of the one in the queue: the group goes at once.
+    server
+        .manager
+        .set_config(config(5, Duration::from_secs(30)))
+        .unwrap();
+    let mut first = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    server.table.set(&mut first, "row", "1").unwrap();
+    let commit = first.commit();
+    let mut second = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    server.table.set(&mut second, "row", "2").unwrap();
+    commit.wait_blocking().unwrap();
+    assert_eq!(server.manager.status().binlog_group_commit_trigger_lock_wait, 1);
+    server.manager.set_config(Config::default()).unwrap();
+    second.commit_blocking().unwrap();
+}
+
+/// Semi-sync in small: acknowledges what it is told to.
+struct HeldBack(Arc<AtomicU64>);
+
+impl Acknowledger for HeldBack {
+    fn made_durable(&self, durable: LogPosition) -> LogPosition {
+        durable.min(LogPosition::from_u64(self.0.load(Ordering::SeqCst)))
+    }
+}
+
+#[test]
+fn waiting_for_replicas_stops_no_sync() {
+    let acknowledged = Arc::new(AtomicU64::new(u64::MAX));
+    let options = TestOptions {
+        acknowledger: Box::new(HeldBack(acknowledged.clone())),
+        ..TestOptions::default()
+    };
+    let disk = Arc::new(SimulatedDisk::new());
+    let server = TestServer::open(disk, Arc::new(tempfile::tempdir().unwrap()), options);
+    server.set("before", "v").unwrap();
+    acknowledged.store(server.manager.positions().durable.as_u64(), Ordering::SeqCst);
+    let mut commits = Vec::new();
+    for n in 0..3 {
+        let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+        server.table.set(&mut writer, "x", &n.to_string()).unwrap();
+        commits.push(Box::pin(writer.commit()));
+        let start = Instant::now();
+        while server.manager.status().binlog_commits < n + 2 {
+            assert!(
+                start.elapsed() < Duration::from_secs(20),
+                "the sync waits for the replica"
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    std::thread::sleep(Duration::from_millis(20));
+    let positions = server.manager.positions();
+    assert!(positions.acknowledged < positions.durable && positions.durable == positions.written);
+    assert_eq!(positions.published, positions.acknowledged);
+    assert!(commits.iter_mut().all(|commit| !is_ready(commit.as_mut())));
+    assert_eq!(server.get("x"), None);
+    acknowledged.store(u64::MAX, Ordering::SeqCst);
+    server.manager.acknowledge(positions.durable);
+    for commit in commits {
+        block_on(commit).unwrap();
+    }
+    assert_eq!(server.get("x").as_deref(), Some("2"));
+}
+
+#[test]
+fn without_syncing_a_commit_returns_when_written_and_is_synced_soon() {
+    let config = Config {
+        sync_binlog: SyncBinlog::Background,
+        sync_interval: Duration::from_millis(100),
+        ..Config::default()
+    };
+    let server = TestServer::with_config(config);
+    let before = server.manager.status().sync_usec.count();
+    for n in 0..50 {
+        server.set("x", &n.to_string()).unwrap();
+    }
+    assert!(
+        server.manager.status().sync_usec.count() - before < 40,
+        "not every group is synced"
+    );
+    assert_eq!(server.get("x").as_deref(), Some("49"));
+    let start = Instant::now();
+    while server.manager.positions().durable < server.manager.positions().written {
+        assert!(
+            start.elapsed() < Duration::from_secs(5),
+            "the log is synced in the background"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // An engine never gets ahead of the log on disk.
+    server.set("x", "last").unwrap();
+    let flushed = server.manager.storage().flush().unwrap();
+    assert!(server.manager.positions().durable >= flushed);
+    // And back.
+    server.manager.set_config(Config::default()).unwrap();
+    server.set("x", "synced").unwrap();
+    let positions = server.manager.positions();
+    assert_eq!(positions.durable, positions.written);
+}
+
+#[test]
+fn ddl_is_published_in_its_place() {
+    let server = threaded();
+    let session = server.session();
+    let gate = Gate::at(&server.manager, CommitStep::LocksReleased);
+    let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    server.table.set(&mut writer, "x", "1").unwrap();
+    let first = writer.commit();
+    gate.wait_until_reached();
+    let seen = Arc::new(Mutex::new(None));
+    let (note, manager) = (seen.clone(), server.manager.clone());
+    let query = QueryEvent::new(b"test", b"CREATE TABLE u (a INT)");
+    let ddl = server.manager.commit_ddl(
+        &session,
+        DdlCommit {
+            query: &query,
+            event_flags: EventFlags::NONE,
+            timestamp_seconds: 1,
+            writes: WriteSet::new(),
+            builds: Vec::new(),
+            on_publish: Some(Box::new(move |version| {
+                *note.lock() = Some((version, manager.positions()))
+            })),
+            gtid: GtidChoice::Next {
+                domain_id: DomainId(0),
+                server_id: ServerId(1),
+            },
+            replication: Replication::Replicated,
+            metadata_lock_timeout: Duration::from_secs(5),
+        },
+    );
+    let mut later = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    server.table.set(&mut later, "y", "2").unwrap();
+    let third = later.commit();
+    gate.open();
+    let versions = [first, ddl, third].map(|commit| commit.wait_blocking().unwrap());
+    assert!(versions[0].version < versions[1].version && versions[1].version < versions[2].version);
+    assert_eq!(
+        versions.map(|outcome| outcome.gtid.unwrap().sequence),
+        [1, 2, 3].map(SequenceNumber)
+    );
+    let (version, positions) = seen.lock().take().unwrap();
+    assert_eq!(version, versions[1].version);
+    assert!(
+        positions.published < version,
+        "the catalog is switched before anybody can see the change"
+    );
+}
+
+#[test]
+fn a_global_read_lock_stops_writers_and_commits() {
+    let server = TestServer::new();
+    let mut open = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    server.table.set(&mut open, "x", "1").unwrap();
+    let dumper = server.session();
+    let lock = dumper.global_read_lock(Duration::from_secs(5)).unwrap();
+    let before = server.manager.positions();
+    // Readers go on; a new statement that writes, and the commit of the one before, wait.
+    assert_eq!(server.get("x"), None);
+    let mut other = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    other.begin_statement(None, 1).unwrap();
+    let committer = std::thread::spawn(move || open.commit_blocking().unwrap());
+    std::thread::sleep(Duration::from_millis(30));
+    assert!(!committer.is_finished());
+    assert_eq!(server.manager.positions(), before);
+    drop(lock);
+    committer.join().unwrap();
+    other.begin_writing().unwrap();
+    assert_eq!(server.get("x").as_deref(), Some("1"));
+}
+
+#[test]
+fn a_snapshot_knows_its_place_exactly() {
+    let server = TestServer::new();
+    server.set("x", "1").unwrap();
+    let second = server.set("x", "2").unwrap();
+    let mut reader = server
+        .manager
+        .begin_with_snapshot(&server.session(), Default::default());
+    server.set("x", "3").unwrap();
+    let version = reader.snapshot_version().unwrap();
+    assert_eq!(version, second.version);
+    let (file, offset) = server.manager.coordinates(version).unwrap();
+    assert_eq!((file.as_str(), offset), ("bin.000001", version.offset()));
+    assert_eq!(
+        server.manager.gtid_state_at(version).unwrap().to_string(),
+        "0-1-2"
+    );
+    let row = reader.get(&TestTable::key("x")).unwrap().unwrap();
+    assert_eq!(TestTable::value(row.payload()), "2");
+}
+
+#[test]
+fn a_transaction_that_is_too_big_loses_its_statement() {
+    let server = TestServer::with_config(Config {
+        max_binlog_cache_size: 2000,
+        ..Config::default()
+    });
+    let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    server.table.set(&mut writer, "first", "v").unwrap();
+    writer.begin_statement(None, 1).unwrap();
+    let value = "v".repeat(150);
+    let mut result = Ok(());
+    for n in 0..40 {
+        result = server
+            .table
+            .change(&mut writer, &format!("k{n}"), |_| Some(value.clone()));
+        if result.is_err() {
+            break;
+        }
+    }
+    assert!(matches!(result, Err(Error::CacheFull { limit_bytes: 2000 })));
+    writer.rollback_statement();
+    writer.commit_blocking().unwrap();
+    assert_eq!(server.content().into_keys().collect::<Vec<_>>(), ["first"]);
+}
+
+#[test]
+fn a_poll_without_news_is_pending() {
+    let server = threaded();
+    let mut settled = pin!(server.manager.published_up_to(LogPosition::MAX));
+    assert!(matches!(
+        settled.as_mut().poll(&mut Context::from_waker(Waker::noop())),
+        Poll::Pending
+    ));
+}
