@@ -44,6 +44,12 @@ impl Error {
         }
     }
 
+    /// The same message under another number: 1062 has MariaDB's words of 1586.
+    #[must_use]
+    pub fn with_code(self, code: ErrorCode) -> Self {
+        Self { code, ..self }
+    }
+
     /// 1235: something that MariaDB has and this server has not (yet).
     #[cold]
     pub fn unsupported(what: impl Display) -> Self {

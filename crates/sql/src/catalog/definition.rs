@@ -41,8 +41,8 @@ pub struct TableDescription {
     pub database: String,
     /// Its name.
     pub name: String,
-    /// Its number: that of the hidden index of its rows, `hidden[0]`. It stays the same as long as the table lives, under
-    /// whatever name.
+    /// Its number, which it keeps as long as it lives, under whatever name and however often it is rebuilt. It is taken from those
+    /// of indexes.
     pub id: u32,
     /// Its engine.
     pub engine: TableEngine,

@@ -29,6 +29,7 @@ pub use handle::CatalogHandle;
 pub use record::{CatalogChange, write_changes};
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
+pub(crate) use table::{literal_value, same_name, schema_of};
 
 /// Databases that the server makes on demand.
 pub const VIRTUAL_DATABASES: [&str; 2] = ["information_schema", "performance_schema"];

@@ -73,6 +73,11 @@ pub(super) fn tables() -> Vec<TableDescription> {
     ]
 }
 
+/// Whether a table of [`SYSTEM_DATABASE`] is one of these.
+pub fn is_system_table(name: &str) -> bool {
+    tables().iter().any(|table| table.name == name)
+}
+
 fn text(length: u32) -> DataType {
     DataType::VarChar {
         length,

@@ -1,1 +1,41 @@
-//! From a definition statement to what has to change.
+//! Definition statements: from what was parsed to what has to change.
+//!
+//! ```text
+//!   DdlStatement ─▶ plan_ddl(catalog, session, first id) ─▶ DdlPlan ─▶ TableBuild::run ─▶ files aside, synced
+//!                                                            │ CatalogChanges, range deletes
+//!                                                            ▼
+//!                              one Query event with the id, one batch, published in the log's order
+//! ```
+//!
+//! The protocol (run time): lock what [`ddl_objects`] tells exclusively; [`prepare_ddl`] plans, and builds aside what needs building,
+//! synced; the Query event with the plan's id is logged; then records, range deletes and builds become visible at once, and the catalog is
+//! switched before anyone sees them. Recovery and replicas call [`replay_ddl`] with the event: the same plan under the same numbers
+//! finds its build finished, or makes it.
+//!
+//! Planning reads nothing but the catalog, the statement and the session's settings, all of which the log carries.
+
+mod alter_table;
+mod build;
+mod column;
+mod column_type;
+mod create_table;
+mod database;
+mod index;
+mod normal_form;
+mod plan;
+mod row_expression;
+mod run;
+mod select;
+mod show_create;
+mod table;
+
+pub use build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
+pub use column_type::{charset, collation};
+pub use normal_form::{quote_identifier, quote_text};
+pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
+pub use run::{
+    AccountStatements, DdlInput, DdlObject, PreparedDdl, ReplayedDdl, ddl_objects, prepare_ddl, replay_ddl,
+    session_of_event,
+};
+pub use select::SelectedColumn;
+pub use show_create::{IfNotExists, show_create_database, show_create_table, write_literal};

@@ -1,0 +1,654 @@
+//! ALTER TABLE, CREATE INDEX, DROP INDEX: a new description from the old one, and the cheapest way from the one to the other.
+//!
+//! Everything in a statement refers to the table as it was before: columns and indexes go first, then columns are changed where they
+//! stand, then those with a new place and new ones are put where they belong (`mysql_prepare_alter_table`, `sql/sql_table.cc`).
+//!
+//! Three ways, in this order:
+//! * *instant*: only the record changes (names, defaults, comments, a VARCHAR that grows within its length bytes, labels added);
+//! * *indexes only*: rows stay where they are; new indexes are built aside, old ones are range deletes;
+//! * *rebuild*: all rows are read, converted and written aside under new numbers; the old ones are range deletes.
+
+use std::sync::Arc;
+
+use paceline_storage::IndexId;
+use paceline_types::error_code::*;
+use paceline_types::{Collation, DataType};
+
+use super::build::{BuildKind, ColumnSource, TableBuild};
+use super::column::{resolve_column, resolve_default};
+use super::column_type::{key_bytes, resolve_collation};
+use super::create_table::{add_constraint, checked_table_comment, row_format};
+use super::index::{DraftIndex, PRIMARY};
+use super::normal_form::normal_form;
+use super::plan::Planner;
+use super::table::check_table_name;
+use crate::catalog::{
+    CatalogChange, CheckConstraint, ColumnDefault, ColumnDefinition, IndexKind, TableDefinition, TableDescription,
+    schema_of, same_name,
+};
+use crate::error::{Error, Result};
+use crate::parse::definition::{
+    AlterAction, AlterOrigin, AlterTable, ColumnPosition, IndexSpec, TableConstraint, TableOptions,
+};
+
+/// A column on its way from the old table to the new one.
+struct Draft {
+    column: ColumnDefinition,
+    /// Its place in the old table; `None` for a new column.
+    source: Option<usize>,
+    explicitly_nullable: bool,
+}
+
+/// What the statement makes of the table.
+struct Alteration {
+    old: Arc<TableDefinition>,
+    description: TableDescription,
+    columns: Vec<Draft>,
+    /// Columns to be put somewhere: added, or changed with a new place. In the statement's order.
+    placed: Vec<(Draft, ColumnPosition)>,
+    drafts: Vec<DraftIndex>,
+    checks: Vec<CheckConstraint>,
+    rename: Option<(String, String)>,
+    forget_auto_increment: bool,
+    /// `FORCE`, or an engine named: the table is rebuilt whatever changes.
+    force_rebuild: bool,
+    /// `ALGORITHM=`.
+    algorithm: Option<String>,
+}
+
+impl Planner<'_> {
+    pub(super) fn alter_table(&mut self, alter: &AlterTable) -> Result<()> {
+        let (database, name) = self.qualified(&alter.table)?;
+        if alter.if_exists && self.catalog.table(&database, &name).is_none() {
+            let error = Error::new(ER_NO_SUCH_TABLE, &[&database, &name]);
+            return self.note_or_fail(alter.if_exists.into(), error);
+        }
+        let old = self.table(&alter.table)?;
+        let mut alteration = Alteration {
+            description: old.description().clone(),
+            columns: Vec::new(),
+            placed: Vec::new(),
+            drafts: Vec::new(),
+            checks: old.checks().to_vec(),
+            rename: None,
+            forget_auto_increment: false,
+            force_rebuild: false,
+            algorithm: None,
+            old: old.clone(),
+        };
+        let actions = self.effective_actions(alter, &old)?;
+        self.alter_options(&mut alteration, &actions)?;
+        self.alter_columns(&mut alteration, &actions)?;
+        self.alter_indexes(&mut alteration, &actions)?;
+        alter_checks(&mut alteration, &actions)?;
+        self.finish_alter(alteration)
+    }
+
+    /// The actions, without those that IF EXISTS and its like make void.
+    fn effective_actions(&mut self, alter: &AlterTable, old: &TableDefinition) -> Result<Vec<AlterAction>> {
+        let mut actions = Vec::with_capacity(alter.actions.len());
+        for action in &alter.actions {
+            if let Some(error) = void_action(action, alter.origin, old) {
+                match error {
+                    Void::Note(error) => {
+                        self.session.diagnostics.note(error.code(), error.message());
+                        continue;
+                    }
+                    Void::Fail(error) => return Err(error),
+                }
+            }
+            // CREATE OR REPLACE INDEX drops the old one.
+            if alter.origin == AlterOrigin::CreateOrReplaceIndex
+                && let AlterAction::AddConstraint(TableConstraint::Index(IndexSpec { name: Some(name), .. })) = action
+                && old.index(name).is_some()
+            {
+                actions.push(AlterAction::DropIndex { if_exists: true, name: name.clone() });
+            }
+            actions.push(action.clone());
+        }
+        Ok(actions)
+    }
+
+    fn alter_options(&mut self, alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+        for action in actions {
+            match action {
+                AlterAction::Options(options) => self.apply_options(alteration, options)?,
+                AlterAction::ConvertCharset { charset, collation } => {
+                    let default = self.database(&alteration.description.database)?.definition().collation;
+                    let collation = resolve_collation(Some(charset), collation.as_deref(), default)?;
+                    alteration.description.collation = collation.unwrap_or(default);
+                }
+                AlterAction::RenameTable(to) => {
+                    let database = to.database.clone().unwrap_or_else(|| alteration.description.database.clone());
+                    check_table_name(&to.name)?;
+                    alteration.rename = Some((database, to.name.clone()));
+                }
+                AlterAction::Force => alteration.force_rebuild = true,
+                AlterAction::Algorithm(word) => {
+                    if !matches!(word.as_str(), "DEFAULT" | "COPY" | "INPLACE" | "NOCOPY" | "INSTANT") {
+                        return Err(Error::new(ER_UNKNOWN_ALTER_ALGORITHM, &[word]));
+                    }
+                    alteration.algorithm = Some(word.clone());
+                }
+                AlterAction::Lock(word) => {
+                    if !matches!(word.as_str(), "DEFAULT" | "NONE" | "SHARED" | "EXCLUSIVE") {
+                        return Err(Error::new(ER_UNKNOWN_ALTER_LOCK, &[word]));
+                    }
+                }
+                AlterAction::Unsupported(what) => return Err(Error::unsupported(what)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_options(&mut self, alteration: &mut Alteration, options: &TableOptions) -> Result<()> {
+        if options.engine.is_some() || options.unsupported.is_some() {
+            let name = alteration.description.name.clone();
+            alteration.description.engine = self.table_engine(&name, options)?;
+            // ENGINE=InnoDB on an InnoDB table rebuilds it, as it does in MariaDB.
+            alteration.force_rebuild = true;
+        }
+        let default = self.database(&alteration.description.database)?.definition().collation;
+        if let Some(collation) =
+            resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?
+        {
+            alteration.description.collation = collation;
+        }
+        if let Some(comment) = checked_table_comment(options)? {
+            alteration.description.comment = comment;
+        }
+        if let Some(start) = options.auto_increment {
+            alteration.description.auto_increment_start = start.max(1);
+            alteration.forget_auto_increment = true;
+        }
+        if options.row_format.is_some() {
+            alteration.description.row_format = row_format(options);
+        }
+        for (name, value) in &options.other {
+            alteration.description.options.retain(|(known, _)| known != name);
+            alteration.description.options.push((name.clone(), value.clone()));
+        }
+        Ok(())
+    }
+
+    fn alter_columns(&mut self, alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+        let old = alteration.old.clone();
+        let collation = alteration.description.collation;
+        let convert = actions.iter().any(|action| matches!(action, AlterAction::ConvertCharset { .. }));
+        for (number, column) in old.columns().iter().enumerate() {
+            let named = |name: &str| same_name(name, &column.name);
+            if actions.iter().any(|action| matches!(action, AlterAction::DropColumn { name, .. } if named(name))) {
+                continue;
+            }
+            let changes: Vec<_> = actions
+                .iter()
+                .filter_map(|action| match action {
+                    AlterAction::ModifyColumn { column, position, .. } if named(&column.name) => {
+                        Some((column, position))
+                    }
+                    AlterAction::ChangeColumn { old_name, column, position, .. } if named(old_name) => {
+                        Some((column, position))
+                    }
+                    _ => None,
+                })
+                .collect();
+            let draft = match changes.as_slice() {
+                [] => {
+                    let mut column = column.clone();
+                    if convert {
+                        convert_column(&mut column, collation);
+                    }
+                    self.alter_column(&mut column, actions)?;
+                    Draft { column, source: Some(number), explicitly_nullable: false }
+                }
+                [(spec, position), ..] => {
+                    let column = resolve_column(spec, collation, self.session)?;
+                    if spec.primary_key {
+                        alteration.drafts.push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
+                    }
+                    if spec.unique {
+                        alteration.drafts.push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
+                    }
+                    let explicitly_nullable = spec.nullable == Some(true);
+                    let draft = Draft { column, source: Some(number), explicitly_nullable };
+                    if **position != ColumnPosition::Unspecified {
+                        alteration.placed.push((draft, (*position).clone()));
+                        continue;
+                    }
+                    draft
+                }
+            };
+            alteration.columns.push(draft);
+        }
+        self.add_columns(alteration, actions)?;
+        self.place_columns(alteration)
+    }
+
+    /// New defaults and names of a column that is not redefined.
+    fn alter_column(&mut self, column: &mut ColumnDefinition, actions: &[AlterAction]) -> Result<()> {
+        let old_name = column.name.clone();
+        for action in actions {
+            match action {
+                AlterAction::SetDefault { column: name, default, .. } if same_name(name, &old_name) => {
+                    column.default = match default {
+                        None => ColumnDefault::None,
+                        Some(_) if column.auto_increment => {
+                            return Err(Error::new(ER_INVALID_DEFAULT, &[&column.name]));
+                        }
+                        some => resolve_default(column, some.as_ref(), self.session)?,
+                    };
+                }
+                AlterAction::RenameColumn { old_name: name, new_name, .. } if same_name(name, &old_name) => {
+                    if new_name.is_empty() || new_name.ends_with(' ') {
+                        return Err(Error::new(ER_WRONG_COLUMN_NAME, &[new_name]));
+                    }
+                    column.name = new_name.clone();
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn add_columns(&mut self, alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+        for action in actions {
+            let AlterAction::AddColumn { column: spec, position, .. } = action else { continue };
+            let column = resolve_column(spec, alteration.description.collation, self.session)?;
+            if spec.primary_key {
+                alteration.drafts.push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
+            }
+            if spec.unique {
+                alteration.drafts.push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
+            }
+            let draft = Draft { column, source: None, explicitly_nullable: spec.nullable == Some(true) };
+            alteration.placed.push((draft, position.clone()));
+        }
+        Ok(())
+    }
+
+    fn place_columns(&mut self, alteration: &mut Alteration) -> Result<()> {
+        for (draft, position) in std::mem::take(&mut alteration.placed) {
+            let place = match position {
+                ColumnPosition::Unspecified => alteration.columns.len(),
+                ColumnPosition::First => 0,
+                ColumnPosition::After(name) => {
+                    let found = alteration.columns.iter().position(|other| same_name(&other.column.name, &name));
+                    let table = &alteration.old.name();
+                    found.ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&name, table]))? + 1
+                }
+            };
+            alteration.columns.insert(place, draft);
+        }
+        if alteration.columns.is_empty() {
+            return Err(Error::new(ER_CANT_REMOVE_ALL_FIELDS, &[]));
+        }
+        Ok(())
+    }
+
+    fn alter_indexes(&mut self, alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+        let old = alteration.old.clone();
+        let mut kept = Vec::new();
+        for index in old.indexes() {
+            let dropped = actions.iter().any(|action| match action {
+                AlterAction::DropPrimaryKey { .. } => index.kind == IndexKind::Primary,
+                AlterAction::DropIndex { name, .. } | AlterAction::DropConstraint { name, .. } => {
+                    same_name(name, &index.name)
+                }
+                _ => false,
+            });
+            if dropped {
+                continue;
+            }
+            let mut draft = DraftIndex::of_existing(index, old.columns());
+            for action in actions {
+                match action {
+                    AlterAction::RenameIndex { old_name, new_name, .. } if same_name(old_name, &index.name) => {
+                        if new_name.eq_ignore_ascii_case(PRIMARY) || new_name.is_empty() {
+                            return Err(Error::new(ER_WRONG_NAME_FOR_INDEX, &[new_name]));
+                        }
+                        draft.name = Some(new_name.clone());
+                    }
+                    AlterAction::AlterIndex { name, ignored, .. } if same_name(name, &index.name) => {
+                        if index.kind == IndexKind::Primary && *ignored {
+                            return Err(Error::new(ER_PK_INDEX_CANT_BE_IGNORED, &[]));
+                        }
+                        draft.ignored = *ignored;
+                    }
+                    _ => {}
+                }
+            }
+            draft.parts.clear();
+            for part in &index.parts {
+                let Some(column) = alteration.columns.iter().find(|draft| draft.source == Some(part.column)) else {
+                    continue;
+                };
+                // A prefix that is no prefix of the new column any more.
+                let length = part.prefix_length.map(u64::from).filter(|length| {
+                    let column = &column.column;
+                    let is_string = column.data_type.is_text() || column.data_type.is_binary_string();
+                    is_string && column.data_type.max_characters().is_some_and(|longest| *length < longest)
+                });
+                draft.parts.push((column.column.name.clone(), length, part.descending));
+            }
+            let lost = draft.parts.len() < index.parts.len();
+            if draft.parts.is_empty() {
+                continue;
+            }
+            if lost && index.kind.is_unique() {
+                let gone = index
+                    .parts
+                    .iter()
+                    .find(|part| !alteration.columns.iter().any(|draft| draft.source == Some(part.column)))
+                    .expect("a column of the index is gone");
+                return Err(Error::new(ER_KEY_COLUMN_DOES_NOT_EXIST, &[&old.columns()[gone.column].name]));
+            }
+            if lost {
+                // Other keys than before: it is built again.
+                draft.id = None;
+            }
+            kept.push(draft);
+        }
+        kept.append(&mut alteration.drafts);
+        alteration.drafts = kept;
+        for action in actions {
+            if let AlterAction::AddConstraint(constraint @ TableConstraint::Index(_)) = action {
+                add_constraint(constraint, &mut alteration.drafts, &mut Vec::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Chooses the way, and plans it.
+    fn finish_alter(&mut self, alteration: Alteration) -> Result<()> {
+        let Alteration { old, mut description, columns, drafts, checks, rename, .. } = alteration;
+        let sources: Vec<Option<usize>> = columns.iter().map(|draft| draft.source).collect();
+        let explicitly_nullable: Vec<bool> = columns.iter().map(|draft| draft.explicitly_nullable).collect();
+        description.columns = columns.into_iter().map(|draft| draft.column).collect();
+        description.checks = checks;
+        rename_in_expressions(&old, &mut description, &sources);
+        self.complete(&mut description, drafts, &explicitly_nullable)?;
+        let engine_changes = description.engine != old.engine;
+        let rows_stay = !alteration.force_rebuild
+            && !engine_changes
+            && sources.len() == old.columns().len()
+            && sources.iter().enumerate().all(|(n, source)| {
+                *source == Some(n) && stored_alike(&old.columns()[n], &description.columns[n])
+            })
+            && clustered_stays(&old, &description)?;
+        let new_checks = checks_are_new(&old, &description);
+        if let Some(word) = &alteration.algorithm
+            && !rows_stay
+            && matches!(word.as_str(), "INSTANT" | "NOCOPY")
+        {
+            let what = format!("ALGORITHM={word}");
+            return Err(Error::new(ER_ALTER_OPERATION_NOT_SUPPORTED, &[&what, &"ALGORITHM=COPY"]));
+        }
+        if rows_stay {
+            self.change_indexes(&old, &description, new_checks);
+        } else {
+            self.rebuild(&old, &mut description, &sources);
+        }
+        let (database, name) = match rename {
+            Some(target) if target != (old.database().to_owned(), old.name().to_owned()) => target,
+            _ => (old.database().to_owned(), old.name().to_owned()),
+        };
+        let renamed = (database.as_str(), name.as_str()) != (old.database(), old.name());
+        if renamed {
+            self.database(&database)?;
+            if self.catalog.table(&database, &name).is_some() {
+                return Err(Error::new(ER_TABLE_EXISTS_ERROR, &[&name]));
+            }
+            description.database = database.clone();
+            description.name = name.clone();
+        }
+        if let Some(build) = &mut self.plan.build {
+            build.target.database.clone_from(&description.database);
+            build.target.name.clone_from(&description.name);
+        }
+        self.change(CatalogChange::PutTable(Box::new(description)))?;
+        if renamed {
+            self.change(CatalogChange::DropTable {
+                database: old.database().to_owned(),
+                name: old.name().to_owned(),
+            })?;
+        }
+        if alteration.forget_auto_increment || self.plan.build.is_some() {
+            self.change(CatalogChange::ForgetAutoIncrement { database, name })?;
+        }
+        Ok(())
+    }
+
+    /// Rows stay: only indexes come and go.
+    fn change_indexes(&mut self, old: &Arc<TableDefinition>, description: &TableDescription, new_checks: bool) {
+        let is_kept = |id: u32| description.indexes.iter().any(|index| index.id == id);
+        for index in old.indexes().iter().filter(|index| !is_kept(index.id)) {
+            self.plan.dropped.push(IndexId::new(index.id));
+        }
+        let known = |id: u32| old.indexes().iter().any(|index| index.id == id);
+        let new: Vec<usize> =
+            (0..description.indexes.len()).filter(|&place| !known(description.indexes[place].id)).collect();
+        if !new.is_empty() || new_checks {
+            self.plan.build = Some(TableBuild {
+                source: old.clone(),
+                target: description.clone(),
+                kind: BuildKind::Indexes(new),
+            });
+        }
+    }
+
+    /// All rows are written anew, under new numbers.
+    fn rebuild(
+        &mut self,
+        old: &Arc<TableDefinition>,
+        description: &mut TableDescription,
+        sources: &[Option<usize>],
+    ) {
+        self.plan.dropped.extend(old.schema().index_ids());
+        let engine = description.engine;
+        description.hidden = [self.new_id(engine), self.new_id(engine)];
+        for place in 0..description.indexes.len() {
+            description.indexes[place].id = self.new_id(engine);
+        }
+        let columns = sources
+            .iter()
+            .enumerate()
+            .map(|(n, source)| match source {
+                Some(place) => {
+                    let (before, after) = (&old.columns()[*place], &description.columns[n]);
+                    if before.data_type == after.data_type && (!before.nullable || after.nullable) {
+                        ColumnSource::Copy(*place)
+                    } else {
+                        ColumnSource::Convert(*place)
+                    }
+                }
+                None => ColumnSource::Default,
+            })
+            .collect();
+        self.plan.build = Some(TableBuild {
+            source: old.clone(),
+            target: description.clone(),
+            kind: BuildKind::Rebuild(columns),
+        });
+    }
+}
+
+/// What IF EXISTS and its like, or their absence, make of an action on something that is not there, or there already.
+enum Void {
+    Note(Error),
+    Fail(Error),
+}
+
+fn void_action(action: &AlterAction, origin: AlterOrigin, old: &TableDefinition) -> Option<Void> {
+    let by = |if_exists: bool, error: Error| Some(if if_exists { Void::Note(error) } else { Void::Fail(error) });
+    let unknown_column = |name: &str| Error::new(ER_BAD_FIELD_ERROR, &[&name, &old.name()]);
+    let cannot_drop = |kind: &str, name: &str| Error::new(ER_CANT_DROP_FIELD_OR_KEY, &[&kind, &name]);
+    let unknown_key = |name: &str| Error::new(ER_KEY_DOES_NOT_EXISTS, &[&name, &old.name()]);
+    match action {
+        AlterAction::AddColumn { if_not_exists: true, column, .. } if old.column(&column.name).is_some() => {
+            by(true, Error::new(ER_DUP_FIELDNAME, &[&column.name]))
+        }
+        AlterAction::AddConstraint(TableConstraint::Index(index))
+            if index.if_not_exists && origin != AlterOrigin::CreateOrReplaceIndex =>
+        {
+            let name = index.name.as_deref().or(index.parts.first().map(|part| part.column.as_str()))?;
+            old.index(name).and_then(|_| by(true, Error::new(ER_DUP_KEYNAME, &[&name])))
+        }
+        AlterAction::DropColumn { if_exists, name } if old.column(name).is_none() => {
+            by(*if_exists, cannot_drop("COLUMN", name))
+        }
+        AlterAction::DropIndex { if_exists, name } if old.index(name).is_none() => {
+            by(*if_exists, cannot_drop("INDEX", name))
+        }
+        AlterAction::DropPrimaryKey { if_exists } if old.index(PRIMARY).is_none() => {
+            by(*if_exists, cannot_drop("INDEX", PRIMARY))
+        }
+        AlterAction::DropForeignKey { if_exists, name } => by(*if_exists, cannot_drop("FOREIGN KEY", name)),
+        AlterAction::DropConstraint { if_exists, name } => {
+            let known = old.checks().iter().any(|check| same_name(&check.name, name))
+                || old.index(name).is_some_and(|index| old.indexes()[index].kind.is_unique());
+            if known { None } else { by(*if_exists, cannot_drop("CONSTRAINT", name)) }
+        }
+        AlterAction::ModifyColumn { if_exists, column, .. } if old.column(&column.name).is_none() => {
+            by(*if_exists, unknown_column(&column.name))
+        }
+        AlterAction::ChangeColumn { if_exists, old_name, .. } | AlterAction::RenameColumn { if_exists, old_name, .. }
+            if old.column(old_name).is_none() =>
+        {
+            by(*if_exists, unknown_column(old_name))
+        }
+        AlterAction::SetDefault { if_exists, column, .. } if old.column(column).is_none() => {
+            by(*if_exists, unknown_column(column))
+        }
+        AlterAction::RenameIndex { if_exists, old_name, .. } if old.index(old_name).is_none() => {
+            by(*if_exists, unknown_key(old_name))
+        }
+        AlterAction::AlterIndex { if_exists, name, .. } if old.index(name).is_none() => {
+            by(*if_exists, unknown_key(name))
+        }
+        _ => None,
+    }
+}
+
+/// `CONVERT TO CHARACTER SET`: text columns take the table's collation.
+fn convert_column(column: &mut ColumnDefinition, collation: Collation) {
+    let longer = |size: paceline_types::BlobSize, from: Collation| {
+        use paceline_types::BlobSize;
+        let grows = collation.charset().max_bytes_per_character() > from.charset().max_bytes_per_character();
+        match (size, grows) {
+            (BlobSize::Tiny, true) => BlobSize::Normal,
+            (BlobSize::Normal, true) => BlobSize::Medium,
+            (BlobSize::Medium, true) => BlobSize::Long,
+            (size, _) => size,
+        }
+    };
+    match &mut column.data_type {
+        DataType::Char { collation: own, .. }
+        | DataType::VarChar { collation: own, .. }
+        | DataType::Enum { collation: own, .. }
+        | DataType::Set { collation: own, .. } => *own = collation,
+        DataType::Text { size, collation: own } => {
+            *size = longer(*size, *own);
+            *own = collation;
+        }
+        _ => {}
+    }
+}
+
+fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+    for action in actions {
+        match action {
+            AlterAction::DropConstraint { name, .. } => {
+                alteration.checks.retain(|check| !same_name(&check.name, name));
+            }
+            AlterAction::AddConstraint(constraint @ TableConstraint::Check(check)) => {
+                normal_form(&check.expr, "CHECK", check.name.as_deref().unwrap_or_default())?;
+                add_constraint(constraint, &mut Vec::new(), &mut alteration.checks)?;
+            }
+            AlterAction::AddConstraint(TableConstraint::ForeignKey(_)) => {
+                return Err(Error::unsupported("FOREIGN KEY"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A column's new name in the expressions that are kept as text.
+fn rename_in_expressions(old: &TableDefinition, description: &mut TableDescription, sources: &[Option<usize>]) {
+    let renames: Vec<(String, String)> = sources
+        .iter()
+        .enumerate()
+        .filter_map(|(n, source)| {
+            let (before, after) = (&old.columns()[(*source)?].name, &description.columns[n].name);
+            (!same_name(before, after)).then(|| (quoted(before), quoted(after)))
+        })
+        .collect();
+    if renames.is_empty() {
+        return;
+    }
+    let rename = |text: &mut String| {
+        for (before, after) in &renames {
+            *text = text.replace(before.as_str(), after);
+        }
+    };
+    for column in &mut description.columns {
+        column.check.as_mut().map(rename);
+        if let ColumnDefault::Expression(text) = &mut column.default {
+            rename(text);
+        }
+    }
+    description.checks.iter_mut().for_each(|check| rename(&mut check.expression));
+}
+
+fn quoted(name: &str) -> String {
+    let mut out = String::new();
+    super::normal_form::quote_identifier(name, &mut out);
+    out
+}
+
+/// Whether values of the old column are stored, compared and logged just as those of the new one.
+fn stored_alike(old: &ColumnDefinition, new: &ColumnDefinition) -> bool {
+    if old.nullable != new.nullable {
+        return false;
+    }
+    match (&old.data_type, &new.data_type) {
+        (a, b) if a == b => true,
+        (DataType::Integer(a), DataType::Integer(b)) => (a.width, a.sign) == (b.width, b.sign),
+        (DataType::VarChar { length: a, collation: c }, DataType::VarChar { length: b, collation: d }) => {
+            a <= b && c == d && same_length_bytes(&old.data_type, &new.data_type)
+        }
+        (DataType::VarBinary { length: a }, DataType::VarBinary { length: b }) => {
+            a <= b && same_length_bytes(&old.data_type, &new.data_type)
+        }
+        (DataType::Enum { labels: a, collation: c }, DataType::Enum { labels: b, collation: d })
+        | (DataType::Set { labels: a, collation: c }, DataType::Set { labels: b, collation: d }) => {
+            c == d
+                && a.len() <= b.len()
+                && a.iter().zip(b.iter()).all(|(a, b)| a == b)
+                && key_bytes(&old.data_type) == key_bytes(&new.data_type)
+        }
+        _ => false,
+    }
+}
+
+fn same_length_bytes(old: &DataType, new: &DataType) -> bool {
+    let long = |data_type| key_bytes(data_type).is_some_and(|bytes| bytes > 255);
+    long(old) == long(new)
+}
+
+/// Whether the rows live under the same key as before.
+fn clustered_stays(old: &TableDefinition, description: &TableDescription) -> Result<bool> {
+    let schema = schema_of(description)?;
+    Ok(schema.clustered_id() == old.schema().clustered_id())
+}
+
+/// Whether a check is new that rows must be tested against.
+fn checks_are_new(old: &TableDefinition, description: &TableDescription) -> bool {
+    let of = |columns: &[ColumnDefinition], checks: &[CheckConstraint]| -> Vec<String> {
+        let columns = columns.iter().filter_map(|column| column.check.clone());
+        columns.chain(checks.iter().map(|check| check.expression.clone())).collect()
+    };
+    let before = of(old.columns(), old.checks());
+    of(&description.columns, &description.checks).iter().any(|check| !before.contains(check))
+}

@@ -1,0 +1,199 @@
+//! From a column as written to a column of the catalog: its default, its checks.
+
+use paceline_types::convert::{self, ConvertContext};
+use paceline_types::error_code::*;
+use paceline_types::{Collation, DataType, DateTime, TimeZone, Value, text};
+use sqlparser::ast::{self, Expr, UnaryOperator};
+
+use super::column_type::resolve_type;
+use super::normal_form::normal_form;
+use crate::catalog::{ColumnDefault, ColumnDefinition, literal_value};
+use crate::error::{Error, Result};
+use crate::expr::{EmptyScope, EvalContext, EvalState, bind_expr};
+use crate::parse::definition::{ColumnSpec, DefaultSpec};
+use crate::session::SessionContext;
+
+/// A column.
+///
+/// # Errors
+/// Those of its type; 1166, 1067, 1294, 1063, 1901, 1235.
+pub fn resolve_column(
+    spec: &ColumnSpec,
+    table_collation: Collation,
+    session: &mut SessionContext,
+) -> Result<ColumnDefinition> {
+    let name = &spec.name;
+    if name.is_empty() || name.ends_with(' ') {
+        return Err(Error::new(ER_WRONG_COLUMN_NAME, &[name]));
+    }
+    if spec.generated.is_some() {
+        return Err(Error::unsupported("generated columns"));
+    }
+    if spec.references {
+        return Err(Error::unsupported("FOREIGN KEY"));
+    }
+    let data_type = resolve_type(name, &spec.data_type, table_collation, session)?;
+    let mut column = ColumnDefinition {
+        name: name.clone(),
+        nullable: spec.nullable.unwrap_or(!spec.primary_key),
+        default: ColumnDefault::None,
+        on_update: None,
+        auto_increment: spec.auto_increment,
+        invisible: spec.invisible,
+        comment: spec.comment.clone().unwrap_or_default(),
+        check: None,
+        data_type,
+    };
+    if column.comment.chars().count() > 1024 {
+        return Err(Error::new(ER_TOO_LONG_FIELD_COMMENT, &[name, &1024]));
+    }
+    if column.auto_increment {
+        let counts = matches!(column.data_type, DataType::Integer(_) | DataType::Float(_) | DataType::Double(_));
+        if !counts {
+            return Err(Error::new(ER_WRONG_FIELD_SPEC, &[name]));
+        }
+        if spec.default.is_some() {
+            return Err(Error::new(ER_INVALID_DEFAULT, &[name]));
+        }
+        column.nullable = false;
+    }
+    column.default = resolve_default(&column, spec.default.as_ref(), session)?;
+    if let Some(decimals) = spec.on_update {
+        if temporal_decimals(&column.data_type) != Some(decimals) {
+            return Err(Error::new(ER_INVALID_ON_UPDATE, &[name]));
+        }
+        column.on_update = Some(decimals);
+    }
+    column.check = match &spec.check {
+        Some(check) => Some(normal_form(&check.expr, "CHECK", name)?),
+        None if column.data_type == DataType::Json => Some(format!("json_valid({})", quoted(name))),
+        None => None,
+    };
+    Ok(column)
+}
+
+fn quoted(name: &str) -> String {
+    let mut out = String::new();
+    super::normal_form::quote_identifier(name, &mut out);
+    out
+}
+
+/// The digits of fraction of a column that can have CURRENT_TIMESTAMP.
+fn temporal_decimals(data_type: &DataType) -> Option<u8> {
+    match data_type {
+        DataType::DateTime { decimals } | DataType::Timestamp { decimals } => Some(*decimals),
+        _ => None,
+    }
+}
+
+/// A column's default. `column` has its type and nullability.
+///
+/// # Errors
+/// 1067, 1901.
+pub fn resolve_default(
+    column: &ColumnDefinition,
+    spec: Option<&DefaultSpec>,
+    session: &mut SessionContext,
+) -> Result<ColumnDefault> {
+    let invalid = || Error::new(ER_INVALID_DEFAULT, &[&column.name]);
+    match spec {
+        None if column.nullable => Ok(ColumnDefault::Null),
+        None => Ok(ColumnDefault::None),
+        Some(DefaultSpec::CurrentTimestamp(decimals)) => match temporal_decimals(&column.data_type) {
+            Some(own) if own == *decimals => Ok(ColumnDefault::CurrentTimestamp(*decimals)),
+            // Elsewhere it is an expression: DATE DEFAULT (NOW()).
+            None if matches!(column.data_type, DataType::Date | DataType::Time { .. })
+                || column.data_type.is_text() =>
+            {
+                let text = match decimals {
+                    0 => "current_timestamp()".to_owned(),
+                    decimals => format!("current_timestamp({decimals})"),
+                };
+                Ok(ColumnDefault::Expression(text))
+            }
+            _ => Err(invalid()),
+        },
+        Some(DefaultSpec::Expr { expr, .. }) => match literal(expr, session)? {
+            Some(Value::Null) if column.nullable => Ok(ColumnDefault::Null),
+            Some(Value::Null) => Err(invalid()),
+            Some(value) => literal_default(column, value, session).map(ColumnDefault::Literal),
+            None => {
+                let text = normal_form(expr, "DEFAULT", &column.name)?;
+                // As MariaDB, in parentheses but for a function call.
+                Ok(ColumnDefault::Expression(match strip(expr) {
+                    Expr::Function(_)
+                    | Expr::Cast { .. }
+                    | Expr::Convert { .. }
+                    | Expr::Substring { .. }
+                    | Expr::Trim { .. } => text,
+                    _ => format!("({text})"),
+                }))
+            }
+        },
+    }
+}
+
+fn strip(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) => strip(inner),
+        other => other,
+    }
+}
+
+/// The value of a literal, with or without a sign or an introducer; `None` for any other expression.
+fn literal(expr: &Expr, session: &mut SessionContext) -> Result<Option<Value>> {
+    let is_literal = match expr {
+        Expr::Value(value) => !matches!(value.value, ast::Value::Placeholder(_)),
+        Expr::Prefixed { .. } | Expr::TypedString(_) => true,
+        Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr } => {
+            matches!(&**expr, Expr::Value(value) if matches!(value.value, ast::Value::Number(..)))
+        }
+        _ => false,
+    };
+    if !is_literal {
+        return Ok(None);
+    }
+    // b'101' is a number among numbers and a string among strings: as a default of BIT it is a number.
+    let bound = bind_expr(expr, &mut EmptyScope::new(session))?;
+    let mut state = EvalState::new();
+    bound.eval(&[], &mut EvalContext::new(session, &mut state)).map(Some)
+}
+
+/// A literal's text in the form of [`ColumnDefault::Literal`].
+fn literal_default(column: &ColumnDefinition, value: Value, session: &mut SessionContext) -> Result<String> {
+    let invalid = || Error::new(ER_INVALID_DEFAULT, &[&column.name]);
+    let data_type = &column.data_type;
+    let value = match (value, data_type) {
+        // 0x41 and b'1000001' are numbers to a numeric column.
+        (Value::Bytes(bytes), data_type) if data_type.is_numeric() && bytes.len() <= 8 => {
+            Value::UInt(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        }
+        (value, _) => value,
+    };
+    let context = ConvertContext {
+        date_modes: session.settings.date_modes(),
+        time_zone: &session.settings.time_zone,
+        now: DateTime::default(),
+    };
+    let assigned = convert::assign(value, data_type, &context);
+    let value = match (assigned.value, assigned.problem) {
+        (Value::Null, _) => return Err(invalid()),
+        (value, None) => value,
+        (value, Some(problem)) => {
+            if problem.severity == convert::Severity::Warning {
+                return Err(invalid());
+            }
+            session.diagnostics.note(problem.code, problem.message("", &column.name, 0));
+            value
+        }
+    };
+    let stored = match &value {
+        Value::Bytes(bytes) => bytes.iter().map(|byte| char::from(*byte)).collect(),
+        Value::Bit(bits) => bits.bits.to_string(),
+        // A point in time is kept in UTC, whatever time zone it was written in.
+        value => text::to_string(&value.as_ref(), &TimeZone::UTC),
+    };
+    // What is kept must give the same value again.
+    debug_assert!(!matches!(literal_value(column, &stored), Value::Null), "a literal default returns");
+    Ok(stored)
+}

@@ -1,0 +1,324 @@
+//! CREATE TABLE.
+
+use paceline_types::error_code::*;
+use paceline_types::{Collation, ErrorCode};
+
+use super::column::resolve_column;
+use super::column_type::{resolve_collation, row_bytes};
+use super::index::{DraftIndex, check_auto_increment, resolve_indexes};
+use super::normal_form::normal_form;
+use super::plan::{LoggedStatement, Planner, engine};
+use super::show_create::show_create_table;
+use super::table::check_table_name;
+use crate::catalog::{
+    CatalogChange, CheckConstraint, ColumnDefinition, IndexKind, TableDefinition, TableDescription, TableEngine,
+    same_name,
+};
+use crate::error::{Error, Result};
+use crate::parse::TableName;
+use crate::parse::definition::{CreateTable, CreateTableBody, TableConstraint, TableOptions};
+use crate::session::SqlMode;
+
+/// The most columns of a table.
+const COLUMNS_MAX: usize = 4096;
+/// The longest row in bytes, BLOBs aside.
+const ROW_BYTES_MAX: u64 = 65_535;
+
+impl Planner<'_> {
+    pub(super) fn create_table(&mut self, create: &CreateTable) -> Result<()> {
+        if create.temporary {
+            return Err(Error::unsupported("TEMPORARY tables"));
+        }
+        let (database, name) = self.qualified(&create.name)?;
+        check_table_name(&name)?;
+        self.database(&database)?;
+        if let Some(existing) = self.catalog.table(&database, &name).cloned() {
+            if !create.or_replace {
+                let error = Error::new(ER_TABLE_EXISTS_ERROR, &[&name]);
+                return self.note_or_fail(create.if_not_exists.into(), error);
+            }
+            if let CreateTableBody::Like(source) = &create.body
+                && self.qualified(source)? == (database.clone(), name.clone())
+            {
+                return Err(Error::new(ER_NONUNIQ_TABLE, &[&name]));
+            }
+            self.drop_table(&existing)?;
+        }
+        match &create.body {
+            CreateTableBody::Like(source) => self.create_like(&database, &name, source),
+            CreateTableBody::Definition { columns, constraints, options, select } => {
+                if select.is_some() && self.select_columns.is_none() {
+                    return Err(Error::unsupported("CREATE TABLE … SELECT here"));
+                }
+                let collation = self.table_collation(&database, options)?;
+                let engine = self.table_engine(&name, options)?;
+                let mut resolved = Vec::new();
+                let mut explicitly_nullable = Vec::new();
+                let mut drafts = Vec::new();
+                for spec in columns {
+                    resolved.push(resolve_column(spec, collation, self.session)?);
+                    explicitly_nullable.push(spec.nullable == Some(true));
+                    if spec.primary_key {
+                        drafts.push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
+                    }
+                    if spec.unique {
+                        drafts.push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
+                    }
+                }
+                self.merge_select_columns(&mut resolved, &mut explicitly_nullable);
+                let mut checks = Vec::new();
+                for constraint in constraints {
+                    add_constraint(constraint, &mut drafts, &mut checks)?;
+                }
+                let mut description = TableDescription {
+                    database,
+                    name,
+                    id: self.new_id(engine),
+                    engine,
+                    collation,
+                    columns: resolved,
+                    indexes: Vec::new(),
+                    hidden: [self.new_id(engine), self.new_id(engine)],
+                    checks,
+                    auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
+                    comment: checked_table_comment(options)?.unwrap_or_default(),
+                    row_format: row_format(options),
+                    options: options.other.clone(),
+                    created_seconds: self.session.statement.start_micros / 1_000_000,
+                };
+                self.complete(&mut description, drafts, &explicitly_nullable)?;
+                if select.is_some() {
+                    self.log_as_definition(&description)?;
+                    self.plan.fill =
+                        Some(TableName::qualified(description.database.clone(), description.name.clone()));
+                }
+                self.change(CatalogChange::PutTable(Box::new(description)))
+            }
+        }
+    }
+
+    /// A table whose rows come from a query is logged by what it has become, its rows follow.
+    fn log_as_definition(&mut self, description: &TableDescription) -> Result<()> {
+        let table = TableDefinition::new(description.clone(), Default::default(), Default::default())?;
+        let text = show_create_table(&table, SqlMode::EMPTY, 0);
+        self.plan.logged = LoggedStatement::Rewritten(text);
+        Ok(())
+    }
+
+    /// Puts the query's columns behind those that were defined, except where one of these has the name.
+    fn merge_select_columns(&mut self, columns: &mut Vec<ColumnDefinition>, explicitly_nullable: &mut Vec<bool>) {
+        let Some(selected) = self.select_columns else { return };
+        let mut defined: Vec<(ColumnDefinition, bool)> =
+            std::mem::take(columns).into_iter().zip(std::mem::take(explicitly_nullable)).collect();
+        let mut merged = Vec::new();
+        for column in selected {
+            match defined.iter().position(|(other, _)| same_name(&other.name, &column.name)) {
+                Some(place) => merged.push(defined.remove(place)),
+                None => merged.push((column.definition(), false)),
+            }
+        }
+        defined.extend(merged);
+        (*columns, *explicitly_nullable) = defined.into_iter().unzip();
+    }
+
+    /// Resolves the indexes, and checks the table as a whole.
+    pub(super) fn complete(
+        &mut self,
+        description: &mut TableDescription,
+        drafts: Vec<DraftIndex>,
+        explicitly_nullable: &[bool],
+    ) -> Result<()> {
+        if description.columns.is_empty() {
+            return Err(Error::new(ER_TABLE_MUST_HAVE_COLUMNS, &[]));
+        }
+        if description.columns.len() > COLUMNS_MAX {
+            return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
+        }
+        for (n, column) in description.columns.iter().enumerate() {
+            if description.columns[..n].iter().any(|other| same_name(&other.name, &column.name)) {
+                return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
+            }
+        }
+        if description.columns.iter().all(|column| column.invisible) {
+            return Err(Error::new(ER_TABLE_MUST_HAVE_COLUMNS, &[]));
+        }
+        let engine = description.engine;
+        let mut ids = Vec::new();
+        for _ in drafts.iter().filter(|draft| draft.id.is_none()) {
+            ids.push(self.new_id(engine));
+        }
+        let mut ids = ids.into_iter();
+        description.indexes = resolve_indexes(
+            drafts,
+            &mut description.columns,
+            explicitly_nullable,
+            &mut || ids.next().expect("a number for each index without one"),
+            self.session,
+        )?;
+        check_auto_increment(&description.columns, &description.indexes)?;
+        let row = description.columns.iter().map(|column| row_bytes(&column.data_type)).sum::<u64>();
+        if row > ROW_BYTES_MAX {
+            return Err(Error::new(ER_TOO_BIG_ROWSIZE, &[&ROW_BYTES_MAX]));
+        }
+        check_expressions(description)?;
+        name_checks(&mut description.checks)?;
+        Ok(())
+    }
+
+    fn create_like(&mut self, database: &str, name: &str, source: &TableName) -> Result<()> {
+        let (source_database, source_name) = self.qualified(source)?;
+        let Some(table) = self.catalog.table(&source_database, &source_name).cloned() else {
+            return Err(Error::new(ER_NO_SUCH_TABLE, &[&source_database, &source_name]));
+        };
+        let mut description = table.description().clone();
+        description.database = database.to_owned();
+        description.name = name.to_owned();
+        let engine = description.engine;
+        description.id = self.new_id(engine);
+        description.hidden = [self.new_id(engine), self.new_id(engine)];
+        for index in &mut description.indexes {
+            index.id = 0;
+        }
+        for place in 0..description.indexes.len() {
+            description.indexes[place].id = self.new_id(engine);
+        }
+        description.auto_increment_start = 1;
+        description.created_seconds = self.session.statement.start_micros / 1_000_000;
+        self.change(CatalogChange::PutTable(Box::new(description)))
+    }
+
+    /// The collation of a new table.
+    fn table_collation(&self, database: &str, options: &TableOptions) -> Result<Collation> {
+        let default = self.database(database)?.definition().collation;
+        let resolved = resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?;
+        Ok(resolved.unwrap_or(default))
+    }
+
+    /// The engine that ENGINE means.
+    ///
+    /// # Errors
+    /// 1286, where `sql_mode` does not let another stand in.
+    pub(super) fn table_engine(&mut self, table: &str, options: &TableOptions) -> Result<TableEngine> {
+        if let Some(what) = options.unsupported {
+            return Err(Error::unsupported(what));
+        }
+        let Some(name) = &options.engine else { return Ok(self.default_engine) };
+        if let Some(engine) = engine(name) {
+            return Ok(engine);
+        }
+        let error = Error::new(ER_UNKNOWN_STORAGE_ENGINE, &[name]);
+        if self.session.settings.sql_mode.contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
+            return Err(error);
+        }
+        self.session.diagnostics.warn(error.code(), error.message());
+        let message = ER_WARN_USING_OTHER_HANDLER.message(&[&self.default_engine.name(), &table]);
+        self.session.diagnostics.warn(ER_WARN_USING_OTHER_HANDLER, message);
+        Ok(self.default_engine)
+    }
+}
+
+/// Adds an index or a check.
+///
+/// # Errors
+/// 1235, 1901 and those of [`DraftIndex::new`].
+pub(super) fn add_constraint(
+    constraint: &TableConstraint,
+    drafts: &mut Vec<DraftIndex>,
+    checks: &mut Vec<CheckConstraint>,
+) -> Result<()> {
+    match constraint {
+        TableConstraint::Index(spec) => drafts.push(DraftIndex::new(spec)?),
+        TableConstraint::Check(check) => {
+            let name = check.name.clone().unwrap_or_default();
+            let expression = normal_form(&check.expr, "CHECK", &name)?;
+            checks.push(CheckConstraint { name, expression });
+        }
+        TableConstraint::ForeignKey(_) => return Err(Error::unsupported("FOREIGN KEY")),
+        TableConstraint::Period => return Err(Error::unsupported("PERIOD")),
+    }
+    Ok(())
+}
+
+/// Names the checks that have none: `CONSTRAINT_1` …
+fn name_checks(checks: &mut [CheckConstraint]) -> Result<()> {
+    for n in 0..checks.len() {
+        let name = &checks[n].name;
+        if !name.is_empty() && checks[..n].iter().any(|other| same_name(&other.name, name)) {
+            return Err(Error::new(ER_DUP_CONSTRAINT_NAME, &[&"CHECK", name]));
+        }
+    }
+    let mut number = 1;
+    for n in 0..checks.len() {
+        while checks[n].name.is_empty() {
+            let name = format!("CONSTRAINT_{number}");
+            if !checks.iter().any(|other| same_name(&other.name, &name)) {
+                checks[n].name = name;
+            }
+            number += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that checks and defaults name columns that are there.
+///
+/// # Errors
+/// 1054.
+fn check_expressions(description: &TableDescription) -> Result<()> {
+    use crate::catalog::ColumnDefault;
+    for column in &description.columns {
+        if let Some(text) = &column.check {
+            check_columns(text, description, "CHECK")?;
+        }
+        if let ColumnDefault::Expression(text) = &column.default {
+            check_columns(text, description, "DEFAULT")?;
+        }
+    }
+    description.checks.iter().try_for_each(|check| check_columns(&check.expression, description, "CHECK"))
+}
+
+fn check_columns(text: &str, description: &TableDescription, clause: &str) -> Result<()> {
+    // In the normal form every name is in backticks, and nothing else but strings can hold one.
+    let mut rest = text;
+    while let Some(start) = rest.find(['`', '\'']) {
+        let quote = rest.as_bytes()[start];
+        rest = &rest[start + 1..];
+        let mut name = String::new();
+        loop {
+            let end = rest.find([quote as char, '\\']).unwrap_or(rest.len());
+            name.push_str(&rest[..end]);
+            let found = rest.as_bytes().get(end).copied();
+            rest = rest.get(end + 1..).unwrap_or_default();
+            match found {
+                Some(b'\\') if quote == b'\'' => rest = rest.get(1..).unwrap_or_default(),
+                Some(b'\\') => name.push('\\'),
+                Some(_) if rest.as_bytes().first() == Some(&quote) => {
+                    name.push(quote as char);
+                    rest = &rest[1..];
+                }
+                _ => break,
+            }
+        }
+        if quote == b'`' && !description.columns.iter().any(|column| same_name(&column.name, &name)) {
+            return Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &clause]));
+        }
+    }
+    Ok(())
+}
+
+/// The table's comment.
+///
+/// # Errors
+/// 1628.
+pub(super) fn checked_table_comment(options: &TableOptions) -> Result<Option<String>> {
+    const TOO_LONG: ErrorCode = ER_TOO_LONG_TABLE_COMMENT;
+    match &options.comment {
+        Some(comment) if comment.chars().count() > 2048 => Err(Error::new(TOO_LONG, &[comment, &2048])),
+        comment => Ok(comment.clone()),
+    }
+}
+
+/// `ROW_FORMAT`, as it is shown; DEFAULT is not.
+pub(super) fn row_format(options: &TableOptions) -> Option<String> {
+    options.row_format.clone().filter(|format| format != "DEFAULT")
+}

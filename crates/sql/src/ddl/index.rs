@@ -1,0 +1,286 @@
+//! From indexes as written to indexes of the catalog: their names, their columns, their order.
+
+use paceline_types::error_code::*;
+use paceline_types::{Charset, DataType};
+
+use super::column_type::key_bytes;
+use crate::catalog::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, same_name};
+use crate::error::{Error, Result};
+use crate::parse::definition::{IndexKind as SpecKind, IndexSpec};
+use crate::session::SessionContext;
+
+/// The name of the primary key.
+pub const PRIMARY: &str = "PRIMARY";
+
+/// The longest key in bytes, and the longest part of one.
+const KEY_BYTES_MAX: u64 = 3072;
+/// The most indexes of a table.
+const INDEXES_MAX: usize = 64;
+/// The most columns of an index.
+const PARTS_MAX: usize = 32;
+
+/// An index whose number is still to be given.
+#[derive(Debug, Clone)]
+pub struct DraftIndex {
+    /// The number it has already, in ALTER TABLE.
+    pub id: Option<u32>,
+    /// Its kind.
+    pub kind: IndexKind,
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// Its columns by name, with the prefix as written and whether it descends.
+    pub parts: Vec<(String, Option<u64>, bool)>,
+    /// `USING`.
+    pub algorithm: Option<String>,
+    /// Its comment.
+    pub comment: String,
+    /// `IGNORED`.
+    pub ignored: bool,
+}
+
+impl DraftIndex {
+    /// An index as written.
+    ///
+    /// # Errors
+    /// 1235 for FULLTEXT, SPATIAL and VECTOR; 1280, 1688.
+    pub fn new(spec: &IndexSpec) -> Result<Self> {
+        let kind = match spec.kind {
+            SpecKind::Primary => IndexKind::Primary,
+            SpecKind::Unique => IndexKind::Unique,
+            SpecKind::Plain => IndexKind::Plain,
+            SpecKind::FullText => return Err(Error::unsupported("FULLTEXT indexes")),
+            SpecKind::Spatial => return Err(Error::unsupported("SPATIAL indexes")),
+            SpecKind::Vector => return Err(Error::unsupported("VECTOR indexes")),
+        };
+        if let Some(name) = &spec.name
+            && kind != IndexKind::Primary
+            && (name.eq_ignore_ascii_case(PRIMARY) || name.is_empty() || name.ends_with(' '))
+        {
+            return Err(Error::new(ER_WRONG_NAME_FOR_INDEX, &[name]));
+        }
+        let comment = spec.comment.clone().unwrap_or_default();
+        if comment.chars().count() > 1024 {
+            let name = spec.name.as_deref().unwrap_or_default();
+            return Err(Error::new(ER_TOO_LONG_INDEX_COMMENT, &[&name, &1024]));
+        }
+        Ok(Self {
+            id: None,
+            kind,
+            name: spec.name.clone(),
+            parts: spec.parts.iter().map(|part| (part.column.clone(), part.length, part.descending)).collect(),
+            algorithm: spec.algorithm.clone(),
+            comment,
+            ignored: spec.ignored,
+        })
+    }
+
+    /// The index of one column that its definition asks for (`PRIMARY KEY`, `UNIQUE`).
+    pub fn of_column(kind: IndexKind, column: &str) -> Self {
+        Self {
+            id: None,
+            kind,
+            name: None,
+            parts: vec![(column.to_owned(), None, false)],
+            algorithm: None,
+            comment: String::new(),
+            ignored: false,
+        }
+    }
+
+    /// An index of the catalog, to be changed.
+    pub fn of_existing(index: &IndexDefinition, columns: &[ColumnDefinition]) -> Self {
+        Self {
+            id: Some(index.id),
+            kind: index.kind,
+            name: Some(index.name.clone()),
+            parts: index
+                .parts
+                .iter()
+                .map(|part| {
+                    (columns[part.column].name.clone(), part.prefix_length.map(u64::from), part.descending)
+                })
+                .collect(),
+            algorithm: index.algorithm.clone(),
+            comment: index.comment.clone(),
+            ignored: index.ignored,
+        }
+    }
+}
+
+/// The indexes of a table in MariaDB's order. Columns of a primary key become NOT NULL; `explicitly_nullable` names those that were
+/// said to be NULL.
+///
+/// # Errors
+/// 1061, 1068, 1069, 1070, 1071, 1072, 1060, 1089, 1170, 1171, 1391, 1235.
+pub fn resolve_indexes(
+    drafts: Vec<DraftIndex>,
+    columns: &mut [ColumnDefinition],
+    explicitly_nullable: &[bool],
+    next_id: &mut dyn FnMut() -> u32,
+    session: &mut SessionContext,
+) -> Result<Vec<IndexDefinition>> {
+    if drafts.iter().filter(|draft| draft.kind == IndexKind::Primary).count() > 1 {
+        return Err(Error::new(ER_MULTIPLE_PRI_KEY, &[]));
+    }
+    if drafts.len() > INDEXES_MAX {
+        return Err(Error::new(ER_TOO_MANY_KEYS, &[&INDEXES_MAX]));
+    }
+    let mut taken: Vec<String> = Vec::new();
+    for draft in drafts.iter().filter(|draft| draft.kind != IndexKind::Primary) {
+        if let Some(name) = &draft.name {
+            if taken.iter().any(|other| same_name(other, name)) {
+                return Err(Error::new(ER_DUP_KEYNAME, &[name]));
+            }
+            taken.push(name.clone());
+        }
+    }
+    let mut indexes = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let parts = resolve_parts(&draft, columns, explicitly_nullable, session)?;
+        let name = match (draft.kind, draft.name) {
+            (IndexKind::Primary, _) => PRIMARY.to_owned(),
+            (_, Some(name)) => name,
+            (_, None) => {
+                let name = unused_name(&columns[parts[0].column].name, &taken);
+                taken.push(name.clone());
+                name
+            }
+        };
+        indexes.push(IndexDefinition {
+            id: draft.id.unwrap_or_else(&mut *next_id),
+            name,
+            kind: draft.kind,
+            parts,
+            algorithm: draft.algorithm,
+            comment: draft.comment,
+            ignored: draft.ignored,
+        });
+    }
+    sort_indexes(&mut indexes, columns);
+    Ok(indexes)
+}
+
+fn resolve_parts(
+    draft: &DraftIndex,
+    columns: &mut [ColumnDefinition],
+    explicitly_nullable: &[bool],
+    session: &mut SessionContext,
+) -> Result<Vec<IndexPart>> {
+    if draft.parts.len() > PARTS_MAX {
+        return Err(Error::new(ER_TOO_MANY_KEY_PARTS, &[&PARTS_MAX]));
+    }
+    let mut parts: Vec<IndexPart> = Vec::with_capacity(draft.parts.len());
+    let mut key_length = 0;
+    for (name, length, descending) in &draft.parts {
+        let Some(number) = columns.iter().position(|column| same_name(&column.name, name)) else {
+            return Err(Error::new(ER_KEY_COLUMN_DOES_NOT_EXIST, &[name]));
+        };
+        if parts.iter().any(|part| part.column == number) {
+            return Err(Error::new(ER_DUP_FIELDNAME, &[name]));
+        }
+        if draft.kind == IndexKind::Primary && columns[number].nullable {
+            if explicitly_nullable.get(number).copied().unwrap_or(false) {
+                return Err(Error::new(ER_PRIMARY_CANT_HAVE_NULL, &[]));
+            }
+            let column = &mut columns[number];
+            column.nullable = false;
+            if column.default == crate::catalog::ColumnDefault::Null {
+                column.default = crate::catalog::ColumnDefault::None;
+            }
+        }
+        let (prefix_length, bytes) = resolve_prefix(&columns[number], *length, draft.kind, session)?;
+        key_length += bytes;
+        parts.push(IndexPart { column: number, prefix_length, descending: *descending });
+    }
+    if key_length > KEY_BYTES_MAX {
+        return Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
+    }
+    Ok(parts)
+}
+
+/// The prefix of a column that an index holds, and its bytes.
+fn resolve_prefix(
+    column: &ColumnDefinition,
+    length: Option<u64>,
+    kind: IndexKind,
+    session: &mut SessionContext,
+) -> Result<(Option<u32>, u64)> {
+    let data_type = &column.data_type;
+    let per_character = match data_type.charset() {
+        _ if !data_type.is_text() => 1,
+        Charset::Binary => 1,
+        charset => u64::from(charset.max_bytes_per_character()),
+    };
+    let is_string = data_type.is_text() || data_type.is_binary_string();
+    if length == Some(0) {
+        return Err(Error::new(ER_KEY_PART_0, &[&column.name]));
+    }
+    let whole = key_bytes(data_type);
+    let (mut prefix, mut bytes) = match (length, whole) {
+        (None, None) => return Err(Error::new(ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name])),
+        (None, Some(bytes)) => (None, bytes),
+        (Some(_), _) if !is_string => return Err(Error::new(ER_WRONG_SUB_KEY, &[])),
+        (Some(length), None) => (Some(length), length.saturating_mul(per_character)),
+        (Some(length), Some(whole)) => {
+            let bytes = length.saturating_mul(per_character);
+            if bytes > whole {
+                return Err(Error::new(ER_WRONG_SUB_KEY, &[]));
+            }
+            if bytes == whole { (None, whole) } else { (Some(length), bytes) }
+        }
+    };
+    // A prefix of a short TEXT that is longer than the type can be.
+    if let DataType::Text { size, .. } | DataType::Blob { size } = data_type
+        && prefix.is_some()
+        && bytes > size.max_bytes()
+    {
+        return Err(Error::new(ER_WRONG_SUB_KEY, &[]));
+    }
+    if bytes > KEY_BYTES_MAX {
+        let message = ER_TOO_LONG_KEY.message(&[&KEY_BYTES_MAX]);
+        if kind != IndexKind::Plain || session.settings.sql_mode.is_strict() {
+            return Err(Error::with_message(ER_TOO_LONG_KEY, message));
+        }
+        session.diagnostics.warn(ER_TOO_LONG_KEY, message);
+        prefix = Some(KEY_BYTES_MAX / per_character);
+        bytes = KEY_BYTES_MAX;
+    }
+    Ok((prefix.map(|prefix| prefix as u32), bytes))
+}
+
+/// `column`, `column_2`, `column_3` …: the first that no index has.
+fn unused_name(column: &str, taken: &[String]) -> String {
+    let is_free = |name: &str| !taken.iter().any(|other| same_name(other, name));
+    if is_free(column) && !column.eq_ignore_ascii_case(PRIMARY) {
+        return column.to_owned();
+    }
+    (2..).map(|number| format!("{column}_{number}")).find(|name| is_free(name)).expect("some number is free")
+}
+
+/// MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes without nullable columns, those with, the rest;
+/// among unique ones those with prefixes last.
+pub fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition]) {
+    indexes.sort_by_key(|index| {
+        let nullable = index.parts.iter().any(|part| columns[part.column].nullable);
+        let prefixed = index.parts.iter().any(|part| part.prefix_length.is_some());
+        match index.kind {
+            IndexKind::Primary => (0, false, false),
+            IndexKind::Unique => (1, nullable, prefixed),
+            IndexKind::Plain => (2, false, false),
+        }
+    });
+}
+
+/// Checks that an AUTO_INCREMENT column is the only one and leads an index.
+///
+/// # Errors
+/// 1075.
+pub fn check_auto_increment(columns: &[ColumnDefinition], indexes: &[IndexDefinition]) -> Result<()> {
+    let mut counting = columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
+    let Some((column, _)) = counting.next() else { return Ok(()) };
+    let leads = indexes.iter().any(|index| index.parts[0].column == column);
+    if counting.next().is_some() || !leads {
+        return Err(Error::new(ER_WRONG_AUTO_KEY, &[]));
+    }
+    Ok(())
+}

@@ -1,0 +1,252 @@
+//! What a definition statement is going to change.
+
+use std::sync::Arc;
+
+use paceline_storage::{EngineKind, IndexId, WriteSet};
+use paceline_types::Version;
+use paceline_types::error_code::*;
+
+use super::build::TableBuild;
+use super::select::SelectedColumn;
+use crate::catalog::{
+    Catalog, CatalogChange, Database, SYSTEM_DATABASE, TableDefinition, TableEngine, VIRTUAL_DATABASES, write_changes,
+};
+use crate::error::{Error, Result};
+use crate::parse::{DdlStatement, TableName};
+use crate::session::SessionContext;
+
+/// What planning reads and writes.
+///
+/// At replay the session is one made from the log's event (`sql_mode`, character sets, time zone, current database, timestamp): the
+/// same statement gives the same plan.
+pub struct DdlContext<'a> {
+    /// The catalog as it is.
+    pub catalog: &'a Catalog,
+    /// The session: its settings are read, notes and warnings are written to it.
+    pub session: &'a mut SessionContext,
+    /// The first number that new indexes may take. It is logged (Q_XID), so that a replay gives the same numbers.
+    pub first_id: u32,
+    /// `default_storage_engine`.
+    pub default_engine: TableEngine,
+    /// The result columns of `CREATE TABLE … SELECT`.
+    pub select_columns: Option<&'a [SelectedColumn]>,
+}
+
+/// What a definition statement is going to change.
+#[derive(Debug, Default)]
+pub struct DdlPlan {
+    /// Changes of the catalog.
+    pub changes: Vec<CatalogChange>,
+    /// Indexes whose keys all go.
+    pub dropped: Vec<IndexId>,
+    /// A table whose data must be built anew, or that gets new indexes.
+    pub build: Option<TableBuild>,
+    /// An error that the statement ends with although it has changed something: DROP TABLE of tables some of which are not there.
+    pub failure: Option<Error>,
+    /// How the statement is to be logged.
+    pub logged: LoggedStatement,
+    /// Rows affected, as the answer tells it.
+    pub affected_rows: u64,
+    /// The first number behind those that the plan took.
+    pub next_id: u32,
+    /// The table that `CREATE TABLE … SELECT` is to fill; `None` if there is nothing to fill.
+    pub fill: Option<TableName>,
+}
+
+/// How a statement is logged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum LoggedStatement {
+    /// As it was written.
+    #[default]
+    AsWritten,
+    /// In other words that mean the same to whoever replays it.
+    Rewritten(String),
+    /// Not at all: it changes nothing.
+    Nothing,
+}
+
+impl DdlPlan {
+    /// Writes the changes that need no build: records and range deletes.
+    pub fn write(&self, writes: &mut WriteSet) {
+        for index in &self.dropped {
+            writes.delete_range(index.range());
+        }
+        write_changes(&self.changes, writes);
+    }
+
+    /// Whether nothing would change.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.dropped.is_empty() && self.build.is_none()
+    }
+}
+
+/// Plans a statement. Changes nothing but the session's diagnostics.
+///
+/// # Errors
+/// MariaDB's, for whatever the statement cannot do. Errors that depend on the data come when the plan's build is made.
+pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<DdlPlan> {
+    let mut planner = Planner::new(context);
+    match statement {
+        DdlStatement::CreateDatabase { or_replace, if_not_exists, name, options } => {
+            planner.create_database(*or_replace, *if_not_exists, name, options)?;
+        }
+        DdlStatement::AlterDatabase { name, options } => planner.alter_database(name.as_deref(), options)?,
+        DdlStatement::DropDatabase { if_exists, name } => planner.drop_database(*if_exists, name)?,
+        DdlStatement::CreateTable(create) => planner.create_table(create)?,
+        DdlStatement::AlterTable(alter) => planner.alter_table(alter)?,
+        DdlStatement::DropTables { temporary, if_exists, tables } => {
+            planner.drop_tables(*temporary, *if_exists, tables)?;
+        }
+        DdlStatement::TruncateTable(table) => planner.truncate_table(table)?,
+        DdlStatement::RenameTables { if_exists, renames } => planner.rename_tables(*if_exists, renames)?,
+        DdlStatement::DropOther { kind, if_exists, names } => planner.drop_other(kind, *if_exists, names)?,
+    }
+    Ok(planner.finish())
+}
+
+/// A plan in the making.
+pub(super) struct Planner<'a> {
+    pub(super) session: &'a mut SessionContext,
+    /// The catalog with the changes so far.
+    pub(super) catalog: Catalog,
+    pub(super) plan: DdlPlan,
+    pub(super) default_engine: TableEngine,
+    pub(super) select_columns: Option<&'a [SelectedColumn]>,
+    first_id: u32,
+}
+
+impl<'a> Planner<'a> {
+    fn new(context: DdlContext<'a>) -> Self {
+        Self {
+            session: context.session,
+            catalog: context.catalog.clone(),
+            plan: DdlPlan { next_id: context.first_id, ..DdlPlan::default() },
+            default_engine: context.default_engine,
+            select_columns: context.select_columns,
+            first_id: context.first_id,
+        }
+    }
+
+    fn finish(mut self) -> DdlPlan {
+        if self.plan.next_id > self.first_id {
+            self.plan.changes.push(CatalogChange::NextId(self.plan.next_id));
+        }
+        self.plan
+    }
+
+    /// Makes a change, which later parts of the statement see.
+    pub(super) fn change(&mut self, change: CatalogChange) -> Result<()> {
+        self.catalog = self.catalog.changed(std::slice::from_ref(&change), Version::ZERO)?;
+        self.plan.changes.push(change);
+        Ok(())
+    }
+
+    /// A number for an index.
+    pub(super) fn new_id(&mut self, engine: TableEngine) -> u32 {
+        let number = self.plan.next_id;
+        self.plan.next_id += 1;
+        let engine = match engine {
+            TableEngine::InnoDb => EngineKind::RocksDb,
+            TableEngine::Memory => EngineKind::Memory,
+        };
+        IndexId::in_engine(number, engine).as_u32()
+    }
+
+    /// The name with its database.
+    ///
+    /// # Errors
+    /// 1046 if none is named and none is current.
+    pub(super) fn qualified(&self, name: &TableName) -> Result<(String, String)> {
+        let database = name.database.clone().or_else(|| self.session.database.clone());
+        let database = database.ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
+        Ok((database, name.name.clone()))
+    }
+
+    /// A database that statements may change.
+    ///
+    /// # Errors
+    /// 1044 for those made on demand, 1049 for one that is not there.
+    pub(super) fn database(&self, name: &str) -> Result<&Arc<Database>> {
+        self.refuse_virtual(name)?;
+        self.catalog.database(name).ok_or_else(|| Error::new(ER_BAD_DB_ERROR, &[&name]))
+    }
+
+    /// # Errors
+    /// 1044.
+    pub(super) fn refuse_virtual(&self, name: &str) -> Result<()> {
+        if VIRTUAL_DATABASES.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            let account = &self.session.current_user;
+            return Err(Error::new(ER_DBACCESS_DENIED_ERROR, &[&account.user, &account.host, &name]));
+        }
+        Ok(())
+    }
+
+    /// A table that is there.
+    ///
+    /// # Errors
+    /// 1146, 1044, 1046; 1142 for a table that is part of the program.
+    pub(super) fn table(&self, name: &TableName) -> Result<Arc<TableDefinition>> {
+        let (database, name) = self.qualified(name)?;
+        self.refuse_virtual(&database)?;
+        let table = self.catalog.table(&database, &name).cloned();
+        let table = table.ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &name]))?;
+        self.refuse_system(&table)?;
+        Ok(table)
+    }
+
+    /// # Errors
+    /// 1142.
+    pub(super) fn refuse_system(&self, table: &TableDefinition) -> Result<()> {
+        if table.database() == SYSTEM_DATABASE && table.version() == Version::ZERO && is_built_in(table.name()) {
+            let account = &self.session.current_user;
+            return Err(Error::new(
+                ER_TABLEACCESS_DENIED_ERROR,
+                &[&"ALTER", &account.user, &account.host, &table.database(), &table.name()],
+            ));
+        }
+        Ok(())
+    }
+
+    /// A note, or an error: what `IF EXISTS` and its like turn the one into the other.
+    pub(super) fn note_or_fail(&mut self, only_note: OnlyNote, error: Error) -> Result<()> {
+        match only_note {
+            OnlyNote::Yes => {
+                self.session.diagnostics.note(error.code(), error.message());
+                Ok(())
+            }
+            OnlyNote::No => Err(error),
+        }
+    }
+}
+
+/// Whether `IF EXISTS` or `IF NOT EXISTS` was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnlyNote {
+    Yes,
+    No,
+}
+
+impl From<bool> for OnlyNote {
+    fn from(yes: bool) -> Self {
+        if yes { OnlyNote::Yes } else { OnlyNote::No }
+    }
+}
+
+/// Whether a table of `mysql` is part of the program.
+fn is_built_in(name: &str) -> bool {
+    crate::catalog::system::is_system_table(name)
+}
+
+/// The engine of a name; `None` for one that this server does not know.
+pub fn engine(name: &str) -> Option<TableEngine> {
+    const DISK: &[&str] = &["InnoDB", "RocksDB", "MyISAM", "Aria", "XtraDB"];
+    const MEMORY: &[&str] = &["MEMORY", "HEAP"];
+    let is = |known: &&str| known.eq_ignore_ascii_case(name);
+    if DISK.iter().any(is) {
+        Some(TableEngine::InnoDb)
+    } else if MEMORY.iter().any(is) {
+        Some(TableEngine::Memory)
+    } else {
+        None
+    }
+}

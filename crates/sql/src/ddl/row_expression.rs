@@ -1,0 +1,105 @@
+//! Defaults and checks that are expressions over a row, for rows that ALTER TABLE makes or tests.
+
+use paceline_types::Value;
+use paceline_types::error_code::*;
+use sqlparser::ast;
+
+use super::build::constant_default;
+use crate::catalog::{ColumnDefault, ColumnDefinition, TableDescription, same_name};
+use crate::error::{Error, Result};
+use crate::expr::{ColumnName, EvalContext, EvalState, Expr, ExprType, Scope, bind_condition, bind_expr};
+use crate::parse::parse_expression;
+use crate::session::SessionContext;
+
+/// The expressions of a table, bound to its columns.
+pub(super) struct RowExpressions {
+    defaults: Vec<Option<Expr>>,
+    /// Name and condition.
+    checks: Vec<(String, Expr)>,
+    state: EvalState,
+}
+
+impl RowExpressions {
+    pub(super) fn new(table: &TableDescription, session: &SessionContext) -> Result<Self> {
+        let mut scope = RowScope { table, session };
+        let mut defaults = Vec::with_capacity(table.columns.len());
+        let mut checks = Vec::new();
+        for column in &table.columns {
+            defaults.push(match &column.default {
+                ColumnDefault::Expression(text) => Some(bind_expr(&parse_expression(text)?, &mut scope)?),
+                _ => None,
+            });
+            if let Some(text) = &column.check {
+                let name = format!("{}.{}", table.name, column.name);
+                checks.push((name, bind_condition(&parse_expression(text)?, &mut scope)?));
+            }
+        }
+        for check in &table.checks {
+            checks.push((check.name.clone(), bind_condition(&parse_expression(&check.expression)?, &mut scope)?));
+        }
+        Ok(Self { defaults, checks, state: EvalState::new() })
+    }
+
+    pub(super) fn has_checks(&self) -> bool {
+        !self.checks.is_empty()
+    }
+
+    /// The value of a new column in a row.
+    pub(super) fn default(
+        &mut self,
+        number: usize,
+        column: &ColumnDefinition,
+        row: &[Value],
+        session: &mut SessionContext,
+    ) -> Result<Value> {
+        match &self.defaults[number] {
+            Some(expr) => expr.eval(row, &mut EvalContext::new(session, &mut self.state)),
+            None => Ok(constant_default(column, session).expect("only expressions need a row")),
+        }
+    }
+
+    /// Tests a row.
+    ///
+    /// # Errors
+    /// 4025.
+    pub(super) fn check(
+        &mut self,
+        table: &TableDescription,
+        row: &[Value],
+        session: &mut SessionContext,
+    ) -> Result<()> {
+        for (name, condition) in &self.checks {
+            // What is neither true nor false passes.
+            let truth = condition.eval_truth(row, &mut EvalContext::new(session, &mut self.state))?;
+            if truth == Some(false) {
+                return Err(Error::new(ER_CONSTRAINT_FAILED, &[name, &table.database, &table.name]));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The columns of a table, by their place.
+struct RowScope<'a> {
+    table: &'a TableDescription,
+    session: &'a SessionContext,
+}
+
+impl Scope for RowScope<'_> {
+    fn session(&self) -> &SessionContext {
+        self.session
+    }
+
+    fn resolve_column(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+        let found = self.table.columns.iter().position(|column| same_name(&column.name, name.column));
+        let Some(place) = found else {
+            return Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &"CHECK"]));
+        };
+        let column = &self.table.columns[place];
+        Ok(Expr::column(place, ExprType::of_column(column.data_type.clone(), column.nullable)))
+    }
+
+    fn bind_subquery(&mut self, _query: &ast::Query) -> Result<crate::expr::Subquery> {
+        Err(Error::unsupported("subqueries in stored expressions"))
+    }
+}

@@ -1,0 +1,291 @@
+//! From a statement to what `txn` commits, at run time and at replay.
+//!
+//! ```text
+//!   run time   exclusive locks on objects() ─▶ prepare() ─▶ commit_ddl(Query event with xid, writes, builds)
+//!                                                            └─ on_publish: CatalogHandle::publish(changes, version)
+//!   replay     Query event ─▶ replay() ─▶ the same writes and builds, the same changes
+//! ```
+
+use paceline_binlog::event::{QueryEvent, StatusVar};
+use paceline_storage::{BuildId, Storage, StorageSnapshot, WriteSet};
+use paceline_types::{Collation, TimeZone};
+
+use super::build::BuildSummary;
+use super::plan::{DdlContext, DdlPlan, plan_ddl};
+use super::select::SelectedColumn;
+use crate::catalog::{Catalog, CatalogChange, CatalogHandle, TableEngine};
+use crate::error::{Error, Result};
+use crate::parse::definition::AlterAction;
+use crate::parse::{AccountStatement, DdlStatement, ParseOptions, Statement, TableName, parse_first};
+use crate::session::{Services, SessionContext, SqlMode};
+
+/// Something to be locked exclusively.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DdlObject {
+    /// The database.
+    pub database: String,
+    /// The table; none means the database itself.
+    pub table: Option<String>,
+}
+
+/// What a statement must lock exclusively before it is prepared, sorted, so that no two statements wait for each other.
+///
+/// # Errors
+/// 1046.
+pub fn ddl_objects(statement: &DdlStatement, catalog: &Catalog, database: Option<&str>) -> Result<Vec<DdlObject>> {
+    let mut objects = Vec::new();
+    let mut add = |name: &TableName| {
+        let database = name.database.as_deref().or(database);
+        let database = database.ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_DB_ERROR, &[]))?;
+        objects.push(DdlObject { database: database.to_owned(), table: Some(name.name.clone()) });
+        Ok(())
+    };
+    match statement {
+        DdlStatement::CreateDatabase { name, .. } | DdlStatement::DropDatabase { name, .. } => {
+            if let Some(known) = catalog.database(name) {
+                for table in known.tables() {
+                    add(&TableName::qualified(name.clone(), table.name()))?;
+                }
+            }
+            objects.push(DdlObject { database: name.clone(), table: None });
+        }
+        DdlStatement::AlterDatabase { name, .. } => {
+            if let Some(name) = name.as_deref().or(database) {
+                objects.push(DdlObject { database: name.to_owned(), table: None });
+            }
+        }
+        DdlStatement::CreateTable(create) => add(&create.name)?,
+        DdlStatement::AlterTable(alter) => {
+            add(&alter.table)?;
+            let own = alter.table.database.clone();
+            for action in &alter.actions {
+                if let AlterAction::RenameTable(to) = action {
+                    let to = TableName { database: to.database.clone().or(own.clone()), name: to.name.clone() };
+                    add(&to)?;
+                }
+            }
+        }
+        DdlStatement::DropTables { tables, .. } => tables.iter().try_for_each(&mut add)?,
+        DdlStatement::TruncateTable(table) => add(table)?,
+        DdlStatement::RenameTables { renames, .. } => {
+            for (from, to) in renames {
+                add(from)?;
+                add(to)?;
+            }
+        }
+        DdlStatement::DropOther { .. } => {}
+    }
+    objects.sort();
+    objects.dedup();
+    Ok(objects)
+}
+
+/// What a statement is prepared with, besides the session.
+#[derive(Clone, Copy)]
+pub struct DdlInput<'a> {
+    /// The catalog.
+    pub catalog: &'a CatalogHandle,
+    /// The engines, for what is built aside.
+    pub storage: &'a Storage,
+    /// All that is committed: taken when the locks were there.
+    pub snapshot: &'a StorageSnapshot,
+    /// `default_storage_engine`.
+    pub default_engine: TableEngine,
+    /// The result columns of `CREATE TABLE … SELECT`.
+    pub select_columns: Option<&'a [SelectedColumn]>,
+}
+
+/// A statement that is ready to be logged.
+pub struct PreparedDdl {
+    /// The plan. If [`DdlPlan::is_empty`], it is logged all the same, as MariaDB does, unless `logged` says otherwise.
+    pub plan: DdlPlan,
+    /// What it writes.
+    pub writes: WriteSet,
+    /// What was built aside.
+    pub builds: Vec<BuildId>,
+    /// The id for the Query event (Q_XID): [`DdlContext::first_id`] and the id of the build. `None` if the plan took no numbers.
+    pub xid: Option<u64>,
+    /// What was read to build it; `None` if nothing was.
+    pub built: Option<BuildSummary>,
+}
+
+impl PreparedDdl {
+    /// What [`CatalogHandle::publish`] is to be given.
+    pub fn changes(&self) -> &[CatalogChange] {
+        &self.plan.changes
+    }
+}
+
+/// Plans a statement and builds what is to be built. The caller holds the locks on [`ddl_objects`].
+///
+/// # Errors
+/// Whatever MariaDB says against it.
+pub fn prepare_ddl(
+    input: DdlInput<'_>,
+    session: &mut SessionContext,
+    statement: &DdlStatement,
+) -> Result<PreparedDdl> {
+    let planning = input.catalog.plan();
+    let first_id = planning.next_id();
+    let plan = plan_with(&input, session, statement, first_id)?;
+    planning.take_until(plan.next_id);
+    finish(input, session, plan, first_id)
+}
+
+fn plan_with(
+    input: &DdlInput<'_>,
+    session: &mut SessionContext,
+    statement: &DdlStatement,
+    first_id: u32,
+) -> Result<DdlPlan> {
+    let catalog = input.catalog.load();
+    let context = DdlContext {
+        catalog: &catalog,
+        session,
+        first_id,
+        default_engine: input.default_engine,
+        select_columns: input.select_columns,
+    };
+    plan_ddl(context, statement)
+}
+
+/// Builds what the plan asks for.
+fn finish(input: DdlInput<'_>, session: &mut SessionContext, plan: DdlPlan, first_id: u32) -> Result<PreparedDdl> {
+    let mut writes = WriteSet::new();
+    plan.write(&mut writes);
+    let mut builds = Vec::new();
+    let mut built = None;
+    let mut xid = (plan.next_id > first_id).then_some(u64::from(first_id));
+    if let Some(build) = &plan.build {
+        let id = BuildId(u64::from(first_id));
+        let is_there = input.storage.builds()?.contains(&id);
+        if is_there {
+            // Built before the crash that this replay follows.
+            builds.push(id);
+        } else {
+            let summary = build.run(id, input.snapshot, input.storage, session, &mut writes)?;
+            builds.extend(summary.build);
+            built = Some(summary);
+        }
+        xid = Some(id.0);
+    }
+    Ok(PreparedDdl { plan, writes, builds, xid, built })
+}
+
+/// What the server does for statements about accounts when they are replayed.
+pub trait AccountStatements {
+    /// The changes that a statement makes.
+    ///
+    /// # Errors
+    /// If it cannot be done on these accounts.
+    fn replay(
+        &self,
+        statement: &AccountStatement,
+        catalog: &Catalog,
+        session: &SessionContext,
+    ) -> Result<Vec<CatalogChange>>;
+}
+
+/// A statement of the log, prepared again.
+pub struct ReplayedDdl {
+    /// What it writes.
+    pub writes: WriteSet,
+    /// What was built and becomes visible with it.
+    pub builds: Vec<BuildId>,
+    /// What [`CatalogHandle::publish`] is to be given with its version.
+    pub changes: Vec<CatalogChange>,
+}
+
+/// Plans a statement of the log again, on the tables as they were at its place. What it built is there if it was built on this data
+/// directory; otherwise it is built now.
+///
+/// # Errors
+/// If it cannot be done: these are not the tables that it was logged on. 1235 for a statement that is no definition.
+pub fn replay_ddl(
+    catalog: &CatalogHandle,
+    storage: &Storage,
+    query: &QueryEvent<'_>,
+    timestamp_seconds: u32,
+    accounts: &dyn AccountStatements,
+) -> Result<ReplayedDdl> {
+    let mut session = session_of_event(query, timestamp_seconds);
+    let options = ParseOptions { sql_mode: session.settings.sql_mode, ..ParseOptions::default() };
+    let parsed = parse_first(&query.sql, &options)?;
+    match parsed.statement {
+        Statement::Ddl(statement) => {
+            let first_id = query.status_vars.iter().find_map(|var| match var {
+                StatusVar::Xid(id) => u32::try_from(*id).ok(),
+                _ => None,
+            });
+            let planning = catalog.plan();
+            let first_id = first_id.unwrap_or_else(|| planning.next_id());
+            let snapshot = storage.snapshot();
+            let input = DdlInput {
+                catalog,
+                storage,
+                snapshot: &snapshot,
+                default_engine: TableEngine::InnoDb,
+                select_columns: None,
+            };
+            let plan = plan_with(&input, &mut session, &statement, first_id)?;
+            planning.take_until(plan.next_id);
+            let prepared = finish(input, &mut session, plan, first_id)?;
+            Ok(ReplayedDdl {
+                writes: prepared.writes,
+                builds: prepared.builds,
+                changes: prepared.plan.changes,
+            })
+        }
+        Statement::Account(statement) => {
+            let changes = accounts.replay(&statement, &catalog.load(), &session)?;
+            let mut writes = WriteSet::new();
+            crate::catalog::write_changes(&changes, &mut writes);
+            Ok(ReplayedDdl { writes, builds: Vec::new(), changes })
+        }
+        _ => Err(Error::unsupported("this statement in the log")),
+    }
+}
+
+/// A session with the settings that a Query event carries.
+pub fn session_of_event(query: &QueryEvent<'_>, timestamp_seconds: u32) -> SessionContext {
+    let mut session = SessionContext::new(u64::from(query.connection_id), Services::default());
+    let settings = &mut session.settings;
+    for var in &query.status_vars {
+        match var {
+            StatusVar::SqlMode(bits) => settings.sql_mode = SqlMode::from_bits(*bits),
+            StatusVar::Charset { client, connection, server } => {
+                if let Some(collation) = Collation::from_id(*client) {
+                    settings.character_set_client = collation.charset();
+                }
+                if let Some(collation) = Collation::from_id(*connection) {
+                    settings.collation_connection = collation;
+                }
+                if let Some(collation) = Collation::from_id(*server) {
+                    settings.collation_server = collation;
+                }
+            }
+            StatusVar::CharsetDatabase(id) => {
+                if let Some(collation) = Collation::from_id(*id) {
+                    settings.collation_database = collation;
+                }
+            }
+            StatusVar::TimeZone(name) => {
+                let name = std::str::from_utf8(name).unwrap_or("SYSTEM");
+                if let Ok(zone) = TimeZone::parse(name) {
+                    settings.time_zone = zone;
+                }
+            }
+            StatusVar::Invoker { user, host } => {
+                session.current_user.user = String::from_utf8_lossy(user).into_owned();
+                session.current_user.host = String::from_utf8_lossy(host).into_owned();
+            }
+            _ => {}
+        }
+    }
+    settings.timestamp_override = Some(i64::from(timestamp_seconds) * 1_000_000);
+    if !query.database.is_empty() {
+        session.database = Some(String::from_utf8_lossy(query.database).into_owned());
+    }
+    session.begin_statement(crate::session::KeepDiagnostics::No);
+    session
+}

@@ -1,0 +1,41 @@
+//! `CREATE TABLE … SELECT`: columns from a query's result.
+
+use paceline_types::DataType;
+
+use crate::catalog::{ColumnDefault, ColumnDefinition};
+
+/// A result column of the query, as far as it makes a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelectedColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// The default of the table's column that it shows; [`ColumnDefault::None`] for an expression.
+    pub default: ColumnDefault,
+    /// That column's comment.
+    pub comment: String,
+}
+
+impl SelectedColumn {
+    /// The column that it makes.
+    pub(super) fn definition(&self) -> ColumnDefinition {
+        ColumnDefinition {
+            name: self.name.clone(),
+            data_type: self.data_type.clone(),
+            nullable: self.nullable,
+            default: match &self.default {
+                ColumnDefault::None if self.nullable => ColumnDefault::Null,
+                // An expression that is never NULL has its type's zero for a default.
+                other => other.clone(),
+            },
+            on_update: None,
+            auto_increment: false,
+            invisible: false,
+            comment: self.comment.clone(),
+            check: None,
+        }
+    }
+}

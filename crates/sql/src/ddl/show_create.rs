@@ -1,0 +1,273 @@
+//! SHOW CREATE TABLE and SHOW CREATE DATABASE, byte for byte as MariaDB 10.11 (`show_create_table`, `sql/sql_show.cc`).
+
+use std::fmt::Write;
+
+use paceline_types::{Charset, DataType, Value};
+
+use super::normal_form::{quote_identifier, quote_text};
+use crate::catalog::{
+    ColumnDefault, ColumnDefinition, DatabaseDefinition, IndexDefinition, IndexKind, TableDefinition,
+};
+use crate::session::SqlMode;
+
+/// The statement that makes the table. `auto_increment_next` is the next value, shown above 1.
+pub fn show_create_table(table: &TableDefinition, sql_mode: SqlMode, auto_increment_next: u64) -> String {
+    let mut out = "CREATE TABLE ".to_owned();
+    identifier(table.name(), sql_mode, &mut out);
+    out.push_str(" (\n");
+    for (n, column) in table.columns().iter().enumerate() {
+        if n > 0 {
+            out.push_str(",\n");
+        }
+        out.push_str("  ");
+        write_column(table, n, column, sql_mode, &mut out);
+    }
+    for index in table.indexes() {
+        out.push_str(",\n  ");
+        write_index(table, index, sql_mode, &mut out);
+    }
+    for check in table.checks() {
+        out.push_str(",\n  CONSTRAINT ");
+        identifier(&check.name, sql_mode, &mut out);
+        let _ = write!(out, " CHECK ({})", check.expression);
+    }
+    out.push_str("\n)");
+    if !sql_mode.contains(SqlMode::NO_TABLE_OPTIONS) {
+        write_options(table, auto_increment_next, &mut out);
+    }
+    out
+}
+
+/// The statement that makes the database.
+pub fn show_create_database(database: &DatabaseDefinition, if_not_exists: IfNotExists, sql_mode: SqlMode) -> String {
+    let mut out = "CREATE DATABASE ".to_owned();
+    if if_not_exists == IfNotExists::Shown {
+        out.push_str("/*!32312 IF NOT EXISTS*/ ");
+    }
+    identifier(&database.name, sql_mode, &mut out);
+    let charset = database.collation.charset().name();
+    let _ = write!(out, " /*!40100 DEFAULT CHARACTER SET {charset}");
+    let _ = write!(out, " COLLATE {} */", database.collation.name());
+    if !database.comment.is_empty() {
+        out.push_str(" COMMENT ");
+        quote_text(&database.comment, &mut out);
+    }
+    out
+}
+
+/// Whether SHOW CREATE DATABASE was asked with `IF NOT EXISTS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfNotExists {
+    /// It is part of the statement shown.
+    Shown,
+    /// It is not.
+    Omitted,
+}
+
+fn identifier(name: &str, sql_mode: SqlMode, out: &mut String) {
+    if sql_mode.contains(SqlMode::ANSI_QUOTES) {
+        out.push('"');
+        out.push_str(&name.replace('"', "\"\""));
+        out.push('"');
+    } else {
+        quote_identifier(name, out);
+    }
+}
+
+fn write_column(table: &TableDefinition, n: usize, column: &ColumnDefinition, sql_mode: SqlMode, out: &mut String) {
+    identifier(&column.name, sql_mode, out);
+    let _ = write!(out, " {}", column.data_type);
+    let has_charset = column.data_type.is_text()
+        || matches!(column.data_type, DataType::Enum { .. } | DataType::Set { .. });
+    let collation = column.data_type.collation();
+    if has_charset && !sql_mode.contains(SqlMode::NO_FIELD_OPTIONS) {
+        let differs = collation != table.collation;
+        // JSON always says what it is.
+        if differs || column.data_type == DataType::Json {
+            let _ = write!(out, " CHARACTER SET {}", collation.charset().name());
+        }
+        if collation.charset() != Charset::Binary && (differs || column.data_type == DataType::Json) {
+            let _ = write!(out, " COLLATE {}", collation.name());
+        }
+    }
+    if !column.nullable {
+        out.push_str(" NOT NULL");
+    } else if matches!(column.data_type, DataType::Timestamp { .. }) {
+        out.push_str(" NULL");
+    }
+    if column.invisible {
+        out.push_str(" INVISIBLE");
+    }
+    write_default(table, n, column, out);
+    match column.on_update {
+        Some(0) => out.push_str(" ON UPDATE current_timestamp()"),
+        Some(decimals) => {
+            let _ = write!(out, " ON UPDATE current_timestamp({decimals})");
+        }
+        None => {}
+    }
+    if column.auto_increment && !sql_mode.contains(SqlMode::NO_FIELD_OPTIONS) {
+        out.push_str(" AUTO_INCREMENT");
+    }
+    if !column.comment.is_empty() {
+        out.push_str(" COMMENT ");
+        quote_text(&column.comment, out);
+    }
+    if let Some(check) = &column.check {
+        let _ = write!(out, " CHECK ({check})");
+    }
+}
+
+fn write_default(table: &TableDefinition, n: usize, column: &ColumnDefinition, out: &mut String) {
+    if column.auto_increment {
+        return;
+    }
+    match &column.default {
+        ColumnDefault::None => {}
+        ColumnDefault::Null => out.push_str(" DEFAULT NULL"),
+        ColumnDefault::CurrentTimestamp(0) => out.push_str(" DEFAULT current_timestamp()"),
+        ColumnDefault::CurrentTimestamp(decimals) => {
+            let _ = write!(out, " DEFAULT current_timestamp({decimals})");
+        }
+        ColumnDefault::Expression(text) => {
+            let _ = write!(out, " DEFAULT {text}");
+        }
+        ColumnDefault::Literal(_) => {
+            out.push_str(" DEFAULT ");
+            let Some(value) = table.default_value(n) else { return };
+            write_literal(value, &column.data_type, out);
+        }
+    }
+}
+
+/// A column's default as SHOW CREATE TABLE writes it.
+pub fn write_literal(value: &Value, data_type: &DataType, out: &mut String) {
+    use paceline_types::{TimeZone, text};
+    match (value, data_type) {
+        (Value::Bit(bits), _) => {
+            let _ = write!(out, "b'{:b}'", bits.bits);
+        }
+        (Value::Bytes(bytes), DataType::Binary { length }) => {
+            let mut bytes = bytes.clone();
+            bytes.resize(usize::from(*length).max(bytes.len()), 0);
+            write_bytes(&bytes, out);
+        }
+        (Value::Bytes(bytes), _) => write_bytes(bytes, out),
+        (value, data_type) if data_type.is_numeric() => {
+            let mut shown = Vec::new();
+            text::append_column_value(&value.as_ref(), data_type, &TimeZone::UTC, &mut shown);
+            out.push_str(&String::from_utf8_lossy(&shown));
+        }
+        (value, data_type) => {
+            let mut shown = Vec::new();
+            text::append_column_value(&value.as_ref(), data_type, &TimeZone::UTC, &mut shown);
+            quote_text(&String::from_utf8_lossy(&shown), out);
+        }
+    }
+}
+
+fn write_bytes(bytes: &[u8], out: &mut String) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => quote_text(text, out),
+        Err(_) => {
+            out.push_str("0x");
+            for byte in bytes {
+                let _ = write!(out, "{byte:02x}");
+            }
+        }
+    }
+}
+
+fn write_index(table: &TableDefinition, index: &IndexDefinition, sql_mode: SqlMode, out: &mut String) {
+    match index.kind {
+        IndexKind::Primary => out.push_str("PRIMARY KEY"),
+        IndexKind::Unique => {
+            out.push_str("UNIQUE KEY ");
+            identifier(&index.name, sql_mode, out);
+        }
+        IndexKind::Plain => {
+            out.push_str("KEY ");
+            identifier(&index.name, sql_mode, out);
+        }
+    }
+    out.push_str(" (");
+    for (n, part) in index.parts.iter().enumerate() {
+        if n > 0 {
+            out.push(',');
+        }
+        identifier(&table.columns()[part.column].name, sql_mode, out);
+        if let Some(length) = part.prefix_length {
+            let _ = write!(out, "({length})");
+        }
+        if part.descending {
+            out.push_str(" DESC");
+        }
+    }
+    out.push(')');
+    if sql_mode.contains(SqlMode::NO_KEY_OPTIONS) {
+        return;
+    }
+    if let Some(algorithm) = &index.algorithm {
+        let _ = write!(out, " USING {algorithm}");
+    }
+    if !index.comment.is_empty() {
+        out.push_str(" COMMENT ");
+        quote_text(&index.comment, out);
+    }
+    if index.ignored {
+        out.push_str(" IGNORED");
+    }
+}
+
+fn write_options(table: &TableDefinition, auto_increment_next: u64, out: &mut String) {
+    let _ = write!(out, " ENGINE={}", table.engine.name());
+    if auto_increment_next > 1 {
+        let _ = write!(out, " AUTO_INCREMENT={auto_increment_next}");
+    }
+    let collation = table.collation;
+    let _ = write!(out, " DEFAULT CHARSET={}", collation.charset().name());
+    if collation.charset() != Charset::Binary {
+        let _ = write!(out, " COLLATE={}", collation.name());
+    }
+    const BEFORE_FORMAT: &[&str] = &[
+        "MIN_ROWS",
+        "MAX_ROWS",
+        "AVG_ROW_LENGTH",
+        "PACK_KEYS",
+        "STATS_PERSISTENT",
+        "STATS_AUTO_RECALC",
+        "STATS_SAMPLE_PAGES",
+        "CHECKSUM",
+        "PAGE_CHECKSUM",
+        "DELAY_KEY_WRITE",
+    ];
+    let option = |name: &str| {
+        let found = table.options.iter().rev().find(|(known, _)| known == name)?;
+        (found.1 != "0" || name.starts_with("STATS_") || name == "PACK_KEYS")
+            .then_some(&found.1)
+            .filter(|value| *value != "DEFAULT")
+    };
+    for name in BEFORE_FORMAT {
+        if let Some(value) = option(name) {
+            let _ = write!(out, " {name}={value}");
+        }
+    }
+    if let Some(format) = &table.row_format {
+        let _ = write!(out, " ROW_FORMAT={format}");
+    }
+    for name in ["TRANSACTIONAL", "KEY_BLOCK_SIZE"] {
+        if let Some(value) = option(name) {
+            let _ = write!(out, " {name}={value}");
+        }
+    }
+    if !table.comment.is_empty() {
+        out.push_str(" COMMENT=");
+        quote_text(&table.comment, out);
+    }
+    // Options of the engine stand behind all others.
+    for name in ["PAGE_COMPRESSED", "PAGE_COMPRESSION_LEVEL"] {
+        if let Some(value) = option(name) {
+            let _ = write!(out, " `{name}`={value}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Tables as wholes: DROP, TRUNCATE, RENAME.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use paceline_types::error_code::*;
+
+use super::normal_form::quote_identifier;
+use super::plan::{LoggedStatement, Planner};
+use crate::catalog::{CatalogChange, TableDefinition};
+use crate::error::{Error, Result};
+use crate::parse::TableName;
+
+impl Planner<'_> {
+    /// Drops a table with its data.
+    pub(super) fn drop_table(&mut self, table: &Arc<TableDefinition>) -> Result<()> {
+        self.refuse_system(table)?;
+        self.plan.dropped.extend(table.schema().index_ids());
+        self.change(CatalogChange::DropTable {
+            database: table.database().to_owned(),
+            name: table.name().to_owned(),
+        })
+    }
+
+    pub(super) fn drop_tables(&mut self, temporary: bool, if_exists: bool, tables: &[TableName]) -> Result<()> {
+        let mut missing = Vec::new();
+        let mut dropped = Vec::new();
+        for (n, name) in tables.iter().enumerate() {
+            let (database, table) = self.qualified(name)?;
+            self.refuse_virtual(&database)?;
+            let same = |other: &TableName| self.qualified(other).is_ok_and(|other| other == (database.clone(), table.clone()));
+            if tables[..n].iter().any(same) {
+                return Err(Error::new(ER_NONUNIQ_TABLE, &[&table]));
+            }
+        }
+        for name in tables {
+            let (database, table) = self.qualified(name)?;
+            // There are no temporary tables to drop.
+            match self.catalog.table(&database, &table).cloned().filter(|_| !temporary) {
+                Some(definition) => {
+                    self.drop_table(&definition)?;
+                    dropped.push((database, table));
+                }
+                None if if_exists => {
+                    let name = format!("{database}.{table}");
+                    let message = ER_BAD_TABLE_ERROR.message(&[&name]);
+                    self.session.diagnostics.note(ER_BAD_TABLE_ERROR, message);
+                }
+                None => missing.push(format!("{database}.{table}")),
+            }
+        }
+        if !missing.is_empty() {
+            // What is there goes all the same; the log says so without the names that would fail.
+            self.plan.failure = Some(Error::new(ER_BAD_TABLE_ERROR, &[&missing.join(",")]));
+            self.plan.logged = if dropped.is_empty() {
+                LoggedStatement::Nothing
+            } else {
+                LoggedStatement::Rewritten(drop_text(&dropped))
+            };
+        }
+        Ok(())
+    }
+
+    pub(super) fn truncate_table(&mut self, name: &TableName) -> Result<()> {
+        let table = self.table(name)?;
+        self.plan.dropped.extend(table.schema().index_ids());
+        let mut description = table.description().clone();
+        description.auto_increment_start = 1;
+        let (database, name) = (description.database.clone(), description.name.clone());
+        // The definition gets a new version: older snapshots must not find the table empty, and older rows are not for it.
+        self.change(CatalogChange::PutTable(Box::new(description)))?;
+        self.change(CatalogChange::ForgetAutoIncrement { database, name })
+    }
+
+    pub(super) fn rename_tables(&mut self, if_exists: bool, renames: &[(TableName, TableName)]) -> Result<()> {
+        for (from, to) in renames {
+            let (database, name) = self.qualified(to)?;
+            let source = self.qualified(from)?;
+            if self.catalog.table(&source.0, &source.1).is_none() && if_exists {
+                let error = Error::new(ER_NO_SUCH_TABLE, &[&source.0, &source.1]);
+                self.session.diagnostics.note(error.code(), error.message());
+                continue;
+            }
+            let table = self.table(from)?;
+            check_table_name(&name)?;
+            self.rename_table(&table, &database, &name)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a table another name.
+    pub(super) fn rename_table(&mut self, table: &TableDefinition, database: &str, name: &str) -> Result<()> {
+        self.database(database)?;
+        if self.catalog.table(database, name).is_some() {
+            return Err(Error::new(ER_TABLE_EXISTS_ERROR, &[&name]));
+        }
+        let mut description = table.description().clone();
+        description.database = database.to_owned();
+        description.name = name.to_owned();
+        // The new name first: the counter is found by the table's number.
+        self.change(CatalogChange::PutTable(Box::new(description)))?;
+        self.change(CatalogChange::DropTable {
+            database: table.database().to_owned(),
+            name: table.name().to_owned(),
+        })
+    }
+
+    /// DROP VIEW and its like, of which there are none.
+    pub(super) fn drop_other(&mut self, kind: &str, if_exists: bool, names: &[TableName]) -> Result<()> {
+        self.plan.logged = LoggedStatement::Nothing;
+        for name in names {
+            let shown = match (kind, &name.database) {
+                ("SERVER", _) => name.name.clone(),
+                (_, Some(_)) => name.to_string(),
+                (_, None) => match self.qualified(name) {
+                    Ok((database, name)) => format!("{database}.{name}"),
+                    Err(error) => return Err(error),
+                },
+            };
+            let (database, table) = self.qualified(name).unwrap_or_default();
+            if matches!(kind, "VIEW" | "SEQUENCE") && self.catalog.table(&database, &table).is_some() {
+                let error = Error::new(ER_WRONG_OBJECT, &[&database, &table, &kind]);
+                return Err(error);
+            }
+            let error = match kind {
+                "VIEW" => Error::new(ER_UNKNOWN_VIEW, &[&shown]),
+                "SEQUENCE" => Error::new(ER_UNKNOWN_SEQUENCES, &[&shown]),
+                "TRIGGER" => Error::new(ER_TRG_DOES_NOT_EXIST, &[]),
+                "EVENT" => Error::new(ER_EVENT_DOES_NOT_EXIST, &[&table]),
+                "SERVER" => Error::new(ER_FOREIGN_SERVER_DOESNT_EXIST, &[&shown]),
+                _ => Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &shown]),
+            };
+            self.note_or_fail(if_exists.into(), error)?;
+        }
+        Ok(())
+    }
+}
+
+fn drop_text(tables: &[(String, String)]) -> String {
+    let mut text = "DROP TABLE IF EXISTS ".to_owned();
+    for (n, (database, table)) in tables.iter().enumerate() {
+        if n > 0 {
+            text.push(',');
+        }
+        quote_identifier(database, &mut text);
+        text.push('.');
+        quote_identifier(table, &mut text);
+    }
+    let _ = write!(text, " /* generated by server */");
+    text
+}
+
+/// # Errors
+/// 1103.
+pub(super) fn check_table_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
+        return Err(Error::new(ER_WRONG_TABLE_NAME, &[&name]));
+    }
+    Ok(())
+}
