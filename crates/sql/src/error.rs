@@ -99,7 +99,9 @@ impl From<paceline_txn::Error> for Error {
         use paceline_txn::Error as Transaction;
         let code = error.error_code();
         match &error {
-            Transaction::Interrupted(_) | Transaction::RolledBack | Transaction::ReadOnlyTransaction => Self::new(code, &[]),
+            Transaction::Interrupted(_) | Transaction::RolledBack | Transaction::ReadOnlyTransaction => {
+                Self::new(code, &[])
+            }
             _ => Self::with_message(code, error.to_string()),
         }
     }

@@ -23,8 +23,8 @@ use super::normal_form::normal_form;
 use super::plan::Planner;
 use super::table::check_table_name;
 use crate::catalog::{
-    CatalogChange, CheckConstraint, ColumnDefault, ColumnDefinition, IndexKind, TableDefinition, TableDescription,
-    schema_of, same_name,
+    CatalogChange, CheckConstraint, ColumnDefault, ColumnDefinition, IndexKind, TableDefinition,
+    TableDescription, same_name, schema_of,
 };
 use crate::error::{Error, Result};
 use crate::parse::definition::{
@@ -99,10 +99,15 @@ impl Planner<'_> {
             }
             // CREATE OR REPLACE INDEX drops the old one.
             if alter.origin == AlterOrigin::CreateOrReplaceIndex
-                && let AlterAction::AddConstraint(TableConstraint::Index(IndexSpec { name: Some(name), .. })) = action
+                && let AlterAction::AddConstraint(TableConstraint::Index(IndexSpec {
+                    name: Some(name), ..
+                })) = action
                 && old.index(name).is_some()
             {
-                actions.push(AlterAction::DropIndex { if_exists: true, name: name.clone() });
+                actions.push(AlterAction::DropIndex {
+                    if_exists: true,
+                    name: name.clone(),
+                });
             }
             actions.push(action.clone());
         }
@@ -114,18 +119,27 @@ impl Planner<'_> {
             match action {
                 AlterAction::Options(options) => self.apply_options(alteration, options)?,
                 AlterAction::ConvertCharset { charset, collation } => {
-                    let default = self.database(&alteration.description.database)?.definition().collation;
+                    let default = self
+                        .database(&alteration.description.database)?
+                        .definition()
+                        .collation;
                     let collation = resolve_collation(Some(charset), collation.as_deref(), default)?;
                     alteration.description.collation = collation.unwrap_or(default);
                 }
                 AlterAction::RenameTable(to) => {
-                    let database = to.database.clone().unwrap_or_else(|| alteration.description.database.clone());
+                    let database = to
+                        .database
+                        .clone()
+                        .unwrap_or_else(|| alteration.description.database.clone());
                     check_table_name(&to.name)?;
                     alteration.rename = Some((database, to.name.clone()));
                 }
                 AlterAction::Force => alteration.force_rebuild = true,
                 AlterAction::Algorithm(word) => {
-                    if !matches!(word.as_str(), "DEFAULT" | "COPY" | "INPLACE" | "NOCOPY" | "INSTANT") {
+                    if !matches!(
+                        word.as_str(),
+                        "DEFAULT" | "COPY" | "INPLACE" | "NOCOPY" | "INSTANT"
+                    ) {
                         return Err(Error::new(ER_UNKNOWN_ALTER_ALGORITHM, &[word]));
                     }
                     alteration.algorithm = Some(word.clone());
@@ -149,7 +163,10 @@ impl Planner<'_> {
             // ENGINE=InnoDB on an InnoDB table rebuilds it, as it does in MariaDB.
             alteration.force_rebuild = true;
         }
-        let default = self.database(&alteration.description.database)?.definition().collation;
+        let default = self
+            .database(&alteration.description.database)?
+            .definition()
+            .collation;
         if let Some(collation) =
             resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?
         {
@@ -175,10 +192,15 @@ impl Planner<'_> {
     fn alter_columns(&mut self, alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
         let old = alteration.old.clone();
         let collation = alteration.description.collation;
-        let convert = actions.iter().any(|action| matches!(action, AlterAction::ConvertCharset { .. }));
+        let convert = actions
+            .iter()
+            .any(|action| matches!(action, AlterAction::ConvertCharset { .. }));
         for (number, column) in old.columns().iter().enumerate() {
             let named = |name: &str| same_name(name, &column.name);
-            if actions.iter().any(|action| matches!(action, AlterAction::DropColumn { name, .. } if named(name))) {
+            if actions
+                .iter()
+                .any(|action| matches!(action, AlterAction::DropColumn { name, .. } if named(name)))
+            {
                 continue;
             }
             let changes: Vec<_> = actions
@@ -187,9 +209,12 @@ impl Planner<'_> {
                     AlterAction::ModifyColumn { column, position, .. } if named(&column.name) => {
                         Some((column, position))
                     }
-                    AlterAction::ChangeColumn { old_name, column, position, .. } if named(old_name) => {
-                        Some((column, position))
-                    }
+                    AlterAction::ChangeColumn {
+                        old_name,
+                        column,
+                        position,
+                        ..
+                    } if named(old_name) => Some((column, position)),
                     _ => None,
                 })
                 .collect();
@@ -200,18 +225,30 @@ impl Planner<'_> {
                         convert_column(&mut column, collation);
                     }
                     self.alter_column(&mut column, actions)?;
-                    Draft { column, source: Some(number), explicitly_nullable: false }
+                    Draft {
+                        column,
+                        source: Some(number),
+                        explicitly_nullable: false,
+                    }
                 }
                 [(spec, position), ..] => {
                     let column = resolve_column(spec, collation, self.session)?;
                     if spec.primary_key {
-                        alteration.drafts.push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
+                        alteration
+                            .drafts
+                            .push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
                     }
                     if spec.unique {
-                        alteration.drafts.push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
+                        alteration
+                            .drafts
+                            .push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
                     }
                     let explicitly_nullable = spec.nullable == Some(true);
-                    let draft = Draft { column, source: Some(number), explicitly_nullable };
+                    let draft = Draft {
+                        column,
+                        source: Some(number),
+                        explicitly_nullable,
+                    };
                     if **position != ColumnPosition::Unspecified {
                         alteration.placed.push((draft, (*position).clone()));
                         continue;
@@ -230,7 +267,11 @@ impl Planner<'_> {
         let old_name = column.name.clone();
         for action in actions {
             match action {
-                AlterAction::SetDefault { column: name, default, .. } if same_name(name, &old_name) => {
+                AlterAction::SetDefault {
+                    column: name,
+                    default,
+                    ..
+                } if same_name(name, &old_name) => {
                     column.default = match default {
                         None => ColumnDefault::None,
                         Some(_) if column.auto_increment => {
@@ -239,7 +280,11 @@ impl Planner<'_> {
                         some => resolve_default(column, some.as_ref(), self.session)?,
                     };
                 }
-                AlterAction::RenameColumn { old_name: name, new_name, .. } if same_name(name, &old_name) => {
+                AlterAction::RenameColumn {
+                    old_name: name,
+                    new_name,
+                    ..
+                } if same_name(name, &old_name) => {
                     if new_name.is_empty() || new_name.ends_with(' ') {
                         return Err(Error::new(ER_WRONG_COLUMN_NAME, &[new_name]));
                     }
@@ -253,15 +298,30 @@ impl Planner<'_> {
 
     fn add_columns(&mut self, alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
         for action in actions {
-            let AlterAction::AddColumn { column: spec, position, .. } = action else { continue };
+            let AlterAction::AddColumn {
+                column: spec,
+                position,
+                ..
+            } = action
+            else {
+                continue;
+            };
             let column = resolve_column(spec, alteration.description.collation, self.session)?;
             if spec.primary_key {
-                alteration.drafts.push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
+                alteration
+                    .drafts
+                    .push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
             }
             if spec.unique {
-                alteration.drafts.push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
+                alteration
+                    .drafts
+                    .push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
             }
-            let draft = Draft { column, source: None, explicitly_nullable: spec.nullable == Some(true) };
+            let draft = Draft {
+                column,
+                source: None,
+                explicitly_nullable: spec.nullable == Some(true),
+            };
             alteration.placed.push((draft, position.clone()));
         }
         Ok(())
@@ -273,7 +333,10 @@ impl Planner<'_> {
                 ColumnPosition::Unspecified => alteration.columns.len(),
                 ColumnPosition::First => 0,
                 ColumnPosition::After(name) => {
-                    let found = alteration.columns.iter().position(|other| same_name(&other.column.name, &name));
+                    let found = alteration
+                        .columns
+                        .iter()
+                        .position(|other| same_name(&other.column.name, &name));
                     let table = &alteration.old.name();
                     found.ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&name, table]))? + 1
                 }
@@ -303,7 +366,9 @@ impl Planner<'_> {
             let mut draft = DraftIndex::of_existing(index, old.columns());
             for action in actions {
                 match action {
-                    AlterAction::RenameIndex { old_name, new_name, .. } if same_name(old_name, &index.name) => {
+                    AlterAction::RenameIndex {
+                        old_name, new_name, ..
+                    } if same_name(old_name, &index.name) => {
                         if new_name.eq_ignore_ascii_case(PRIMARY) || new_name.is_empty() {
                             return Err(Error::new(ER_WRONG_NAME_FOR_INDEX, &[new_name]));
                         }
@@ -320,16 +385,26 @@ impl Planner<'_> {
             }
             draft.parts.clear();
             for part in &index.parts {
-                let Some(column) = alteration.columns.iter().find(|draft| draft.source == Some(part.column)) else {
+                let Some(column) = alteration
+                    .columns
+                    .iter()
+                    .find(|draft| draft.source == Some(part.column))
+                else {
                     continue;
                 };
                 // A prefix that is no prefix of the new column any more.
                 let length = part.prefix_length.map(u64::from).filter(|length| {
                     let column = &column.column;
                     let is_string = column.data_type.is_text() || column.data_type.is_binary_string();
-                    is_string && column.data_type.max_characters().is_some_and(|longest| *length < longest)
+                    is_string
+                        && column
+                            .data_type
+                            .max_characters()
+                            .is_some_and(|longest| *length < longest)
                 });
-                draft.parts.push((column.column.name.clone(), length, part.descending));
+                draft
+                    .parts
+                    .push((column.column.name.clone(), length, part.descending));
             }
             let lost = draft.parts.len() < index.parts.len();
             if draft.parts.is_empty() {
@@ -339,9 +414,17 @@ impl Planner<'_> {
                 let gone = index
                     .parts
                     .iter()
-                    .find(|part| !alteration.columns.iter().any(|draft| draft.source == Some(part.column)))
+                    .find(|part| {
+                        !alteration
+                            .columns
+                            .iter()
+                            .any(|draft| draft.source == Some(part.column))
+                    })
                     .expect("a column of the index is gone");
-                return Err(Error::new(ER_KEY_COLUMN_DOES_NOT_EXIST, &[&old.columns()[gone.column].name]));
+                return Err(Error::new(
+                    ER_KEY_COLUMN_DOES_NOT_EXIST,
+                    &[&old.columns()[gone.column].name],
+                ));
             }
             if lost {
                 // Other keys than before: it is built again.
@@ -361,7 +444,15 @@ impl Planner<'_> {
 
     /// Chooses the way, and plans it.
     fn finish_alter(&mut self, alteration: Alteration) -> Result<()> {
-        let Alteration { old, mut description, columns, drafts, checks, rename, .. } = alteration;
+        let Alteration {
+            old,
+            mut description,
+            columns,
+            drafts,
+            checks,
+            rename,
+            ..
+        } = alteration;
         let sources: Vec<Option<usize>> = columns.iter().map(|draft| draft.source).collect();
         let explicitly_nullable: Vec<bool> = columns.iter().map(|draft| draft.explicitly_nullable).collect();
         description.columns = columns.into_iter().map(|draft| draft.column).collect();
@@ -382,7 +473,10 @@ impl Planner<'_> {
             && matches!(word.as_str(), "INSTANT" | "NOCOPY")
         {
             let what = format!("ALGORITHM={word}");
-            return Err(Error::new(ER_ALTER_OPERATION_NOT_SUPPORTED, &[&what, &"ALGORITHM=COPY"]));
+            return Err(Error::new(
+                ER_ALTER_OPERATION_NOT_SUPPORTED,
+                &[&what, &"ALGORITHM=COPY"],
+            ));
         }
         if rows_stay {
             self.change_indexes(&old, &description, new_checks);
@@ -420,14 +514,20 @@ impl Planner<'_> {
     }
 
     /// Rows stay: only indexes come and go.
-    fn change_indexes(&mut self, old: &Arc<TableDefinition>, description: &TableDescription, new_checks: bool) {
+    fn change_indexes(
+        &mut self,
+        old: &Arc<TableDefinition>,
+        description: &TableDescription,
+        new_checks: bool,
+    ) {
         let is_kept = |id: u32| description.indexes.iter().any(|index| index.id == id);
         for index in old.indexes().iter().filter(|index| !is_kept(index.id)) {
             self.plan.dropped.push(IndexId::new(index.id));
         }
         let known = |id: u32| old.indexes().iter().any(|index| index.id == id);
-        let new: Vec<usize> =
-            (0..description.indexes.len()).filter(|&place| !known(description.indexes[place].id)).collect();
+        let new: Vec<usize> = (0..description.indexes.len())
+            .filter(|&place| !known(description.indexes[place].id))
+            .collect();
         if !new.is_empty() || new_checks {
             self.plan.build = Some(TableBuild {
                 source: old.clone(),
@@ -480,19 +580,31 @@ enum Void {
 }
 
 fn void_action(action: &AlterAction, origin: AlterOrigin, old: &TableDefinition) -> Option<Void> {
-    let by = |if_exists: bool, error: Error| Some(if if_exists { Void::Note(error) } else { Void::Fail(error) });
+    let by = |if_exists: bool, error: Error| {
+        Some(if if_exists {
+            Void::Note(error)
+        } else {
+            Void::Fail(error)
+        })
+    };
     let unknown_column = |name: &str| Error::new(ER_BAD_FIELD_ERROR, &[&name, &old.name()]);
     let cannot_drop = |kind: &str, name: &str| Error::new(ER_CANT_DROP_FIELD_OR_KEY, &[&kind, &name]);
     let unknown_key = |name: &str| Error::new(ER_KEY_DOES_NOT_EXISTS, &[&name, &old.name()]);
     match action {
-        AlterAction::AddColumn { if_not_exists: true, column, .. } if old.column(&column.name).is_some() => {
-            by(true, Error::new(ER_DUP_FIELDNAME, &[&column.name]))
-        }
+        AlterAction::AddColumn {
+            if_not_exists: true,
+            column,
+            ..
+        } if old.column(&column.name).is_some() => by(true, Error::new(ER_DUP_FIELDNAME, &[&column.name])),
         AlterAction::AddConstraint(TableConstraint::Index(index))
             if index.if_not_exists && origin != AlterOrigin::CreateOrReplaceIndex =>
         {
-            let name = index.name.as_deref().or(index.parts.first().map(|part| part.column.as_str()))?;
-            old.index(name).and_then(|_| by(true, Error::new(ER_DUP_KEYNAME, &[&name])))
+            let name = index
+                .name
+                .as_deref()
+                .or(index.parts.first().map(|part| part.column.as_str()))?;
+            old.index(name)
+                .and_then(|_| by(true, Error::new(ER_DUP_KEYNAME, &[&name])))
         }
         AlterAction::DropColumn { if_exists, name } if old.column(name).is_none() => {
             by(*if_exists, cannot_drop("COLUMN", name))
@@ -506,23 +618,30 @@ fn void_action(action: &AlterAction, origin: AlterOrigin, old: &TableDefinition)
         AlterAction::DropForeignKey { if_exists, name } => by(*if_exists, cannot_drop("FOREIGN KEY", name)),
         AlterAction::DropConstraint { if_exists, name } => {
             let known = old.checks().iter().any(|check| same_name(&check.name, name))
-                || old.index(name).is_some_and(|index| old.indexes()[index].kind.is_unique());
-            if known { None } else { by(*if_exists, cannot_drop("CONSTRAINT", name)) }
+                || old
+                    .index(name)
+                    .is_some_and(|index| old.indexes()[index].kind.is_unique());
+            if known {
+                None
+            } else {
+                by(*if_exists, cannot_drop("CONSTRAINT", name))
+            }
         }
-        AlterAction::ModifyColumn { if_exists, column, .. } if old.column(&column.name).is_none() => {
-            by(*if_exists, unknown_column(&column.name))
+        AlterAction::ModifyColumn {
+            if_exists, column, ..
+        } if old.column(&column.name).is_none() => by(*if_exists, unknown_column(&column.name)),
+        AlterAction::ChangeColumn {
+            if_exists, old_name, ..
         }
-        AlterAction::ChangeColumn { if_exists, old_name, .. } | AlterAction::RenameColumn { if_exists, old_name, .. }
-            if old.column(old_name).is_none() =>
-        {
-            by(*if_exists, unknown_column(old_name))
-        }
-        AlterAction::SetDefault { if_exists, column, .. } if old.column(column).is_none() => {
-            by(*if_exists, unknown_column(column))
-        }
-        AlterAction::RenameIndex { if_exists, old_name, .. } if old.index(old_name).is_none() => {
-            by(*if_exists, unknown_key(old_name))
-        }
+        | AlterAction::RenameColumn {
+            if_exists, old_name, ..
+        } if old.column(old_name).is_none() => by(*if_exists, unknown_column(old_name)),
+        AlterAction::SetDefault {
+            if_exists, column, ..
+        } if old.column(column).is_none() => by(*if_exists, unknown_column(column)),
+        AlterAction::RenameIndex {
+            if_exists, old_name, ..
+        } if old.index(old_name).is_none() => by(*if_exists, unknown_key(old_name)),
         AlterAction::AlterIndex { if_exists, name, .. } if old.index(name).is_none() => {
             by(*if_exists, unknown_key(name))
         }
@@ -575,7 +694,11 @@ fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<
 }
 
 /// A column's new name in the expressions that are kept as text.
-fn rename_in_expressions(old: &TableDefinition, description: &mut TableDescription, sources: &[Option<usize>]) {
+fn rename_in_expressions(
+    old: &TableDefinition,
+    description: &mut TableDescription,
+    sources: &[Option<usize>],
+) {
     let renames: Vec<(String, String)> = sources
         .iter()
         .enumerate()
@@ -598,7 +721,10 @@ fn rename_in_expressions(old: &TableDefinition, description: &mut TableDescripti
             rename(text);
         }
     }
-    description.checks.iter_mut().for_each(|check| rename(&mut check.expression));
+    description
+        .checks
+        .iter_mut()
+        .for_each(|check| rename(&mut check.expression));
 }
 
 fn quoted(name: &str) -> String {
@@ -615,14 +741,39 @@ fn stored_alike(old: &ColumnDefinition, new: &ColumnDefinition) -> bool {
     match (&old.data_type, &new.data_type) {
         (a, b) if a == b => true,
         (DataType::Integer(a), DataType::Integer(b)) => (a.width, a.sign) == (b.width, b.sign),
-        (DataType::VarChar { length: a, collation: c }, DataType::VarChar { length: b, collation: d }) => {
-            a <= b && c == d && same_length_bytes(&old.data_type, &new.data_type)
-        }
+        (
+            DataType::VarChar {
+                length: a,
+                collation: c,
+            },
+            DataType::VarChar {
+                length: b,
+                collation: d,
+            },
+        ) => a <= b && c == d && same_length_bytes(&old.data_type, &new.data_type),
         (DataType::VarBinary { length: a }, DataType::VarBinary { length: b }) => {
             a <= b && same_length_bytes(&old.data_type, &new.data_type)
         }
-        (DataType::Enum { labels: a, collation: c }, DataType::Enum { labels: b, collation: d })
-        | (DataType::Set { labels: a, collation: c }, DataType::Set { labels: b, collation: d }) => {
+        (
+            DataType::Enum {
+                labels: a,
+                collation: c,
+            },
+            DataType::Enum {
+                labels: b,
+                collation: d,
+            },
+        )
+        | (
+            DataType::Set {
+                labels: a,
+                collation: c,
+            },
+            DataType::Set {
+                labels: b,
+                collation: d,
+            },
+        ) => {
             c == d
                 && a.len() <= b.len()
                 && a.iter().zip(b.iter()).all(|(a, b)| a == b)
@@ -647,8 +798,12 @@ fn clustered_stays(old: &TableDefinition, description: &TableDescription) -> Res
 fn checks_are_new(old: &TableDefinition, description: &TableDescription) -> bool {
     let of = |columns: &[ColumnDefinition], checks: &[CheckConstraint]| -> Vec<String> {
         let columns = columns.iter().filter_map(|column| column.check.clone());
-        columns.chain(checks.iter().map(|check| check.expression.clone())).collect()
+        columns
+            .chain(checks.iter().map(|check| check.expression.clone()))
+            .collect()
     };
     let before = of(old.columns(), old.checks());
-    of(&description.columns, &description.checks).iter().any(|check| !before.contains(check))
+    of(&description.columns, &description.checks)
+        .iter()
+        .any(|check| !before.contains(check))
 }

@@ -12,15 +12,17 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use paceline_storage::{
-    BuildId, Clustered, Direction, EntryKind, IndexBuilder, IndexId, InputOrder, RowId, Storage, StorageSnapshot,
-    TableSchema, VERSION_LENGTH, WriteSet, value_payload,
+    BuildId, Clustered, Direction, EntryKind, IndexBuilder, IndexId, InputOrder, RowId, Storage,
+    StorageSnapshot, TableSchema, VERSION_LENGTH, WriteSet, value_payload,
 };
 use paceline_types::convert::{self, ConvertContext, Severity};
 use paceline_types::error_code::*;
 use paceline_types::{DataType, DateTime, TimeZone, Timestamp, Value, text};
 
 use super::row_expression::RowExpressions;
-use crate::catalog::{ColumnDefault, ColumnDefinition, TableDefinition, TableDescription, TableEngine, schema_of};
+use crate::catalog::{
+    ColumnDefault, ColumnDefinition, TableDefinition, TableDescription, TableEngine, schema_of,
+};
 use crate::error::{Error, Result};
 use crate::session::SessionContext;
 
@@ -96,7 +98,11 @@ impl TableBuild {
                 Some(sink) => sink,
                 None => {
                     // An empty table needs no build.
-                    let files = if in_memory { None } else { Some(storage.begin_build(id)?) };
+                    let files = if in_memory {
+                        None
+                    } else {
+                        Some(storage.begin_build(id)?)
+                    };
                     let made = Sink::new(self, &schema, files.as_ref());
                     build = files;
                     sink.insert(made)
@@ -112,7 +118,11 @@ impl TableBuild {
             return Err(self.explain(error, &schema, snapshot, session));
         }
         let build = build.map(|build| build.finish()).transpose()?;
-        Ok(BuildSummary { build, rows: count, copied })
+        Ok(BuildSummary {
+            build,
+            rows: count,
+            copied,
+        })
     }
 
     /// Finds the words for a duplicate key: the files know only its bytes.
@@ -123,8 +133,14 @@ impl TableBuild {
         snapshot: &StorageSnapshot,
         session: &mut SessionContext,
     ) -> Error {
-        let paceline_storage::Error::DuplicateKey { key } = &error else { return error.into() };
-        let Some(index) = schema.indexes().iter().position(|index| IndexId::of_key(key) == Some(index.id)) else {
+        let paceline_storage::Error::DuplicateKey { key } = &error else {
+            return error.into();
+        };
+        let Some(index) = schema
+            .indexes()
+            .iter()
+            .position(|index| IndexId::of_key(key) == Some(index.id))
+        else {
             return error.into();
         };
         let mut find = || -> Result<Option<String>> {
@@ -167,8 +183,7 @@ impl TableBuild {
 
 /// 1062.
 fn duplicate_entry(entry: &str, index: &str) -> Error {
-    Error::new(ER_DUP_ENTRY_WITH_KEY_NAME, &[&entry, &index])
-        .with_code(ER_DUP_ENTRY)
+    Error::new(ER_DUP_ENTRY_WITH_KEY_NAME, &[&entry, &index]).with_code(ER_DUP_ENTRY)
 }
 
 /// A row on its way.
@@ -210,8 +225,12 @@ impl<'a> Rows<'a> {
         if !self.cursor.advance()? {
             return Ok(None);
         }
-        let Some((key, value)) = self.cursor.entry() else { return Ok(None) };
-        let version = *value.first_chunk().expect("every stored value begins with its version");
+        let Some((key, value)) = self.cursor.entry() else {
+            return Ok(None);
+        };
+        let version = *value
+            .first_chunk()
+            .expect("every stored value begins with its version");
         let (key, image) = (key.to_vec(), value_payload(value).to_vec());
         let ordinal = self.ordinal;
         self.ordinal += 1;
@@ -230,9 +249,13 @@ impl<'a> Rows<'a> {
                     let column = &self.build.target.columns[n];
                     converted.push(match source {
                         ColumnSource::Copy(place) => values[*place].clone(),
-                        ColumnSource::Convert(place) => {
-                            assign(values[*place].clone(), &self.build.target, column, ordinal + 1, session)?
-                        }
+                        ColumnSource::Convert(place) => assign(
+                            values[*place].clone(),
+                            &self.build.target,
+                            column,
+                            ordinal + 1,
+                            session,
+                        )?,
                         ColumnSource::Default if column.auto_increment => {
                             self.next_auto_increment += 1;
                             Value::UInt(self.next_auto_increment - 1)
@@ -256,7 +279,12 @@ impl<'a> Rows<'a> {
                 image
             }
         };
-        Ok(Some(BuiltRow { image, key, version, ordinal }))
+        Ok(Some(BuiltRow {
+            image,
+            key,
+            version,
+            ordinal,
+        }))
     }
 }
 
@@ -273,16 +301,20 @@ fn assign(
         if column.nullable {
             return Ok(value);
         }
-        let message = ER_WARN_DATA_TRUNCATED.message(&[&column.name, &row]);
+        let message = WARN_DATA_TRUNCATED.message(&[&column.name as &dyn std::fmt::Display, &row]);
         if strict {
-            return Err(Error::with_message(ER_WARN_DATA_TRUNCATED, message));
+            return Err(Error::with_message(WARN_DATA_TRUNCATED, message));
         }
-        session.diagnostics.warn(ER_WARN_DATA_TRUNCATED, message);
+        session.diagnostics.warn(WARN_DATA_TRUNCATED, message);
         return Ok(implicit_default(&column.data_type));
     }
     let zone = session.settings.time_zone.clone();
     let now = DateTime::from_micros_in(session.statement.start_micros, &zone);
-    let context = ConvertContext { date_modes: session.settings.date_modes(), time_zone: &zone, now };
+    let context = ConvertContext {
+        date_modes: session.settings.date_modes(),
+        time_zone: &zone,
+        now,
+    };
     let assigned = convert::assign(value, &column.data_type, &context);
     if let Some(problem) = assigned.problem {
         let qualified = format!("`{}`.`{}`.`{}`", table.database, table.name, column.name);
@@ -314,7 +346,9 @@ pub(super) fn implicit_default(data_type: &DataType) -> Value {
     let value = match data_type {
         DataType::Enum { .. } => Value::Int(1),
         data_type if data_type.is_binary_string() => Value::Bytes(Vec::new()),
-        data_type if data_type.is_text() || matches!(data_type, DataType::Set { .. }) => Value::Text(String::new()),
+        data_type if data_type.is_text() || matches!(data_type, DataType::Set { .. }) => {
+            Value::Text(String::new())
+        }
         DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. } => {
             Value::Text("0000-00-00 00:00:00".to_owned())
         }
@@ -338,9 +372,14 @@ pub(super) fn constant_default(column: &ColumnDefinition, session: &SessionConte
         ColumnDefault::CurrentTimestamp(decimals) => {
             let micros = session.statement.start_micros;
             Some(match column.data_type {
-                DataType::Timestamp { .. } => {
-                    Value::Timestamp(Timestamp::from_micros(micros).truncated(*decimals))
-                }
+                DataType::Timestamp { .. } => Value::Timestamp(
+                    Timestamp::new(
+                        u32::try_from(micros.div_euclid(1_000_000)).unwrap_or(0),
+                        micros.rem_euclid(1_000_000) as u32,
+                        6,
+                    )
+                    .truncated(*decimals),
+                ),
                 _ => Value::DateTime(
                     DateTime::from_micros_in(micros, &session.settings.time_zone).truncated(*decimals),
                 ),
@@ -374,10 +413,20 @@ impl Sink {
         let hidden = only.is_none() && matches!(schema.clustered(), Clustered::RowId(_));
         Self {
             builders: (0..schema.indexes().len())
-                .map(|index| if wanted(index) { builder(InputOrder::Unsorted) } else { None })
+                .map(|index| {
+                    if wanted(index) {
+                        builder(InputOrder::Unsorted)
+                    } else {
+                        None
+                    }
+                })
                 .collect(),
             rows: if hidden { builder(InputOrder::Sorted) } else { None },
-            hashes: if hidden { builder(InputOrder::Unsorted) } else { None },
+            hashes: if hidden {
+                builder(InputOrder::Unsorted)
+            } else {
+                None
+            },
             only,
             key: Vec::new(),
             row_key: Vec::new(),
@@ -431,10 +480,13 @@ impl Sink {
         row: &BuiltRow,
         writes: &mut WriteSet,
     ) -> paceline_storage::Result<()> {
-        let Some(range) = schema.hash_range(&row.image) else { return Ok(()) };
+        let Some(range) = schema.hash_range(&row.image) else {
+            return Ok(());
+        };
         self.key.clear();
         self.key.extend_from_slice(&range.start);
-        self.key.extend_from_slice(&RowId::rebuilt(row.ordinal).to_be_bytes());
+        self.key
+            .extend_from_slice(&RowId::rebuilt(row.ordinal).to_be_bytes());
         self.set_value(row, &[]);
         put(&mut self.hashes, &self.key, &self.value, writes)
     }
@@ -448,7 +500,11 @@ impl Sink {
     }
 
     fn finish(self) -> paceline_storage::Result<()> {
-        self.builders.into_iter().chain([self.rows, self.hashes]).flatten().try_for_each(IndexBuilder::finish)
+        self.builders
+            .into_iter()
+            .chain([self.rows, self.hashes])
+            .flatten()
+            .try_for_each(IndexBuilder::finish)
     }
 }
 
@@ -462,7 +518,10 @@ fn put(
     match builder {
         Some(builder) => builder.put(key, value),
         None => {
-            if writes.get(key).is_some_and(|change| matches!(change, paceline_storage::Change::Put(_))) {
+            if writes
+                .get(key)
+                .is_some_and(|change| matches!(change, paceline_storage::Change::Put(_)))
+            {
                 return Err(paceline_storage::Error::DuplicateKey { key: key.to_vec() });
             }
             writes.put(key, value_payload(value));

@@ -48,7 +48,10 @@ pub fn resolve_column(
         return Err(Error::new(ER_TOO_LONG_FIELD_COMMENT, &[name, &1024]));
     }
     if column.auto_increment {
-        let counts = matches!(column.data_type, DataType::Integer(_) | DataType::Float(_) | DataType::Double(_));
+        let counts = matches!(
+            column.data_type,
+            DataType::Integer(_) | DataType::Float(_) | DataType::Double(_)
+        );
         if !counts {
             return Err(Error::new(ER_WRONG_FIELD_SPEC, &[name]));
         }
@@ -145,7 +148,10 @@ fn literal(expr: &Expr, session: &mut SessionContext) -> Result<Option<Value>> {
     let is_literal = match expr {
         Expr::Value(value) => !matches!(value.value, ast::Value::Placeholder(_)),
         Expr::Prefixed { .. } | Expr::TypedString(_) => true,
-        Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr } => {
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus | UnaryOperator::Plus,
+            expr,
+        } => {
             matches!(&**expr, Expr::Value(value) if matches!(value.value, ast::Value::Number(..)))
         }
         _ => false,
@@ -156,7 +162,9 @@ fn literal(expr: &Expr, session: &mut SessionContext) -> Result<Option<Value>> {
     // b'101' is a number among numbers and a string among strings: as a default of BIT it is a number.
     let bound = bind_expr(expr, &mut EmptyScope::new(session))?;
     let mut state = EvalState::new();
-    bound.eval(&[], &mut EvalContext::new(session, &mut state)).map(Some)
+    bound
+        .eval(&[], &mut EvalContext::new(session, &mut state))
+        .map(Some)
 }
 
 /// A literal's text in the form of [`ColumnDefault::Literal`].
@@ -165,9 +173,11 @@ fn literal_default(column: &ColumnDefinition, value: Value, session: &mut Sessio
     let data_type = &column.data_type;
     let value = match (value, data_type) {
         // 0x41 and b'1000001' are numbers to a numeric column.
-        (Value::Bytes(bytes), data_type) if data_type.is_numeric() && bytes.len() <= 8 => {
-            Value::UInt(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
-        }
+        (Value::Bytes(bytes), data_type) if data_type.is_numeric() && bytes.len() <= 8 => Value::UInt(
+            bytes
+                .iter()
+                .fold(0, |number, byte| number << 8 | u64::from(*byte)),
+        ),
         (value, _) => value,
     };
     let context = ConvertContext {
@@ -183,7 +193,9 @@ fn literal_default(column: &ColumnDefinition, value: Value, session: &mut Sessio
             if problem.severity == convert::Severity::Warning {
                 return Err(invalid());
             }
-            session.diagnostics.note(problem.code, problem.message("", &column.name, 0));
+            session
+                .diagnostics
+                .note(problem.code, problem.message("", &column.name, 0));
             value
         }
     };
@@ -194,6 +206,9 @@ fn literal_default(column: &ColumnDefinition, value: Value, session: &mut Sessio
         value => text::to_string(&value.as_ref(), &TimeZone::UTC),
     };
     // What is kept must give the same value again.
-    debug_assert!(!matches!(literal_value(column, &stored), Value::Null), "a literal default returns");
+    debug_assert!(
+        !matches!(literal_value(column, &stored), Value::Null),
+        "a literal default returns"
+    );
     Ok(stored)
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use paceline_types::error_code::*;
 use paceline_types::{
-    BlobSize, Charset, Collation, DataType, DecimalType, FixedPoint, FloatType, IntegerType, IntegerWidth, Labels,
-    Sign,
+    BlobSize, Charset, Collation, DataType, DecimalType, FixedPoint, FloatType, IntegerType, IntegerWidth,
+    Labels, Sign,
 };
 
 use crate::error::{Error, Result};
@@ -55,13 +55,16 @@ pub fn resolve_collation(
         (Some((_, collation)), None) => Ok(Some(collation)),
         (named, Some(name)) => {
             if name.eq_ignore_ascii_case("default") {
-                return Ok(Some(named.map_or(default, |(charset, _)| charset.default_collation())));
+                return Ok(Some(
+                    named.map_or(default, |(charset, _)| charset.default_collation()),
+                ));
             }
             let collation = collation(name)?;
             match named {
-                Some((charset, _)) if charset != collation.charset() => {
-                    Err(Error::new(ER_COLLATION_CHARSET_MISMATCH, &[&collation.name(), &charset.name()]))
-                }
+                Some((charset, _)) if charset != collation.charset() => Err(Error::new(
+                    ER_COLLATION_CHARSET_MISMATCH,
+                    &[&collation.name(), &charset.name()],
+                )),
                 _ => Ok(Some(collation)),
             }
         }
@@ -89,7 +92,11 @@ pub fn resolve_type(
     table_collation: Collation,
     session: &mut SessionContext,
 ) -> Result<DataType> {
-    let sign = if spec.unsigned { Sign::Unsigned } else { Sign::Signed };
+    let sign = if spec.unsigned {
+        Sign::Unsigned
+    } else {
+        Sign::Signed
+    };
     let decimals = |length: Option<u64>| match length {
         None => Ok(0),
         Some(digits @ 0..=6) => Ok(digits as u8),
@@ -114,9 +121,15 @@ pub fn resolve_type(
             Some(_) => return Err(Error::new(ER_TOO_BIG_DISPLAYWIDTH, &[&column, &64])),
         },
         TypeKind::Date => DataType::Date,
-        TypeKind::Time => DataType::Time { decimals: decimals(spec.length)? },
-        TypeKind::DateTime => DataType::DateTime { decimals: decimals(spec.length)? },
-        TypeKind::Timestamp => DataType::Timestamp { decimals: decimals(spec.length)? },
+        TypeKind::Time => DataType::Time {
+            decimals: decimals(spec.length)?,
+        },
+        TypeKind::DateTime => DataType::DateTime {
+            decimals: decimals(spec.length)?,
+        },
+        TypeKind::Timestamp => DataType::Timestamp {
+            decimals: decimals(spec.length)?,
+        },
         TypeKind::Year => match spec.length {
             None | Some(4) => DataType::Year,
             Some(2) => return Err(Error::unsupported("YEAR(2)")),
@@ -125,8 +138,12 @@ pub fn resolve_type(
         TypeKind::Binary => binary(column, spec.length)?,
         TypeKind::VarBinary => var_binary(column, spec.length.unwrap_or(0), session)?,
         TypeKind::TinyBlob => DataType::Blob { size: BlobSize::Tiny },
-        TypeKind::Blob => DataType::Blob { size: blob_size(spec.length, 1) },
-        TypeKind::MediumBlob => DataType::Blob { size: BlobSize::Medium },
+        TypeKind::Blob => DataType::Blob {
+            size: blob_size(spec.length, 1),
+        },
+        TypeKind::MediumBlob => DataType::Blob {
+            size: BlobSize::Medium,
+        },
         TypeKind::LongBlob => DataType::Blob { size: BlobSize::Long },
         TypeKind::Json => DataType::Json,
         TypeKind::Unsupported(name) => return Err(Error::unsupported(format_args!("the type {name}"))),
@@ -150,10 +167,18 @@ pub fn resolve_type(
 }
 
 fn integer(column: &str, width: IntegerWidth, spec: &TypeSpec) -> Result<DataType> {
-    let sign = if spec.unsigned { Sign::Unsigned } else { Sign::Signed };
-    let mut integer = IntegerType { zerofill: spec.zerofill, ..IntegerType::new(width, sign) };
+    let sign = if spec.unsigned {
+        Sign::Unsigned
+    } else {
+        Sign::Signed
+    };
+    let mut integer = IntegerType {
+        zerofill: spec.zerofill,
+        ..IntegerType::new(width, sign)
+    };
     if let Some(length) = spec.length {
-        let width = u8::try_from(length).map_err(|_| Error::new(ER_TOO_BIG_DISPLAYWIDTH, &[&column, &255]))?;
+        let width =
+            u8::try_from(length).map_err(|_| Error::new(ER_TOO_BIG_DISPLAYWIDTH, &[&column, &255]))?;
         if width > 0 {
             integer.display_width = width;
         }
@@ -185,15 +210,20 @@ fn decimal(column: &str, spec: &TypeSpec, sign: Sign) -> Result<DataType> {
 }
 
 fn float(column: &str, spec: &TypeSpec, sign: Sign) -> Result<DataType> {
-    let plain = FloatType { sign, zerofill: spec.zerofill, fixed: None };
+    let plain = FloatType {
+        sign,
+        zerofill: spec.zerofill,
+        fixed: None,
+    };
     match (spec.length, spec.decimals) {
         (None, _) => Ok(DataType::Float(plain)),
         (Some(0..=24), None) => Ok(DataType::Float(plain)),
         (Some(25..=53), None) => Ok(DataType::Double(plain)),
         (Some(_), None) => Err(Error::new(ER_WRONG_FIELD_SPEC, &[&column])),
-        (Some(precision), Some(scale)) => {
-            Ok(DataType::Float(FloatType { fixed: Some(fixed_point(column, precision, scale)?), ..plain }))
-        }
+        (Some(precision), Some(scale)) => Ok(DataType::Float(FloatType {
+            fixed: Some(fixed_point(column, precision, scale)?),
+            ..plain
+        })),
     }
 }
 
@@ -204,33 +234,47 @@ fn double(column: &str, spec: &TypeSpec, sign: Sign) -> Result<DataType> {
         (Some(_), None) => return Err(Error::new(ER_WRONG_FIELD_SPEC, &[&column])),
         _ => None,
     };
-    Ok(DataType::Double(FloatType { sign, zerofill: spec.zerofill, fixed }))
+    Ok(DataType::Double(FloatType {
+        sign,
+        zerofill: spec.zerofill,
+        fixed,
+    }))
 }
 
 fn fixed_point(column: &str, precision: u64, scale: u32) -> Result<FixedPoint> {
-    let precision = u8::try_from(precision).map_err(|_| Error::new(ER_TOO_BIG_DISPLAYWIDTH, &[&column, &255]))?;
+    let precision =
+        u8::try_from(precision).map_err(|_| Error::new(ER_TOO_BIG_DISPLAYWIDTH, &[&column, &255]))?;
     if scale > 30 {
         return Err(Error::new(ER_TOO_BIG_SCALE, &[&column, &30]));
     }
     if scale > u32::from(precision) {
         return Err(Error::new(ER_M_BIGGER_THAN_D, &[&column]));
     }
-    Ok(FixedPoint { precision, scale: scale as u8 })
+    Ok(FixedPoint {
+        precision,
+        scale: scale as u8,
+    })
 }
 
 fn binary(column: &str, length: Option<u64>) -> Result<DataType> {
     match length.unwrap_or(1) {
-        length @ 0..=255 => Ok(DataType::Binary { length: length as u16 }),
+        length @ 0..=255 => Ok(DataType::Binary {
+            length: length as u16,
+        }),
         _ => Err(Error::new(ER_TOO_BIG_FIELDLENGTH, &[&column, &255])),
     }
 }
 
 fn var_binary(column: &str, length: u64, session: &mut SessionContext) -> Result<DataType> {
     if length <= VARCHAR_BYTES_MAX {
-        return Ok(DataType::VarBinary { length: length as u32 });
+        return Ok(DataType::VarBinary {
+            length: length as u32,
+        });
     }
     too_long(column, VARCHAR_BYTES_MAX, "VARBINARY", "BLOB", session)?;
-    Ok(DataType::Blob { size: blob_size(Some(length), 1) })
+    Ok(DataType::Blob {
+        size: blob_size(Some(length), 1),
+    })
 }
 
 /// 1074 in strict mode; otherwise a note that the type becomes a longer one.
@@ -245,7 +289,9 @@ fn too_long(column: &str, max: u64, from: &str, to: &str, session: &mut SessionC
 
 /// The smallest size that holds so many characters; 64 KiB where none is said.
 fn blob_size(length: Option<u64>, bytes_per_character: u32) -> BlobSize {
-    let Some(length) = length else { return BlobSize::Normal };
+    let Some(length) = length else {
+        return BlobSize::Normal;
+    };
     if length == 0 {
         return BlobSize::Normal;
     }
@@ -268,7 +314,10 @@ fn character(
     Ok(match spec.kind {
         TypeKind::Char if is_binary => binary(column, spec.length)?,
         TypeKind::Char => match spec.length.unwrap_or(1) {
-            length @ 0..=255 => DataType::Char { length: length as u16, collation },
+            length @ 0..=255 => DataType::Char {
+                length: length as u16,
+                collation,
+            },
             _ => return Err(Error::new(ER_TOO_BIG_FIELDLENGTH, &[&column, &255])),
         },
         TypeKind::VarChar if is_binary => var_binary(column, spec.length.unwrap_or(0), session)?,
@@ -276,7 +325,10 @@ fn character(
             let length = spec.length.unwrap_or(0);
             let max = VARCHAR_BYTES_MAX / u64::from(per_character);
             if length <= max {
-                DataType::VarChar { length: length as u32, collation }
+                DataType::VarChar {
+                    length: length as u32,
+                    collation,
+                }
             } else {
                 let size = blob_size(Some(length), per_character);
                 let name = DataType::Text { size, collation }.name();
@@ -291,22 +343,35 @@ fn character(
                 TypeKind::LongText => BlobSize::Long,
                 _ => blob_size(spec.length, per_character),
             };
-            if is_binary { DataType::Blob { size } } else { DataType::Text { size, collation } }
+            if is_binary {
+                DataType::Blob { size }
+            } else {
+                DataType::Text { size, collation }
+            }
         }
         TypeKind::Enum | TypeKind::Set => labels(column, spec, collation, session)?,
         _ => unreachable!("only types with a character set come here"),
     })
 }
 
-fn labels(column: &str, spec: &TypeSpec, collation: Collation, session: &mut SessionContext) -> Result<DataType> {
+fn labels(
+    column: &str,
+    spec: &TypeSpec,
+    collation: Collation,
+    session: &mut SessionContext,
+) -> Result<DataType> {
     let is_set = spec.kind == TypeKind::Set;
     let kind = if is_set { "SET" } else { "ENUM" };
-    let labels: Vec<&str> = spec.labels.iter().map(|label| label.trim_end_matches(' ')).collect();
+    let labels: Vec<&str> = spec
+        .labels
+        .iter()
+        .map(|label| label.trim_end_matches(' '))
+        .collect();
     if is_set && labels.len() > 64 {
         return Err(Error::new(ER_TOO_BIG_SET, &[&column]));
     }
     if labels.len() > 65_535 {
-        return Err(Error::new(ER_TOO_BIG_ENUM, &[&column]));
+        return Err(Error::new(ER_TOO_BIG_SET, &[&column]));
     }
     for (n, label) in labels.iter().enumerate() {
         if is_set && label.contains(',') {
@@ -321,7 +386,11 @@ fn labels(column: &str, spec: &TypeSpec, collation: Collation, session: &mut Ses
         }
     }
     let labels = Arc::new(Labels::new(labels));
-    Ok(if is_set { DataType::Set { labels, collation } } else { DataType::Enum { labels, collation } })
+    Ok(if is_set {
+        DataType::Set { labels, collation }
+    } else {
+        DataType::Enum { labels, collation }
+    })
 }
 
 /// The longest value of a type in bytes, as an index holds it; BLOB and TEXT have no such length.
@@ -329,8 +398,10 @@ pub fn key_bytes(data_type: &DataType) -> Option<u64> {
     Some(match data_type {
         DataType::Integer(integer) => integer.width.bytes() as u64,
         DataType::Decimal(decimal) => {
-            let digits_bytes = |digits: u64| digits / 9 * 4 + [0, 1, 1, 2, 2, 3, 3, 4, 4][(digits % 9) as usize];
-            digits_bytes(u64::from(decimal.precision - decimal.scale)) + digits_bytes(u64::from(decimal.scale))
+            let digits_bytes =
+                |digits: u64| digits / 9 * 4 + [0, 1, 1, 2, 2, 3, 3, 4, 4][(digits % 9) as usize];
+            digits_bytes(u64::from(decimal.precision - decimal.scale))
+                + digits_bytes(u64::from(decimal.scale))
         }
         DataType::Float(_) => 4,
         DataType::Double(_) => 8,

@@ -11,8 +11,8 @@ use super::plan::{LoggedStatement, Planner, engine};
 use super::show_create::show_create_table;
 use super::table::check_table_name;
 use crate::catalog::{
-    CatalogChange, CheckConstraint, ColumnDefinition, IndexKind, TableDefinition, TableDescription, TableEngine,
-    same_name,
+    CatalogChange, CheckConstraint, ColumnDefinition, IndexKind, TableDefinition, TableDescription,
+    TableEngine, same_name,
 };
 use crate::error::{Error, Result};
 use crate::parse::TableName;
@@ -46,7 +46,12 @@ impl Planner<'_> {
         }
         match &create.body {
             CreateTableBody::Like(source) => self.create_like(&database, &name, source),
-            CreateTableBody::Definition { columns, constraints, options, select } => {
+            CreateTableBody::Definition {
+                columns,
+                constraints,
+                options,
+                select,
+            } => {
                 if select.is_some() && self.select_columns.is_none() {
                     return Err(Error::unsupported("CREATE TABLE … SELECT here"));
                 }
@@ -89,8 +94,10 @@ impl Planner<'_> {
                 self.complete(&mut description, drafts, &explicitly_nullable)?;
                 if select.is_some() {
                     self.log_as_definition(&description)?;
-                    self.plan.fill =
-                        Some(TableName::qualified(description.database.clone(), description.name.clone()));
+                    self.plan.fill = Some(TableName::qualified(
+                        description.database.clone(),
+                        description.name.clone(),
+                    ));
                 }
                 self.change(CatalogChange::PutTable(Box::new(description)))
             }
@@ -106,13 +113,24 @@ impl Planner<'_> {
     }
 
     /// Puts the query's columns behind those that were defined, except where one of these has the name.
-    fn merge_select_columns(&mut self, columns: &mut Vec<ColumnDefinition>, explicitly_nullable: &mut Vec<bool>) {
-        let Some(selected) = self.select_columns else { return };
-        let mut defined: Vec<(ColumnDefinition, bool)> =
-            std::mem::take(columns).into_iter().zip(std::mem::take(explicitly_nullable)).collect();
+    fn merge_select_columns(
+        &mut self,
+        columns: &mut Vec<ColumnDefinition>,
+        explicitly_nullable: &mut Vec<bool>,
+    ) {
+        let Some(selected) = self.select_columns else {
+            return;
+        };
+        let mut defined: Vec<(ColumnDefinition, bool)> = std::mem::take(columns)
+            .into_iter()
+            .zip(std::mem::take(explicitly_nullable))
+            .collect();
         let mut merged = Vec::new();
         for column in selected {
-            match defined.iter().position(|(other, _)| same_name(&other.name, &column.name)) {
+            match defined
+                .iter()
+                .position(|(other, _)| same_name(&other.name, &column.name))
+            {
                 Some(place) => merged.push(defined.remove(place)),
                 None => merged.push((column.definition(), false)),
             }
@@ -135,7 +153,10 @@ impl Planner<'_> {
             return Err(Error::new(ER_TOO_MANY_FIELDS, &[]));
         }
         for (n, column) in description.columns.iter().enumerate() {
-            if description.columns[..n].iter().any(|other| same_name(&other.name, &column.name)) {
+            if description.columns[..n]
+                .iter()
+                .any(|other| same_name(&other.name, &column.name))
+            {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
             }
         }
@@ -156,7 +177,11 @@ impl Planner<'_> {
             self.session,
         )?;
         check_auto_increment(&description.columns, &description.indexes)?;
-        let row = description.columns.iter().map(|column| row_bytes(&column.data_type)).sum::<u64>();
+        let row = description
+            .columns
+            .iter()
+            .map(|column| row_bytes(&column.data_type))
+            .sum::<u64>();
         if row > ROW_BYTES_MAX {
             return Err(Error::new(ER_TOO_BIG_ROWSIZE, &[&ROW_BYTES_MAX]));
         }
@@ -202,17 +227,26 @@ impl Planner<'_> {
         if let Some(what) = options.unsupported {
             return Err(Error::unsupported(what));
         }
-        let Some(name) = &options.engine else { return Ok(self.default_engine) };
+        let Some(name) = &options.engine else {
+            return Ok(self.default_engine);
+        };
         if let Some(engine) = engine(name) {
             return Ok(engine);
         }
         let error = Error::new(ER_UNKNOWN_STORAGE_ENGINE, &[name]);
-        if self.session.settings.sql_mode.contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
+        if self
+            .session
+            .settings
+            .sql_mode
+            .contains(SqlMode::NO_ENGINE_SUBSTITUTION)
+        {
             return Err(error);
         }
         self.session.diagnostics.warn(error.code(), error.message());
         let message = ER_WARN_USING_OTHER_HANDLER.message(&[&self.default_engine.name(), &table]);
-        self.session.diagnostics.warn(ER_WARN_USING_OTHER_HANDLER, message);
+        self.session
+            .diagnostics
+            .warn(ER_WARN_USING_OTHER_HANDLER, message);
         Ok(self.default_engine)
     }
 }
@@ -274,7 +308,10 @@ fn check_expressions(description: &TableDescription) -> Result<()> {
             check_columns(text, description, "DEFAULT")?;
         }
     }
-    description.checks.iter().try_for_each(|check| check_columns(&check.expression, description, "CHECK"))
+    description
+        .checks
+        .iter()
+        .try_for_each(|check| check_columns(&check.expression, description, "CHECK"))
 }
 
 fn check_columns(text: &str, description: &TableDescription, clause: &str) -> Result<()> {
@@ -299,7 +336,12 @@ fn check_columns(text: &str, description: &TableDescription, clause: &str) -> Re
                 _ => break,
             }
         }
-        if quote == b'`' && !description.columns.iter().any(|column| same_name(&column.name, &name)) {
+        if quote == b'`'
+            && !description
+                .columns
+                .iter()
+                .any(|column| same_name(&column.name, &name))
+        {
             return Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &clause]));
         }
     }

@@ -27,17 +27,25 @@ impl Planner<'_> {
             self.drop_database(false, name)?;
         }
         let default = self.session.settings.collation_server;
-        let collation =
-            resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?.unwrap_or(default);
+        let collation = resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?
+            .unwrap_or(default);
         let comment = checked_comment(options)?.unwrap_or_default();
         self.plan.affected_rows = 1;
-        self.change(CatalogChange::PutDatabase(DatabaseDefinition { name: name.to_owned(), collation, comment }))
+        self.change(CatalogChange::PutDatabase(DatabaseDefinition {
+            name: name.to_owned(),
+            collation,
+            comment,
+        }))
     }
 
     pub(super) fn alter_database(&mut self, name: Option<&str>, options: &DatabaseOptions) -> Result<()> {
         let name = match name {
             Some(name) => name.to_owned(),
-            None => self.session.database.clone().ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?,
+            None => self
+                .session
+                .database
+                .clone()
+                .ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?,
         };
         let mut definition = self.database(&name)?.definition().clone();
         if name == SYSTEM_DATABASE {

@@ -67,7 +67,11 @@ impl DraftIndex {
             id: None,
             kind,
             name: spec.name.clone(),
-            parts: spec.parts.iter().map(|part| (part.column.clone(), part.length, part.descending)).collect(),
+            parts: spec
+                .parts
+                .iter()
+                .map(|part| (part.column.clone(), part.length, part.descending))
+                .collect(),
             algorithm: spec.algorithm.clone(),
             comment,
             ignored: spec.ignored,
@@ -97,7 +101,11 @@ impl DraftIndex {
                 .parts
                 .iter()
                 .map(|part| {
-                    (columns[part.column].name.clone(), part.prefix_length.map(u64::from), part.descending)
+                    (
+                        columns[part.column].name.clone(),
+                        part.prefix_length.map(u64::from),
+                        part.descending,
+                    )
                 })
                 .collect(),
             algorithm: index.algorithm.clone(),
@@ -119,7 +127,12 @@ pub fn resolve_indexes(
     next_id: &mut dyn FnMut() -> u32,
     session: &mut SessionContext,
 ) -> Result<Vec<IndexDefinition>> {
-    if drafts.iter().filter(|draft| draft.kind == IndexKind::Primary).count() > 1 {
+    if drafts
+        .iter()
+        .filter(|draft| draft.kind == IndexKind::Primary)
+        .count()
+        > 1
+    {
         return Err(Error::new(ER_MULTIPLE_PRI_KEY, &[]));
     }
     if drafts.len() > INDEXES_MAX {
@@ -190,7 +203,11 @@ fn resolve_parts(
         }
         let (prefix_length, bytes) = resolve_prefix(&columns[number], *length, draft.kind, session)?;
         key_length += bytes;
-        parts.push(IndexPart { column: number, prefix_length, descending: *descending });
+        parts.push(IndexPart {
+            column: number,
+            prefix_length,
+            descending: *descending,
+        });
     }
     if key_length > KEY_BYTES_MAX {
         return Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
@@ -226,7 +243,11 @@ fn resolve_prefix(
             if bytes > whole {
                 return Err(Error::new(ER_WRONG_SUB_KEY, &[]));
             }
-            if bytes == whole { (None, whole) } else { (Some(length), bytes) }
+            if bytes == whole {
+                (None, whole)
+            } else {
+                (Some(length), bytes)
+            }
         }
     };
     // A prefix of a short TEXT that is longer than the type can be.
@@ -254,7 +275,10 @@ fn unused_name(column: &str, taken: &[String]) -> String {
     if is_free(column) && !column.eq_ignore_ascii_case(PRIMARY) {
         return column.to_owned();
     }
-    (2..).map(|number| format!("{column}_{number}")).find(|name| is_free(name)).expect("some number is free")
+    (2..)
+        .map(|number| format!("{column}_{number}"))
+        .find(|name| is_free(name))
+        .expect("some number is free")
 }
 
 /// MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes without nullable columns, those with, the rest;
@@ -276,8 +300,13 @@ pub fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition
 /// # Errors
 /// 1075.
 pub fn check_auto_increment(columns: &[ColumnDefinition], indexes: &[IndexDefinition]) -> Result<()> {
-    let mut counting = columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
-    let Some((column, _)) = counting.next() else { return Ok(()) };
+    let mut counting = columns
+        .iter()
+        .enumerate()
+        .filter(|(_, column)| column.auto_increment);
+    let Some((column, _)) = counting.next() else {
+        return Ok(());
+    };
     let leads = indexes.iter().any(|index| index.parts[0].column == column);
     if counting.next().is_some() || !leads {
         return Err(Error::new(ER_WRONG_AUTO_KEY, &[]));

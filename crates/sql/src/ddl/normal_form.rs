@@ -4,8 +4,8 @@
 use std::fmt::Write;
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    TrimWhereField, UnaryOperator, Value,
+    BinaryOperator, CastKind, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, Ident, TrimWhereField, UnaryOperator, Value,
 };
 
 use crate::error::{Error, Result};
@@ -17,7 +17,12 @@ use crate::error::{Error, Result};
 /// server cannot write.
 pub fn normal_form(expr: &Expr, clause: &str, owner: &str) -> Result<String> {
     let mut out = String::new();
-    Writer { out: &mut out, clause, owner }.expr(expr, 0)?;
+    Writer {
+        out: &mut out,
+        clause,
+        owner,
+    }
+    .expr(expr, 0)?;
     Ok(out)
 }
 
@@ -81,7 +86,10 @@ fn precedence(expr: &Expr) -> u8 {
             BinaryOperator::BitwiseXor => 12,
             _ => 20,
         },
-        Expr::UnaryOp { op: UnaryOperator::Not | UnaryOperator::BangNot, .. } => 4,
+        Expr::UnaryOp {
+            op: UnaryOperator::Not | UnaryOperator::BangNot,
+            ..
+        } => 4,
         Expr::UnaryOp { .. } => 14,
         Expr::Between { .. } => 5,
         Expr::IsNull(_)
@@ -152,7 +160,14 @@ impl Writer<'_> {
                     UnaryOperator::Plus => "",
                     _ => return Err(Error::unsupported("this operator in a stored expression")),
                 });
-                self.expr(operand, if matches!(op, UnaryOperator::Not | UnaryOperator::BangNot) { 16 } else { own })
+                self.expr(
+                    operand,
+                    if matches!(op, UnaryOperator::Not | UnaryOperator::BangNot) {
+                        16
+                    } else {
+                        own
+                    },
+                )
             }
             Expr::IsNull(operand) => self.postfix(operand, " is null"),
             Expr::IsNotNull(operand) => self.postfix(operand, " is not null"),
@@ -162,9 +177,15 @@ impl Writer<'_> {
             Expr::IsNotFalse(operand) => self.postfix(operand, " is not false"),
             Expr::IsUnknown(operand) => self.postfix(operand, " is null"),
             Expr::IsNotUnknown(operand) => self.postfix(operand, " is not null"),
-            Expr::Between { expr, negated, low, high } => {
+            Expr::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => {
                 self.expr(expr, own + 1)?;
-                self.out.push_str(if *negated { " not between " } else { " between " });
+                self.out
+                    .push_str(if *negated { " not between " } else { " between " });
                 self.expr(low, own + 1)?;
                 self.out.push_str(" and ");
                 self.expr(high, own + 1)
@@ -176,7 +197,13 @@ impl Writer<'_> {
                 self.out.push(')');
                 Ok(())
             }
-            Expr::Like { negated, expr, pattern, escape_char, .. } => {
+            Expr::Like {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+                ..
+            } => {
                 self.expr(expr, own + 1)?;
                 self.out.push_str(if *negated { " not like " } else { " like " });
                 self.expr(pattern, own + 1)?;
@@ -186,9 +213,15 @@ impl Writer<'_> {
                 }
                 Ok(())
             }
-            Expr::RLike { negated, expr, pattern, .. } => {
+            Expr::RLike {
+                negated,
+                expr,
+                pattern,
+                ..
+            } => {
                 self.expr(expr, own + 1)?;
-                self.out.push_str(if *negated { " not regexp " } else { " regexp " });
+                self.out
+                    .push_str(if *negated { " not regexp " } else { " regexp " });
                 self.expr(pattern, own + 1)
             }
             Expr::Collate { expr, collation } => {
@@ -196,7 +229,12 @@ impl Writer<'_> {
                 let _ = write!(self.out, " collate {}", collation.to_string().to_lowercase());
                 Ok(())
             }
-            Expr::Case { operand, conditions, else_result, .. } => {
+            Expr::Case {
+                operand,
+                conditions,
+                else_result,
+                ..
+            } => {
                 self.out.push_str("case ");
                 if let Some(operand) = operand {
                     self.expr(operand, 0)?;
@@ -218,14 +256,29 @@ impl Writer<'_> {
                 Ok(())
             }
             Expr::Function(function) => self.function(function),
-            Expr::Cast { kind: CastKind::Cast, expr, data_type, .. } => self.cast(expr, data_type),
-            Expr::Convert { expr, data_type: None, charset: Some(charset), .. } => {
+            Expr::Cast {
+                kind: CastKind::Cast,
+                expr,
+                data_type,
+                ..
+            } => self.cast(expr, data_type),
+            Expr::Convert {
+                expr,
+                data_type: None,
+                charset: Some(charset),
+                ..
+            } => {
                 self.out.push_str("convert(");
                 self.expr(expr, 0)?;
                 let _ = write!(self.out, " using {})", charset.to_string().to_lowercase());
                 Ok(())
             }
-            Expr::Substring { expr, substring_from, substring_for, .. } => {
+            Expr::Substring {
+                expr,
+                substring_from,
+                substring_for,
+                ..
+            } => {
                 self.out.push_str("substr(");
                 self.expr(expr, 0)?;
                 for part in [substring_from, substring_for].into_iter().flatten() {
@@ -235,14 +288,20 @@ impl Writer<'_> {
                 self.out.push(')');
                 Ok(())
             }
-            Expr::Trim { trim_where, trim_what, expr, .. } => {
+            Expr::Trim {
+                trim_where,
+                trim_what,
+                expr,
+                ..
+            } => {
                 self.out.push_str("trim(");
                 let place = trim_where.map(|place| match place {
                     TrimWhereField::Both => "both ",
                     TrimWhereField::Leading => "leading ",
                     TrimWhereField::Trailing => "trailing ",
                 });
-                self.out.push_str(place.unwrap_or(if trim_what.is_some() { "both " } else { "" }));
+                self.out
+                    .push_str(place.unwrap_or(if trim_what.is_some() { "both " } else { "" }));
                 if let Some(what) = trim_what {
                     self.expr(what, 0)?;
                     self.out.push(' ');
@@ -291,7 +350,9 @@ impl Writer<'_> {
                 self.out.push(')');
                 Ok(())
             }
-            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => Err(self.refused("select ...")),
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
+                Err(self.refused("select ..."))
+            }
             _ => Err(Error::unsupported("this kind of stored expression")),
         }
     }
@@ -381,7 +442,10 @@ impl Writer<'_> {
                 }
             }
         }
-        if matches!(name.as_str(), "count" | "sum" | "avg" | "min" | "max" | "group_concat" | "std" | "variance") {
+        if matches!(
+            name.as_str(),
+            "count" | "sum" | "avg" | "min" | "max" | "group_concat" | "std" | "variance"
+        ) {
             return Err(self.refused(&format!("{name}()")));
         }
         // Synonyms are kept under one name.
@@ -446,7 +510,11 @@ mod tests {
             ("t.a <> 7", "`a` <> 7"),
             ("(a or b) and c", "(`a` or `b`) and `c`"),
         ] {
-            assert_eq!(normal_form(&parse_expression(source).unwrap(), "CHECK", "a").unwrap(), expected, "{source}");
+            assert_eq!(
+                normal_form(&parse_expression(source).unwrap(), "CHECK", "a").unwrap(),
+                expected,
+                "{source}"
+            );
         }
         assert!(normal_form(&parse_expression("(select 1)").unwrap(), "CHECK", "a").is_err());
         assert!(normal_form(&parse_expression("@a").unwrap(), "CHECK", "a").is_err());

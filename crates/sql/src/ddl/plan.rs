@@ -9,7 +9,8 @@ use paceline_types::error_code::*;
 use super::build::TableBuild;
 use super::select::SelectedColumn;
 use crate::catalog::{
-    Catalog, CatalogChange, Database, SYSTEM_DATABASE, TableDefinition, TableEngine, VIRTUAL_DATABASES, write_changes,
+    Catalog, CatalogChange, Database, SYSTEM_DATABASE, TableDefinition, TableEngine, VIRTUAL_DATABASES,
+    write_changes,
 };
 use crate::error::{Error, Result};
 use crate::parse::{DdlStatement, TableName};
@@ -87,19 +88,32 @@ impl DdlPlan {
 pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<DdlPlan> {
     let mut planner = Planner::new(context);
     match statement {
-        DdlStatement::CreateDatabase { or_replace, if_not_exists, name, options } => {
+        DdlStatement::CreateDatabase {
+            or_replace,
+            if_not_exists,
+            name,
+            options,
+        } => {
             planner.create_database(*or_replace, *if_not_exists, name, options)?;
         }
         DdlStatement::AlterDatabase { name, options } => planner.alter_database(name.as_deref(), options)?,
         DdlStatement::DropDatabase { if_exists, name } => planner.drop_database(*if_exists, name)?,
         DdlStatement::CreateTable(create) => planner.create_table(create)?,
         DdlStatement::AlterTable(alter) => planner.alter_table(alter)?,
-        DdlStatement::DropTables { temporary, if_exists, tables } => {
+        DdlStatement::DropTables {
+            temporary,
+            if_exists,
+            tables,
+        } => {
             planner.drop_tables(*temporary, *if_exists, tables)?;
         }
         DdlStatement::TruncateTable(table) => planner.truncate_table(table)?,
         DdlStatement::RenameTables { if_exists, renames } => planner.rename_tables(*if_exists, renames)?,
-        DdlStatement::DropOther { kind, if_exists, names } => planner.drop_other(kind, *if_exists, names)?,
+        DdlStatement::DropOther {
+            kind,
+            if_exists,
+            names,
+        } => planner.drop_other(kind, *if_exists, names)?,
     }
     Ok(planner.finish())
 }
@@ -120,7 +134,10 @@ impl<'a> Planner<'a> {
         Self {
             session: context.session,
             catalog: context.catalog.clone(),
-            plan: DdlPlan { next_id: context.first_id, ..DdlPlan::default() },
+            plan: DdlPlan {
+                next_id: context.first_id,
+                ..DdlPlan::default()
+            },
             default_engine: context.default_engine,
             select_columns: context.select_columns,
             first_id: context.first_id,
@@ -136,7 +153,9 @@ impl<'a> Planner<'a> {
 
     /// Makes a change, which later parts of the statement see.
     pub(super) fn change(&mut self, change: CatalogChange) -> Result<()> {
-        self.catalog = self.catalog.changed(std::slice::from_ref(&change), Version::ZERO)?;
+        self.catalog = self
+            .catalog
+            .changed(std::slice::from_ref(&change), Version::ZERO)?;
         self.plan.changes.push(change);
         Ok(())
     }
@@ -168,15 +187,23 @@ impl<'a> Planner<'a> {
     /// 1044 for those made on demand, 1049 for one that is not there.
     pub(super) fn database(&self, name: &str) -> Result<&Arc<Database>> {
         self.refuse_virtual(name)?;
-        self.catalog.database(name).ok_or_else(|| Error::new(ER_BAD_DB_ERROR, &[&name]))
+        self.catalog
+            .database(name)
+            .ok_or_else(|| Error::new(ER_BAD_DB_ERROR, &[&name]))
     }
 
     /// # Errors
     /// 1044.
     pub(super) fn refuse_virtual(&self, name: &str) -> Result<()> {
-        if VIRTUAL_DATABASES.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        if VIRTUAL_DATABASES
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(name))
+        {
             let account = &self.session.current_user;
-            return Err(Error::new(ER_DBACCESS_DENIED_ERROR, &[&account.user, &account.host, &name]));
+            return Err(Error::new(
+                ER_DBACCESS_DENIED_ERROR,
+                &[&account.user, &account.host, &name],
+            ));
         }
         Ok(())
     }
@@ -197,11 +224,20 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// 1142.
     pub(super) fn refuse_system(&self, table: &TableDefinition) -> Result<()> {
-        if table.database() == SYSTEM_DATABASE && table.version() == Version::ZERO && is_built_in(table.name()) {
+        if table.database() == SYSTEM_DATABASE
+            && table.version() == Version::ZERO
+            && is_built_in(table.name())
+        {
             let account = &self.session.current_user;
             return Err(Error::new(
                 ER_TABLEACCESS_DENIED_ERROR,
-                &[&"ALTER", &account.user, &account.host, &table.database(), &table.name()],
+                &[
+                    &"ALTER",
+                    &account.user,
+                    &account.host,
+                    &table.database(),
+                    &table.name(),
+                ],
             ));
         }
         Ok(())

@@ -35,9 +35,16 @@ impl RowExpressions {
             }
         }
         for check in &table.checks {
-            checks.push((check.name.clone(), bind_condition(&parse_expression(&check.expression)?, &mut scope)?));
+            checks.push((
+                check.name.clone(),
+                bind_condition(&parse_expression(&check.expression)?, &mut scope)?,
+            ));
         }
-        Ok(Self { defaults, checks, state: EvalState::new() })
+        Ok(Self {
+            defaults,
+            checks,
+            state: EvalState::new(),
+        })
     }
 
     pub(super) fn has_checks(&self) -> bool {
@@ -72,7 +79,10 @@ impl RowExpressions {
             // What is neither true nor false passes.
             let truth = condition.eval_truth(row, &mut EvalContext::new(session, &mut self.state))?;
             if truth == Some(false) {
-                return Err(Error::new(ER_CONSTRAINT_FAILED, &[name, &table.database, &table.name]));
+                return Err(Error::new(
+                    ER_CONSTRAINT_FAILED,
+                    &[name, &table.database, &table.name],
+                ));
             }
         }
         Ok(())
@@ -91,12 +101,19 @@ impl Scope for RowScope<'_> {
     }
 
     fn resolve_column(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
-        let found = self.table.columns.iter().position(|column| same_name(&column.name, name.column));
+        let found = self
+            .table
+            .columns
+            .iter()
+            .position(|column| same_name(&column.name, name.column));
         let Some(place) = found else {
             return Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &"CHECK"]));
         };
         let column = &self.table.columns[place];
-        Ok(Expr::column(place, ExprType::of_column(column.data_type.clone(), column.nullable)))
+        Ok(Expr::column(
+            place,
+            ExprType::of_column(column.data_type.clone(), column.nullable),
+        ))
     }
 
     fn bind_subquery(&mut self, _query: &ast::Query) -> Result<crate::expr::Subquery> {

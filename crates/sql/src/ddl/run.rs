@@ -32,12 +32,19 @@ pub struct DdlObject {
 ///
 /// # Errors
 /// 1046.
-pub fn ddl_objects(statement: &DdlStatement, catalog: &Catalog, database: Option<&str>) -> Result<Vec<DdlObject>> {
+pub fn ddl_objects(
+    statement: &DdlStatement,
+    catalog: &Catalog,
+    database: Option<&str>,
+) -> Result<Vec<DdlObject>> {
     let mut objects = Vec::new();
-    let mut add = |name: &TableName| {
+    let mut add = |name: &TableName| -> Result<()> {
         let database = name.database.as_deref().or(database);
         let database = database.ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_DB_ERROR, &[]))?;
-        objects.push(DdlObject { database: database.to_owned(), table: Some(name.name.clone()) });
+        objects.push(DdlObject {
+            database: database.to_owned(),
+            table: Some(name.name.clone()),
+        });
         Ok(())
     };
     match statement {
@@ -47,11 +54,17 @@ pub fn ddl_objects(statement: &DdlStatement, catalog: &Catalog, database: Option
                     add(&TableName::qualified(name.clone(), table.name()))?;
                 }
             }
-            objects.push(DdlObject { database: name.clone(), table: None });
+            objects.push(DdlObject {
+                database: name.clone(),
+                table: None,
+            });
         }
         DdlStatement::AlterDatabase { name, .. } => {
             if let Some(name) = name.as_deref().or(database) {
-                objects.push(DdlObject { database: name.to_owned(), table: None });
+                objects.push(DdlObject {
+                    database: name.to_owned(),
+                    table: None,
+                });
             }
         }
         DdlStatement::CreateTable(create) => add(&create.name)?,
@@ -60,7 +73,10 @@ pub fn ddl_objects(statement: &DdlStatement, catalog: &Catalog, database: Option
             let own = alter.table.database.clone();
             for action in &alter.actions {
                 if let AlterAction::RenameTable(to) = action {
-                    let to = TableName { database: to.database.clone().or(own.clone()), name: to.name.clone() };
+                    let to = TableName {
+                        database: to.database.clone().or(own.clone()),
+                        name: to.name.clone(),
+                    };
                     add(&to)?;
                 }
             }
@@ -150,7 +166,12 @@ fn plan_with(
 }
 
 /// Builds what the plan asks for.
-fn finish(input: DdlInput<'_>, session: &mut SessionContext, plan: DdlPlan, first_id: u32) -> Result<PreparedDdl> {
+fn finish(
+    input: DdlInput<'_>,
+    session: &mut SessionContext,
+    plan: DdlPlan,
+    first_id: u32,
+) -> Result<PreparedDdl> {
     let mut writes = WriteSet::new();
     plan.write(&mut writes);
     let mut builds = Vec::new();
@@ -169,7 +190,13 @@ fn finish(input: DdlInput<'_>, session: &mut SessionContext, plan: DdlPlan, firs
         }
         xid = Some(id.0);
     }
-    Ok(PreparedDdl { plan, writes, builds, xid, built })
+    Ok(PreparedDdl {
+        plan,
+        writes,
+        builds,
+        xid,
+        built,
+    })
 }
 
 /// What the server does for statements about accounts when they are replayed.
@@ -209,7 +236,10 @@ pub fn replay_ddl(
     accounts: &dyn AccountStatements,
 ) -> Result<ReplayedDdl> {
     let mut session = session_of_event(query, timestamp_seconds);
-    let options = ParseOptions { sql_mode: session.settings.sql_mode, ..ParseOptions::default() };
+    let options = ParseOptions {
+        sql_mode: session.settings.sql_mode,
+        ..ParseOptions::default()
+    };
     let parsed = parse_first(&query.sql, &options)?;
     match parsed.statement {
         Statement::Ddl(statement) => {
@@ -240,7 +270,11 @@ pub fn replay_ddl(
             let changes = accounts.replay(&statement, &catalog.load(), &session)?;
             let mut writes = WriteSet::new();
             crate::catalog::write_changes(&changes, &mut writes);
-            Ok(ReplayedDdl { writes, builds: Vec::new(), changes })
+            Ok(ReplayedDdl {
+                writes,
+                builds: Vec::new(),
+                changes,
+            })
         }
         _ => Err(Error::unsupported("this statement in the log")),
     }
@@ -253,7 +287,11 @@ pub fn session_of_event(query: &QueryEvent<'_>, timestamp_seconds: u32) -> Sessi
     for var in &query.status_vars {
         match var {
             StatusVar::SqlMode(bits) => settings.sql_mode = SqlMode::from_bits(*bits),
-            StatusVar::Charset { client, connection, server } => {
+            StatusVar::Charset {
+                client,
+                connection,
+                server,
+            } => {
                 if let Some(collation) = Collation::from_id(*client) {
                     settings.character_set_client = collation.charset();
                 }

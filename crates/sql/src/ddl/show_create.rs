@@ -39,7 +39,11 @@ pub fn show_create_table(table: &TableDefinition, sql_mode: SqlMode, auto_increm
 }
 
 /// The statement that makes the database.
-pub fn show_create_database(database: &DatabaseDefinition, if_not_exists: IfNotExists, sql_mode: SqlMode) -> String {
+pub fn show_create_database(
+    database: &DatabaseDefinition,
+    if_not_exists: IfNotExists,
+    sql_mode: SqlMode,
+) -> String {
     let mut out = "CREATE DATABASE ".to_owned();
     if if_not_exists == IfNotExists::Shown {
         out.push_str("/*!32312 IF NOT EXISTS*/ ");
@@ -74,7 +78,13 @@ fn identifier(name: &str, sql_mode: SqlMode, out: &mut String) {
     }
 }
 
-fn write_column(table: &TableDefinition, n: usize, column: &ColumnDefinition, sql_mode: SqlMode, out: &mut String) {
+fn write_column(
+    table: &TableDefinition,
+    n: usize,
+    column: &ColumnDefinition,
+    sql_mode: SqlMode,
+    out: &mut String,
+) {
     identifier(&column.name, sql_mode, out);
     let _ = write!(out, " {}", column.data_type);
     let has_charset = column.data_type.is_text()
@@ -134,7 +144,9 @@ fn write_default(table: &TableDefinition, n: usize, column: &ColumnDefinition, o
         }
         ColumnDefault::Literal(_) => {
             out.push_str(" DEFAULT ");
-            let Some(value) = table.default_value(n) else { return };
+            let Some(value) = table.default_value(n) else {
+                return;
+            };
             write_literal(value, &column.data_type, out);
         }
     }

@@ -22,13 +22,21 @@ impl Planner<'_> {
         })
     }
 
-    pub(super) fn drop_tables(&mut self, temporary: bool, if_exists: bool, tables: &[TableName]) -> Result<()> {
+    pub(super) fn drop_tables(
+        &mut self,
+        temporary: bool,
+        if_exists: bool,
+        tables: &[TableName],
+    ) -> Result<()> {
         let mut missing = Vec::new();
         let mut dropped = Vec::new();
         for (n, name) in tables.iter().enumerate() {
             let (database, table) = self.qualified(name)?;
             self.refuse_virtual(&database)?;
-            let same = |other: &TableName| self.qualified(other).is_ok_and(|other| other == (database.clone(), table.clone()));
+            let same = |other: &TableName| {
+                self.qualified(other)
+                    .is_ok_and(|other| other == (database.clone(), table.clone()))
+            };
             if tables[..n].iter().any(same) {
                 return Err(Error::new(ER_NONUNIQ_TABLE, &[&table]));
             }
@@ -36,7 +44,12 @@ impl Planner<'_> {
         for name in tables {
             let (database, table) = self.qualified(name)?;
             // There are no temporary tables to drop.
-            match self.catalog.table(&database, &table).cloned().filter(|_| !temporary) {
+            match self
+                .catalog
+                .table(&database, &table)
+                .cloned()
+                .filter(|_| !temporary)
+            {
                 Some(definition) => {
                     self.drop_table(&definition)?;
                     dropped.push((database, table));
@@ -72,7 +85,11 @@ impl Planner<'_> {
         self.change(CatalogChange::ForgetAutoIncrement { database, name })
     }
 
-    pub(super) fn rename_tables(&mut self, if_exists: bool, renames: &[(TableName, TableName)]) -> Result<()> {
+    pub(super) fn rename_tables(
+        &mut self,
+        if_exists: bool,
+        renames: &[(TableName, TableName)],
+    ) -> Result<()> {
         for (from, to) in renames {
             let (database, name) = self.qualified(to)?;
             let source = self.qualified(from)?;

@@ -26,7 +26,9 @@ mod tree;
 mod window;
 
 pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
-pub use bind::{bind_comparison, bind_condition, bind_expr, common_type, comparison_rule, convert_to_common_type};
+pub use bind::{
+    bind_comparison, bind_condition, bind_expr, common_type, comparison_rule, convert_to_common_type,
+};
 pub use cast::CastTarget;
 pub use context::{EvalContext, EvalMode, EvalState, OuterRow, SubqueryFrame, SubqueryRunner};
 pub(crate) use eval::compare_values;
