@@ -55,11 +55,17 @@ pub(crate) fn with_writer<T>(
             .name("apply-writer".into())
             .spawn_scoped(scope, move || write_all(storage, &receiver))
             .expect("a thread can be started");
-        let mut batcher =
-            Batcher { storage, batch: Batch::default(), sender: Some(sender), unsettled: false };
+        let mut batcher = Batcher {
+            storage,
+            batch: Batch::default(),
+            sender: Some(sender),
+            unsettled: false,
+        };
         let fed = feed(&mut batcher).and_then(|fed| batcher.send().map(|()| fed));
         drop(batcher);
-        let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let written = writer
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // If the writer failed, the feeder only saw that nobody listens any more.
         written.map_err(Error::from)?;
         fed
@@ -101,7 +107,10 @@ impl Batcher<'_> {
     }
 
     fn tell(&self, message: Message) -> Result<()> {
-        let sender = self.sender.as_ref().expect("the writer runs as long as the batcher");
+        let sender = self
+            .sender
+            .as_ref()
+            .expect("the writer runs as long as the batcher");
         sender.send(message).map_err(|_| writer_failed())
     }
 }

@@ -63,7 +63,11 @@ enum Target {
 impl GroupApplier {
     /// An applier that has seen nothing.
     pub fn new(memory_tables: MemoryTables) -> Self {
-        GroupApplier { memory_tables, mapped: Vec::new(), last_map: None }
+        GroupApplier {
+            memory_tables,
+            mapped: Vec::new(),
+            last_map: None,
+        }
     }
 
     /// Adds a group's changes to an empty write set. `format` is that of the file that the group was read from.
@@ -84,9 +88,13 @@ impl GroupApplier {
         let mut rows = 0;
         let events = group.events();
         for event in events.skip(1) {
-            match event.decode(format).map_err(|error| fail(Problem::Malformed(error)))? {
+            match event
+                .decode(format)
+                .map_err(|error| fail(Problem::Malformed(error)))?
+            {
                 Event::TableMap(map) => {
-                    self.map_table(&map, event.body(), group.end(), definitions).map_err(fail)?;
+                    self.map_table(&map, event.body(), group.end(), definitions)
+                        .map_err(fail)?;
                 }
                 Event::Rows(event) => rows += self.rows_event(group, &event, current, writes)?,
                 Event::Query(query) => match kind_of(&query) {
@@ -96,7 +104,9 @@ impl GroupApplier {
                         return Ok(Applied::Ddl);
                     }
                     QueryKind::Other => {
-                        return Err(fail(Problem::Statement(String::from_utf8_lossy(&query.sql).into_owned())));
+                        return Err(fail(Problem::Statement(
+                            String::from_utf8_lossy(&query.sql).into_owned(),
+                        )));
                     }
                 },
                 Event::Xid(_)
@@ -122,7 +132,9 @@ impl GroupApplier {
         run: impl FnOnce(&LoggedDdl<'_>) -> Result<T, Box<dyn std::error::Error + Send + Sync>>,
     ) -> Result<T> {
         for event in group.events().skip(1) {
-            let decoded = event.decode(format).map_err(|error| at_group(group, Problem::Malformed(error)))?;
+            let decoded = event
+                .decode(format)
+                .map_err(|error| at_group(group, Problem::Malformed(error)))?;
             if let Event::Query(query) = decoded {
                 let ddl = LoggedDdl {
                     query: &query,
@@ -137,7 +149,10 @@ impl GroupApplier {
                 });
             }
         }
-        Err(at_group(group, Problem::UnexpectedEvent("DDL group without a Query")))
+        Err(at_group(
+            group,
+            Problem::UnexpectedEvent("DDL group without a Query"),
+        ))
     }
 
     fn map_table<D: Definitions>(
@@ -168,9 +183,15 @@ impl GroupApplier {
         version: Version,
         definitions: &D,
     ) -> Result<Target, Problem> {
-        let (database, table) = (String::from_utf8_lossy(map.database), String::from_utf8_lossy(map.table));
+        let (database, table) = (
+            String::from_utf8_lossy(map.database),
+            String::from_utf8_lossy(map.table),
+        );
         let Some(ReplayTable { schema, defined_at }) = definitions.table(&database, &table) else {
-            return Err(Problem::NoSuchTable { database: database.into_owned(), table: table.into_owned() });
+            return Err(Problem::NoSuchTable {
+                database: database.into_owned(),
+                table: table.into_owned(),
+            });
         };
         if version <= defined_at {
             return Ok(Target::Skip);
@@ -261,9 +282,16 @@ fn change_row(
     {
         let storage = current.settled().map_err(RowError::Other)?;
         let mut reader = Merged { storage, writes };
-        key = Some(schema.find_row(image, &mut reader)?.ok_or(StorageError::MissingRow)?);
+        key = Some(
+            schema
+                .find_row(image, &mut reader)?
+                .ok_or(StorageError::MissingRow)?,
+        );
     }
-    let before = before.map(|image| Row { image, key: key.as_deref() });
+    let before = before.map(|image| Row {
+        image,
+        key: key.as_deref(),
+    });
     Ok(schema.row_change(before, after, writes)?)
 }
 
@@ -285,7 +313,11 @@ impl RowReader for Merged<'_> {
         let mut cursor = self.storage.scan_newest(range, Direction::Forward);
         let mut stored = cursor.advance()?;
         loop {
-            let stored_key = if stored { cursor.entry().map(|(key, _)| key) } else { None };
+            let stored_key = if stored {
+                cursor.entry().map(|(key, _)| key)
+            } else {
+                None
+            };
             let order = match (stored_key, own.peek()) {
                 (None, None) => return Ok(()),
                 (Some(_), None) => Ordering::Less,
@@ -332,7 +364,10 @@ enum QueryKind {
 fn kind_of(query: &QueryEvent<'_>) -> QueryKind {
     let sql = query.sql.trim_ascii();
     let begins = |word: &[u8]| sql.len() >= word.len() && sql[..word.len()].eq_ignore_ascii_case(word);
-    if query.ends_group() || sql.eq_ignore_ascii_case(b"BEGIN") || begins(b"SAVEPOINT ") || begins(b"ROLLBACK TO ")
+    if query.ends_group()
+        || sql.eq_ignore_ascii_case(b"BEGIN")
+        || begins(b"SAVEPOINT ")
+        || begins(b"ROLLBACK TO ")
     {
         QueryKind::Frame
     } else {
@@ -354,7 +389,11 @@ fn holds_all(present: &[u8], columns: usize) -> bool {
 }
 
 fn at_group(group: &EventGroup, problem: Problem) -> Error {
-    Error::Group { gtid: group.gtid(), position: group.start(), problem }
+    Error::Group {
+        gtid: group.gtid(),
+        position: group.start(),
+        problem,
+    }
 }
 
 #[cfg(test)]

@@ -56,7 +56,10 @@ pub fn recover<D: Definitions>(
     let started = Instant::now();
     let (from, to) = (storage.position(), log.written());
     if from > to {
-        return Err(Error::LogTooShort { tables: from, log: to });
+        return Err(Error::LogTooShort {
+            tables: from,
+            log: to,
+        });
     }
     let mut report = RecoveryReport {
         from,
@@ -69,10 +72,14 @@ pub fn recover<D: Definitions>(
     };
     if from < to {
         tracing::info!("applying the log from {from} to {to}");
-        with_writer(storage, |batcher| replay(log, storage, definitions, batcher, &mut report))?;
+        with_writer(storage, |batcher| {
+            replay(log, storage, definitions, batcher, &mut report)
+        })?;
     }
     for build in storage.builds()? {
-        tracing::info!("deleting build {build}: it is in no transaction of the log, or in the tables already");
+        tracing::info!(
+            "deleting build {build}: it is in no transaction of the log, or in the tables already"
+        );
         storage.abandon(build)?;
         report.builds_abandoned += 1;
     }
@@ -119,7 +126,11 @@ fn replay<D: Definitions>(
         }
         if report.groups % 1024 == 0 && reported.elapsed() >= REPORT_EVERY {
             reported = Instant::now();
-            tracing::info!("applied the log up to {}: {} transactions", group.end(), report.groups);
+            tracing::info!(
+                "applied the log up to {}: {} transactions",
+                group.end(),
+                report.groups
+            );
         }
     }
     Ok(())

@@ -365,14 +365,12 @@ impl Storage {
             keep
         });
         ready.retain(|range| self.rocksdb.approximate_bytes(range) >= RELEASE_BYTES_MIN);
-        if ready.is_empty() {
-            return Ok(());
+        if !ready.is_empty() {
+            // The deletion itself must be in a file to meet what it deletes.
+            self.flush()?;
+            ready.iter().for_each(|range| self.rocksdb.compact_range(range));
         }
-        // Without this, files could be gone that the position in the files still needs.
-        self.flush()?;
-        ready
-            .iter()
-            .try_for_each(|range| self.rocksdb.release_range(range))
+        Ok(())
     }
 
     /// Figures for `SHOW STATUS`.

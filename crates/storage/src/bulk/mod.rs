@@ -3,9 +3,10 @@
 //! ```text
 //!   builds/                       one directory for each build
 //!     17.building/                being written; deleted at the next start
-//!       1.sst  2.sst  …           finished files of one index or several
-//!       1.run  2.run              sorted runs of an index builder whose input is not sorted
+//!       000001.sst  …             finished files of one index or several
+//!       000002.run  …             sorted runs of an index builder whose input is not sorted
 //!     16/                         finished: all files synced, then the directory renamed and its parent synced
+//!       commit                    the write set of its transaction, while it is being activated
 //! ```
 //!
 //! A finished build waits for its transaction to be in the log. [`Storage::activate`](crate::Storage::activate) ingests it at that place;

@@ -28,7 +28,8 @@ impl RocksDbEngine {
         group: &[Arc<FrozenWriteSet>],
         position: LogPosition,
     ) -> Result<()> {
-        let rest = scratch.join("commit.sst");
+        // Not named as a build's own files are: a crash before the ingestion leaves it there.
+        let rest = scratch.join("commit");
         while let Err(error) = write_commit_file(&rest, group, position) {
             self.wait_for_room(error)?;
         }

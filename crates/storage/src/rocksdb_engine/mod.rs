@@ -260,11 +260,10 @@ impl RocksDbEngine {
         files.into_iter().sum()
     }
 
-    /// Gives the disk space of a range back whose deletion is applied, durable and older than every snapshot.
-    pub(crate) fn release_range(&self, range: &KeyRange) -> Result<()> {
-        self.db.delete_file_in_range(&range.start, &range.end)?;
+    /// Gives the disk space of a range back whose deletion is older than every snapshot. (Deleting its files would be quicker, but the
+    /// range may hold new keys: those of a table that was truncated.)
+    pub(crate) fn compact_range(&self, range: &KeyRange) {
         self.db.compact_range(Some(&range.start), Some(&range.end));
-        Ok(())
     }
 
     /// From now on, what waits for room on the disk gives up when a flush has failed once more.
