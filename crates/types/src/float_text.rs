@@ -45,6 +45,11 @@ impl Digits {
 
     /// Appends the number in the form that MariaDB takes.
     fn append(&self, out: &mut Vec<u8>) {
+        self.append_as((-14..=15).contains(&self.point), out);
+    }
+
+    /// Appends the number with or without an exponent.
+    fn append_as(&self, plain: bool, out: &mut Vec<u8>) {
         let digits = &self.digits[..self.length];
         // MariaDB shows no negative zero.
         if digits == b"0" {
@@ -54,7 +59,7 @@ impl Digits {
         if self.negative {
             out.push(b'-');
         }
-        if !(-14..=15).contains(&self.point) {
+        if !plain {
             out.push(digits[0]);
             if digits.len() > 1 {
                 out.push(b'.');
@@ -120,6 +125,33 @@ pub fn append_double(number: f64, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends as many digits of a DOUBLE as fit so many characters, as a CHAR column of that length stores it: 20240131.5 in 5
+/// characters is `2e7`. Appends nothing and returns false if not even one digit fits.
+pub fn append_double_within(number: f64, width: usize, out: &mut Vec<u8>) -> bool {
+    if !number.is_finite() {
+        return false;
+    }
+    let start = out.len();
+    for digits in (1..=17).rev() {
+        let digits = match digits {
+            17 => Buffer::scientific(format_args!("{number:e}")),
+            digits => Buffer::scientific(format_args!("{number:.*e}", digits - 1)),
+        };
+        let plain_allowed = (-14..=15).contains(&digits.point);
+        for plain in [true, false] {
+            if plain && !plain_allowed {
+                continue;
+            }
+            digits.append_as(plain, out);
+            if out.len() - start <= width {
+                return true;
+            }
+            out.truncate(start);
+        }
+    }
+    false
+}
+
 /// Appends a FLOAT: 6 significant digits.
 pub fn append_float(number: f32, out: &mut Vec<u8>) {
     if number.is_finite() {
@@ -182,7 +214,7 @@ mod tests {
             (5e-324, "5e-324"),
             (1e22, "1e22"),
             (-1e-7, "-0.0000001"),
-            (123456789.123456789, "123456789.12345679"),
+            (123456789.12345679, "123456789.12345679"),
             (2.0 / 3.0 * 1e10, "6666666666.666666"),
         ] {
             assert_eq!(double(number), text);
@@ -203,7 +235,7 @@ mod tests {
             (1e-15, "0.000000000000001"),
             (1e-16, "1e-16"),
             (1.4e-45, "1.4013e-45"),
-            (-0.3333333333, "-0.333333"),
+            (-1.0 / 3.0, "-0.333333"),
             (16777217.0, "16777200"),
             (999999.5, "1000000"),
             (9999995.0, "10000000"),
@@ -227,6 +259,24 @@ mod tests {
             append_fixed(number, decimals, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), text);
         }
+    }
+
+    /// As MariaDB 10.11 stores them in a CHAR of that length.
+    #[test]
+    fn doubles_within_a_width() {
+        for (number, width, text) in [
+            (20240131.5, 5, "2e7"),
+            (3.5e38, 5, "4e38"),
+            (1e-5, 5, "1e-5"),
+            (123.456, 5, "123.5"),
+            (123.456, 7, "123.456"),
+            (0.1, 10, "0.1"),
+        ] {
+            let mut out = Vec::new();
+            assert!(append_double_within(number, width, &mut out));
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+        }
+        assert!(!append_double_within(1e300, 3, &mut Vec::new()));
     }
 
     proptest! {

@@ -26,7 +26,7 @@ use crate::data_type::{
 use crate::error::{Error, Result};
 use crate::row_image::{enum_bytes, set_bytes};
 use crate::text::{append_length, append_length_and_bytes};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// How much optional metadata a table map carries (`binlog_row_metadata`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -374,8 +374,6 @@ pub fn decode_columns(type_codes: &[u8], metadata: &[u8], optional: &[u8]) -> Re
 
 fn decode_column(code: u8, metadata: &mut Reader<'_>) -> Result<DataType> {
     let integer = |width| DataType::Integer(IntegerType::new(width, Sign::Signed));
-    // So many labels as the bytes of storage can number, each named by its number.
-    let labels = |count: usize| Arc::new(Labels::new((1..=count).map(|n| n.to_string())));
     Ok(
         match FieldType::from_code(code).ok_or(Error::UnknownColumnType(code))? {
             FieldType::Tiny => integer(IntegerWidth::Tiny),
@@ -423,11 +421,11 @@ fn decode_column(code: u8, metadata: &mut Reader<'_>) -> Result<DataType> {
                 let (real_type, low) = (metadata.byte()?, metadata.byte()?);
                 match FieldType::from_code(real_type) {
                     Some(FieldType::Enum) => DataType::Enum {
-                        labels: labels(if low == 1 { 255 } else { 65_535 }),
+                        labels: numbered_labels(if low == 1 { 255 } else { 65_535 }),
                         collation: Collation::Binary,
                     },
                     Some(FieldType::Set) => DataType::Set {
-                        labels: labels(8 * usize::from(low.min(8))),
+                        labels: numbered_labels(8 * usize::from(low.min(8))),
                         collation: Collation::Binary,
                     },
                     _ => {
@@ -448,6 +446,19 @@ fn decode_column(code: u8, metadata: &mut Reader<'_>) -> Result<DataType> {
             _ => return Err(Error::UnknownColumnType(code)),
         },
     )
+}
+
+/// So many labels as the bytes of storage can number, each named by its number.
+fn numbered_labels(count: usize) -> Arc<Labels> {
+    static LARGE: LazyLock<Arc<Labels>> = LazyLock::new(|| make(65_535));
+    fn make(count: usize) -> Arc<Labels> {
+        Arc::new(Labels::new((1..=count).map(|n| n.to_string())))
+    }
+    if count == 65_535 {
+        LARGE.clone()
+    } else {
+        make(count)
+    }
 }
 
 fn decimals(metadata: &mut Reader<'_>) -> Result<u8> {

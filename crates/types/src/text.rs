@@ -224,7 +224,7 @@ mod tests {
             }),
             ..plain
         };
-        assert_eq!(column(Value::Float(3.142), &DataType::Float(fixed)), "0003.142");
+        assert_eq!(column(Value::Float(7.5), &DataType::Float(fixed)), "0007.500");
         assert_eq!(column(Value::Null, &DataType::Float(fixed)), "");
     }
 

@@ -18,7 +18,7 @@ pub use to_temporal::{to_datetime, to_time};
 
 use crate::data_type::DataType;
 use crate::error_code::{self, ErrorCode};
-use crate::temporal::{DateModes, DateTime, TimeZone};
+use crate::temporal::{DateModes, DateTime, Time, TimeZone};
 use crate::text;
 use crate::value::{Value, ValueRef};
 
@@ -125,6 +125,11 @@ impl Problem {
 fn printable(value: &Value) -> String {
     match value {
         Value::Bytes(bytes) => escaped(bytes),
+        // A fraction is shown with six digits, or not at all.
+        Value::Time(v) => Time::from_micros(v.micros(), if v.microsecond() > 0 { 6 } else { 0 }).to_string(),
+        Value::DateTime(v) => v
+            .with_micros(v.micros, if v.micros > 0 { 6 } else { 0 })
+            .to_string(),
         Value::Bit(bits) => escaped(&bits.to_be_bytes()[8 - bits.byte_length()..]),
         _ => text::to_string(&value.as_ref(), &TimeZone::UTC),
     }

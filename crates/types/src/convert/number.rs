@@ -253,7 +253,7 @@ fn decimal_to_integer(whole: &Decimal) -> (Value, Completeness) {
 
 fn double_to_integer(number: f64) -> (Value, Completeness) {
     let rounded = number.round_ties_even();
-    if rounded >= -9_223_372_036_854_775_808.0 && rounded < 9_223_372_036_854_775_808.0 {
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded) {
         (Value::Int(rounded as i64), Completeness::Whole)
     } else if (0.0..18_446_744_073_709_551_616.0).contains(&rounded) {
         (Value::UInt(rounded as u64), Completeness::Whole)

@@ -4,8 +4,9 @@ use super::number::{Rest, number_length, read_double};
 use super::{Assigned, Completeness, ConvertContext, Problem, as_text, number, printable};
 use crate::data_type::{DecimalType, FloatType, IntegerType, Sign};
 use crate::decimal::{Decimal, Loss, Rounding};
-use crate::error_code::{ER_DATA_TOO_LONG, ER_WARN_DATA_OUT_OF_RANGE};
-use crate::temporal::DateModes;
+use crate::error_code::{
+    ER_DATA_TOO_LONG, ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE, WARN_DATA_TRUNCATED,
+};
 use crate::value::{BitValue, Value};
 
 /// What is to be said of a text that a number was read from.
@@ -101,6 +102,15 @@ fn to_wide(value: &Value, context: &ConvertContext<'_>) -> i128 {
     }
 }
 
+/// As [`to_wide`], but the fraction of a double is cut.
+fn to_cut(value: &Value, context: &ConvertContext<'_>) -> i128 {
+    match value {
+        Value::Float(v) => *v as i128,
+        Value::Double(v) => *v as i128,
+        _ => to_wide(value, context),
+    }
+}
+
 pub(super) fn decimal(value: Value, target: DecimalType, context: &ConvertContext<'_>) -> Assigned {
     let (number, mut problem) = match &value {
         Value::Decimal(v) => (*v, None),
@@ -127,13 +137,13 @@ pub(super) fn decimal(value: Value, target: DecimalType, context: &ConvertContex
         Some(old) if old.severity == super::Severity::Warning || new.severity == super::Severity::Note => {}
         _ => *problem = Some(new),
     };
-    if number.is_negative() && target.sign == Sign::Unsigned {
-        // The sign is what is said first.
-        let problem = Problem::out_of_range();
-        return Assigned::with(
-            Value::Decimal(Decimal::ZERO.round(i32::from(target.scale), Rounding::HalfUp)),
+    let unsigned_zero = number.is_negative() && target.sign == Sign::Unsigned;
+    if unsigned_zero {
+        worse(&mut problem, Problem::out_of_range());
+        return Assigned {
+            value: Value::Decimal(Decimal::ZERO.round(i32::from(target.scale), Rounding::HalfUp)),
             problem,
-        );
+        };
     }
     let rounded = number.round(i32::from(target.scale), Rounding::HalfUp);
     let fits = rounded.integer_digits() <= target.precision - target.scale;
@@ -192,34 +202,42 @@ fn limit(number: f64, target: FloatType, max: f64) -> (f64, bool) {
     if let Some(fixed) = target.fixed {
         let scale = 10f64.powi(i32::from(fixed.scale));
         max = 10f64.powi(i32::from(fixed.precision) - i32::from(fixed.scale)) - 1.0 / scale;
-        if number.abs() < max {
-            let whole = number.trunc();
-            number = whole + ((number - whole) * scale).round_ties_even() / scale;
-        }
+        let whole = number.floor();
+        number = whole + ((number - whole) * scale).round_ties_even() / scale;
     }
     let clipped = number.clamp(-max, max);
     (clipped, clipped != number)
 }
 
+/// Of two problems MariaDB says first what is after the number, then that it is out of range.
+fn range_problem(problem: Option<Problem>, out_of_range: bool) -> Option<Problem> {
+    match problem {
+        Some(problem) if problem.severity == super::Severity::Warning => Some(problem),
+        problem => {
+            if out_of_range {
+                Some(Problem::out_of_range())
+            } else {
+                problem
+            }
+        }
+    }
+}
+
 pub(super) fn float(value: Value, target: FloatType, context: &ConvertContext<'_>) -> Assigned {
     let (number, problem) = read_number(&value, context);
     let (limited, out_of_range) = limit(number, target, f64::from(f32::MAX));
-    let value = Value::Float(limited as f32);
-    if out_of_range {
-        Assigned::with(value, Problem::out_of_range())
-    } else {
-        Assigned { value, problem }
+    Assigned {
+        value: Value::Float(limited as f32),
+        problem: range_problem(problem, out_of_range),
     }
 }
 
 pub(super) fn double(value: Value, target: FloatType, context: &ConvertContext<'_>) -> Assigned {
     let (number, problem) = read_number(&value, context);
     let (limited, out_of_range) = limit(number, target, f64::MAX);
-    let value = Value::Double(limited);
-    if out_of_range {
-        Assigned::with(value, Problem::out_of_range())
-    } else {
-        Assigned { value, problem }
+    Assigned {
+        value: Value::Double(limited),
+        problem: range_problem(problem, out_of_range),
     }
 }
 
@@ -259,7 +277,7 @@ pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> Ass
         },
         // A negative number is what its bits say, which is always too long for fewer than 64.
         _ => {
-            let wide = to_wide(&value, context);
+            let wide = to_cut(&value, context);
             let clipped = wide.clamp(i128::from(i64::MIN), i128::from(u64::MAX));
             (clipped == wide).then_some(clipped as u64)
         }
@@ -271,6 +289,15 @@ pub(super) fn bit(value: Value, length: u8, context: &ConvertContext<'_>) -> Ass
             Problem::new(ER_DATA_TOO_LONG, ER_WARN_DATA_OUT_OF_RANGE),
         ),
     }
+}
+
+/// The year of a temporal value, which is never assigned silently.
+#[cold]
+fn temporal_year(year: u16, kind: &'static str, value: &Value) -> Assigned {
+    let stored = if matches!(year, 1901..=2155) { year } else { 0 };
+    let mut problem = Problem::new(ER_TRUNCATED_WRONG_VALUE, WARN_DATA_TRUNCATED);
+    problem.incorrect = Some((kind, printable(value)));
+    Assigned::with(Value::Year(stored), problem)
 }
 
 pub(super) fn year(value: Value, context: &ConvertContext<'_>) -> Assigned {
@@ -286,28 +313,14 @@ pub(super) fn year(value: Value, context: &ConvertContext<'_>) -> Assigned {
             (number, text_problem(rest, "integer", &value), !four_digits)
         }
         Value::Year(v) => (i128::from(*v), None, false),
-        Value::Date(v) => (i128::from(v.year), Some(Problem::note()), false),
-        Value::DateTime(v) => (i128::from(v.date.year), Some(Problem::note()), false),
-        Value::Timestamp(v) => (
-            i128::from(v.to_datetime(context.time_zone).date.year),
-            Some(Problem::note()),
-            false,
-        ),
-        Value::Time(_) => {
-            let today = super::to_temporal::to_datetime(
-                &value,
-                &ConvertContext {
-                    date_modes: DateModes::default(),
-                    ..*context
-                },
-            );
-            (
-                today.map_or(0, |v| i128::from(v.date.year)),
-                Some(Problem::note()),
-                false,
-            )
+        // A day has a year but is none, and a time has not even that.
+        Value::Date(v) => return temporal_year(v.year, "date", &value),
+        Value::DateTime(v) => return temporal_year(v.date.year, "datetime", &value),
+        Value::Timestamp(v) => {
+            return temporal_year(v.to_datetime(context.time_zone).date.year, "datetime", &value);
         }
-        _ => (to_wide(&value, context), None, false),
+        Value::Time(_) => return temporal_year(0, "time", &value),
+        _ => (to_cut(&value, context), None, false),
     };
     let stored = match number {
         0 if !is_text => Some(0),

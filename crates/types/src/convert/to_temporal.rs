@@ -1,11 +1,11 @@
 //! Assignment to temporal columns, and values read as temporal in expressions.
 
-use super::{Assigned, ConvertContext, Problem, as_text, printable};
+use super::{Assigned, ConvertContext, Problem, as_text, number, printable};
 use crate::decimal::{Decimal, Rounding};
 use crate::error_code::{ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE, WARN_DATA_TRUNCATED};
 use crate::temporal::{
-    Date, DateModes, DateTime, ParsedTemporal, Time, Timestamp, add_interval, datetime_from_number,
-    parse_datetime, parse_time, time_from_number,
+    Date, DateModes, DateTime, ParsedTemporal, Time, TimeZone, Timestamp, add_interval, datetime_from_number,
+    parse_datetime, parse_time_under, time_from_number,
 };
 use crate::value::Value;
 
@@ -29,8 +29,7 @@ fn number_and_micros(value: &Value) -> Option<(i64, u32, Lost)> {
         Value::Year(v) => return Some((i64::from(*v), 0, Lost::Nothing)),
         Value::Bit(v) => return Some((i64::try_from(v.bits).unwrap_or(i64::MAX), 0, Lost::Nothing)),
         Value::Decimal(v) => *v,
-        Value::Double(v) => Decimal::from_f64(*v).ok()?,
-        Value::Float(v) => Decimal::from_f64(f64::from(*v)).ok()?,
+        Value::Double(_) | Value::Float(_) => number::to_decimal(value, &TimeZone::UTC)?.0,
         _ => return None,
     };
     let cut = decimal.round(6, Rounding::Truncate);
@@ -43,6 +42,11 @@ fn number_and_micros(value: &Value) -> Option<(i64, u32, Lost)> {
         micros,
         if cut == decimal { Lost::Nothing } else { Lost::Part },
     ))
+}
+
+/// Whether a number is read as a day, such as 20240131, and not as a datetime.
+fn is_day_number(number: i64) -> bool {
+    (1..=99_991_231).contains(&number)
 }
 
 /// A TIME on the day of the statement.
@@ -81,6 +85,12 @@ fn read_datetime(value: &Value, context: &ConvertContext<'_>, modes: DateModes) 
         Value::Null => None,
         _ => {
             let (number, micros, lost) = number_and_micros(value)?;
+            // A number that is a day has no fraction of a second.
+            let (micros, lost) = if micros > 0 && is_day_number(number) {
+                (0, Lost::Part)
+            } else {
+                (micros, lost)
+            };
             let read = datetime_from_number(number, micros, modes)?;
             let negative = matches!(value, Value::Decimal(v) if v.is_negative())
                 || matches!(value, Value::Double(v) if *v < 0.0);
@@ -106,7 +116,7 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
         (value.time(), lost.max(dropped))
     };
     match value {
-        Value::Text(_) | Value::Bytes(_) => match parse_time(&as_text(value)?)? {
+        Value::Text(_) | Value::Bytes(_) => match parse_time_under(&as_text(value)?, context.date_modes)? {
             ParsedTemporal::Time(read) => {
                 let lost = match (read.clipped, read.truncated, read.fraction_cut) {
                     (true, ..) => Lost::Clipped,
@@ -130,7 +140,8 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
         Value::Null => None,
         _ => {
             let (number, micros, lost) = number_and_micros(value)?;
-            let read = time_from_number(number, micros)?;
+            let is_day = number > 9_999_999 && is_day_number(number);
+            let read = time_from_number(number, if is_day { 0 } else { micros })?;
             let negative = matches!(value, Value::Decimal(v) if v.is_negative())
                 || matches!(value, Value::Double(v) if *v < 0.0);
             let micros = if negative && !read.value.is_negative() {
@@ -176,10 +187,12 @@ pub(super) fn date(value: Value, context: &ConvertContext<'_>) -> Assigned {
             value: Value::Date(Date::ZERO),
         },
         Some((read, lost)) => {
-            let lost = if read.micros_of_day() != 0 {
-                lost.max(Lost::Part)
-            } else {
-                lost
+            // Nothing is said of a fraction alone.
+            let time_dropped = read.micros_of_day() != 0 && !read.date.is_zero();
+            let lost = match lost {
+                Lost::Nothing if time_dropped => Lost::Part,
+                Lost::Part if read.date.is_zero() => Lost::Nothing,
+                lost => lost,
             };
             Assigned {
                 problem: wrong("date", &value, lost),

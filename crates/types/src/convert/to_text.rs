@@ -3,7 +3,9 @@
 use super::{Assigned, ConvertContext, Problem, escaped, number, text_of};
 use crate::collation::{Charset, Collation, first_characters};
 use crate::data_type::{BlobSize, DataType, Labels};
+use crate::decimal::Rounding;
 use crate::error_code::{ER_DATA_TOO_LONG, WARN_DATA_TRUNCATED};
+use crate::float_text;
 use crate::value::{EnumValue, SetValue, Value};
 use std::sync::Arc;
 
@@ -17,16 +19,23 @@ pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>
     let mut problem = None;
     let mut text = match value {
         Value::Text(text) => text,
-        Value::Bytes(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                let bytes = error.as_bytes();
-                let bad = error.utf8_error().valid_up_to();
-                problem = Some(incorrect_string(&bytes[bad..]));
-                replaced(bytes)
-            }
+        // Bytes are taken to be in the column's character set.
+        Value::Bytes(bytes) => match charset {
+            Charset::Latin1 => charset.decode(&bytes).into_owned(),
+            Charset::Ascii => bytes
+                .iter()
+                .map(|&byte| if byte.is_ascii() { char::from(byte) } else { '?' })
+                .collect(),
+            _ => match String::from_utf8(bytes) {
+                Ok(text) => text,
+                Err(error) => {
+                    let bytes = error.as_bytes();
+                    problem = Some(incorrect_string(&bytes[error.utf8_error().valid_up_to()..]));
+                    replaced(bytes)
+                }
+            },
         },
-        value => text_of(&value.as_ref(), context),
+        value => fitting_double(&value, target).unwrap_or_else(|| text_of(&value.as_ref(), context)),
     };
     if !charset.can_encode(&text) {
         let bad = text
@@ -81,6 +90,15 @@ fn fitting_length(text: &str, target: &DataType, charset: Charset) -> Option<usi
     }
 }
 
+/// A double's text with as many digits as the column has room for.
+fn fitting_double(value: &Value, target: &DataType) -> Option<String> {
+    let Value::Double(number) = value else { return None };
+    let width = usize::try_from(target.max_characters()?).unwrap_or(usize::MAX);
+    let mut out = Vec::new();
+    float_text::append_double_within(*number, width, &mut out)
+        .then(|| String::from_utf8_lossy(&out).into_owned())
+}
+
 fn cut_at(text: &str, characters: u32) -> Option<usize> {
     let kept = first_characters(text, Some(characters)).len();
     (kept < text.len()).then_some(kept)
@@ -111,7 +129,9 @@ pub(super) fn bytes(value: Value, target: &DataType, context: &ConvertContext<'_
         Value::Bytes(bytes) => bytes,
         Value::Text(text) => text.into_bytes(),
         Value::Bit(v) => v.to_be_bytes()[8 - v.byte_length()..].to_vec(),
-        value => text_of(&value.as_ref(), context).into_bytes(),
+        value => fitting_double(&value, target)
+            .unwrap_or_else(|| text_of(&value.as_ref(), context))
+            .into_bytes(),
     };
     let most = usize::try_from(target.max_characters().unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let mut problem = None;
@@ -140,21 +160,22 @@ fn label(value: Value, context: &ConvertContext<'_>) -> Label {
         Value::Bytes(bytes) => Label::Text(replaced(&bytes)),
         Value::Int(v) => Label::Number(v),
         Value::UInt(v) => Label::Number(v as i64),
-        // Cut, not rounded.
-        Value::Double(v) => Label::Number(v as i64),
-        Value::Float(v) => Label::Number(v as i64),
-        Value::Decimal(v) => {
-            let cut = v.round(0, crate::decimal::Rounding::Truncate);
-            let limit = if v.is_negative() { i64::MIN } else { i64::MAX };
-            Label::Number(
-                cut.to_i64()
-                    .or_else(|_| cut.to_u64().map(|v| v as i64))
-                    .unwrap_or(limit),
-            )
-        }
+        // Cut, not rounded; what does not fit has none of the labels' bits.
+        Value::Double(v) => Label::Number(cut(v)),
+        Value::Float(v) => Label::Number(cut(f64::from(v))),
+        Value::Decimal(v) => Label::Number(v.round(0, Rounding::Truncate).to_i64().unwrap_or(i64::MIN)),
         Value::Year(v) => Label::Number(i64::from(v)),
         Value::Bit(v) => Label::Number(v.bits as i64),
         value => Label::Text(text_of(&value.as_ref(), context)),
+    }
+}
+
+/// The integer part, `i64::MIN` where it does not fit.
+fn cut(number: f64) -> i64 {
+    if (i64::MIN as f64..i64::MAX as f64).contains(&number) {
+        number as i64
+    } else {
+        i64::MIN
     }
 }
 

@@ -32,7 +32,7 @@ impl WeekMode {
 
 /// Whether February has 29 days.
 fn is_leap(year: u16) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || (year % 400 == 0 && year != 0))
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || (year.is_multiple_of(400) && year != 0))
 }
 
 /// 365 or 366.

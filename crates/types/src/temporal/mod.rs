@@ -14,7 +14,10 @@ pub use calendar::{
     last_day, week_and_year, weekday,
 };
 pub use interval::{Interval, IntervalUnit, add_interval, add_interval_to_time};
-pub use parse::{Parsed, ParsedTemporal, datetime_from_number, parse_datetime, parse_time, time_from_number};
+pub use parse::{
+    Parsed, ParsedTemporal, datetime_from_number, parse_datetime, parse_time, parse_time_under,
+    time_from_number,
+};
 pub use time_zone::TimeZone;
 
 use std::cmp::Ordering;

@@ -172,17 +172,34 @@ enum Accept {
 
 /// Reads a date with or without a time. `None` if it is none, or one that the modes forbid.
 pub fn parse_datetime(text: &str, modes: DateModes) -> Option<Parsed<DateTime>> {
-    read_datetime(text, modes, Accept::Any)
+    read_datetime(text, modes, Accept::Any).ok()
 }
 
-fn read_datetime(text: &str, modes: DateModes, accept: Accept) -> Option<Parsed<DateTime>> {
+/// Why a text is no datetime.
+enum NoDateTime {
+    /// It does not look like one.
+    Other,
+    /// It does, but there is no such day or time, or the modes forbid it.
+    Invalid,
+}
+
+/// Whether so many digits, followed by this, are a date without punctuation.
+fn ends_run(next: Option<&u8>, digits: usize) -> bool {
+    match next {
+        None => true,
+        Some(b'.') => digits >= 12,
+        Some(_) => false,
+    }
+}
+
+fn read_datetime(text: &str, modes: DateModes, accept: Accept) -> Result<Parsed<DateTime>, NoDateTime> {
     let mut reader = Reader {
         bytes: text.as_bytes(),
         fields: 0,
     };
     reader.skip_spaces();
-    if !reader.peek()?.is_ascii_digit() {
-        return None;
+    if !reader.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        return Err(NoDateTime::Other);
     }
     let [mut year, mut month, mut day, mut hour, mut minute, mut second] = [0u32; 6];
     let run = reader
@@ -191,10 +208,8 @@ fn read_datetime(text: &str, modes: DateModes, accept: Accept) -> Option<Parsed<
         .take_while(|b| b.is_ascii_digit() || **b == b'T')
         .count();
     let year_digits;
-    let mut only_digits = false;
-    let stopped = if matches!(reader.bytes.get(run), None | Some(b'.')) {
-        // Perhaps with a T between date and time.
-        only_digits = true;
+    let stopped = if ends_run(reader.bytes.get(run), run) {
+        // Only digits, perhaps with a T between date and time.
         year_digits = if run == 4 || run == 8 || run >= 14 { 4 } else { 2 };
         (|| {
             reader.exact(&mut year, year_digits)?;
@@ -240,25 +255,18 @@ fn read_datetime(text: &str, modes: DateModes, accept: Accept) -> Option<Parsed<
     if year_digits == 2 && !is_zero {
         year += if year < YEAR_PIVOT { 2000 } else { 1900 };
     }
-    // A fraction right after a date of digits alone makes it no date.
-    let misplaced_fraction = only_digits && reader.fields < 6 && reader.peek() == Some(b'.');
-    if misplaced_fraction
-        || reader.fields < 3
-        || year > 9999
-        || month > 12
-        || day > 31
-        || hour > 23
-        || minute > 59
-        || second > 59
-    {
-        return None;
+    if reader.fields < 3 {
+        return Err(NoDateTime::Other);
+    }
+    if year > 9999 || month > 12 || day > 31 || hour > 23 || minute > 59 || second > 59 {
+        return Err(NoDateTime::Invalid);
     }
     let date = Date::new(year as u16, month as u8, day as u8);
     if !date.is_valid(modes) {
-        return None;
+        return Err(NoDateTime::Invalid);
     }
     let value = DateTime::new(date, hour as u8, minute as u8, second as u8).with_micros(micros, decimals);
-    Some(Parsed {
+    Ok(Parsed {
         value,
         truncated: truncated || !reader.only_spaces(),
         clipped: false,
@@ -269,20 +277,24 @@ fn read_datetime(text: &str, modes: DateModes, accept: Accept) -> Option<Parsed<
 
 /// Reads a time (`'-1 12:30:00.5'`, `'123000'`), or a datetime where the text looks like one.
 pub fn parse_time(text: &str) -> Option<ParsedTemporal> {
+    parse_time_under(text, DateModes::default())
+}
+
+/// As [`parse_time`], where a datetime's day must be one that the modes let pass.
+pub fn parse_time_under(text: &str, modes: DateModes) -> Option<ParsedTemporal> {
     let mut reader = Reader {
         bytes: text.as_bytes(),
         fields: 0,
     };
     reader.skip_spaces();
     let negative = reader.peek() == Some(b'-');
-    if negative {
+    if negative || reader.peek() == Some(b'+') {
         reader.bytes = &reader.bytes[1..];
     } else if reader.bytes.len() >= 12 {
-        let lax = DateModes::default();
-        if let Some(found) = read_datetime(text, lax, Accept::DateTimeInTime)
-            && found.has_time
-        {
-            return Some(ParsedTemporal::DateTime(found));
+        match read_datetime(text, modes, Accept::DateTimeInTime) {
+            Ok(found) => return Some(ParsedTemporal::DateTime(found)),
+            Err(NoDateTime::Invalid) => return None,
+            Err(NoDateTime::Other) => {}
         }
     }
     if negative {
@@ -326,7 +338,10 @@ pub fn parse_time(text: &str) -> Option<ParsedTemporal> {
     }
     let [days, hours, minutes, seconds] = parts;
     // A number with an exponent is not a time.
-    let exponent = matches!(reader.bytes, [b'e' | b'E', digit, ..] if digit.is_ascii_digit());
+    let exponent = matches!(reader.bytes, [b'e' | b'E', next, ..] if next.is_ascii_digit() || matches!(next, b'+' | b'-'));
+    if parts.iter().any(|&part| part > u64::from(u32::MAX)) {
+        return None;
+    }
     if minutes > 59 || seconds > 59 || exponent {
         return None;
     }
@@ -365,19 +380,22 @@ fn time_from_parts(
 pub fn datetime_from_number(number: i64, micros: u32, modes: DateModes) -> Option<DateTime> {
     const PIVOT: i64 = YEAR_PIVOT as i64;
     const DAY: i64 = 1_000_000;
+    const SHORT_20XX_MAX: i64 = (PIVOT - 1) * 10_000 + 1231;
+    const SHORT_19XX_MIN: i64 = PIVOT * 10_000 + 101;
+    const LONG_20XX_MAX: i64 = (PIVOT - 1) * 10_000_000_000 + 1_231_235_959;
+    const LONG_19XX_MIN: i64 = PIVOT * 10_000_000_000 + 101_000_000;
     let full = match number {
-        0 | 10_000_101_000_000.. => number,
-        ..101 => return None,
-        _ if number <= (PIVOT - 1) * 10_000 + 1231 => (number + 20_000_000) * DAY,
-        _ if number < PIVOT * 10_000 + 101 => return None,
-        ..=991_231 => (number + 19_000_000) * DAY,
-        ..10_000_101 => return None,
-        ..=99_991_231 => number * DAY,
-        ..101_000_000 => return None,
-        _ if number <= (PIVOT - 1) * 10_000_000_000 + 1_231_235_959 => number + 20_000_000_000_000,
-        _ if number < PIVOT * 10_000_000_000 + 101_000_000 => return None,
-        ..=991_231_235_959 => number + 19_000_000_000_000,
-        _ => number,
+        // YYMMDD
+        101..=SHORT_20XX_MAX => (number + 20_000_000) * DAY,
+        SHORT_19XX_MIN..=991_231 => (number + 19_000_000) * DAY,
+        // YYYYMMDD
+        10_000_101..=99_991_231 => number * DAY,
+        // YYMMDDhhmmss
+        101_000_000..=LONG_20XX_MAX => number + 20_000_000_000_000,
+        LONG_19XX_MIN..=991_231_235_959 => number + 19_000_000_000_000,
+        // YYYYMMDDhhmmss
+        0 | 991_231_235_960.. => number,
+        _ => return None,
     };
     let (day, time) = (full / DAY, full % DAY);
     let year = u16::try_from(day / 10_000).ok().filter(|&year| year <= 9999)?;
@@ -390,15 +408,13 @@ pub fn datetime_from_number(number: i64, micros: u32, modes: DateModes) -> Optio
 /// Reads a number such as -123000; past 838:59:59 it is clipped. A number of more digits than a time has is read as a datetime.
 /// `micros` is the number's fraction.
 pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
-    if number > 9_999_999
-        && number >= 10_000_101_000_000
-        && let Some(datetime) = datetime_from_number(number, micros, DateModes::default())
-    {
-        return Some(Parsed::whole(datetime.time()));
+    // What does not fit BIGINT is clipped like a time, not read as a datetime.
+    if number > 9_999_999 && number < i64::MAX {
+        return datetime_from_number(number, micros, DateModes::default()).map(|v| Parsed::whole(v.time()));
     }
     let magnitude = number.unsigned_abs();
     if magnitude > 9_999_999 {
-        let (value, clipped) = time_from_parts(number < 0, u64::MAX, 0, 0, 0, 0);
+        let (value, clipped) = time_from_parts(number < 0, u64::MAX, 0, 0, 0, 6);
         return Some(Parsed {
             clipped,
             ..Parsed::whole(value)
@@ -526,7 +542,9 @@ mod tests {
             (20_240_131_101_112, Some("10:11:12")),
             (8_385_959, Some("838:59:59")),
             (8_386_000, None),
-            (20_240_131, Some("838:59:59")),
+            (20_240_131, Some("00:00:00")),
+            (20_241_301, None),
+            (i64::MAX, Some("838:59:59.999999")),
         ] {
             assert_eq!(
                 time_from_number(number, 0)
