@@ -125,6 +125,13 @@ impl EventType {
         matches!(self.0, 23..=25 | 30..=32 | 166..=171)
     }
 
+    /// Whether a replica is sent it. Not [`Self::IGNORABLE`]: `mariadb-binlog` passes over it, but a MariaDB replica that uses
+    /// GTIDs takes it for the beginning of an event group without a GTID, and stops (1595; its
+    /// `Log_event::is_group_event` knows no such type). Nor what only a file has.
+    pub fn is_sent_to_replicas(self) -> bool {
+        !matches!(self, Self::IGNORABLE | Self::START_ENCRYPTION)
+    }
+
     /// Whether it belongs to the log itself and never to an event group.
     pub fn is_control(self) -> bool {
         matches!(

@@ -98,7 +98,10 @@ impl FormatDescription {
             .iter()
             .position(|byte| *byte == 0)
             .unwrap_or(SERVER_VERSION_LENGTH);
-        let server_version = String::from_utf8_lossy(&server_version[..length]).into_owned();
+        let server_version = match std::str::from_utf8(&server_version[..length]) {
+            Ok(version) => version.to_owned(),
+            Err(_) => return Err(cursor.malformed("the server's version is no text")),
+        };
         let created = cursor.u32()?;
         if usize::from(cursor.u8()?) != HEADER_LENGTH {
             return Err(cursor.malformed("the common header is not 19 bytes long"));
@@ -130,7 +133,7 @@ impl EventBody for FormatDescription {
     fn encode_body(&self, out: &mut Vec<u8>) {
         out.put_u16(self.binlog_version);
         let version = self.server_version.as_bytes();
-        let length = version.len().min(SERVER_VERSION_LENGTH - 1);
+        let length = version.len().min(SERVER_VERSION_LENGTH);
         out.extend_from_slice(&version[..length]);
         out.resize(out.len() + SERVER_VERSION_LENGTH - length, 0);
         out.put_u32(self.created);

@@ -1,8 +1,8 @@
 //! Ignorable (type 28): Paceline's own records, which every other reader steps over.
 //!
-//! MariaDB's replicas and `mariadb-binlog` pass over an event of this type, and over any unknown type whose header carries
-//! the flag 0x80 ([`super::EventFlags::IGNORABLE`]). Ours begin with a mark, so that they are never taken for someone
-//! else's:
+//! `mariadb-binlog` passes over an event of this type, as over any unknown type whose header carries the flag 0x80
+//! ([`super::EventFlags::IGNORABLE`]). They are not sent to replicas ([`EventType::is_sent_to_replicas`]). Ours begin with a
+//! mark, so that they are never taken for someone else's:
 //!
 //! ```text
 //! "pace" (4) | kind (1) | content
