@@ -20,7 +20,7 @@
 //! - [`log`]: the files: append, sync, rotation, purging, recovery of the tail, reading, finding a GTID.
 //!
 //! This crate knows nothing of transactions, engines or sockets.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod checksum;
 mod codec;

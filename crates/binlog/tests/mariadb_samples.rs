@@ -153,7 +153,7 @@ fn statements_come_with_their_context() {
                             note("invoker");
                         }
                         StatusVar::Xid(_) => {
-                            assert_eq!(query.xid().is_some(), true);
+                            assert!(query.xid().is_some());
                             note("xid");
                         }
                         StatusVar::GtidFlags3 { .. } => note("gtid_flags3"),
