@@ -1,19 +1,22 @@
 //! How the commit path should wait: commits of one-row updates by many sessions, in every mode, with real files.
 //!
-//!     cargo run --release -p paceline-txn --example commit_waits -- [DIRECTORY] [SECONDS] [MODE…]
+//!     cargo run --release -p paceline-txn --example commit_waits -- [DIRECTORY] [SECONDS] [ROUNDS] [MODE…]
 //!
-//! Sessions are tasks of a tokio runtime with two workers, as in the server. Each does what a single-row UPDATE does to this
-//! crate: lock, read, write, log, commit. Prints a table for docs/decisions/.
+//! Sessions are tasks of a tokio runtime with WORKERS (2) workers, as in the server. Each does what a single-row UPDATE does to
+//! this crate: lock, read, write, log, commit. All modes take turns in each round; the table for docs/decisions/ has the
+//! medians. With SYNC_USEC the log's syncs take that long instead of what the disk takes: for a machine whose disk is shared.
 
 use paceline_binlog::event::{TableId, TableMapEvent};
-use paceline_binlog::log::OpenRequest;
-use paceline_binlog::{Log, LogConfig, LoggedTable, RealDisk};
+use paceline_binlog::log::{DiskFile, OpenRequest};
+use paceline_binlog::{Disk, Log, LogConfig, LoggedTable, RealDisk};
 use paceline_storage::{IndexId, Storage, StorageConfig};
 use paceline_txn::{
-    Config, Interrupt, LeaderMode, LockMode, LockRelease, LockWait, ManagerParts, RowChange, Session,
-    SyncBinlog, TransactionManager, TransactionOptions,
+    Config, HistogramSnapshot, Interrupt, LeaderMode, LockMode, LockRelease, LockWait, ManagerParts,
+    RowChange, Session, SyncBinlog, TransactionManager, TransactionOptions,
 };
 use paceline_types::ServerId;
+use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -61,8 +64,84 @@ fn open(directory: &Path) -> TransactionManager {
         .unwrap()
         .as_secs() as u32;
     let config = LogConfig::new(log_directory, "bin", ServerId(1));
-    let (log, recovery) = Log::open(Arc::new(RealDisk), config, OpenRequest::new(now)).unwrap();
+    let disk: Arc<dyn Disk> = match std::env::var("SYNC_USEC") {
+        Ok(text) => Arc::new(SteadyDisk {
+            files: RealDisk,
+            sync: Duration::from_micros(text.parse().unwrap()),
+        }),
+        Err(_) => Arc::new(RealDisk),
+    };
+    let (log, recovery) = Log::open(disk, config, OpenRequest::new(now)).unwrap();
     TransactionManager::open(ManagerParts::new(log, recovery.state, storage))
+}
+
+/// Real files whose sync takes a fixed time.
+#[derive(Debug)]
+struct SteadyDisk {
+    files: RealDisk,
+    sync: Duration,
+}
+
+#[derive(Debug)]
+struct SteadyFile {
+    file: Arc<dyn DiskFile>,
+    sync: Duration,
+}
+
+impl SteadyDisk {
+    fn wrap(&self, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
+        Arc::new(SteadyFile {
+            file,
+            sync: self.sync,
+        })
+    }
+}
+
+impl Disk for SteadyDisk {
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(self.wrap(self.files.create(path)?))
+    }
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(self.wrap(self.files.open(path)?))
+    }
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        self.files.modified(path)
+    }
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        self.files.list(directory)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.files.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.files.remove(path)
+    }
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        self.files.sync_directory(directory)
+    }
+}
+
+impl DiskFile for SteadyFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.file.read_at(buffer, offset)
+    }
+    fn write_at(&self, pieces: &[io::IoSlice<'_>], offset: u64) -> io::Result<()> {
+        self.file.write_at(pieces, offset)
+    }
+    fn extend_with_zeros(&self, offset: u64, length: u64) -> io::Result<()> {
+        self.file.extend_with_zeros(offset, length)
+    }
+    fn sync(&self) -> io::Result<()> {
+        // The kernel adds some 55 µs to a short sleep.
+        std::thread::sleep(self.sync.saturating_sub(Duration::from_micros(55)));
+        Ok(())
+    }
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.file.set_length(length)
+    }
+    fn length(&self) -> io::Result<u64> {
+        self.file.length()
+    }
 }
 
 struct Load {
@@ -75,7 +154,9 @@ struct Load {
 async fn update(load: &Load, session: &Session, row: u64, value: u8) {
     let key = key(row);
     let mut transaction = load.manager.begin(session, TransactionOptions::default());
-    transaction.begin_statement(None, 1).unwrap();
+    transaction
+        .begin_statement(Some("UPDATE sbtest1 SET c=? WHERE id=?"), 1)
+        .unwrap();
     transaction.begin_writing().unwrap();
     transaction
         .lock(&key, LockMode::Exclusive, LockWait::Default)
@@ -143,8 +224,9 @@ fn main() {
         .first()
         .cloned()
         .unwrap_or_else(|| "target/commit_waits".into());
-    let seconds: f64 = arguments.get(1).map_or(2.0, |text| text.parse().unwrap());
-    let only: Vec<&str> = arguments.iter().skip(2).map(String::as_str).collect();
+    let seconds: f64 = arguments.get(1).map_or(1.0, |text| text.parse().unwrap());
+    let rounds: usize = arguments.get(2).map_or(3, |text| text.parse().unwrap());
+    let only: Vec<&str> = arguments.iter().skip(3).map(String::as_str).collect();
     let workers: usize = std::env::var("WORKERS").map_or(2, |text| text.parse().unwrap());
     let _ = std::fs::remove_dir_all(&directory);
     let manager = Arc::new(open(Path::new(&directory)));
@@ -192,35 +274,47 @@ fn main() {
             SyncBinlog::Background,
         ),
     ];
-    println!("| mode | clients | commits/s | per group | sync µs | publish µs | commit µs |");
-    println!("|---|---|---|---|---|---|---|");
-    for (name, leader_mode, lock_release, sync_binlog) in modes {
-        if !only.is_empty() && !only.contains(&name) {
-            continue;
-        }
-        manager
-            .set_config(Config {
+    let mut results: BTreeMap<(usize, usize), Vec<[f64; 5]>> = BTreeMap::new();
+    for _ in 0..rounds {
+        for (mode, (name, leader_mode, lock_release, sync_binlog)) in modes.into_iter().enumerate() {
+            if !only.is_empty() && !only.contains(&name) {
+                continue;
+            }
+            let config = Config {
                 leader_mode,
                 lock_release,
                 sync_binlog,
                 ..Config::default()
-            })
-            .unwrap();
-        for clients in CLIENTS {
-            let before = manager.status();
-            let rate = run(&load, workers, clients, Duration::from_secs_f64(seconds));
-            let after = manager.status();
-            let mean = |before: &paceline_txn::HistogramSnapshot, after: &paceline_txn::HistogramSnapshot| {
-                (after.sum - before.sum) as f64 / (after.count() - before.count()).max(1) as f64
             };
-            println!(
-                "| {name} | {clients} | {rate:.0} | {:.1} | {:.0} | {:.0} | {:.0} |",
-                mean(&before.group_size, &after.group_size),
-                mean(&before.sync_usec, &after.sync_usec),
-                mean(&before.publish_usec, &after.publish_usec),
-                mean(&before.commit_usec, &after.commit_usec),
-            );
+            manager.set_config(config).unwrap();
+            for clients in CLIENTS {
+                let before = manager.status();
+                let rate = run(&load, workers, clients, Duration::from_secs_f64(seconds));
+                let after = manager.status();
+                let mean = |before: &HistogramSnapshot, after: &HistogramSnapshot| {
+                    (after.sum - before.sum) as f64 / (after.count() - before.count()).max(1) as f64
+                };
+                results.entry((mode, clients)).or_default().push([
+                    rate,
+                    mean(&before.group_size, &after.group_size),
+                    mean(&before.sync_usec, &after.sync_usec),
+                    mean(&before.publish_usec, &after.publish_usec),
+                    mean(&before.commit_usec, &after.commit_usec),
+                ]);
+            }
         }
+    }
+    println!("| mode | clients | commits/s | per group | sync µs | publish µs | commit µs |");
+    println!("|---|---|---|---|---|---|---|");
+    for ((mode, clients), rounds) in results {
+        let median = |column: usize| {
+            let mut values: Vec<f64> = rounds.iter().map(|round| round[column]).collect();
+            values.sort_by(f64::total_cmp);
+            values[values.len() / 2]
+        };
+        let [rate, group, sync, publish, commit] = [0, 1, 2, 3, 4].map(median);
+        let name = modes[mode].0;
+        println!("| {name} | {clients} | {rate:.0} | {group:.1} | {sync:.0} | {publish:.0} | {commit:.0} |");
     }
     manager.close().unwrap();
 }

@@ -12,6 +12,7 @@
 use crate::config::SyncBinlog;
 use crate::manager::Core;
 use parking_lot::{Condvar, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -68,6 +69,8 @@ pub(crate) struct Background {
     publisher: Arc<Bell>,
     keeper: Arc<Bell>,
     checkpoint: Arc<Bell>,
+    /// The log keeper has found nothing unsynced, and is about to sleep long.
+    keeper_sleeps: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -77,6 +80,7 @@ impl Default for Background {
             publisher: Arc::default(),
             keeper: Arc::default(),
             checkpoint: Arc::default(),
+            keeper_sleeps: AtomicBool::new(false),
             state: Mutex::new(State {
                 phase: Phase::New,
                 threads: Vec::new(),
@@ -99,8 +103,15 @@ impl Background {
         self.keeper.ring();
     }
 
-    /// There is something to sync in the background, or the settings have changed.
+    /// There is something to sync in the background: ends the keeper's long sleep, if that is what it is in.
     pub(crate) fn wake_if_idle(&self) {
+        if self.keeper_sleeps.load(Ordering::SeqCst) {
+            self.keeper.ring();
+        }
+    }
+
+    /// The settings have changed.
+    pub(crate) fn wake_for_settings(&self) {
         self.keeper.ring();
     }
 
@@ -184,7 +195,12 @@ fn keep_log(core: &Arc<Core>, bell: &Bell) {
     let mut last_sync = Instant::now();
     while core.background.is_running() {
         let config = core.config();
+        // Said before looking: who writes after the look hears it, and rings.
+        core.background.keeper_sleeps.store(true, Ordering::SeqCst);
         let is_unsynced = core.positions.durable() < core.positions.written();
+        if is_unsynced {
+            core.background.keeper_sleeps.store(false, Ordering::SeqCst);
+        }
         let wait = match config.sync_binlog {
             SyncBinlog::Background if is_unsynced => config.sync_interval.saturating_sub(last_sync.elapsed()),
             _ => EXPIRY_INTERVAL,
@@ -192,6 +208,7 @@ fn keep_log(core: &Arc<Core>, bell: &Bell) {
         if !wait.is_zero() {
             bell.wait(Some(wait));
         }
+        core.background.keeper_sleeps.store(false, Ordering::SeqCst);
         if core.poisoned().is_some() {
             return;
         }

@@ -13,6 +13,8 @@ use paceline_binlog::event::{EventFlags, RowsFlags};
 use paceline_binlog::group::{BufferMark, GroupOptions, StatementOptions};
 use paceline_binlog::{EventGroupBuffer, LoggedTable};
 use paceline_types::ServerId;
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// A row image pair to be logged.
 #[derive(Clone, Copy, Debug)]
@@ -40,14 +42,48 @@ pub enum RowChange<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct EventMark(BufferMark);
 
+/// Buffers between transactions: what one has allocated serves the next.
+#[derive(Default)]
+pub(crate) struct BufferPool {
+    buffers: Mutex<Vec<EventGroupBuffer>>,
+}
+
+/// How many buffers the pool keeps, and how many bytes of events one that is kept may have had.
+const POOLED_BUFFERS_MAX: usize = 1024;
+const POOLED_BYTES_MAX: usize = 64 << 10;
+
+impl BufferPool {
+    fn take(&self, options: GroupOptions) -> EventGroupBuffer {
+        match self.buffers.lock().pop() {
+            Some(mut buffer) => {
+                buffer.reset(options);
+                buffer
+            }
+            None => EventGroupBuffer::new(options),
+        }
+    }
+
+    /// Takes back what the leader has copied.
+    pub(crate) fn give_back(&self, used: impl IntoIterator<Item = EventGroupBuffer>) {
+        let mut buffers = self.buffers.lock();
+        for buffer in used {
+            if buffers.len() < POOLED_BUFFERS_MAX && buffer.len() <= POOLED_BYTES_MAX {
+                buffers.push(buffer);
+            }
+        }
+    }
+}
+
 /// See the module's head.
 pub(crate) struct EventCache {
     buffer: EventGroupBuffer,
+    pool: Arc<BufferPool>,
+    is_pooled: bool,
     limit_bytes: u64,
 }
 
 impl EventCache {
-    pub(crate) fn new(config: &Config, options: &TransactionOptions) -> Self {
+    pub(crate) fn new(config: &Config, options: &TransactionOptions, pool: &Arc<BufferPool>) -> Self {
         let group = GroupOptions {
             server_id: options.gtid.server_id(),
             event_flags: event_flags(options.replication),
@@ -55,6 +91,8 @@ impl EventCache {
         };
         EventCache {
             buffer: EventGroupBuffer::new(group),
+            pool: pool.clone(),
+            is_pooled: false,
             limit_bytes: config.max_binlog_cache_size,
         }
     }
@@ -80,12 +118,23 @@ impl EventCache {
     }
 
     pub(crate) fn begin_statement(&mut self, annotation: Option<&str>, timestamp: u32) {
+        if annotation.is_some() {
+            self.take_from_pool();
+        }
         let annotation = annotation.map(str::as_bytes);
         self.buffer.begin_statement(&StatementOptions {
             timestamp,
             annotation,
             row_flags: RowsFlags(0),
         });
+    }
+
+    /// Goes on in a buffer that has its memory already. A transaction that only reads never does.
+    fn take_from_pool(&mut self) {
+        if !self.is_pooled && self.buffer.is_empty() {
+            self.is_pooled = true;
+            self.buffer = self.pool.take(*self.buffer.options());
+        }
     }
 
     pub(crate) fn map_table(&mut self, table: &LoggedTable) {
@@ -136,6 +185,7 @@ impl EventCache {
 
     /// The events, ready for the commit queue but for their end.
     pub(crate) fn take(&mut self) -> EventGroupBuffer {
+        self.is_pooled = false;
         let options = *self.buffer.options();
         std::mem::replace(&mut self.buffer, EventGroupBuffer::new(options))
     }

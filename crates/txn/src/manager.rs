@@ -7,6 +7,7 @@ use crate::commit::publish::Publisher;
 use crate::commit::queue::CommitQueue;
 use crate::config::{Config, SyncBinlog};
 use crate::error::{Error, Result};
+use crate::event_cache::BufferPool;
 use crate::interrupt::Interrupt;
 use crate::lock::LockManager;
 use crate::log_lease::LeaseRegistry;
@@ -90,6 +91,7 @@ pub(crate) struct Core {
     pub(crate) background: Background,
     pub(crate) leases: LeaseRegistry,
     pub(crate) counters: CommitCounters,
+    pub(crate) buffers: Arc<BufferPool>,
     pub(crate) open_transactions: AtomicUsize,
     pub(crate) sync_points: SyncPoints,
     next_xid: AtomicU64,
@@ -197,8 +199,9 @@ impl TransactionManager {
             background: Background::default(),
             leases: LeaseRegistry::default(),
             counters: CommitCounters::default(),
+            buffers: Arc::default(),
             open_transactions: AtomicUsize::new(0),
-            sync_points: SyncPoints::default(),
+            sync_points: SyncPoints::new(),
             next_xid: AtomicU64::new(1),
             next_session: AtomicU64::new(1),
             poisoned: OnceLock::new(),
@@ -282,7 +285,7 @@ impl TransactionManager {
             .positions
             .advance_durable(self.core.log.durable().min(self.core.positions.written()));
         self.core.config.store(Arc::new(config));
-        self.core.background.wake_if_idle();
+        self.core.background.wake_for_settings();
         Ok(())
     }
 

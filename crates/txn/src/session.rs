@@ -27,6 +27,11 @@ impl Session {
         self.owner.interrupt()
     }
 
+    /// Whether it waits for a lock now (`SHOW PROCESSLIST`).
+    pub fn is_waiting_for_lock(&self) -> bool {
+        self.owner.is_parked()
+    }
+
     /// Locks an object until the guard is dropped: `LOCK TABLES`, DDL. Blocks the thread while it waits.
     ///
     /// # Errors

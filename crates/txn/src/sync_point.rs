@@ -57,6 +57,10 @@ mod enabled {
     }
 
     impl SyncPoints {
+        pub(crate) fn new() -> Self {
+            Self::default()
+        }
+
         /// Calls `hook` at every step from now on, in the thread that takes the step.
         pub fn set(&self, hook: impl Fn(CommitStep) + Send + Sync + 'static) {
             *self.hook.lock() = Some(Arc::new(hook));
@@ -85,6 +89,10 @@ mod disabled {
     pub struct SyncPoints;
 
     impl SyncPoints {
+        pub(crate) fn new() -> Self {
+            SyncPoints
+        }
+
         #[inline(always)]
         pub(crate) fn reach(&self, _step: CommitStep) {}
     }

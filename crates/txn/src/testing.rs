@@ -238,7 +238,8 @@ impl TestTable {
 pub(crate) struct TestServer {
     pub(crate) manager: Arc<TransactionManager>,
     pub(crate) table: Arc<TestTable>,
-    pub(crate) tables_directory: Arc<TempDir>,
+    /// Kept as long as the server runs.
+    _tables_directory: Arc<TempDir>,
     pub(crate) recovery: Recovery,
     /// Why the log failed, where it did.
     pub(crate) failure: Arc<Mutex<Option<String>>>,
@@ -313,7 +314,7 @@ impl TestServer {
         TestServer {
             manager: Arc::new(manager),
             table: Arc::new(TestTable::new()),
-            tables_directory,
+            _tables_directory: tables_directory,
             recovery,
             failure,
         }

@@ -219,6 +219,7 @@ impl Core {
         );
         let mut end = start;
         let mut transactions = Vec::with_capacity(accepted.len());
+        let mut used = Vec::with_capacity(accepted.len());
         for (request, gtid) in accepted {
             let CommitRequest {
                 mut events,
@@ -239,6 +240,7 @@ impl Core {
             );
             assert!(placed.end > placed.start, "a transaction takes room in the log");
             end = placed.end;
+            used.push(events);
             transactions.push(PlacedTransaction {
                 committed: Committed {
                     gtid: (replication == Replication::Replicated).then_some(gtid),
@@ -253,6 +255,7 @@ impl Core {
                 queued_at,
             });
         }
+        self.buffers.give_back(used);
         transactions
     }
 

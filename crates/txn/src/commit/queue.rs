@@ -210,7 +210,7 @@ impl Core {
         loop {
             {
                 let mut state = self.queue.state.lock();
-                while !(state.is_led && !state.requests.is_empty()) {
+                while !state.is_led || state.requests.is_empty() {
                     if state.closing {
                         return;
                     }

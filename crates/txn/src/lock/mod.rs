@@ -13,6 +13,7 @@
 //! The protocol, its orderings and what goes wrong otherwise are in `README.md` beside this file.
 
 mod deadlock;
+mod holders;
 pub(crate) mod metadata;
 mod mode;
 pub(crate) mod owner;

@@ -10,6 +10,7 @@
 //!
 //! Waking happens after the shard's mutex is released: functions that grant return whom to wake.
 
+use super::holders::Holders;
 use super::mode::Mode;
 use super::owner::{LockOwner, TableKind, WaitTarget};
 use hashbrown::HashTable;
@@ -35,11 +36,6 @@ pub(crate) struct HeldLock {
 /// Those whose wait is over; to be woken when no mutex is held.
 pub(crate) type Wakeups = SmallVec<[Arc<LockOwner>; 4]>;
 
-struct Holder {
-    owner: Arc<LockOwner>,
-    mode: Mode,
-}
-
 struct Request {
     owner: Arc<LockOwner>,
     mode: Mode,
@@ -57,22 +53,15 @@ struct Entry {
     id: u64,
     hash: u64,
     key: SmallVec<[u8; KEY_INLINE]>,
-    holders: SmallVec<[Holder; 1]>,
-    /// Absent while nobody has ever waited for it.
+    holders: Holders,
+    /// Absent while nobody has ever waited for it. Boxed: most locks never have one, and entries are moved about.
+    #[allow(clippy::box_collection)]
     queue: Option<Box<VecDeque<Request>>>,
 }
 
 impl Entry {
-    fn held_by(&self, owner: &Arc<LockOwner>) -> Option<usize> {
-        self.holders
-            .iter()
-            .position(|holder| Arc::ptr_eq(&holder.owner, owner))
-    }
-
     fn goes_with_holders(&self, owner: &Arc<LockOwner>, mode: Mode) -> bool {
-        self.holders
-            .iter()
-            .all(|holder| mode.goes_with(holder.mode) || Arc::ptr_eq(&holder.owner, owner))
+        self.holders.go_with(mode, self.holders.mode_of(owner))
     }
 
     fn goes_with_queue(&self, mode: Mode) -> bool {
@@ -98,14 +87,8 @@ impl Entry {
                 continue;
             }
             match kind {
-                RequestKind::New => self.holders.push(Holder {
-                    owner: owner.clone(),
-                    mode,
-                }),
-                RequestKind::Upgrade => {
-                    let at = self.held_by(&owner).expect("who upgrades holds it");
-                    self.holders[at].mode = mode;
-                }
+                RequestKind::New => self.holders.add(owner.clone(), mode),
+                RequestKind::Upgrade => self.holders.change(&owner, mode),
             }
             if self.has_queue() {
                 owner.mark_awaited();
@@ -188,11 +171,8 @@ impl LockTable {
             TableEntry::Vacant(vacant) => {
                 let id = shard.next_id;
                 shard.next_id += 1;
-                let mut holders = SmallVec::new();
-                holders.push(Holder {
-                    owner: owner.clone(),
-                    mode,
-                });
+                let mut holders = Holders::default();
+                holders.add(owner.clone(), mode);
                 vacant.insert(Entry {
                     id,
                     hash,
@@ -209,24 +189,22 @@ impl LockTable {
             hash,
             entry: entry.id,
         };
-        let (mode, kind) = match entry.held_by(owner) {
-            Some(at) => {
-                if entry.holders[at].mode.covers(mode) {
+        let own = entry.holders.mode_of(owner);
+        let (mode, kind) = match own {
+            Some(held_mode) => {
+                if held_mode.covers(mode) {
                     return Requested::AlreadyHeld;
                 }
-                let mode = entry.holders[at].mode.join(mode);
-                if entry.goes_with_holders(owner, mode) {
-                    entry.holders[at].mode = mode;
+                let mode = held_mode.join(mode);
+                if entry.holders.go_with(mode, own) {
+                    entry.holders.change(owner, mode);
                     return Requested::Upgraded;
                 }
                 (mode, RequestKind::Upgrade)
             }
             None => {
-                if entry.goes_with_holders(owner, mode) && entry.goes_with_queue(mode) {
-                    entry.holders.push(Holder {
-                        owner: owner.clone(),
-                        mode,
-                    });
+                if entry.holders.go_with(mode, None) && entry.goes_with_queue(mode) {
+                    entry.holders.add(owner.clone(), mode);
                     if entry.has_queue() {
                         owner.mark_awaited();
                     }
@@ -308,8 +286,7 @@ impl LockTable {
     /// Gives a lock back.
     pub(crate) fn release(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) {
         self.with_entry(held, |entry| {
-            let at = entry.held_by(owner).expect("who releases a lock holds it");
-            entry.holders.swap_remove(at);
+            entry.holders.remove(owner);
             entry.grant(wakeups);
         })
         .expect("a lock that is held has an entry");
@@ -324,9 +301,12 @@ impl LockTable {
         wakeups: &mut Wakeups,
     ) {
         self.with_entry(held, |entry| {
-            let at = entry.held_by(owner).expect("who downgrades a lock holds it");
-            assert!(entry.holders[at].mode.covers(mode), "a downgrade goes down");
-            entry.holders[at].mode = mode;
+            let before = entry
+                .holders
+                .mode_of(owner)
+                .expect("who downgrades a lock holds it");
+            assert!(before.covers(mode), "a downgrade goes down");
+            entry.holders.change(owner, mode);
             entry.grant(wakeups);
         });
     }

@@ -191,7 +191,7 @@ impl Transaction {
     pub(crate) fn new(core: Arc<Core>, session: Session, options: TransactionOptions) -> Self {
         session.owner.begin();
         core.open_transactions.fetch_add(1, Ordering::Relaxed);
-        let events = EventCache::new(&core.config(), &options);
+        let events = EventCache::new(&core.config(), &options, &core.buffers);
         Transaction {
             core,
             session,

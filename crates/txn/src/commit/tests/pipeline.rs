@@ -209,9 +209,9 @@ fn a_group_waits_for_more_as_told() {
             std::thread::spawn(move || server.set(&format!("k{n}"), "v").unwrap())
         })
         .collect();
-    threads
-        .into_iter()
-        .for_each(|thread| drop(thread.join().unwrap()));
+    for thread in threads {
+        thread.join().unwrap();
+    }
     let status = server.manager.status();
     assert_eq!((status.binlog_commits, status.binlog_group_commits), (3, 1));
     assert_eq!(status.binlog_group_commit_trigger_count, 1);
