@@ -17,6 +17,8 @@
 //! - [`error_code`] is the one table of MariaDB's error numbers, SQLSTATEs and message formats.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod any_value;
 pub mod binary_protocol;
 pub mod collation;
 pub mod convert;

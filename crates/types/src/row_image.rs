@@ -649,3 +649,61 @@ impl<'a> Iterator for Columns<'a> {
 }
 
 impl ExactSizeIterator for Columns<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::any_value::{data_types, values};
+    use proptest::prelude::*;
+
+    /// Types, and rows of values of theirs with some NULLs.
+    fn rows() -> impl Strategy<Value = (Vec<DataType>, Vec<Value>)> {
+        prop::collection::vec(data_types(), 1..20).prop_flat_map(|types| {
+            let row: Vec<_> = types
+                .iter()
+                .map(|data_type| prop_oneof![1 => Just(Value::Null).boxed(), 4 => values(data_type)])
+                .collect();
+            (Just(types), row)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn rows_come_back((types, row) in rows(), tail: [u8; 2]) {
+            let layout = RowLayout::new(types);
+            let mut bytes = Vec::new();
+            layout.encode(&row, &mut bytes).unwrap();
+            prop_assert_eq!(&layout.decode(&bytes).unwrap(), &row);
+            let length = bytes.len();
+            bytes.extend_from_slice(&tail);
+            let (image, rest) = layout.split(&bytes).unwrap();
+            prop_assert_eq!((image.bytes().len(), rest), (length, &tail[..]));
+            for (column, value) in row.iter().enumerate() {
+                prop_assert_eq!(image.is_null(column), value.is_null());
+                prop_assert_eq!(&image.column(column).unwrap().into_owned(), value);
+            }
+            let mut columns = image.columns();
+            for column in (0..row.len()).step_by(3) {
+                prop_assert_eq!(&columns.seek(column).unwrap().into_owned(), &row[column]);
+            }
+            // Cut anywhere, it is refused.
+            for end in 0..length {
+                prop_assert!(layout.split(&bytes[..end]).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_values_of_another_type() {
+        let layout = RowLayout::new(vec![DataType::Date]);
+        let mut out = Vec::new();
+        assert!(matches!(
+            layout.encode(&[Value::Int(1)], &mut out),
+            Err(Error::WrongType { column: 0, .. })
+        ));
+        assert!(matches!(
+            layout.encode(&[], &mut out),
+            Err(Error::ColumnCount { columns: 1, given: 0 })
+        ));
+    }
+}

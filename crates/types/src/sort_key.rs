@@ -172,3 +172,126 @@ pub fn after_prefix(key: &[u8]) -> Option<Vec<u8>> {
     end[last] += 1;
     Some(end)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::any_value::{data_types, values};
+    use crate::value::Value;
+    use proptest::prelude::*;
+    use std::cmp::Ordering;
+
+    /// How MariaDB orders two values of a column in an index.
+    fn order(a: &Value, b: &Value, data_type: &DataType) -> Ordering {
+        match (a, b) {
+            (Value::Int(a), Value::Int(b)) => a.cmp(b),
+            (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
+            (Value::Float(a), Value::Float(b)) => a.partial_cmp(b).unwrap(),
+            (Value::Double(a), Value::Double(b)) => a.partial_cmp(b).unwrap(),
+            (Value::Decimal(a), Value::Decimal(b)) => a.cmp(b),
+            (Value::Text(a), Value::Text(b)) => data_type.collation().compare(a, b),
+            (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
+            (Value::Date(a), Value::Date(b)) => a.cmp(b),
+            (Value::Time(a), Value::Time(b)) => a.cmp(b),
+            (Value::DateTime(a), Value::DateTime(b)) => a.cmp(b),
+            (Value::Timestamp(a), Value::Timestamp(b)) => a.cmp(b),
+            (Value::Year(a), Value::Year(b)) => a.cmp(b),
+            (Value::Bit(a), Value::Bit(b)) => a.bits.cmp(&b.bits),
+            (Value::Enum(a), Value::Enum(b)) => a.index.cmp(&b.index),
+            (Value::Set(a), Value::Set(b)) => a.bits.cmp(&b.bits),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn key(value: &Value, data_type: &DataType, nullability: Nullability) -> Vec<u8> {
+        let mut out = Vec::new();
+        append(&value.as_ref(), data_type, nullability, None, &mut out).unwrap();
+        out
+    }
+
+    fn pairs() -> impl Strategy<Value = (DataType, Value, Value)> {
+        data_types().prop_flat_map(|data_type| {
+            let (a, b) = (values(&data_type), values(&data_type));
+            (Just(data_type), a, b)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn keys_sort_as_values((data_type, a, b) in pairs()) {
+            let (x, y) = (key(&a, &data_type, Nullability::NotNull), key(&b, &data_type, Nullability::NotNull));
+            prop_assert_eq!(x.cmp(&y), order(&a, &b, &data_type), "{:?} {:?}", x, y);
+        }
+
+        #[test]
+        fn composite_keys_sort_column_by_column((first, a, b) in pairs(), (second, c, d) in pairs()) {
+            let both = |one: &Value, two: &Value| {
+                let mut out = key(one, &first, Nullability::Nullable);
+                out.extend(key(two, &second, Nullability::NotNull));
+                out
+            };
+            let expected = order(&a, &b, &first).then(order(&c, &d, &second));
+            prop_assert_eq!(both(&a, &c).cmp(&both(&b, &d)), expected);
+            prop_assert!(both(&Value::Null, &d) < both(&a, &c));
+        }
+
+        #[test]
+        fn keys_start_as_those_of_their_beginnings(start in "[ab \t!ä]{0,4}", rest in "[ab \t!ä]{0,4}", prefix in 1u32..6) {
+            for data_type in [
+                DataType::VarChar { length: 20, collation: Collation::Utf8mb4GeneralCi },
+                DataType::Text { size: crate::BlobSize::Long, collation: Collation::Utf8mb4Bin },
+            ] {
+                let mut open = Vec::new();
+                append_beginning(&start, &data_type, Nullability::Nullable, Some(prefix), &mut open);
+                let mut whole = Vec::new();
+                let text = Value::Text(format!("{start}{rest}"));
+                append(&text.as_ref(), &data_type, Nullability::Nullable, Some(prefix), &mut whole).unwrap();
+                prop_assert!(whole.starts_with(&open));
+                prop_assert!(after_prefix(&open).is_none_or(|end| whole < end));
+            }
+        }
+    }
+
+    #[test]
+    fn prefixes_count_characters() {
+        let data_type = DataType::VarChar {
+            length: 20,
+            collation: Collation::Utf8mb4GeneralCi,
+        };
+        let cut = |text: &str, prefix| {
+            let mut out = Vec::new();
+            append(
+                &Value::from(text).as_ref(),
+                &data_type,
+                Nullability::NotNull,
+                prefix,
+                &mut out,
+            )
+            .unwrap();
+            out
+        };
+        assert_eq!(cut("äöü", Some(2)), cut("ao", None));
+        assert_eq!(cut("a  b", Some(3)), cut("a", None));
+        assert_eq!(after_prefix(&[1, 0xff]), Some(vec![2]));
+        assert_eq!(after_prefix(&[0xff]), None);
+    }
+
+    #[test]
+    fn refuses_what_needs_conversion() {
+        let int = DataType::Integer(crate::IntegerType::new(crate::IntegerWidth::Int, Sign::Signed));
+        let mut out = Vec::new();
+        assert!(
+            append(
+                &Value::from("1").as_ref(),
+                &int,
+                Nullability::NotNull,
+                None,
+                &mut out
+            )
+            .is_err()
+        );
+        assert!(append(&Value::Null.as_ref(), &int, Nullability::NotNull, None, &mut out).is_err());
+    }
+}

@@ -6,10 +6,12 @@
 mod charset;
 mod general_ci;
 mod latin1;
+mod letter_case;
 mod like;
 pub(crate) mod order;
 
 pub use charset::Charset;
+pub use letter_case::{to_lower, to_upper};
 use order::{CodePoints, GeneralCi, KeyEnd, Latin1Bytes, Latin1Swedish, Order};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
