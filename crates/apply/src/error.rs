@@ -25,6 +25,14 @@ pub enum Error {
         /// What is wrong.
         problem: Problem,
     },
+    /// A statement that the server itself logs failed.
+    #[error("{statement}: {source}")]
+    Statement {
+        /// The statement.
+        statement: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The tables are ahead of the log: the log's end was lost, and with it what the tables already have.
     #[error("the tables are at {tables}, but the log ends at {log}")]
     LogTooShort {

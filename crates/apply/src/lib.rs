@@ -16,12 +16,16 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod catalog_definitions;
 mod definitions;
 mod error;
 mod group;
+mod memory_tables;
 mod recovery;
 
+pub use catalog_definitions::CatalogDefinitions;
 pub use definitions::{DdlEffect, Definitions, LoggedDdl, ReplayTable};
 pub use error::{Error, Result};
 pub use group::{Applied, CurrentRows, GroupApplier, MemoryTables};
+pub use memory_tables::empty_memory_tables;
 pub use recovery::{RecoveryReport, recover};

@@ -1,0 +1,54 @@
+//! The catalog as [`Definitions`]: DDL in the log is planned and run by `sql`.
+
+use std::sync::Arc;
+
+use paceline_sql::catalog::CatalogHandle;
+use paceline_sql::ddl::{AccountStatements, replay_ddl};
+use paceline_storage::Storage;
+
+use crate::definitions::{DdlEffect, Definitions, LoggedDdl, ReplayTable};
+
+/// A catalog whose tables row events are applied to, and which DDL in the log changes.
+pub struct CatalogDefinitions<'a> {
+    catalog: Arc<CatalogHandle>,
+    accounts: &'a dyn AccountStatements,
+}
+
+impl<'a> CatalogDefinitions<'a> {
+    /// On this catalog; `accounts` knows what statements about accounts do.
+    pub fn new(catalog: Arc<CatalogHandle>, accounts: &'a dyn AccountStatements) -> Self {
+        CatalogDefinitions { catalog, accounts }
+    }
+}
+
+impl Definitions for CatalogDefinitions<'_> {
+    fn table(&self, database: &str, table: &str) -> Option<ReplayTable> {
+        let catalog = self.catalog.load();
+        let definition = catalog.table(database, table)?;
+        Some(ReplayTable {
+            schema: Arc::clone(definition.schema()),
+            defined_at: definition.version(),
+        })
+    }
+
+    fn replay_ddl(
+        &mut self,
+        ddl: &LoggedDdl<'_>,
+        storage: &Arc<Storage>,
+    ) -> Result<DdlEffect, Box<dyn std::error::Error + Send + Sync>> {
+        let replayed = replay_ddl(
+            &self.catalog,
+            storage,
+            ddl.query,
+            ddl.timestamp_seconds,
+            self.accounts,
+        )?;
+        let catalog = Arc::clone(&self.catalog);
+        let changes = replayed.changes;
+        Ok(DdlEffect {
+            writes: replayed.writes,
+            builds: replayed.builds,
+            publish: Box::new(move |version| Ok(catalog.publish(&changes, version)?)),
+        })
+    }
+}
