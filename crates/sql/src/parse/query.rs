@@ -16,6 +16,11 @@ use super::parser::{CHAIN_MAX, Parser, too_deep};
 use super::statement::{QueryStatement, SelectInto};
 use crate::error::{Error, Result};
 
+/// The alias that a select item's text is; `Ident::with_quote` refuses quotes of ours.
+fn unwritten_alias(text: impl Into<String>) -> Ident {
+    Ident { value: text.into(), quote_style: Some(GENERATED_NAME), span: sqlparser::tokenizer::Span::empty() }
+}
+
 impl Parser<'_> {
     /// A query as a statement, or as the source of INSERT and CREATE TABLE.
     pub(super) fn query_statement(&mut self) -> Result<QueryStatement> {
@@ -325,13 +330,13 @@ impl Parser<'_> {
             ItemName::Column => SelectItem::UnnamedExpr(expr),
             ItemName::Fixed(name) => SelectItem::ExprWithAlias {
                 expr,
-                alias: Ident::with_quote(GENERATED_NAME, name),
+                alias: unwritten_alias(name),
             },
             ItemName::Text => {
                 let name = self.slice(start..end).trim_start().to_owned();
                 SelectItem::ExprWithAlias {
                     expr,
-                    alias: Ident::with_quote(GENERATED_NAME, name),
+                    alias: unwritten_alias(name),
                 }
             }
         })
