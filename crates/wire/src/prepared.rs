@@ -74,6 +74,11 @@ impl<'a> Parameters<'a> {
         })
     }
 
+    /// The NULL bitmap: bit n of it stands for parameter n.
+    pub fn null_bitmap(&self) -> &'a [u8] {
+        self.null_bitmap
+    }
+
     /// True if parameter `index` is NULL.
     pub fn is_null(&self, index: usize) -> bool {
         self.null_bitmap[index / 8] & (1 << (index % 8)) != 0
