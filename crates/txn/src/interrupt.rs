@@ -36,6 +36,12 @@ pub struct Interrupt {
     state: Arc<State>,
 }
 
+impl std::fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Interrupt").field(&self.raised()).finish()
+    }
+}
+
 impl Interrupt {
     /// A flag that is not raised.
     pub fn new() -> Self {
