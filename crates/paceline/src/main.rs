@@ -1,1 +1,64 @@
-fn main() {}
+//! The command-line program.
+#![forbid(unsafe_code)]
+
+use clap::{Parser, Subcommand};
+use paceline_server::options::{self, Request};
+use std::process::ExitCode;
+
+/// A transactional database server that speaks MariaDB's protocols and whose binary log is its only log.
+#[derive(Parser)]
+#[command(name = "paceline", version, about, disable_help_subcommand = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start a server. `paceline server --help` lists its options.
+    #[command(disable_help_flag = true)]
+    Server {
+        /// --datadir DIR, --port N, --socket PATH, --VARIABLE=VALUE …
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let Command::Server { options } = CommandLine::parse().command;
+    let done = match options::parse(&options) {
+        Ok(Request::Help(text)) => {
+            print!("{text}");
+            Ok(())
+        }
+        Ok(Request::Start(options)) => {
+            start_logging();
+            paceline_server::startup::run(*options)
+        }
+        Err(error) => {
+            eprintln!("paceline server: {error}\nTry 'paceline server --help'.");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Log lines go to standard error. `PACELINE_LOG` chooses how much: error, warn, info (the default), debug, trace.
+fn start_logging() {
+    let level = std::env::var("PACELINE_LOG")
+        .ok()
+        .and_then(|level| level.parse().ok())
+        .unwrap_or(tracing::Level::INFO);
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(level)
+        .with_target(false)
+        .with_ansi(false)
+        .init();
+}

@@ -1,3 +1,31 @@
-//! The server.
+//! The server: sessions, system variables, accounts, SHOW and `information_schema`, listeners, start-up and shutdown.
+//!
+//! ```text
+//!   listener ─▶ session ─▶ sql ─▶ txn
+//!                  │        │
+//!                  │        └─ services: variables, privileges, information_schema, functions of the server
+//!                  └─ wire: commands in, results out
+//! ```
+//!
+//! * [`options`]: the command line and my.cnf; [`startup`]: from there to "ready for connections", and the end.
+//! * [`listener`], [`registry`]: clients come; who is there.
+//! * [`session`]: one client, from its greeting to its end.
+//! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS.
+//! * [`accounts`]: who may connect and do what.
+//! * [`information_schema`], [`mysql_tables`]: tables that are made on demand.
+#![forbid(unsafe_code)]
 
+pub mod accounts;
 pub mod information_schema;
+pub mod listener;
+pub mod mysql_tables;
+pub mod options;
+pub mod output;
+pub mod recovery;
+pub mod registry;
+pub mod server;
+pub mod session;
+pub mod startup;
+pub mod status;
+pub mod status_list;
+pub mod variables;

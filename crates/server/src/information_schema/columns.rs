@@ -14,7 +14,7 @@ static DECLARATIONS: &str = include_str!("columns.txt");
 pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static [VirtualColumn])> {
     static TABLES: OnceLock<Vec<(&'static str, Vec<VirtualColumn>)>> = OnceLock::new();
     TABLES
-        .get_or_init(|| DECLARATIONS.lines().map(table).collect())
+        .get_or_init(|| declared(DECLARATIONS))
         .iter()
         .map(|(name, columns)| (*name, columns.as_slice()))
 }
@@ -24,6 +24,11 @@ pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
     tables()
         .find(|(name, _)| name.eq_ignore_ascii_case(table))
         .map(|(_, columns)| columns)
+}
+
+/// Reads declarations in the form of `columns.txt`.
+pub(crate) fn declared(declarations: &'static str) -> Vec<(&'static str, Vec<VirtualColumn>)> {
+    declarations.lines().map(table).collect()
 }
 
 fn table(line: &'static str) -> (&'static str, Vec<VirtualColumn>) {

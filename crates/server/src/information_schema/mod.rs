@@ -18,6 +18,7 @@ use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
 
 pub use columns::columns;
+pub(crate) use columns::declared;
 
 /// The name of the database.
 pub const DATABASE: &str = "information_schema";
@@ -95,6 +96,8 @@ pub trait Sources {
     fn processes(&self) -> Vec<Process>;
     /// `SHOW VARIABLES`: names in lower case, by name.
     fn variables(&self, scope: Scope) -> Vec<(String, String)>;
+    /// The rows of SYSTEM_VARIABLES.
+    fn system_variables(&self) -> Vec<Row>;
     /// `SHOW STATUS`, by name.
     fn status(&self, scope: Scope) -> Vec<(String, String)>;
     /// What accounts may do.
@@ -135,6 +138,7 @@ pub fn rows(table: &str, sources: &dyn Sources) -> Option<Vec<Row>> {
         "SESSION_STATUS" => server_tables::pairs(sources.status(Scope::Session)),
         "USER_PRIVILEGES" => server_tables::user_privileges(sources),
         "SCHEMA_PRIVILEGES" => server_tables::schema_privileges(sources),
+        "SYSTEM_VARIABLES" => sources.system_variables(),
         "PLUGINS" => server_tables::plugins(),
         "SQL_FUNCTIONS" => sources
             .functions()

@@ -1,0 +1,238 @@
+//! Sets of privileges, and what MariaDB calls them.
+
+use paceline_sql::session::Privilege;
+
+/// All privileges in the order in which MariaDB lists them, with their names.
+pub const ALL: &[(Privilege, &str)] = &[
+    (Privilege::Select, "SELECT"),
+    (Privilege::Insert, "INSERT"),
+    (Privilege::Update, "UPDATE"),
+    (Privilege::Delete, "DELETE"),
+    (Privilege::Create, "CREATE"),
+    (Privilege::Drop, "DROP"),
+    (Privilege::Reload, "RELOAD"),
+    (Privilege::Shutdown, "SHUTDOWN"),
+    (Privilege::Process, "PROCESS"),
+    (Privilege::File, "FILE"),
+    (Privilege::GrantOption, "GRANT OPTION"),
+    (Privilege::References, "REFERENCES"),
+    (Privilege::Index, "INDEX"),
+    (Privilege::Alter, "ALTER"),
+    (Privilege::ShowDatabases, "SHOW DATABASES"),
+    (Privilege::Super, "SUPER"),
+    (Privilege::CreateTemporaryTables, "CREATE TEMPORARY TABLES"),
+    (Privilege::LockTables, "LOCK TABLES"),
+    (Privilege::Execute, "EXECUTE"),
+    (Privilege::ReplicationSlave, "REPLICATION SLAVE"),
+    (Privilege::BinlogMonitor, "BINLOG MONITOR"),
+    (Privilege::CreateView, "CREATE VIEW"),
+    (Privilege::ShowView, "SHOW VIEW"),
+    (Privilege::CreateRoutine, "CREATE ROUTINE"),
+    (Privilege::AlterRoutine, "ALTER ROUTINE"),
+    (Privilege::CreateUser, "CREATE USER"),
+    (Privilege::Event, "EVENT"),
+    (Privilege::Trigger, "TRIGGER"),
+    (Privilege::CreateTablespace, "CREATE TABLESPACE"),
+    (Privilege::DeleteHistory, "DELETE HISTORY"),
+    (Privilege::SetUser, "SET USER"),
+    (Privilege::FederatedAdmin, "FEDERATED ADMIN"),
+    (Privilege::ConnectionAdmin, "CONNECTION ADMIN"),
+    (Privilege::ReadOnlyAdmin, "READ_ONLY ADMIN"),
+    (Privilege::ReplicationSlaveAdmin, "REPLICATION SLAVE ADMIN"),
+    (Privilege::ReplicationMasterAdmin, "REPLICATION MASTER ADMIN"),
+    (Privilege::BinlogAdmin, "BINLOG ADMIN"),
+    (Privilege::BinlogReplay, "BINLOG REPLAY"),
+    (Privilege::SlaveMonitor, "SLAVE MONITOR"),
+];
+
+/// The privileges that can be given for a database.
+const OF_DATABASES: &[Privilege] = &[
+    Privilege::Select,
+    Privilege::Insert,
+    Privilege::Update,
+    Privilege::Delete,
+    Privilege::Create,
+    Privilege::Drop,
+    Privilege::GrantOption,
+    Privilege::References,
+    Privilege::Index,
+    Privilege::Alter,
+    Privilege::CreateTemporaryTables,
+    Privilege::LockTables,
+    Privilege::Execute,
+    Privilege::CreateView,
+    Privilege::ShowView,
+    Privilege::CreateRoutine,
+    Privilege::AlterRoutine,
+    Privilege::Event,
+    Privilege::Trigger,
+    Privilege::DeleteHistory,
+];
+
+/// A set of privileges: a bit for each, in the order of [`ALL`] (which is that of `access` in MariaDB's `mysql.global_priv`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PrivilegeSet(pub u64);
+
+fn bit(privilege: Privilege) -> u64 {
+    1 << ALL
+        .iter()
+        .position(|(known, _)| *known == privilege)
+        .expect("every privilege is listed")
+}
+
+impl PrivilegeSet {
+    /// None (`USAGE`).
+    pub const NONE: PrivilegeSet = PrivilegeSet(0);
+
+    /// All, `GRANT OPTION` too.
+    pub fn everything() -> PrivilegeSet {
+        PrivilegeSet((1 << ALL.len()) - 1)
+    }
+
+    /// What `ALL PRIVILEGES ON *.*` gives.
+    pub fn all_global() -> PrivilegeSet {
+        Self::everything().without(Privilege::GrantOption)
+    }
+
+    /// What `ALL PRIVILEGES ON db.*` gives.
+    pub fn all_of_database() -> PrivilegeSet {
+        Self::grantable_on_database().without(Privilege::GrantOption)
+    }
+
+    /// Reading and changing rows.
+    pub const fn rows() -> PrivilegeSet {
+        // The first four of the list.
+        PrivilegeSet(0b1111)
+    }
+
+    /// What can be given on a database.
+    pub fn grantable_on_database() -> PrivilegeSet {
+        OF_DATABASES
+            .iter()
+            .fold(PrivilegeSet::NONE, |set, privilege| set.with(*privilege))
+    }
+
+    /// The privilege of that name, in capitals; the old names of some are known.
+    pub fn named(name: &str) -> Option<Privilege> {
+        let name = match name {
+            "REPLICATION CLIENT" => "BINLOG MONITOR",
+            "REPLICA MONITOR" => "SLAVE MONITOR",
+            "REPLICATION REPLICA" => "REPLICATION SLAVE",
+            "REPLICATION REPLICA ADMIN" => "REPLICATION SLAVE ADMIN",
+            "DELETE VERSIONING ROWS" => "DELETE HISTORY",
+            other => other,
+        };
+        ALL.iter()
+            .find(|(_, known)| *known == name)
+            .map(|(privilege, _)| *privilege)
+    }
+
+    /// What MariaDB calls a privilege.
+    pub fn name(privilege: Privilege) -> &'static str {
+        ALL.iter()
+            .find(|(known, _)| *known == privilege)
+            .map_or("", |(_, name)| *name)
+    }
+
+    /// True if it is in the set.
+    pub fn has(self, privilege: Privilege) -> bool {
+        self.0 & bit(privilege) != 0
+    }
+
+    /// The set with it.
+    #[must_use]
+    pub fn with(self, privilege: Privilege) -> PrivilegeSet {
+        PrivilegeSet(self.0 | bit(privilege))
+    }
+
+    /// The set without it.
+    #[must_use]
+    pub fn without(self, privilege: Privilege) -> PrivilegeSet {
+        PrivilegeSet(self.0 & !bit(privilege))
+    }
+
+    /// Both sets.
+    #[must_use]
+    pub fn union(self, other: PrivilegeSet) -> PrivilegeSet {
+        PrivilegeSet(self.0 | other.0)
+    }
+
+    /// This without the other.
+    #[must_use]
+    pub fn minus(self, other: PrivilegeSet) -> PrivilegeSet {
+        PrivilegeSet(self.0 & !other.0)
+    }
+
+    /// True if all of `other` is in the set.
+    pub fn includes(self, other: PrivilegeSet) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// True if there is none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The names, without `GRANT OPTION`.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        ALL.iter()
+            .filter(move |(privilege, _)| self.has(*privilege) && *privilege != Privilege::GrantOption)
+            .map(|(_, name)| *name)
+    }
+
+    /// As `SHOW GRANTS` lists the set, where `all` is what `ALL PRIVILEGES` means.
+    pub fn listed(self, all: PrivilegeSet) -> String {
+        let set = self.without(Privilege::GrantOption);
+        if set.is_empty() {
+            "USAGE".to_owned()
+        } else if set.includes(all) {
+            "ALL PRIVILEGES".to_owned()
+        } else {
+            set.names().collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_list_as_mariadb_lists_them() {
+        let set = PrivilegeSet::NONE
+            .with(Privilege::BinlogMonitor)
+            .with(Privilege::Reload)
+            .with(Privilege::ReplicationSlave);
+        assert_eq!(
+            set.listed(PrivilegeSet::all_global()),
+            "RELOAD, REPLICATION SLAVE, BINLOG MONITOR"
+        );
+        assert_eq!(
+            PrivilegeSet::everything().listed(PrivilegeSet::all_global()),
+            "ALL PRIVILEGES"
+        );
+        assert_eq!(
+            PrivilegeSet::NONE
+                .with(Privilege::GrantOption)
+                .listed(PrivilegeSet::all_global()),
+            "USAGE"
+        );
+        assert_eq!(
+            PrivilegeSet::named("REPLICATION CLIENT"),
+            Some(Privilege::BinlogMonitor)
+        );
+        assert_eq!(PrivilegeSet::named("NONSENSE"), None);
+    }
+
+    /// `access` of an account with SUPER and GRANT OPTION in MariaDB's `mysql.global_priv`.
+    #[test]
+    fn bits_are_mariadbs() {
+        assert_eq!(
+            PrivilegeSet::NONE
+                .with(Privilege::Super)
+                .with(Privilege::GrantOption)
+                .0,
+            33_792
+        );
+    }
+}

@@ -1,0 +1,490 @@
+//! CREATE USER, GRANT and their like: from a parsed statement and a list of accounts to the next list.
+//!
+//! Pure functions: who may do it is asked by the caller, committing is its affair too. The same runs when a statement is replayed from
+//! the log, so nothing here depends on anything but its arguments.
+
+use super::{Account, Accounts, PrivilegeSet, quoted};
+use paceline_sql::parse::{
+    AccountName, AccountOptions, AccountSpec, AccountStatement, Authentication, PasswordSpec, PrivilegeLevel,
+    PrivilegeSpec, UserName,
+};
+use paceline_sql::session::Privilege;
+use paceline_sql::{Error, Result};
+use paceline_types::error_code::*;
+use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
+
+/// What a statement about accounts is applied to.
+#[derive(Debug, Clone, Copy)]
+pub struct StatementContext<'a> {
+    /// The accounts before.
+    pub accounts: &'a Accounts,
+    /// `CURRENT_USER()` of who executes it: user and host.
+    pub current: (&'a str, &'a str),
+    /// The current database.
+    pub database: Option<&'a str>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The accounts after.
+    pub accounts: Accounts,
+    /// Notes for accounts that `IF EXISTS` and `IF NOT EXISTS` passed over.
+    pub notes: Vec<(ErrorCode, String)>,
+}
+
+/// Longest user name, in characters.
+const USER_LENGTH_MAX: usize = 80;
+/// Longest host name, in characters.
+const HOST_LENGTH_MAX: usize = 60;
+
+/// Applies a statement.
+///
+/// # Errors
+/// 1396 for accounts that are there or not there, 1133, 1141, 1235 for roles and privileges below databases, 1524, 1372.
+pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Result<Applied> {
+    let mut next = context.accounts.clone();
+    let mut notes = vec![];
+    match statement {
+        AccountStatement::Create {
+            or_replace,
+            if_not_exists,
+            accounts,
+            options,
+        } => {
+            let mut failed = vec![];
+            for spec in accounts {
+                let (user, host) = resolve(&spec.account, context)?;
+                if next.get(&user, &host).is_some() && !or_replace {
+                    match if_not_exists {
+                        true => notes.push((
+                            ER_USER_CREATE_EXISTS,
+                            ER_USER_CREATE_EXISTS.message(&[&user, &host]),
+                        )),
+                        false => failed.push(quoted(&user, &host)),
+                    }
+                    continue;
+                }
+                let mut account = Account::new(user, host);
+                authenticate(&mut account, spec)?;
+                set_options(&mut account, options)?;
+                next = next.with(account);
+            }
+            refuse("CREATE USER", &failed)?;
+        }
+        AccountStatement::Alter {
+            if_exists,
+            accounts,
+            options,
+        } => {
+            let mut failed = vec![];
+            for spec in accounts {
+                let (user, host) = resolve(&spec.account, context)?;
+                let Some(account) = next.get(&user, &host) else {
+                    match if_exists {
+                        true => notes.push((
+                            ER_CANNOT_USER,
+                            ER_CANNOT_USER.message(&[&"ALTER USER", &quoted(&user, &host)]),
+                        )),
+                        false => failed.push(quoted(&user, &host)),
+                    }
+                    continue;
+                };
+                let mut account = account.clone();
+                authenticate(&mut account, spec)?;
+                set_options(&mut account, options)?;
+                next = next.with(account);
+            }
+            refuse("ALTER USER", &failed)?;
+        }
+        AccountStatement::Drop { if_exists, accounts } => {
+            let mut failed = vec![];
+            for name in accounts {
+                let (user, host) = resolve(name, context)?;
+                if next.get(&user, &host).is_none() {
+                    match if_exists {
+                        true => {
+                            notes.push((ER_USER_DROP_EXISTS, ER_USER_DROP_EXISTS.message(&[&user, &host])))
+                        }
+                        false => failed.push(quoted(&user, &host)),
+                    }
+                    continue;
+                }
+                next = next.without(&user, &host);
+            }
+            // Nobody could log in again; and a catalog without accounts has the initial ones.
+            if next.iter().next().is_none() {
+                failed = accounts
+                    .iter()
+                    .map(|name| resolve(name, context).map(|(user, host)| quoted(&user, &host)))
+                    .collect::<Result<_>>()?;
+            }
+            refuse("DROP USER", &failed)?;
+        }
+        AccountStatement::Rename(pairs) => {
+            let mut failed = vec![];
+            for (from, to) in pairs {
+                let (user, host) = resolve(from, context)?;
+                let (new_user, new_host) = resolve(to, context)?;
+                match next.get(&user, &host) {
+                    Some(account) if next.get(&new_user, &new_host).is_none() => {
+                        let account = Account {
+                            user: new_user,
+                            host: new_host,
+                            ..account.clone()
+                        };
+                        next = next.without(&user, &host).with(account);
+                    }
+                    _ => failed.push(quoted(&user, &host)),
+                }
+            }
+            refuse("RENAME USER", &failed)?;
+        }
+        AccountStatement::Grant {
+            privileges,
+            level,
+            accounts,
+            options,
+            grant_option,
+        } => {
+            let (mut set, database) = privileges_at(privileges, level, context)?;
+            if *grant_option {
+                set = set.with(Privilege::GrantOption);
+            }
+            for spec in accounts {
+                let (user, host) = resolve(&spec.account, context)?;
+                let mut account = match next.get(&user, &host) {
+                    Some(account) => account.clone(),
+                    // A grant makes an account only if it gives it a password.
+                    None if spec.authentication.is_some() => Account::new(user, host),
+                    None => return Err(Error::new(ER_PASSWORD_NO_MATCH, &[])),
+                };
+                authenticate(&mut account, spec)?;
+                set_options(&mut account, options)?;
+                match &database {
+                    None => account.global = account.global.union(set),
+                    Some(database) => match account
+                        .databases
+                        .iter_mut()
+                        .find(|(pattern, _)| pattern == database)
+                    {
+                        Some((_, had)) => *had = had.union(set),
+                        None if set.is_empty() => {}
+                        None => account.databases.push((database.clone(), set)),
+                    },
+                }
+                next = next.with(account);
+            }
+        }
+        AccountStatement::Revoke {
+            privileges,
+            level,
+            accounts,
+        } => {
+            let (set, database) = privileges_at(privileges, level, context)?;
+            for name in accounts {
+                let (user, host) = resolve(name, context)?;
+                let none = || Error::new(ER_NONEXISTING_GRANT, &[&user, &host]);
+                let mut account = next.get(&user, &host).ok_or_else(none)?.clone();
+                match &database {
+                    None => account.global = account.global.minus(set),
+                    Some(database) => {
+                        let place = account
+                            .databases
+                            .iter()
+                            .position(|(pattern, _)| pattern == database)
+                            .ok_or_else(none)?;
+                        account.databases[place].1 = account.databases[place].1.minus(set);
+                        if account.databases[place].1.is_empty() {
+                            account.databases.remove(place);
+                        }
+                    }
+                }
+                next = next.with(account);
+            }
+        }
+        AccountStatement::RevokeAll(accounts) => {
+            for name in accounts {
+                let (user, host) = resolve(name, context)?;
+                let account = next
+                    .get(&user, &host)
+                    .ok_or_else(|| Error::new(ER_REVOKE_GRANTS, &[]))?;
+                let account = Account {
+                    global: PrivilegeSet::NONE,
+                    databases: vec![],
+                    ..account.clone()
+                };
+                next = next.with(account);
+            }
+        }
+        AccountStatement::SetPassword { account, password } => {
+            let (user, host) = match account {
+                Some(name) => resolve(name, context)?,
+                None => (context.current.0.to_owned(), context.current.1.to_owned()),
+            };
+            let account = next
+                .get(&user, &host)
+                .ok_or_else(|| Error::new(ER_PASSWORD_NO_MATCH, &[]))?;
+            let account = Account {
+                password: hashed(password)?,
+                ..account.clone()
+            };
+            next = next.with(account);
+        }
+    }
+    Ok(Applied {
+        accounts: next,
+        notes,
+    })
+}
+
+/// User and host of an account as a statement names it.
+pub fn resolve(name: &AccountName, context: StatementContext<'_>) -> Result<(String, String)> {
+    match &name.user {
+        UserName::Name(user) => {
+            for (text, what, longest) in [
+                (user, "user name", USER_LENGTH_MAX),
+                (&name.host, "host name", HOST_LENGTH_MAX),
+            ] {
+                if text.chars().count() > longest {
+                    return Err(Error::new(ER_WRONG_STRING_LENGTH, &[text, &what, &longest]));
+                }
+            }
+            Ok((user.clone(), name.host.to_ascii_lowercase()))
+        }
+        UserName::Current => Ok((context.current.0.to_owned(), context.current.1.to_owned())),
+        UserName::Role(_) => Err(Error::unsupported("roles")),
+    }
+}
+
+fn refuse(operation: &str, failed: &[String]) -> Result<()> {
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(Error::new(ER_CANNOT_USER, &[&operation, &failed.join(",")])),
+    }
+}
+
+fn authenticate(account: &mut Account, spec: &AccountSpec) -> Result<()> {
+    match &spec.authentication {
+        None => {}
+        Some(Authentication::Password(password)) => account.password = hashed(password)?,
+        Some(Authentication::Plugins(plugins)) => {
+            for plugin in plugins {
+                if !plugin.plugin.eq_ignore_ascii_case(NATIVE_PASSWORD) {
+                    return Err(Error::new(ER_PLUGIN_IS_NOT_LOADED, &[&plugin.plugin]));
+                }
+                account.password = match &plugin.credential {
+                    Some(credential) => hashed(credential)?,
+                    None => NativePassword::Empty,
+                };
+            }
+        }
+    }
+    Ok(())
+}
+
+fn hashed(password: &PasswordSpec) -> Result<NativePassword> {
+    match password {
+        PasswordSpec::Plain(text) => Ok(NativePassword::of(text)),
+        PasswordSpec::Hash(text) => {
+            NativePassword::parse(text).ok_or_else(|| Error::new(ER_PASSWD_LENGTH, &[&41]))
+        }
+    }
+}
+
+fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
+    use paceline_sql::parse::{PasswordExpire, TlsRequirement};
+    match &options.require {
+        None | Some(TlsRequirement::None) => {}
+        Some(_) => return Err(Error::unsupported("REQUIRE SSL")),
+    }
+    for (name, value) in &options.limits {
+        match name.as_str() {
+            "MAX_USER_CONNECTIONS" => account.user_connections_max = *value,
+            _ if *value == 0 => {}
+            other => return Err(Error::unsupported(other)),
+        }
+    }
+    match options.password_expire {
+        None | Some(PasswordExpire::Never | PasswordExpire::Default) => {}
+        Some(_) => return Err(Error::unsupported("PASSWORD EXPIRE")),
+    }
+    if let Some(locked) = options.locked {
+        account.locked = locked;
+    }
+    Ok(())
+}
+
+/// The privileges that a GRANT or REVOKE names, and the database that it is for; none means everywhere.
+fn privileges_at(
+    specs: &[PrivilegeSpec],
+    level: &PrivilegeLevel,
+    context: StatementContext<'_>,
+) -> Result<(PrivilegeSet, Option<String>)> {
+    let database = match level {
+        PrivilegeLevel::Global => None,
+        PrivilegeLevel::Database(Some(name)) => Some(name.clone()),
+        PrivilegeLevel::Database(None) => Some(
+            context
+                .database
+                .ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?
+                .to_owned(),
+        ),
+        PrivilegeLevel::Table(_) => return Err(Error::unsupported("privileges on tables")),
+        PrivilegeLevel::Routine(_) => return Err(Error::unsupported("privileges on routines")),
+    };
+    let (all, possible) = match database {
+        None => (PrivilegeSet::all_global(), PrivilegeSet::everything()),
+        Some(_) => (
+            PrivilegeSet::all_of_database(),
+            PrivilegeSet::grantable_on_database(),
+        ),
+    };
+    let mut set = PrivilegeSet::NONE;
+    for spec in specs {
+        if !spec.columns.is_empty() {
+            return Err(Error::unsupported("privileges on columns"));
+        }
+        match spec.privilege.as_str() {
+            "ALL" | "ALL PRIVILEGES" => set = set.union(all),
+            "USAGE" => {}
+            "PROXY" => return Err(Error::unsupported("proxy users")),
+            name => match PrivilegeSet::named(name) {
+                Some(privilege) if possible.has(privilege) => set = set.with(privilege),
+                Some(_) => return Err(Error::new(ER_WRONG_USAGE, &[&"DB GRANT", &"GLOBAL PRIVILEGES"])),
+                None => return Err(Error::unsupported(name)),
+            },
+        }
+    }
+    Ok((set, database))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(user: &str) -> AccountName {
+        AccountName {
+            user: UserName::Name(user.into()),
+            host: "%".into(),
+        }
+    }
+
+    fn spec(user: &str, password: Option<&str>) -> AccountSpec {
+        let authentication = password.map(|text| Authentication::Password(PasswordSpec::Plain(text.into())));
+        AccountSpec {
+            account: name(user),
+            authentication,
+        }
+    }
+
+    fn run(accounts: &Accounts, statement: AccountStatement) -> Result<Applied> {
+        apply(
+            &statement,
+            StatementContext {
+                accounts,
+                current: ("root", "localhost"),
+                database: Some("shop"),
+            },
+        )
+    }
+
+    fn grant(user: &str, privilege: &str, level: PrivilegeLevel) -> AccountStatement {
+        AccountStatement::Grant {
+            privileges: vec![PrivilegeSpec {
+                privilege: privilege.into(),
+                columns: vec![],
+            }],
+            level,
+            accounts: vec![spec(user, None)],
+            options: AccountOptions::default(),
+            grant_option: false,
+        }
+    }
+
+    fn create(user: &str, if_not_exists: bool) -> AccountStatement {
+        AccountStatement::Create {
+            or_replace: false,
+            if_not_exists,
+            accounts: vec![spec(user, Some("pw"))],
+            options: AccountOptions::default(),
+        }
+    }
+
+    #[test]
+    fn accounts_come_and_go() {
+        let accounts = run(&Accounts::initial(), create("sb", false)).unwrap().accounts;
+        assert_eq!(
+            accounts.get("sb", "%").unwrap().password,
+            NativePassword::of("pw")
+        );
+        let error = run(&accounts, create("sb", false)).unwrap_err();
+        assert_eq!(
+            (error.code().number(), error.message()),
+            (1396, "Operation CREATE USER failed for 'sb'@'%'")
+        );
+        assert_eq!(
+            run(&accounts, create("sb", true)).unwrap().notes[0].1,
+            "Can't create user 'sb'@'%'; it already exists"
+        );
+        let accounts = run(
+            &accounts,
+            AccountStatement::Rename(vec![(name("sb"), name("other"))]),
+        )
+        .unwrap()
+        .accounts;
+        assert!(accounts.get("sb", "%").is_none());
+        let drop = AccountStatement::Drop {
+            if_exists: false,
+            accounts: vec![name("other")],
+        };
+        let accounts = run(&accounts, drop.clone()).unwrap().accounts;
+        assert_eq!(accounts, Accounts::initial());
+        assert_eq!(run(&accounts, drop).unwrap_err().code().number(), 1396);
+    }
+
+    #[test]
+    fn grants_add_up_and_are_taken_back() {
+        let accounts = run(&Accounts::initial(), create("sb", false)).unwrap().accounts;
+        let accounts = run(&accounts, grant("sb", "SELECT", PrivilegeLevel::Database(None)))
+            .unwrap()
+            .accounts;
+        let accounts = run(
+            &accounts,
+            grant("sb", "INSERT", PrivilegeLevel::Database(Some("shop".into()))),
+        )
+        .unwrap()
+        .accounts;
+        let accounts = run(&accounts, grant("sb", "PROCESS", PrivilegeLevel::Global))
+            .unwrap()
+            .accounts;
+        let account = accounts.get("sb", "%").unwrap();
+        assert!(
+            account.privileges_in("shop").has(Privilege::Insert) && account.global.has(Privilege::Process)
+        );
+        let revoke = AccountStatement::Revoke {
+            privileges: vec![PrivilegeSpec {
+                privilege: "ALL PRIVILEGES".into(),
+                columns: vec![],
+            }],
+            level: PrivilegeLevel::Database(Some("shop".into())),
+            accounts: vec![name("sb")],
+        };
+        let accounts = run(&accounts, revoke.clone()).unwrap().accounts;
+        assert!(accounts.get("sb", "%").unwrap().databases.is_empty());
+        assert_eq!(run(&accounts, revoke).unwrap_err().code().number(), 1141);
+    }
+
+    #[test]
+    fn what_cannot_be_granted() {
+        let accounts = Accounts::initial();
+        let refused = |statement| run(&accounts, statement).unwrap_err().code().number();
+        assert_eq!(refused(grant("nobody", "SELECT", PrivilegeLevel::Global)), 1133);
+        assert_eq!(
+            refused(grant("root", "SUPER", PrivilegeLevel::Database(None))),
+            1221
+        );
+        let table = PrivilegeLevel::Table(paceline_sql::parse::TableName::new("t"));
+        assert_eq!(refused(grant("root", "SELECT", table)), 1235);
+    }
+}

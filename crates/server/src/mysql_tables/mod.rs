@@ -1,0 +1,134 @@
+//! `mysql`: the tables that programs read there and that are made on demand here.
+//!
+//! Accounts are records of the catalog; `mysql.user`, `mysql.db` and `mysql.global_priv` show them. `mysql.gtid_slave_pos` shows what was
+//! replicated. The others are about what does not exist here, and empty.
+
+use crate::accounts::{Account, Accounts, PrivilegeSet};
+use crate::information_schema::{Row, declared};
+use paceline_sql::session::{Privilege, VirtualColumn};
+use paceline_types::Value;
+use paceline_wire::authentication::NATIVE_PASSWORD;
+use std::sync::OnceLock;
+
+static DECLARATIONS: &str = include_str!("columns.txt");
+
+/// The name of the database.
+pub const DATABASE: &str = "mysql";
+
+fn tables() -> &'static [(&'static str, Vec<VirtualColumn>)] {
+    static TABLES: OnceLock<Vec<(&'static str, Vec<VirtualColumn>)>> = OnceLock::new();
+    TABLES.get_or_init(|| declared(DECLARATIONS))
+}
+
+/// The columns of a table; `None` when there is no such table here.
+pub fn columns(table: &str) -> Option<&'static [VirtualColumn]> {
+    tables()
+        .iter()
+        .find(|(name, _)| *name == table)
+        .map(|(_, columns)| columns.as_slice())
+}
+
+/// All rows of a table.
+pub fn rows(table: &str, accounts: &Accounts) -> Vec<Row> {
+    let Some(columns) = columns(table) else {
+        return vec![];
+    };
+    match table {
+        "user" => accounts
+            .iter()
+            .map(|account| row(columns, account, account.global, None))
+            .collect(),
+        "db" => {
+            let of = |account: &Account| -> Vec<Row> {
+                let one =
+                    |(database, set): &(String, PrivilegeSet)| row(columns, account, *set, Some(database));
+                account.databases.iter().map(one).collect()
+            };
+            accounts.iter().flat_map(of).collect()
+        }
+        "global_priv" => accounts.iter().map(global_priv).collect(),
+        _ => vec![],
+    }
+}
+
+fn text(value: impl Into<String>) -> Value {
+    Value::Text(value.into())
+}
+
+/// `Host, User, Priv`.
+fn global_priv(account: &Account) -> Row {
+    let description = String::from_utf8(account.to_record()).unwrap_or_default();
+    vec![text(&account.host), text(&account.user), text(description)]
+}
+
+/// An account by the names of the columns.
+fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database: Option<&str>) -> Row {
+    let password = account.password.to_string();
+    let value = |column: &VirtualColumn| match column.name.as_str() {
+        "Host" => text(&account.host),
+        "User" => text(&account.user),
+        "Db" => text(database.unwrap_or_default()),
+        "Password" | "authentication_string" => text(&password),
+        "plugin" => text(NATIVE_PASSWORD),
+        "is_role" | "password_expired" => text("N"),
+        "max_user_connections" => Value::Int(account.user_connections_max as i64),
+        name => match name.strip_suffix("_priv").and_then(privilege) {
+            Some(privilege) => text(if set.has(privilege) { "Y" } else { "N" }),
+            None if name.ends_with("_priv") => text("N"),
+            None if column.ty.data_type.is_numeric() => Value::Int(0),
+            None => text(""),
+        },
+    };
+    columns.iter().map(value).collect()
+}
+
+/// The privilege that a column `…_priv` is about.
+fn privilege(column: &str) -> Option<Privilege> {
+    let name = match column {
+        "Grant" => "GRANT OPTION".to_owned(),
+        "Show_db" => "SHOW DATABASES".to_owned(),
+        "Create_tmp_table" => "CREATE TEMPORARY TABLES".to_owned(),
+        "Repl_slave" => "REPLICATION SLAVE".to_owned(),
+        "Repl_client" => "BINLOG MONITOR".to_owned(),
+        other => other.to_uppercase().replace('_', " "),
+    };
+    PrivilegeSet::named(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts_are_rows() {
+        let mut account = Account::new("sb", "%");
+        account.global = PrivilegeSet::NONE.with(Privilege::Process);
+        account
+            .databases
+            .push(("shop".into(), PrivilegeSet::NONE.with(Privilege::Select)));
+        let accounts = Accounts::new(vec![account]);
+        let cell = |table: &str, column: &str| {
+            let at = columns(table)
+                .unwrap()
+                .iter()
+                .position(|known| known.name == column)
+                .unwrap();
+            rows(table, &accounts)[0][at].clone()
+        };
+        assert_eq!(cell("user", "User"), text("sb"));
+        assert_eq!(
+            (cell("user", "Process_priv"), cell("user", "Super_priv")),
+            (text("Y"), text("N"))
+        );
+        assert_eq!(
+            (
+                cell("db", "Db"),
+                cell("db", "Select_priv"),
+                cell("db", "Grant_priv")
+            ),
+            (text("shop"), text("Y"), text("N"))
+        );
+        assert!(rows("proc", &accounts).is_empty());
+        assert!(columns("nothing").is_none());
+    }
+}

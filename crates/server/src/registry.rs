@@ -1,0 +1,207 @@
+//! All sessions: to list them, to kill them, to count them.
+
+use crate::status::Counters;
+use paceline_txn::{Interrupt, InterruptReason};
+use paceline_wire::socket::SocketHandle;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// What others see of a session.
+#[derive(Debug)]
+pub struct SessionShared {
+    /// The connection's id.
+    pub id: u32,
+    /// Stops the running statement, or the session.
+    pub interrupt: Interrupt,
+    /// Wakes it from its sleep between two commands.
+    pub socket: SocketHandle,
+    /// Its counters.
+    pub counters: Counters,
+    /// When it connected.
+    pub connected: Instant,
+    /// Who it is and what it does.
+    activity: Mutex<Activity>,
+    /// The id of its running or last statement (`KILL QUERY ID`).
+    pub query_id: AtomicU64,
+    /// True once it has logged in.
+    pub authenticated: AtomicBool,
+}
+
+/// Who a session is and what it does: a line of the process list.
+#[derive(Debug, Clone)]
+pub struct Activity {
+    /// The user who logged in.
+    pub user: String,
+    /// `host:port`, or `localhost`.
+    pub host: String,
+    /// The current database.
+    pub database: Option<String>,
+    /// `Query`, `Sleep`, `Execute` …
+    pub command: &'static str,
+    /// Since when: microseconds since 1970.
+    pub since_micros: i64,
+    /// What it waits for, for people.
+    pub state: &'static str,
+    /// The running statement's text, cut.
+    pub text: Vec<u8>,
+    /// Seconds that it may sleep.
+    pub wait_timeout_seconds: u64,
+}
+
+/// The longest text that the process list keeps, in bytes.
+const TEXT_MAX: usize = 64 * 1024;
+
+impl SessionShared {
+    /// One that is about to log in.
+    pub fn new(id: u32, socket: SocketHandle, host: String, wait_timeout_seconds: u64) -> Self {
+        SessionShared {
+            id,
+            interrupt: Interrupt::new(),
+            socket,
+            counters: Counters::default(),
+            connected: Instant::now(),
+            activity: Mutex::new(Activity {
+                user: "unauthenticated user".into(),
+                host,
+                database: None,
+                command: "Connect",
+                since_micros: now_micros(),
+                state: "login",
+                text: vec![],
+                wait_timeout_seconds,
+            }),
+            query_id: AtomicU64::new(0),
+            authenticated: AtomicBool::new(false),
+        }
+    }
+
+    /// A command begins.
+    #[inline]
+    pub fn begin_command(&self, command: &'static str, text: &[u8], now_micros: i64) {
+        let mut activity = self.activity.lock();
+        activity.command = command;
+        activity.since_micros = now_micros;
+        activity.state = if text.is_empty() { "" } else { "executing" };
+        activity.text.clear();
+        activity.text.extend_from_slice(&text[..text.len().min(TEXT_MAX)]);
+    }
+
+    /// It ended; the session sleeps.
+    #[inline]
+    pub fn end_command(&self, now_micros: i64) {
+        let mut activity = self.activity.lock();
+        activity.command = "Sleep";
+        activity.since_micros = now_micros;
+        activity.state = "";
+        activity.text.clear();
+    }
+
+    /// Changes what the process list shows.
+    pub fn update(&self, change: impl FnOnce(&mut Activity)) {
+        change(&mut self.activity.lock());
+    }
+
+    /// What the process list shows.
+    pub fn activity(&self) -> Activity {
+        self.activity.lock().clone()
+    }
+
+    /// Ends the session, or its statement.
+    pub fn kill(&self, reason: InterruptReason) {
+        self.interrupt.raise(reason);
+        if reason != InterruptReason::Query {
+            self.socket.stop_reading();
+        }
+    }
+}
+
+/// Microseconds since 1970.
+pub fn now_micros() -> i64 {
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(now.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// All sessions.
+#[derive(Debug, Default)]
+pub struct Sessions {
+    living: Mutex<BTreeMap<u32, Arc<SessionShared>>>,
+    ended: Counters,
+}
+
+impl Sessions {
+    /// Adds one; the number of sessions there are now.
+    pub fn add(&self, session: Arc<SessionShared>) -> usize {
+        let mut living = self.living.lock();
+        living.insert(session.id, session);
+        living.len()
+    }
+
+    /// Removes one that ends, and keeps what it has counted.
+    pub fn remove(&self, session: &SessionShared) {
+        let mut living = self.living.lock();
+        if living.remove(&session.id).is_some() {
+            self.ended.add_all(&session.counters);
+        }
+    }
+
+    /// The one with that id.
+    pub fn get(&self, id: u32) -> Option<Arc<SessionShared>> {
+        self.living.lock().get(&id).cloned()
+    }
+
+    /// All of them, in the order of their ids.
+    pub fn all(&self) -> Vec<Arc<SessionShared>> {
+        self.living.lock().values().cloned().collect()
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.living.lock().len()
+    }
+
+    /// The sum of all counters since the start, or since `FLUSH STATUS`.
+    pub fn totals(&self) -> Counters {
+        let living = self.living.lock();
+        let totals = Counters::default();
+        totals.add_all(&self.ended);
+        for session in living.values() {
+            totals.add_all(&session.counters);
+        }
+        totals
+    }
+
+    /// How many sessions execute something.
+    pub fn running(&self) -> usize {
+        self.all()
+            .iter()
+            .filter(|session| session.activity.lock().command != "Sleep")
+            .count()
+    }
+
+    /// Ends sessions that slept longer than they may (`wait_timeout`).
+    pub fn end_idle(&self) {
+        let now = now_micros();
+        for session in self.all() {
+            let activity = session.activity.lock();
+            let asleep = activity.command == "Sleep";
+            let seconds = u64::try_from((now - activity.since_micros) / 1_000_000).unwrap_or(0);
+            let over = asleep && seconds >= activity.wait_timeout_seconds;
+            drop(activity);
+            if over && session.authenticated.load(Ordering::Relaxed) {
+                session.socket.stop_reading();
+            }
+        }
+    }
+
+    /// Tells all sessions that the server stops.
+    pub fn stop_all(&self) {
+        for session in self.all() {
+            session.kill(InterruptReason::Shutdown);
+        }
+    }
+}

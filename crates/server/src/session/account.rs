@@ -1,0 +1,222 @@
+//! Statements about accounts: who may execute them, and how they are committed.
+//!
+//! An account is a record of the catalog, so that these statements are committed like DDL: one Query event, the changed records, and the
+//! list of accounts switched when they are published. One at a time: each starts from what the one before has left.
+
+use super::Session;
+use super::ddl::LoggedStatement;
+use super::errors::of_transaction;
+use super::query::Execution;
+use crate::accounts::statements::{StatementContext, apply, resolve};
+use crate::accounts::{Accounts, PrivilegeSet};
+use crate::server::accounts_of;
+use paceline_sql::catalog::{CatalogChange, write_changes};
+use paceline_sql::parse::{AccountStatement, PasswordSpec, PrivilegeLevel};
+use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
+use paceline_sql::{Error, Result};
+use paceline_storage::WriteSet;
+use paceline_txn::DdlCommit;
+use paceline_types::error_code::*;
+
+impl Session {
+    /// CREATE USER, GRANT and their like, as statements.
+    pub async fn account_statement(
+        &mut self,
+        statement: &AccountStatement,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        let counters = &self.shared.counters;
+        match statement {
+            AccountStatement::Create { .. } => counters.com_create_user.add(1),
+            AccountStatement::Alter { .. } => counters.com_alter_user.add(1),
+            AccountStatement::Drop { .. } => counters.com_drop_user.add(1),
+            AccountStatement::Rename(_) => counters.com_rename_user.add(1),
+            AccountStatement::Grant { .. } => counters.com_grant.add(1),
+            AccountStatement::Revoke { .. } | AccountStatement::RevokeAll(_) => counters.com_revoke.add(1),
+            AccountStatement::SetPassword { .. } => counters.com_set_option.add(1),
+        }
+        self.change_accounts(statement, Some(execution.text)).await?;
+        self.write_ok(0, 0, "", execution.more);
+        Ok(())
+    }
+
+    /// Applies a statement about accounts and commits it. Without a text it is logged as one of the server's own making.
+    pub async fn change_accounts(&mut self, statement: &AccountStatement, text: Option<&[u8]>) -> Result<()> {
+        self.may_change_accounts(statement)?;
+        self.check_writable()?;
+        self.commit().await?;
+        let server = self.server.clone();
+        let _one_at_a_time = server.changing_accounts.lock().await;
+        let current = (
+            self.context.current_user.user.clone(),
+            self.context.current_user.host.clone(),
+        );
+        let before = server.accounts.load();
+        let context = StatementContext {
+            accounts: &before,
+            current: (&current.0, &current.1),
+            database: self.context.database.as_deref(),
+        };
+        let applied = apply(statement, context)?;
+        for (code, message) in applied.notes {
+            self.context.diagnostics.note(code, message);
+        }
+        let text = match (statement, text) {
+            // The log does not get a password that can be had otherwise.
+            (AccountStatement::SetPassword { account, password }, _) => {
+                let (user, host) = match account {
+                    Some(name) => resolve(name, context)?,
+                    None => current.clone(),
+                };
+                let hash = match password {
+                    PasswordSpec::Plain(text) => {
+                        paceline_wire::authentication::NativePassword::of(text).to_string()
+                    }
+                    PasswordSpec::Hash(hash) => hash.clone(),
+                };
+                format!("SET PASSWORD FOR '{user}'@'{host}' = '{hash}'").into_bytes()
+            }
+            (_, Some(text)) => text.to_vec(),
+            (_, None) => return Err(Error::new(ER_UNKNOWN_ERROR, &[])),
+        };
+        let changes = changes(
+            &before,
+            &applied.accounts,
+            server.catalog.load().accounts().next().is_none(),
+        );
+        self.commit_account_changes(changes, &text).await
+    }
+
+    async fn commit_account_changes(&mut self, changes: Vec<CatalogChange>, text: &[u8]) -> Result<()> {
+        let mut writes = WriteSet::new();
+        write_changes(&changes, &mut writes);
+        let logged = LoggedStatement::of(self, text);
+        let query = logged.query_event(None);
+        let server = self.server.clone();
+        let on_publish = {
+            let server = server.clone();
+            Box::new(move |version| {
+                server
+                    .catalog
+                    .publish(&changes, version)
+                    .expect("records of accounts are put as they are");
+                server.accounts.store(accounts_of(&server.catalog.load()));
+            })
+        };
+        let ddl = DdlCommit {
+            query: &query,
+            event_flags: paceline_binlog::event::EventFlags::NONE,
+            timestamp_seconds: logged.timestamp_seconds,
+            writes,
+            builds: vec![],
+            on_publish: Some(on_publish),
+            gtid: self.services.gtid_choice(),
+            replication: super::transaction::replication(&self.context),
+            metadata_lock_timeout: self.context.settings.metadata_lock_wait_timeout,
+        };
+        let outcome = server.transactions.commit_ddl(&self.services.locks, ddl).await;
+        let outcome = outcome.map_err(|error| of_transaction(&error))?;
+        self.committed(outcome);
+        Ok(())
+    }
+
+    /// 1227, 1044 or 1045 if the account may not execute the statement.
+    fn may_change_accounts(&self, statement: &AccountStatement) -> Result<()> {
+        match statement {
+            AccountStatement::SetPassword { account: None, .. } => Ok(()),
+            AccountStatement::SetPassword {
+                account: Some(name), ..
+            } => {
+                let current = (
+                    self.context.current_user.user.as_str(),
+                    self.context.current_user.host.as_str(),
+                );
+                let accounts = self.server.accounts.load();
+                let (user, host) = resolve(
+                    name,
+                    StatementContext {
+                        accounts: &accounts,
+                        current,
+                        database: None,
+                    },
+                )?;
+                match (user.as_str(), host.as_str()) == current {
+                    true => Ok(()),
+                    false => self.services.check(
+                        &self.context,
+                        Privilege::Update,
+                        PrivilegeTarget::Database("mysql"),
+                    ),
+                }
+            }
+            AccountStatement::Grant { level, .. } | AccountStatement::Revoke { level, .. } => {
+                self.may_grant(level, statement)
+            }
+            _ => self.services.require_any(&[Privilege::CreateUser]),
+        }
+    }
+
+    /// One can give what one has, with GRANT OPTION.
+    fn may_grant(&self, level: &PrivilegeLevel, statement: &AccountStatement) -> Result<()> {
+        let account = self.services.account();
+        let (held, database) = match level {
+            PrivilegeLevel::Global => (account.global, None),
+            PrivilegeLevel::Database(name) => {
+                let database = name
+                    .clone()
+                    .or_else(|| self.context.database.clone())
+                    .unwrap_or_default();
+                (account.privileges_in(&database), Some(database))
+            }
+            PrivilegeLevel::Table(_) | PrivilegeLevel::Routine(_) => return Ok(()),
+        };
+        let (AccountStatement::Grant { privileges, .. } | AccountStatement::Revoke { privileges, .. }) =
+            statement
+        else {
+            return Ok(());
+        };
+        let all = match database {
+            None => PrivilegeSet::all_global(),
+            Some(_) => PrivilegeSet::all_of_database(),
+        };
+        let mut wanted = PrivilegeSet::NONE.with(Privilege::GrantOption);
+        for spec in privileges {
+            wanted = match spec.privilege.as_str() {
+                "ALL" | "ALL PRIVILEGES" => wanted.union(all),
+                name => PrivilegeSet::named(name).map_or(wanted, |privilege| wanted.with(privilege)),
+            };
+        }
+        if held.includes(wanted) {
+            return Ok(());
+        }
+        let user = &self.context.current_user.user;
+        let host = &self.context.current_user.host;
+        Err(match database {
+            Some(database) => Error::new(ER_DBACCESS_DENIED_ERROR, &[user, host, &database]),
+            None => Error::new(ER_ACCESS_DENIED_ERROR, &[user, host, &"YES"]),
+        })
+    }
+}
+
+/// The records that differ. When none has been written yet (`all`), every account gets one.
+pub fn changes(before: &Accounts, after: &Accounts, all: bool) -> Vec<CatalogChange> {
+    let mut changes = vec![];
+    for account in before.iter() {
+        if after.get(&account.user, &account.host).is_none() && !all {
+            changes.push(CatalogChange::DropAccount {
+                user: account.user.clone(),
+                host: account.host.clone(),
+            });
+        }
+    }
+    for account in after.iter() {
+        if all || before.get(&account.user, &account.host) != Some(account) {
+            changes.push(CatalogChange::PutAccount {
+                user: account.user.clone(),
+                host: account.host.clone(),
+                record: account.to_record(),
+            });
+        }
+    }
+    changes
+}

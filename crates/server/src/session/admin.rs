@@ -1,0 +1,378 @@
+//! Statements that look after the server: KILL, FLUSH, LOCK TABLES, ANALYZE and its like, HELP.
+
+use super::errors::of_transaction;
+use super::query::Execution;
+use super::{More, Session};
+use crate::output::Output;
+use paceline_sql::ddl::DdlObject;
+use paceline_sql::parse::{
+    FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
+};
+use paceline_sql::plan::Plan;
+use paceline_sql::session::Privilege;
+use paceline_sql::{Error, Result};
+use paceline_txn::{GlobalReadLock, InterruptReason, MetadataGuard, MetadataMode, MetadataObject};
+use paceline_types::Value;
+use paceline_types::error_code::*;
+
+/// What a session holds beyond its transaction: LOCK TABLES, and FLUSH TABLES WITH READ LOCK.
+#[derive(Default)]
+pub struct TableLocks {
+    tables: Vec<LockedTable>,
+    global: Option<GlobalReadLock>,
+}
+
+struct LockedTable {
+    database: String,
+    name: String,
+    write: bool,
+    _guard: MetadataGuard,
+}
+
+impl TableLocks {
+    /// Gives back what LOCK TABLES has locked; the global read lock stays.
+    pub fn release_tables(&mut self) {
+        self.tables.clear();
+    }
+
+    /// True while LOCK TABLES holds.
+    pub fn has_tables(&self) -> bool {
+        !self.tables.is_empty()
+    }
+
+    /// True while FLUSH TABLES WITH READ LOCK holds.
+    pub fn is_globally_locked(&self) -> bool {
+        self.global.is_some()
+    }
+}
+
+impl Session {
+    /// 1223 for a write under one's own global read lock; 1099 and 1100 for tables that LOCK TABLES did not name.
+    pub fn check_table_locks(&self, plan: &Plan) -> Result<()> {
+        let locks = &self.table_locks;
+        if locks.is_globally_locked() && plan.writes() {
+            return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
+        }
+        if !locks.has_tables() {
+            return Ok(());
+        }
+        for table in plan.tables().iter().filter(|table| table.definition.is_some()) {
+            let locked = locks
+                .tables
+                .iter()
+                .find(|locked| locked.database == *table.database && locked.name == *table.name);
+            match locked {
+                None => return Err(Error::new(ER_TABLE_NOT_LOCKED, &[&table.name])),
+                Some(locked) if table.usage.writes() && !locked.write => {
+                    return Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&table.name]));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// 1099 and 1100 for DDL under LOCK TABLES on a table that is not locked for writing.
+    pub fn check_ddl_under_lock_tables(&self, object: &DdlObject) -> Result<()> {
+        let (true, Some(table)) = (self.table_locks.has_tables(), &object.table) else {
+            return Ok(());
+        };
+        let locked = self
+            .table_locks
+            .tables
+            .iter()
+            .find(|locked| locked.database == object.database && locked.name == *table);
+        match locked {
+            None => Err(Error::new(ER_TABLE_NOT_LOCKED, &[table])),
+            Some(locked) if !locked.write => Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[table])),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// A table's database and name, the current database where none was named.
+    pub fn qualified(&self, table: &TableName) -> Result<(String, String)> {
+        let database = match (&table.database, &self.context.database) {
+            (Some(database), _) | (None, Some(database)) => database.clone(),
+            (None, None) => return Err(Error::new(ER_NO_DB_ERROR, &[])),
+        };
+        Ok((database, table.name.clone()))
+    }
+
+    /// LOCK TABLES.
+    pub async fn lock_tables_statement(&mut self, tables: &[LockTable], more: More) -> Result<()> {
+        use paceline_sql::session::{PrivilegeTarget, Privileges};
+        self.shared.counters.com_lock_tables.add(1);
+        if self.table_locks.is_globally_locked() && tables.iter().any(|table| table.write) {
+            return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
+        }
+        self.commit().await?;
+        self.table_locks.release_tables();
+        let mut wanted = vec![];
+        for table in tables {
+            let (database, name) = self.qualified(&table.table)?;
+            for privilege in [Privilege::LockTables, Privilege::Select] {
+                self.services.check(
+                    &self.context,
+                    privilege,
+                    PrivilegeTarget::Table {
+                        database: &database,
+                        table: &name,
+                    },
+                )?;
+            }
+            if crate::server::virtual_database(&database).is_none() {
+                let catalog = self.server.catalog.load();
+                if catalog.table(&database, &name).is_none() {
+                    return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name]));
+                }
+                wanted.push((database, name, table.write));
+            }
+        }
+        // In one order, so that two LOCK TABLES never wait for each other in a circle.
+        wanted.sort();
+        let timeout = self.context.settings.metadata_lock_wait_timeout;
+        let mut locked: Vec<LockedTable> = vec![];
+        for (database, name, write) in wanted {
+            let mode = if write {
+                MetadataMode::Exclusive
+            } else {
+                MetadataMode::ReadOnly
+            };
+            let object = MetadataObject::Table {
+                database: &database,
+                table: &name,
+            };
+            let guard = self
+                .services
+                .locks
+                .lock_metadata(object, mode, timeout)
+                .map_err(|error| of_transaction(&error))?;
+            locked.push(LockedTable {
+                database,
+                name,
+                write,
+                _guard: guard,
+            });
+        }
+        self.table_locks.tables = locked;
+        self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    /// UNLOCK TABLES.
+    pub async fn unlock_tables(&mut self, more: More) -> Result<()> {
+        self.shared.counters.com_unlock_tables.add(1);
+        if self.table_locks.has_tables() {
+            self.commit().await?;
+        }
+        self.table_locks = TableLocks::default();
+        self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    /// FLUSH.
+    pub async fn flush_statement(&mut self, targets: &[FlushTarget], more: More) -> Result<()> {
+        self.shared.counters.com_flush.add(1);
+        self.services.require_any(&[Privilege::Reload])?;
+        for target in targets {
+            match target {
+                FlushTarget::Tables {
+                    lock: FlushTablesLock::None,
+                    ..
+                } => {}
+                FlushTarget::Tables {
+                    tables,
+                    lock: FlushTablesLock::ReadLock | FlushTablesLock::ReadLockDisableCheckpoint,
+                } if tables.is_empty() => {
+                    self.commit().await?;
+                    self.table_locks.release_tables();
+                    if !self.table_locks.is_globally_locked() {
+                        let timeout = self.context.settings.metadata_lock_wait_timeout;
+                        self.shared
+                            .update(|activity| activity.state = "Waiting for global read lock");
+                        let lock = self
+                            .services
+                            .locks
+                            .global_read_lock(timeout)
+                            .map_err(|error| of_transaction(&error))?;
+                        self.table_locks.global = Some(lock);
+                    }
+                }
+                FlushTarget::Tables { tables, .. } => {
+                    let locks: Vec<LockTable> = tables
+                        .iter()
+                        .map(|table| LockTable {
+                            table: table.clone(),
+                            alias: None,
+                            write: false,
+                        })
+                        .collect();
+                    return self.lock_tables_statement(&locks, more).await;
+                }
+                FlushTarget::Logs("" | "BINARY") => self.flush_binary_logs()?,
+                FlushTarget::Logs(_) => {}
+                FlushTarget::Other("STATUS") => self.shared.counters.reset(),
+                FlushTarget::Other(_) => {}
+            }
+        }
+        self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    /// KILL as a statement.
+    pub fn kill_statement(&mut self, kill: &Kill, more: More) -> Result<()> {
+        self.shared.counters.com_kill.add(1);
+        let reason = if kill.query_only {
+            InterruptReason::Query
+        } else {
+            InterruptReason::Connection
+        };
+        match &kill.target {
+            KillTarget::Connection(expr) => {
+                let id = self.kill_number(expr)?;
+                self.kill(id, reason)?;
+                if id == u64::from(self.shared.id) {
+                    return Err(super::services::interrupted(reason));
+                }
+                self.write_ok(0, 0, "", more);
+            }
+            KillTarget::QueryId(_) => return Err(Error::unsupported("KILL QUERY ID")),
+            KillTarget::User(account) => {
+                let user = match &account.user {
+                    UserName::Name(name) => name.clone(),
+                    UserName::Current => self.context.current_user.user.clone(),
+                    UserName::Role(_) => return Err(Error::unsupported("roles")),
+                };
+                if user != self.context.user.user {
+                    self.services
+                        .require_any(&[Privilege::Super, Privilege::ConnectionAdmin])?;
+                }
+                let mut killed = 0;
+                for session in self.server.sessions.all() {
+                    let activity = session.activity();
+                    let host = activity.host.split(':').next().unwrap_or_default().to_owned();
+                    let from = crate::accounts::ClientHost {
+                        name: host,
+                        address: None,
+                    };
+                    if activity.user == user && from.matches(&account.host) && session.id != self.shared.id {
+                        session.kill(reason);
+                        killed += 1;
+                    }
+                }
+                self.write_ok(killed, 0, "", more);
+            }
+        }
+        Ok(())
+    }
+
+    fn kill_number(&mut self, expr: &sqlparser::ast::Expr) -> Result<u64> {
+        match self.evaluate(expr)? {
+            Value::Int(id) => u64::try_from(id).map_err(|_| Error::new(ER_NO_SUCH_THREAD, &[&id])),
+            Value::UInt(id) => Ok(id),
+            _ => Err(Error::new(ER_SET_CONSTANTS_ONLY, &[])),
+        }
+    }
+
+    /// Ends a connection, or its statement.
+    ///
+    /// # Errors
+    /// 1094 if there is none of that id, 1095 if it is another user's and one may not.
+    pub fn kill(&mut self, id: u64, reason: InterruptReason) -> Result<()> {
+        let session = u32::try_from(id).ok().and_then(|id| self.server.sessions.get(id));
+        let session = session.ok_or_else(|| Error::new(ER_NO_SUCH_THREAD, &[&id]))?;
+        let own = session.activity().user == self.context.user.user;
+        if !own
+            && self
+                .services
+                .require_any(&[Privilege::Super, Privilege::ConnectionAdmin])
+                .is_err()
+        {
+            return Err(Error::new(ER_KILL_DENIED_ERROR, &[&id]));
+        }
+        session.kill(reason);
+        Ok(())
+    }
+
+    /// ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE: what they would do is not needed here; they say so as MariaDB does.
+    pub async fn maintain(
+        &mut self,
+        operation: TableMaintenance,
+        tables: &[TableName],
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        let counters = &self.shared.counters;
+        let name = match operation {
+            TableMaintenance::Analyze => {
+                counters.com_analyze.add(1);
+                "analyze"
+            }
+            TableMaintenance::Check => {
+                counters.com_check.add(1);
+                "check"
+            }
+            TableMaintenance::Optimize => {
+                counters.com_optimize.add(1);
+                "optimize"
+            }
+            TableMaintenance::Repair => {
+                counters.com_repair.add(1);
+                "repair"
+            }
+        };
+        self.commit().await?;
+        let mut output = Output::new();
+        output
+            .text("Table", 256)
+            .text("Op", 10)
+            .text("Msg_type", 10)
+            .text("Msg_text", 393_216);
+        let catalog = self.server.catalog.load();
+        for table in tables {
+            let (database, table) = self.qualified(table)?;
+            let full = format!("{database}.{table}");
+            let mut line = |kind: &str, message: &str| {
+                output.row(vec![text(&full), text(name), text(kind), text(message)]);
+            };
+            let Some(definition) = catalog.table(&database, &table) else {
+                line("Error", &ER_NO_SUCH_TABLE.message(&[&database, &table]));
+                line("status", "Operation failed");
+                continue;
+            };
+            match operation {
+                TableMaintenance::Analyze => {
+                    self.server.statistics.forget(definition);
+                    line("status", "Engine-independent statistics collected");
+                    line("status", "OK");
+                }
+                TableMaintenance::Optimize => {
+                    line(
+                        "note",
+                        "Table does not support optimize, doing recreate + analyze instead",
+                    );
+                    line("status", "OK");
+                }
+                TableMaintenance::Check => line("status", "OK"),
+                TableMaintenance::Repair => {
+                    line("note", "The storage engine for the table doesn't support repair")
+                }
+            }
+        }
+        self.send(output, execution)
+    }
+
+    /// HELP: there are no help tables.
+    pub fn help(&mut self, _topic: &str, execution: Execution<'_>) -> Result<()> {
+        self.shared.counters.com_help.add(1);
+        let mut output = Output::new();
+        output
+            .text("name", 64)
+            .text("description", 65_535)
+            .text("example", 65_535);
+        self.send(output, execution)
+    }
+}
+
+fn text(value: &str) -> Value {
+    Value::Text(value.to_owned())
+}

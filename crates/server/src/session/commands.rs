@@ -1,0 +1,321 @@
+//! The commands of the protocol, other than statements.
+
+use super::{More, Phase, Session};
+use crate::registry::now_micros;
+use crate::variables::Variable;
+use paceline_sql::Error;
+use paceline_sql::session::Privilege;
+use paceline_txn::InterruptReason;
+use paceline_types::error_code::*;
+use paceline_wire::command::{Command, SetOption};
+use paceline_wire::response::{Status, write_eof};
+use paceline_wire::{WireError, WireResult};
+use std::fmt::Write;
+
+impl Session {
+    /// Answers the command that was read.
+    ///
+    /// # Errors
+    /// Those of the protocol, which end the connection. What goes wrong with a statement is told to the client.
+    pub async fn command(&mut self) -> WireResult<()> {
+        let command = match Command::parse(self.connection.reader.payload()) {
+            Ok(command) => command,
+            Err(error) => {
+                let error = self.malformed(&error);
+                self.write_sql_error(&error);
+                return Ok(());
+            }
+        };
+        match command {
+            // The two that everything depends on come first.
+            Command::StatementExecute {
+                statement, cursor, ..
+            } => {
+                self.execute_prepared(statement, cursor).await;
+                self.rest();
+                return Ok(());
+            }
+            Command::Query(text) => {
+                let text = text.to_vec();
+                self.query(text).await?;
+                self.rest();
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.context
+            .diagnostics
+            .clear(self.context.settings.max_error_count);
+        self.other_command().await?;
+        self.shared.interrupt.clear_query();
+        self.rest();
+        Ok(())
+    }
+
+    async fn other_command(&mut self) -> WireResult<()> {
+        let command = Command::parse(self.connection.reader.payload())?;
+        let counters = &self.shared.counters;
+        match command {
+            Command::Query(_) | Command::StatementExecute { .. } => unreachable!("answered before"),
+            Command::Quit => self.phase = Phase::Closing,
+            Command::Ping => {
+                counters.com_admin_commands.add(1);
+                self.write_ok(0, 0, "", More::No);
+            }
+            Command::InitDb(name) => {
+                let name = self.text_of_client(name).into_owned();
+                counters.com_change_db.add(1);
+                match self.use_database(&name) {
+                    Ok(()) => self.write_ok(0, 0, "", More::No),
+                    Err(error) => self.write_sql_error(&error),
+                }
+            }
+            Command::FieldList { table, wildcard } => {
+                let table = self.text_of_client(table).into_owned();
+                let wildcard = self.text_of_client(wildcard).into_owned();
+                if let Err(error) = self.field_list(&table, &wildcard) {
+                    self.write_sql_error(&error);
+                }
+            }
+            Command::Refresh(flags) => {
+                self.begin_command("Refresh", b"");
+                let done = self.refresh(flags).await;
+                self.ok_or_error(done);
+            }
+            Command::Shutdown => {
+                let done = self.shut_down();
+                self.ok_or_error(done);
+            }
+            Command::Statistics => {
+                let text = self.statistics_line();
+                self.connection.writer.packet(text.as_bytes());
+            }
+            Command::ProcessInfo => self.query(b"SHOW FULL PROCESSLIST".to_vec()).await?,
+            Command::ProcessKill(id) => {
+                let done = self.kill(u64::from(id), InterruptReason::Connection);
+                self.ok_or_error(done);
+            }
+            Command::Debug => {
+                let allowed = self.services.require_any(&[Privilege::Super]);
+                if allowed.is_ok() {
+                    tracing::info!("COM_DEBUG: {}", self.statistics_line());
+                    let status = self.status();
+                    write_eof(&mut self.connection.writer, 0, status);
+                } else if let Err(error) = allowed {
+                    self.write_sql_error(&error);
+                }
+            }
+            Command::ChangeUser(_) => {
+                counters.com_admin_commands.add(1);
+                self.change_user().await?;
+            }
+            Command::ResetConnection => {
+                counters.com_admin_commands.add(1);
+                self.reset_connection();
+                self.write_ok(0, 0, "", More::No);
+            }
+            Command::BinlogDump(_) => self.binlog_dump().await?,
+            Command::RegisterReplica(_) => match self.services.require_any(&[Privilege::ReplicationSlave]) {
+                Ok(()) => self.write_ok(0, 0, "", More::No),
+                Err(error) => self.write_sql_error(&error),
+            },
+            Command::StatementPrepare(text) => {
+                let text = text.to_vec();
+                self.begin_command("Prepare", &text);
+                self.prepare(text);
+            }
+            Command::StatementSendLongData {
+                statement,
+                parameter,
+                data,
+            } => {
+                counters.com_stmt_send_long_data.add(1);
+                let limit = self.context.settings.max_allowed_packet;
+                self.prepared.append_long_data(statement, parameter, data, limit);
+            }
+            Command::StatementClose(statement) => {
+                counters.com_stmt_close.add(1);
+                if self.prepared.close(statement) {
+                    self.server.prepared_statements_closed(1);
+                }
+            }
+            Command::StatementReset(statement) => {
+                counters.com_stmt_reset.add(1);
+                match self.prepared.reset(statement) {
+                    true => self.write_ok(0, 0, "", More::No),
+                    false => self.unknown_statement(statement, "mysqld_stmt_reset"),
+                }
+            }
+            Command::StatementFetch { statement, rows } => {
+                counters.com_stmt_fetch.add(1);
+                self.fetch(statement, rows);
+            }
+            Command::SetOption(option) => {
+                counters.com_admin_commands.add(1);
+                match option {
+                    SetOption::MultiStatementsOn => self.multi_statements = true,
+                    SetOption::MultiStatementsOff => self.multi_statements = false,
+                    SetOption::Unknown => {
+                        self.write_sql_error(&Error::new(ER_UNKNOWN_COM_ERROR, &[]));
+                        return Ok(());
+                    }
+                }
+                let status = self.status();
+                write_eof(&mut self.connection.writer, 0, status);
+            }
+            Command::Unknown(_) => self.write_sql_error(&Error::new(ER_UNKNOWN_COM_ERROR, &[])),
+        }
+        Ok(())
+    }
+
+    /// 1835 for a command that is malformed, 1047 for one that is empty.
+    fn malformed(&self, error: &WireError) -> Error {
+        tracing::debug!("connection {}: {error}", self.shared.id);
+        match self.connection.reader.payload().is_empty() {
+            true => Error::new(ER_UNKNOWN_COM_ERROR, &[]),
+            false => Error::new(ER_MALFORMED_PACKET, &[]),
+        }
+    }
+
+    /// Shows in the process list what is done, and counts it.
+    pub fn begin_command(&self, command: &'static str, text: &[u8]) {
+        self.shared.counters.questions.add(1);
+        self.shared.begin_command(command, text, now_micros());
+    }
+
+    /// Writes OK, or the error.
+    pub fn ok_or_error(&mut self, done: paceline_sql::Result<()>) {
+        match done {
+            Ok(()) => self.write_ok(0, 0, "", More::No),
+            Err(error) => self.write_sql_error(&error),
+        }
+    }
+
+    /// Text in `character_set_client` as the server has it.
+    pub fn text_of_client<'a>(&self, bytes: &'a [u8]) -> std::borrow::Cow<'a, str> {
+        self.context.settings.character_set_client.decode(bytes)
+    }
+
+    /// The line of COM_STATISTICS, as `mariadb-admin status` prints it.
+    fn statistics_line(&self) -> String {
+        let totals = self.server.sessions.totals();
+        let uptime = self.server.started.elapsed().as_secs().max(1);
+        let tables = self.server.catalog.load().tables().count();
+        let mut line = String::new();
+        let _ = write!(
+            line,
+            "Uptime: {uptime}  Threads: {}  Questions: {}  Slow queries: {}  Opens: {tables}  Open tables: {tables}  \
+             Queries per second avg: {:.3}",
+            self.server.sessions.count(),
+            totals.questions.get(),
+            totals.slow_queries.get(),
+            totals.questions.get() as f64 / uptime as f64,
+        );
+        line
+    }
+
+    /// COM_REFRESH: the flags of `mysql_refresh`.
+    async fn refresh(&mut self, flags: u8) -> paceline_sql::Result<()> {
+        const GRANT: u8 = 1;
+        const LOG: u8 = 2;
+        const STATUS: u8 = 16;
+        self.services.require_any(&[Privilege::Reload])?;
+        if flags & GRANT != 0 {
+            tracing::debug!("FLUSH PRIVILEGES: accounts are always up to date");
+        }
+        if flags & LOG != 0 {
+            self.flush_binary_logs()?;
+        }
+        if flags & STATUS != 0 {
+            self.shared.counters.reset();
+        }
+        Ok(())
+    }
+
+    /// Begins to stop the server.
+    pub fn shut_down(&mut self) -> paceline_sql::Result<()> {
+        self.services.require_any(&[Privilege::Shutdown])?;
+        self.shared.counters.com_shutdown.add(1);
+        tracing::info!("shutdown asked for by {}", self.context.user);
+        self.server.request_shutdown();
+        Ok(())
+    }
+
+    /// The current database changes.
+    ///
+    /// # Errors
+    /// 1049 if it is not there, 1044 if the account may not see it, 1046 for an empty name.
+    pub fn use_database(&mut self, name: &str) -> paceline_sql::Result<()> {
+        use paceline_wire::session_state::StateChange;
+        if name.is_empty() {
+            return Err(Error::new(ER_NO_DB_ERROR, &[]));
+        }
+        let virtual_name = crate::server::virtual_database(name);
+        let account = self.services.account();
+        if virtual_name != Some("information_schema") && !account.can_see(name) {
+            let user = &self.context.current_user.user;
+            return Err(Error::new(
+                ER_DBACCESS_DENIED_ERROR,
+                &[user, &self.context.user.host, &name],
+            ));
+        }
+        let catalog = self.server.catalog.load();
+        let (name, collation) = match (virtual_name, catalog.database(name)) {
+            (Some(name), _) => (name.to_owned(), paceline_types::Collation::Utf8mb3GeneralCi),
+            (None, Some(database)) => (database.name().to_owned(), database.definition().collation),
+            (None, None) => return Err(Error::new(ER_BAD_DB_ERROR, &[&name])),
+        };
+        self.set_database_collation(collation);
+        self.shared
+            .update(|activity| activity.database = Some(name.clone()));
+        if self
+            .services
+            .values
+            .lock()
+            .get(Variable::SessionTrackSchema)
+            .as_bool()
+        {
+            StateChange::Schema(name.clone()).encode(&mut self.state_changes);
+        }
+        self.context.database = Some(name);
+        Ok(())
+    }
+
+    /// `collation_database` follows the current database.
+    pub fn set_database_collation(&mut self, collation: paceline_types::Collation) {
+        use crate::variables::{Setting, apply_to_session};
+        let setting = Setting::Text(collation.name().into());
+        let mut values = self.services.values.lock();
+        values.set(Variable::CollationDatabase, setting.clone());
+        apply_to_session(
+            &mut self.context,
+            &mut values,
+            Variable::CollationDatabase,
+            &setting,
+        );
+    }
+
+    /// COM_FIELD_LIST: the columns of a table, with their defaults.
+    fn field_list(&mut self, table: &str, wildcard: &str) -> paceline_sql::Result<()> {
+        use super::result::definition;
+        use paceline_sql::execute::RowSink;
+        let quoted = crate::accounts::show::identifier(table);
+        let plan = self.plan_text(&format!("SELECT * FROM {quoted} LIMIT 0"))?;
+        let mut columns = super::result::RowCollector::default();
+        columns.columns(plan.columns())?;
+        let charset = self.context.settings.character_set_results;
+        let capabilities = self.connection.capabilities;
+        for column in &columns.columns {
+            if wildcard.is_empty() || crate::accounts::host::like(wildcard, &column.name) {
+                definition(column, charset).write_with_default(
+                    &mut self.connection.writer,
+                    capabilities,
+                    None,
+                );
+            }
+        }
+        let status: Status = self.status();
+        write_eof(&mut self.connection.writer, 0, status);
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! A session's end of the wire: the socket with its buffers, and how results leave.
+
+use paceline_wire::socket::Socket;
+use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
+use std::time::Duration;
+
+/// What is collected of a result before it is sent, in bytes.
+pub const FLUSH_AT: usize = 128 * 1024;
+
+/// A connected client.
+#[derive(Debug)]
+pub struct Connection {
+    /// The socket.
+    pub socket: Socket,
+    /// Cuts its packets out.
+    pub reader: PacketReader,
+    /// Collects the answer.
+    pub writer: PacketWriter,
+    /// What both ends agreed on.
+    pub capabilities: Capabilities,
+    /// `net_write_timeout`.
+    pub write_timeout: Duration,
+}
+
+impl Connection {
+    /// A connection that has not logged in. Packets are limited to `payload_max` bytes until it has.
+    pub fn new(socket: Socket, payload_max: usize) -> Self {
+        Connection {
+            socket,
+            reader: PacketReader::new(payload_max),
+            writer: PacketWriter::new(),
+            capabilities: Capabilities::NONE,
+            write_timeout: Duration::from_secs(60),
+        }
+    }
+
+    /// Sends what was collected.
+    ///
+    /// # Errors
+    /// [`WireError::WriteTimeout`] if the client does not take it within `net_write_timeout`.
+    pub async fn flush(&mut self) -> WireResult<()> {
+        if self.writer.pending() == 0 {
+            return Ok(());
+        }
+        // Most answers are taken by the socket at once: a timer is only needed for those that are not.
+        let mut sending = std::pin::pin!(self.writer.flush(&mut self.socket));
+        if let std::task::Poll::Ready(result) = futures_poll_once(sending.as_mut()).await {
+            return result;
+        }
+        match tokio::time::timeout(self.write_timeout, sending).await {
+            Ok(result) => result,
+            Err(_) => Err(WireError::WriteTimeout),
+        }
+    }
+
+    /// The same in the middle of a statement, which is synchronous: blocks this thread, and tells the runtime so.
+    pub fn flush_blocking(&mut self) -> WireResult<()> {
+        tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(self.flush()))
+    }
+
+    /// Reads the answer to a packet of this server's in a dialogue (the handshake).
+    pub async fn read_answer(&mut self) -> WireResult<&[u8]> {
+        self.reader.set_sequence(self.writer.sequence());
+        self.reader.advance(&mut self.socket).await?;
+        self.writer.set_sequence(self.reader.sequence());
+        Ok(self.reader.payload())
+    }
+}
+
+/// Polls a future once.
+async fn futures_poll_once<F: Future>(mut future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
+    std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context))).await
+}

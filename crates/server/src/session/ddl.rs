@@ -1,0 +1,448 @@
+//! DDL: planned by `sql`, committed through the log by `txn`.
+//!
+//! ```text
+//!   implicit commit ─▶ exclusive metadata locks ─▶ plan (and build aside) ─▶ Query event with the build's id ─▶ published: catalog switched
+//! ```
+
+use super::Session;
+use super::errors::of_transaction;
+use super::query::Execution;
+use crate::server::Server;
+use crate::variables::Variable;
+use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
+use paceline_sql::catalog::{ColumnDefault, TableEngine};
+use paceline_sql::ddl::{
+    DdlInput, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info, ddl_objects,
+    engine, prepare_ddl,
+};
+use paceline_sql::parse::definition::{CreateTable, CreateTableBody};
+use paceline_sql::parse::{
+    ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName,
+};
+use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges, SessionContext};
+use paceline_sql::{Error, Result};
+use paceline_txn::{
+    CommitOutcome, DdlCommit, GtidChoice, MetadataGuard, MetadataMode, MetadataObject, Replication,
+};
+use paceline_types::error_code::*;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// OPTION_AUTO_IS_NULL in a Query event's flags.
+const FLAG_AUTO_IS_NULL: u32 = 1 << 14;
+/// OPTION_NOT_AUTOCOMMIT.
+const FLAG_NOT_AUTOCOMMIT: u32 = 1 << 19;
+/// OPTION_NO_FOREIGN_KEY_CHECKS.
+const FLAG_NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
+/// OPTION_RELAXED_UNIQUE_CHECKS.
+const FLAG_RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
+
+/// A statement as it goes into the log: its text, and everything of its session that gives it its meaning.
+#[derive(Debug, Clone)]
+pub struct LoggedStatement {
+    text: Vec<u8>,
+    database: Vec<u8>,
+    connection_id: u32,
+    flags: u32,
+    sql_mode: u64,
+    collations: (u16, u16, u16),
+    collation_database: u16,
+    time_zone: String,
+    user: String,
+    host: String,
+    /// When it began, in seconds since 1970.
+    pub timestamp_seconds: u32,
+}
+
+impl LoggedStatement {
+    /// Of the session's statement with this text.
+    pub fn of(session: &Session, text: &[u8]) -> Self {
+        let time_zone = {
+            let values = session.services.values.lock();
+            values
+                .get(crate::variables::Variable::TimeZone)
+                .as_str()
+                .to_owned()
+        };
+        Self::of_context(&session.context, text, time_zone)
+    }
+
+    /// Of a session that is none of a client's.
+    pub fn of_context(context: &SessionContext, text: &[u8], time_zone: String) -> Self {
+        let settings = &context.settings;
+        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
+        LoggedStatement {
+            text: text.to_vec(),
+            database: context.database.clone().unwrap_or_default().into_bytes(),
+            connection_id: context.connection_id as u32,
+            flags: flag(settings.auto_is_null, FLAG_AUTO_IS_NULL)
+                | flag(!settings.autocommit, FLAG_NOT_AUTOCOMMIT)
+                | flag(!settings.foreign_key_checks, FLAG_NO_FOREIGN_KEY_CHECKS)
+                | flag(!settings.unique_checks, FLAG_RELAXED_UNIQUE_CHECKS),
+            sql_mode: settings.sql_mode.bits(),
+            // What the text is in: the parser has made UTF-8 of it.
+            collations: (
+                paceline_types::Charset::Utf8mb4.default_collation().id(),
+                settings.collation_connection.id(),
+                settings.collation_server.id(),
+            ),
+            collation_database: settings.collation_database.id(),
+            time_zone,
+            user: context.current_user.user.clone(),
+            host: context.current_user.host.clone(),
+            timestamp_seconds: u32::try_from(context.statement.start_seconds()).unwrap_or(0),
+        }
+    }
+
+    /// The event, with the id of what the statement has built.
+    pub fn query_event(&self, build: Option<u64>) -> QueryEvent<'_> {
+        let mut event = QueryEvent::new(&self.database, &self.text);
+        event.connection_id = self.connection_id;
+        let (client, connection, server) = self.collations;
+        event.status_vars = vec![
+            StatusVar::Flags2(self.flags),
+            StatusVar::SqlMode(self.sql_mode),
+            StatusVar::Catalog(b"std"),
+            StatusVar::Charset {
+                client,
+                connection,
+                server,
+            },
+            StatusVar::TimeZone(self.time_zone.as_bytes()),
+            StatusVar::CharsetDatabase(self.collation_database),
+            StatusVar::Invoker {
+                user: self.user.as_bytes(),
+                host: self.host.as_bytes(),
+            },
+        ];
+        event.status_vars.extend(build.map(StatusVar::Xid));
+        event
+    }
+}
+
+impl Session {
+    /// Executes a DDL statement.
+    pub async fn ddl(&mut self, ddl: &DdlStatement, execution: Execution<'_>) -> Result<()> {
+        self.count_ddl(ddl);
+        self.may_define(ddl)?;
+        self.check_writable()?;
+        if self.table_locks.is_globally_locked() {
+            return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
+        }
+        self.commit().await?;
+        let catalog = self.server.catalog.load();
+        let objects = ddl_objects(ddl, &catalog, self.context.database.as_deref())?;
+        for object in &objects {
+            self.check_ddl_under_lock_tables(object)?;
+        }
+        let _guards = self.lock_objects(&objects)?;
+        let select = self.plan_create_select(ddl)?;
+        let server = self.server.clone();
+        let snapshot = server.transactions.snapshot();
+        let input = DdlInput {
+            catalog: &server.catalog,
+            storage: server.transactions.storage(),
+            snapshot: &snapshot,
+            default_engine: self.default_engine(),
+            select_columns: select.as_deref(),
+        };
+        let prepared = tokio::task::block_in_place(|| prepare_ddl(input, &mut self.context, ddl))?;
+        let text = match &prepared.plan.logged {
+            Logged::AsWritten => execution.text.to_vec(),
+            Logged::Rewritten(text) => text.clone().into_bytes(),
+            Logged::Nothing => {
+                prepared.plan.failure.map_or(Ok(()), Err)?;
+                self.write_ok(0, 0, "", execution.more);
+                return Ok(());
+            }
+        };
+        let copied = prepared
+            .built
+            .filter(|built| built.copied)
+            .map_or(0, |built| built.rows);
+        let (failure, fill, mut affected) = (
+            prepared.plan.failure.clone(),
+            prepared.plan.fill.clone(),
+            prepared.plan.affected_rows,
+        );
+        self.commit_ddl(prepared, &text).await?;
+        self.leave_dropped_database();
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let mut info = String::new();
+        if let (Some(table), DdlStatement::CreateTable(create)) = (fill, ddl) {
+            affected = self.fill_table(table, create, execution).await?;
+            info = alter_info(affected, self.context.diagnostics.warning_count());
+        } else if matches!(ddl, DdlStatement::AlterTable(_)) {
+            affected = copied;
+            info = alter_info(copied, self.context.diagnostics.warning_count());
+        }
+        self.write_ok(affected, 0, &info, execution.more);
+        Ok(())
+    }
+
+    /// Commits what was prepared.
+    async fn commit_ddl(&mut self, prepared: PreparedDdl, text: &[u8]) -> Result<()> {
+        let logged = LoggedStatement::of(self, text);
+        let gtid = self.services.gtid_choice();
+        let replication = super::transaction::replication(&self.context);
+        let timeout = self.context.settings.metadata_lock_wait_timeout;
+        let committing = commit_prepared(
+            &self.server,
+            &self.services.locks,
+            prepared,
+            &logged,
+            gtid,
+            replication,
+            timeout,
+        );
+        let outcome = committing.await?;
+        self.committed(outcome);
+        Ok(())
+    }
+
+    /// Exclusive metadata locks on what is defined, and what keeps FLUSH TABLES WITH READ LOCK away.
+    fn lock_objects(&self, objects: &[DdlObject]) -> Result<Vec<MetadataGuard>> {
+        let timeout = self.context.settings.metadata_lock_wait_timeout;
+        let lock = |object: MetadataObject<'_>, mode: MetadataMode| {
+            self.services
+                .locks
+                .lock_metadata(object, mode, timeout)
+                .map_err(|error| of_transaction(&error))
+        };
+        let mut guards = vec![lock(MetadataObject::Global, MetadataMode::Write)?];
+        for object in objects {
+            let Some(table) = &object.table else {
+                guards.push(lock(
+                    MetadataObject::Database(&object.database),
+                    MetadataMode::Exclusive,
+                )?);
+                continue;
+            };
+            guards.push(lock(
+                MetadataObject::Database(&object.database),
+                MetadataMode::Read,
+            )?);
+            guards.push(lock(
+                MetadataObject::Table {
+                    database: &object.database,
+                    table,
+                },
+                MetadataMode::Exclusive,
+            )?);
+        }
+        Ok(guards)
+    }
+
+    /// `default_storage_engine`.
+    fn default_engine(&self) -> TableEngine {
+        let values = self.services.values.lock();
+        engine(values.get(Variable::DefaultStorageEngine).as_str()).unwrap_or(TableEngine::InnoDb)
+    }
+
+    /// The columns of CREATE TABLE … SELECT.
+    fn plan_create_select(&self, ddl: &DdlStatement) -> Result<Option<Vec<SelectedColumn>>> {
+        let DdlStatement::CreateTable(create) = ddl else {
+            return Ok(None);
+        };
+        let CreateTableBody::Definition {
+            select: Some(select), ..
+        } = &create.body
+        else {
+            return Ok(None);
+        };
+        let plan = self.plan(&Statement::Query(Box::new(select.query.clone())))?;
+        let catalog = self.server.catalog.load();
+        let columns = plan.columns().iter().map(|column| {
+            let table = catalog.table(&column.database, &column.org_table);
+            let source = table.and_then(|table| Some(&table.columns()[table.column(&column.org_name)?]));
+            SelectedColumn {
+                name: column.name.to_string(),
+                data_type: column.data_type.clone(),
+                nullable: !column.is_not_null(),
+                default: source.map_or(ColumnDefault::None, |source| source.default.clone()),
+                comment: source.map(|source| source.comment.clone()).unwrap_or_default(),
+            }
+        });
+        Ok(Some(columns.collect()))
+    }
+
+    /// The second half of CREATE TABLE … SELECT: the rows, as a transaction of their own. How many there were.
+    async fn fill_table(
+        &mut self,
+        table: TableName,
+        create: &CreateTable,
+        execution: Execution<'_>,
+    ) -> Result<u64> {
+        let CreateTableBody::Definition {
+            select: Some(select), ..
+        } = &create.body
+        else {
+            return Ok(0);
+        };
+        let query = Statement::Query(Box::new(select.query.clone()));
+        let columns = self
+            .plan(&query)?
+            .columns()
+            .iter()
+            .map(|column| ColumnName::new(column.name.to_string()))
+            .collect();
+        let insert = Statement::Insert(Box::new(Insert {
+            kind: match select.duplicates {
+                Duplicates::Replace => InsertKind::Replace,
+                Duplicates::Error | Duplicates::Ignore => InsertKind::Insert,
+            },
+            ignore: select.duplicates == Duplicates::Ignore,
+            table,
+            columns,
+            source: InsertSource::Query(Box::new(select.query.clone())),
+            on_duplicate: vec![],
+            returning: vec![],
+        }));
+        let plan = self.plan(&insert)?;
+        match self.collect(&plan, execution).await? {
+            Some((_, outcome)) => {
+                // CREATE TABLE commits, also under autocommit=0.
+                self.commit().await?;
+                Ok(outcome.affected_rows)
+            }
+            None => Err(Error::new(ER_TABLE_DEF_CHANGED, &[])),
+        }
+    }
+
+    /// The current database is none any more if it was dropped.
+    fn leave_dropped_database(&mut self) {
+        let Some(current) = &self.context.database else {
+            return;
+        };
+        if self.server.catalog.load().database(current).is_none()
+            && crate::server::virtual_database(current).is_none()
+        {
+            self.context.database = None;
+            self.shared.update(|activity| activity.database = None);
+            self.set_database_collation(self.context.settings.collation_server);
+        }
+    }
+
+    /// 1142 and 1044 for what the account may not define.
+    fn may_define(&self, ddl: &DdlStatement) -> Result<()> {
+        let of_table = |table: &TableName, privileges: &[Privilege]| -> Result<()> {
+            let (database, name) = self.qualified(table)?;
+            for privilege in privileges {
+                self.services.check(
+                    &self.context,
+                    *privilege,
+                    PrivilegeTarget::Table {
+                        database: &database,
+                        table: &name,
+                    },
+                )?;
+            }
+            Ok(())
+        };
+        let of_database = |name: &str, privilege: Privilege| {
+            self.services
+                .check(&self.context, privilege, PrivilegeTarget::Database(name))
+        };
+        match ddl {
+            DdlStatement::CreateDatabase { name, .. } => of_database(name, Privilege::Create),
+            DdlStatement::DropDatabase { name, .. } => of_database(name, Privilege::Drop),
+            DdlStatement::AlterDatabase { name, .. } => of_database(
+                name.as_deref()
+                    .or(self.context.database.as_deref())
+                    .unwrap_or_default(),
+                Privilege::Alter,
+            ),
+            DdlStatement::CreateTable(create) => {
+                of_table(&create.name, &[Privilege::Create])?;
+                match &create.body {
+                    CreateTableBody::Like(other) => of_table(other, &[Privilege::Select]),
+                    CreateTableBody::Definition { .. } => Ok(()),
+                }
+            }
+            DdlStatement::AlterTable(alter) => of_table(&alter.table, &[Privilege::Alter]),
+            DdlStatement::DropTables { tables, .. } => tables
+                .iter()
+                .try_for_each(|table| of_table(table, &[Privilege::Drop])),
+            DdlStatement::TruncateTable(table) => of_table(table, &[Privilege::Drop]),
+            DdlStatement::RenameTables { renames, .. } => renames.iter().try_for_each(|(from, to)| {
+                of_table(from, &[Privilege::Alter, Privilege::Drop])?;
+                of_table(to, &[Privilege::Create, Privilege::Insert])
+            }),
+            DdlStatement::DropOther { .. } => Ok(()),
+        }
+    }
+
+    fn count_ddl(&self, ddl: &DdlStatement) {
+        let counters = &self.shared.counters;
+        match ddl {
+            DdlStatement::CreateDatabase { .. } => counters.com_create_db.add(1),
+            DdlStatement::AlterDatabase { .. } => counters.com_alter_db.add(1),
+            DdlStatement::DropDatabase { .. } => counters.com_drop_db.add(1),
+            DdlStatement::CreateTable(_) => counters.com_create_table.add(1),
+            DdlStatement::AlterTable(_) => counters.com_alter_table.add(1),
+            DdlStatement::DropTables { .. } | DdlStatement::DropOther { .. } => {
+                counters.com_drop_table.add(1)
+            }
+            DdlStatement::TruncateTable(_) => counters.com_truncate.add(1),
+            DdlStatement::RenameTables { .. } => counters.com_rename_table.add(1),
+        }
+    }
+}
+
+/// Commits a prepared statement: the Query event, the changes, what was built; and switches the catalog in the log's order.
+///
+/// # Errors
+/// Why it was not committed. What was built is deleted then.
+pub async fn commit_prepared(
+    server: &Arc<Server>,
+    locks: &paceline_txn::Session,
+    prepared: PreparedDdl,
+    logged: &LoggedStatement,
+    gtid: GtidChoice,
+    replication: Replication,
+    metadata_lock_timeout: Duration,
+) -> Result<CommitOutcome> {
+    let storage = server.transactions.storage().clone();
+    if !prepared.builds.is_empty() {
+        // What is activated must not wait for the tables' flush within the commit.
+        tokio::task::block_in_place(|| storage.prepare_activate())
+            .map_err(|error| of_transaction(&paceline_txn::Error::from(error)))?;
+    }
+    let changes = prepared.plan.changes;
+    let on_publish = {
+        let server = server.clone();
+        Box::new(move |version| {
+            server
+                .catalog
+                .publish(&changes, version)
+                .expect("a planned description does not contradict itself");
+        })
+    };
+    let builds = prepared.builds.clone();
+    let query = logged.query_event(prepared.xid);
+    let ddl = DdlCommit {
+        query: &query,
+        event_flags: EventFlags::NONE,
+        timestamp_seconds: logged.timestamp_seconds,
+        writes: prepared.writes,
+        builds: prepared.builds,
+        on_publish: Some(on_publish),
+        gtid,
+        replication,
+        metadata_lock_timeout,
+    };
+    let committing = server.transactions.commit_ddl(locks, ddl);
+    match committing.await {
+        Ok(outcome) => Ok(outcome),
+        Err(error) => {
+            for build in builds {
+                if let Err(error) = storage.abandon(build) {
+                    tracing::warn!("build {build} could not be deleted: {error}");
+                }
+            }
+            Err(of_transaction(&error))
+        }
+    }
+}

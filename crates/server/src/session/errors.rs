@@ -1,0 +1,13 @@
+//! One error for everything that a session meets: MariaDB's number and message.
+
+use paceline_sql::Error;
+
+/// The error that a client gets for one of a transaction's.
+pub fn of_transaction(error: &paceline_txn::Error) -> Error {
+    let code = error.error_code();
+    // Where MariaDB's message has places to fill, the text of the error says more.
+    match code.format().contains('%') {
+        true => Error::with_message(code, error.to_string()),
+        false => Error::new(code, &[]),
+    }
+}

@@ -1,0 +1,432 @@
+//! Statements and commands about the binary log: FLUSH, PURGE, RESET MASTER, SHOW, and COM_BINLOG_DUMP.
+
+use super::errors::of_transaction;
+use super::query::Execution;
+use super::{Phase, Session};
+use crate::output::Output;
+use crate::variables::Variable;
+use paceline_binlog::event::{
+    Event, EventBody, EventFlags, EventStamp, GtidFlags, RotateEvent, encode_event,
+};
+use paceline_binlog::log::{LogReader, PurgeTarget};
+use paceline_sql::parse::{Purge, ResetTarget, ShowLimit};
+use paceline_sql::session::Privilege;
+use paceline_sql::{Error, Result};
+use paceline_types::error_code::*;
+use paceline_types::{LogPosition, ServerId, Value};
+use paceline_wire::WireResult;
+use paceline_wire::command::Command;
+use paceline_wire::response::write_eof;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// How often a reader that waits at the log's end looks for more.
+const POLL: Duration = Duration::from_millis(50);
+
+fn of_log(error: paceline_binlog::Error) -> Error {
+    of_transaction(&paceline_txn::Error::from(error))
+}
+
+impl Session {
+    /// FLUSH BINARY LOGS.
+    pub fn flush_binary_logs(&mut self) -> Result<()> {
+        let transactions = &self.server.transactions;
+        tokio::task::block_in_place(|| transactions.rotate()).map_err(|error| of_transaction(&error))?;
+        Ok(())
+    }
+
+    /// PURGE BINARY LOGS.
+    pub fn purge(&mut self, purge: &Purge, more: super::More) -> Result<()> {
+        self.shared.counters.com_purge.add(1);
+        self.services
+            .require_any(&[Privilege::Super, Privilege::BinlogAdmin])?;
+        let target = match purge {
+            Purge::To(file) => PurgeTarget::File(file.clone()),
+            Purge::Before(expr) => {
+                let seconds = self.seconds_since_1970(expr)?;
+                PurgeTarget::Before(UNIX_EPOCH + Duration::from_secs(seconds))
+            }
+        };
+        let transactions = &self.server.transactions;
+        let outcome = tokio::task::block_in_place(|| transactions.purge(&target))
+            .map_err(|error| of_transaction(&error))?;
+        for file in &outcome.removed {
+            tracing::info!("purged binary log {}", file.name);
+        }
+        if let Some(block) = &outcome.blocked {
+            let message = format!(
+                "file {} was not purged because it was being read by {}",
+                block.file, block.needed_by
+            );
+            self.context.diagnostics.warn(ER_LOG_IN_USE, message);
+        }
+        self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    /// The instant that an expression means: `UNIX_TIMESTAMP(expr)`.
+    fn seconds_since_1970(&mut self, expr: &sqlparser::ast::Expr) -> Result<u64> {
+        let text = format!("SELECT UNIX_TIMESTAMP({expr})");
+        let statement =
+            paceline_sql::parse::parse_first(text.as_bytes(), &paceline_sql::parse::ParseOptions::default())?
+                .statement;
+        let paceline_sql::parse::Statement::Query(query) = statement else {
+            return Err(Error::new(ER_UNKNOWN_ERROR, &[]));
+        };
+        let sqlparser::ast::SetExpr::Select(select) = *query.query.body else {
+            return Err(Error::new(ER_UNKNOWN_ERROR, &[]));
+        };
+        let expr = match select.projection.into_iter().next() {
+            Some(
+                sqlparser::ast::SelectItem::UnnamedExpr(expr)
+                | sqlparser::ast::SelectItem::ExprWithAlias { expr, .. },
+            ) => expr,
+            _ => return Err(Error::new(ER_UNKNOWN_ERROR, &[])),
+        };
+        match self.evaluate(&expr)? {
+            Value::Null => Err(Error::new(ER_WRONG_ARGUMENTS, &[&"PURGE LOGS BEFORE"])),
+            value => {
+                let text = paceline_types::text::to_string(&value.as_ref(), &self.context.settings.time_zone);
+                let seconds = text.parse::<f64>().unwrap_or(0.0);
+                Ok(seconds.max(0.0) as u64)
+            }
+        }
+    }
+
+    /// RESET MASTER and its like.
+    pub async fn reset_statement(&mut self, targets: &[ResetTarget], more: super::More) -> Result<()> {
+        self.shared.counters.com_reset.add(1);
+        self.services.require_any(&[Privilege::Reload])?;
+        for target in targets {
+            match target {
+                ResetTarget::Master(number) => {
+                    self.commit().await?;
+                    let number = number.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+                    let transactions = &self.server.transactions;
+                    tokio::task::block_in_place(|| transactions.reset(number))
+                        .map_err(|error| of_transaction(&error))?;
+                    tracing::info!("RESET MASTER by {}: a new binary log begins", self.context.user);
+                }
+                ResetTarget::QueryCache => {}
+                ResetTarget::Slave { .. } => return Err(Error::unsupported("RESET SLAVE")),
+            }
+        }
+        self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    fn may_see_log(&self) -> Result<()> {
+        self.services
+            .require_any(&[Privilege::Super, Privilege::BinlogMonitor])
+    }
+
+    /// SHOW BINARY LOGS.
+    pub fn show_binary_logs(&mut self, execution: Execution<'_>) -> Result<()> {
+        self.may_see_log()?;
+        let mut output = Output::new();
+        output.text("Log_name", 255).number("File_size");
+        for file in self.server.transactions.log().files() {
+            output.row(vec![Value::Text(file.name), Value::UInt(file.length)]);
+        }
+        self.send(output, execution)
+    }
+
+    /// SHOW MASTER STATUS.
+    pub fn show_master_status(&mut self, execution: Execution<'_>) -> Result<()> {
+        self.may_see_log()?;
+        let transactions = &self.server.transactions;
+        let (file, offset) = transactions
+            .log()
+            .coordinates(transactions.log().written())
+            .map_err(of_log)?;
+        let mut output = Output::new();
+        output
+            .text("File", 255)
+            .number("Position")
+            .text("Binlog_Do_DB", 255)
+            .text("Binlog_Ignore_DB", 255);
+        let empty = || Value::Text(String::new());
+        output.row(vec![Value::Text(file), Value::UInt(offset), empty(), empty()]);
+        self.send(output, execution)
+    }
+
+    /// SHOW BINLOG EVENTS.
+    pub fn show_binlog_events(
+        &mut self,
+        file: Option<&str>,
+        position: Option<u64>,
+        limit: ShowLimit,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        self.may_see_log()?;
+        let log = self.server.transactions.log();
+        let files = log.files();
+        let wrong = |what: &str| Error::new(ER_ERROR_WHEN_EXECUTING_COMMAND, &[&"SHOW BINLOG EVENTS", &what]);
+        let name = match file {
+            Some(name) => name.to_owned(),
+            None => files
+                .first()
+                .map(|file| file.name.clone())
+                .ok_or_else(|| wrong("Could not find target log"))?,
+        };
+        if !files.iter().any(|file| file.name == name) {
+            return Err(wrong("Could not find target log"));
+        }
+        let from = log
+            .position_of(&name, position.unwrap_or(4))
+            .map_err(|_| wrong("Wrong offset or I/O error"))?;
+        let mut reader = log
+            .reader(from, log.written())
+            .map_err(|_| wrong("Wrong offset or I/O error"))?;
+        let mut output = Output::new();
+        output
+            .text("Log_name", 20)
+            .number("Pos")
+            .text("Event_type", 20)
+            .number("Server_id")
+            .number("End_log_pos")
+            .text("Info", 65_535);
+        let mut skip = limit.offset;
+        let mut left = limit.count;
+        while left > 0 {
+            let format = reader.format().clone();
+            let Some(logged) = reader.next_event().map_err(of_log)? else {
+                break;
+            };
+            if logged.start.ordinal() != from.ordinal() {
+                break;
+            }
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            left -= 1;
+            let header = *logged.event.header();
+            let info = match logged.event.decode(&format) {
+                Ok(event) => describe(&event),
+                Err(error) => error.to_string(),
+            };
+            output.row(vec![
+                Value::Text(name.clone()),
+                Value::UInt(logged.start.offset()),
+                Value::Text(header.event_type.name().to_owned()),
+                Value::UInt(u64::from(header.server_id.0)),
+                Value::UInt(logged.end.offset()),
+                Value::Text(info),
+            ]);
+        }
+        self.send(output, execution)
+    }
+
+    /// COM_BINLOG_DUMP from a file and an offset: what is durable, and what becomes durable while the reader stays. For `mariadb-binlog
+    /// --read-from-remote-server`.
+    pub async fn binlog_dump(&mut self) -> WireResult<()> {
+        let Ok(Command::BinlogDump(dump)) = Command::parse(self.connection.reader.payload()) else {
+            return Ok(());
+        };
+        let (offset, wait) = (u64::from(dump.offset), !dump.is_non_blocking());
+        let file = self.text_of_client(dump.file).into_owned();
+        self.begin_command("Binlog Dump", b"");
+        match self.start_dump(&file, offset) {
+            Err(error) => {
+                self.write_sql_error(&error);
+                Ok(())
+            }
+            Ok(reader) => {
+                let done = self.send_log(reader, offset, wait).await;
+                // A reader that waited for more leaves by closing its connection.
+                if wait {
+                    self.phase = Phase::Closing;
+                }
+                done
+            }
+        }
+    }
+
+    fn start_dump(&mut self, file: &str, offset: u64) -> Result<LogReader> {
+        self.services.require_any(&[Privilege::ReplicationSlave])?;
+        let log = self.server.transactions.log();
+        let fatal = |text: &str| Error::new(ER_MASTER_FATAL_ERROR_READING_BINLOG, &[&1236, &text]);
+        let files = log.files();
+        let known = match file {
+            "" => files.first(),
+            name => files.iter().find(|file| file.name == name),
+        };
+        let known =
+            known.ok_or_else(|| fatal("Could not find first log file name in binary log index file"))?;
+        if offset < 4 {
+            return Err(fatal(
+                "Client requested master to start replication from invalid location",
+            ));
+        }
+        // From the file's beginning: its Format_description goes first, wherever the reader starts.
+        let start = LogPosition::new(known.ordinal, 4);
+        if LogPosition::new(known.ordinal, offset) > log.durable() {
+            return Err(fatal(
+                "Client requested master to start replication from impossible position",
+            ));
+        }
+        log.reader(start, log.durable()).map_err(of_log)
+    }
+
+    async fn send_log(&mut self, mut reader: LogReader, offset: u64, wait: bool) -> WireResult<()> {
+        let lease = self
+            .server
+            .transactions
+            .lease(reader.position(), format!("connection {}", self.shared.id));
+        let checksums = self.reader_knows_checksums();
+        let mut ordinal = None;
+        let mut skip_to = offset;
+        loop {
+            let next = match reader.next_event() {
+                Ok(Some(logged)) => Some((logged.start, logged.event.bytes().to_vec())),
+                Ok(None) => None,
+                Err(error) => {
+                    self.write_sql_error(&of_log(error));
+                    return Ok(());
+                }
+            };
+            match next {
+                Some((start, bytes)) => {
+                    if ordinal != Some(start.ordinal()) {
+                        ordinal = Some(start.ordinal());
+                        lease.advance(start);
+                        self.write_fake_rotate(start, skip_to.max(4), checksums);
+                        // The Format_description, whether or not the reader starts behind it.
+                        self.write_event(&bytes);
+                    } else if start.offset() >= skip_to {
+                        self.write_event(&bytes);
+                    }
+                    if start.offset() >= skip_to {
+                        skip_to = 4;
+                    }
+                    if self.connection.writer.pending() > super::connection::FLUSH_AT {
+                        self.connection.flush().await?;
+                    }
+                }
+                None => {
+                    let durable = self.server.transactions.log().durable();
+                    if durable > reader.limit() {
+                        reader.set_limit(durable);
+                        continue;
+                    }
+                    if !wait {
+                        let status = self.status();
+                        write_eof(&mut self.connection.writer, 0, status);
+                        return Ok(());
+                    }
+                    self.connection.flush().await?;
+                    if self.shared.interrupt.raised().is_some() {
+                        return Ok(());
+                    }
+                    tokio::time::sleep(POLL).await;
+                }
+            }
+        }
+    }
+
+    /// `@master_binlog_checksum` was set, to something else than NONE.
+    fn reader_knows_checksums(&self) -> bool {
+        match self
+            .context
+            .user_variables
+            .get("master_binlog_checksum")
+            .map(|variable| &variable.value)
+        {
+            Some(Value::Text(text)) => !text.eq_ignore_ascii_case("NONE"),
+            Some(Value::Bytes(bytes)) => !bytes.eq_ignore_ascii_case(b"NONE"),
+            _ => false,
+        }
+    }
+
+    fn write_event(&mut self, bytes: &[u8]) {
+        let out = self.connection.writer.begin();
+        out.push(0);
+        out.extend_from_slice(bytes);
+        self.connection.writer.end();
+    }
+
+    /// The event that tells a reader which file the following ones are from; it is in no file.
+    fn write_fake_rotate(&mut self, start: LogPosition, offset: u64, checksum: bool) {
+        let files = self.server.transactions.log().files();
+        let Some(file) = files.iter().find(|file| file.ordinal == start.ordinal()) else {
+            return;
+        };
+        let server_id = ServerId(self.server.globals.number(Variable::ServerId) as u32);
+        let stamp = EventStamp {
+            timestamp: 0,
+            server_id,
+            flags: EventFlags::ARTIFICIAL,
+        };
+        let body = RotateEvent {
+            position: offset,
+            file_name: file.name.as_bytes(),
+        };
+        let mut bytes = vec![];
+        encode_event(&mut bytes, &stamp, 0, &body as &dyn EventBody);
+        if !checksum {
+            // Without the four bytes at its end, and with a length that says so.
+            bytes.truncate(bytes.len() - paceline_binlog::event::CHECKSUM_LENGTH);
+            let length = (bytes.len() as u32).to_le_bytes();
+            bytes[9..13].copy_from_slice(&length);
+        }
+        // The end position of an artificial event is zero.
+        bytes[13..17].copy_from_slice(&[0; 4]);
+        if checksum {
+            let end = bytes.len() - 4;
+            let crc = crc32fast::hash(&bytes[..end]);
+            bytes[end..].copy_from_slice(&crc.to_le_bytes());
+        }
+        self.write_event(&bytes);
+    }
+}
+
+/// What SHOW BINLOG EVENTS says of an event.
+fn describe(event: &Event<'_>) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match event {
+        Event::FormatDescription(format) => format!(
+            "Server ver: {}, Binlog ver: {}",
+            format.server_version, format.binlog_version
+        ),
+        Event::Rotate(rotate) => format!("{};pos={}", text(rotate.file_name), rotate.position),
+        Event::GtidList(list) => {
+            let gtids: Vec<String> = list.gtids.iter().map(ToString::to_string).collect();
+            format!("[{}]", gtids.join(","))
+        }
+        Event::BinlogCheckpoint(checkpoint) => text(checkpoint.file_name),
+        Event::Gtid(gtid) => {
+            let begin = if gtid.flags.contains(GtidFlags::STANDALONE) {
+                ""
+            } else {
+                "BEGIN "
+            };
+            let group = gtid
+                .commit_id
+                .map(|id| format!(" cid={}", id.0))
+                .unwrap_or_default();
+            format!("{begin}GTID {}{group}", gtid.gtid)
+        }
+        Event::AnnotateRows(annotation) => text(annotation.sql),
+        Event::TableMap(map) => format!(
+            "table_id: {} ({}.{})",
+            map.table_id.0,
+            text(map.database),
+            text(map.table)
+        ),
+        Event::Rows(rows) => {
+            let end = if rows.flags.ends_statement() {
+                " flags: STMT_END_F"
+            } else {
+                ""
+            };
+            format!("table_id: {}{end}", rows.table_id.0)
+        }
+        Event::Query(query) => match query.database.is_empty() {
+            true => text(&query.sql),
+            false => format!("use `{}`; {}", text(query.database), text(&query.sql)),
+        },
+        Event::Xid(xid) => format!("COMMIT /* xid={} */", xid.xid),
+        Event::Intvar(_) | Event::Rand(_) | Event::UserVar(_) => format!("{event:?}"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,283 @@
+//! How a client proves who it is: when it connects, and when it changes the user.
+
+use super::{Phase, Session};
+use crate::accounts::Account;
+use crate::variables::{Setting, Variable, apply_all_to_session, apply_to_session};
+use paceline_sql::Error;
+use paceline_types::error_code::*;
+use paceline_types::{Charset, Collation};
+use paceline_wire::authentication::{NATIVE_PASSWORD, Scramble};
+use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch};
+use paceline_wire::response::{Status, write_error};
+use paceline_wire::{Capabilities, WireResult};
+use std::sync::atomic::Ordering;
+
+/// The longest packet of a client that has not logged in, in bytes.
+pub const LOGIN_PACKET_MAX: usize = 1 << 20;
+
+impl Session {
+    /// Greets the client and lets it log in. Afterwards the session takes commands, or is closing.
+    ///
+    /// # Errors
+    /// Those of the protocol.
+    pub async fn login(&mut self) -> WireResult<()> {
+        if self.refuse_if_full().await? {
+            return Ok(());
+        }
+        let scramble = Scramble::random();
+        let globals = &self.server.globals;
+        let collation =
+            Collation::from_name(globals.get(Variable::CollationServer).as_str()).map_or(45, Collation::id);
+        let greeting = Greeting {
+            server_version: format!("5.5.5-{}", globals.get(Variable::Version).as_str()),
+            connection_id: self.shared.id,
+            scramble,
+            capabilities: Capabilities::SERVER,
+            collation: u8::try_from(collation).unwrap_or(45),
+            status: Status::AUTOCOMMIT.0,
+            plugin: NATIVE_PASSWORD.into(),
+        };
+        greeting.encode(self.connection.writer.begin());
+        self.connection.writer.end();
+        self.connection.flush().await?;
+        let login = Login::decode(self.connection.read_answer().await?)?;
+        self.connection.capabilities = login.capabilities & Capabilities::SERVER;
+        self.multi_statements = login.capabilities.has(Capabilities::MULTI_STATEMENTS);
+        self.authenticate(login, scramble).await
+    }
+
+    /// 1040, unless there is room; one connection more is for those with SUPER or CONNECTION ADMIN, which shows after they logged in.
+    async fn refuse_if_full(&mut self) -> WireResult<bool> {
+        let limit = self.server.globals.number(Variable::MaxConnections) as usize;
+        let count = self.server.sessions.count();
+        self.server
+            .counters
+            .connections_max
+            .fetch_max(count as u64, Ordering::Relaxed);
+        if count <= limit + 1 {
+            return Ok(false);
+        }
+        self.server
+            .counters
+            .too_many_connections
+            .fetch_add(1, Ordering::Relaxed);
+        write_error(
+            &mut self.connection.writer,
+            1040,
+            "08004",
+            &ER_CON_COUNT_ERROR.message(&[]),
+        );
+        self.connection.flush().await?;
+        self.phase = Phase::Closing;
+        Ok(true)
+    }
+
+    /// COM_CHANGE_USER: everything of the session begins anew.
+    pub async fn change_user(&mut self) -> WireResult<()> {
+        let payload = &self.connection.reader.payload()[1..];
+        let login = Login::decode_change_user(payload, self.connection.capabilities)?;
+        self.reset();
+        // A scramble of its own: the one of the greeting has been used.
+        let scramble = Scramble::random();
+        let login = Login {
+            plugin: Some(String::new()),
+            ..login
+        };
+        self.authenticate(login, scramble).await
+    }
+
+    async fn authenticate(&mut self, login: Login, scramble: Scramble) -> WireResult<()> {
+        let mut answer = login.answer.clone();
+        if login
+            .plugin
+            .as_deref()
+            .is_some_and(|plugin| plugin != NATIVE_PASSWORD)
+        {
+            encode_authentication_switch(self.connection.writer.begin(), NATIVE_PASSWORD, &scramble);
+            self.connection.writer.end();
+            self.connection.flush().await?;
+            answer = self.connection.read_answer().await?.to_vec();
+        }
+        let found = self
+            .server
+            .accounts
+            .load()
+            .matching(&login.user, &self.client)
+            .cloned();
+        let account = found.filter(|account| account.password.verify(&scramble, &answer));
+        let outcome = match account {
+            Some(account) if account.locked => Err(Error::new(ER_ACCOUNT_HAS_BEEN_LOCKED, &[])),
+            Some(account) => self.enter(&login, account),
+            None => {
+                let using = if answer.is_empty() { "NO" } else { "YES" };
+                Err(Error::new(
+                    ER_ACCESS_DENIED_ERROR,
+                    &[&login.user, &self.client.name, &using],
+                ))
+            }
+        };
+        match outcome {
+            Ok(()) => {
+                self.phase = Phase::Commands;
+                self.shared.authenticated.store(true, Ordering::Relaxed);
+                self.rest();
+                self.write_ok(0, 0, "", super::More::No);
+            }
+            Err(error) => {
+                self.server.counters.access_denied.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!("connection {}: {error}", self.shared.id);
+                self.write_sql_error(&error);
+                self.phase = Phase::Closing;
+            }
+        }
+        self.connection.flush().await
+    }
+
+    /// The client is who it says: sets the session up for its account.
+    fn enter(&mut self, login: &Login, account: Account) -> paceline_sql::Result<()> {
+        use paceline_sql::session::{Account as AccountName, Privilege};
+        let globals = &self.server.globals;
+        let limit = globals.number(Variable::MaxConnections) as usize;
+        let may_always =
+            account.global.has(Privilege::Super) || account.global.has(Privilege::ConnectionAdmin);
+        if self.server.sessions.count() > limit && !may_always {
+            self.server
+                .counters
+                .too_many_connections
+                .fetch_add(1, Ordering::Relaxed);
+            return Err(Error::new(ER_CON_COUNT_ERROR, &[]));
+        }
+        self.check_user_connections(login, &account)?;
+        self.context.user = AccountName {
+            user: login.user.clone(),
+            host: self.client.name.clone(),
+        };
+        self.context.current_user = AccountName {
+            user: account.user.clone(),
+            host: account.host.clone(),
+        };
+        self.services.set_account(account);
+        self.set_up_values(login);
+        self.shared.update(|activity| {
+            activity.user = login.user.clone();
+            activity.state = "";
+        });
+        match &login.database {
+            Some(database) => self.use_database(database),
+            None => Ok(()),
+        }
+    }
+
+    /// 1226 and 1203: too many connections of one user.
+    fn check_user_connections(&self, login: &Login, account: &Account) -> paceline_sql::Result<()> {
+        let global = self.server.globals.get(Variable::MaxUserConnections).as_u64();
+        let limit = if account.user_connections_max > 0 {
+            account.user_connections_max
+        } else {
+            global
+        };
+        if limit == 0 {
+            return Ok(());
+        }
+        let same = |session: &&std::sync::Arc<crate::registry::SessionShared>| {
+            session.id != self.shared.id && session.activity().user == login.user
+        };
+        let others = self.server.sessions.all().iter().filter(same).count() as u64;
+        if others < limit {
+            return Ok(());
+        }
+        Err(match account.user_connections_max {
+            0 => Error::new(ER_TOO_MANY_USER_CONNECTIONS, &[&login.user]),
+            limit => Error::new(
+                ER_USER_LIMIT_REACHED,
+                &[&login.user, &"max_user_connections", &limit],
+            ),
+        })
+    }
+
+    /// Session variables at their global values, with the character set and the timeouts that the client asks for.
+    fn set_up_values(&mut self, login: &Login) {
+        let mut values = crate::variables::SessionValues::new(&self.server.globals);
+        apply_all_to_session(&mut self.context, &mut values);
+        let collation = match Collation::from_id(login.collation) {
+            Some(collation) if collation.charset() != Charset::Binary => Some(collation),
+            _ => Collation::from_name(self.server.globals.get(Variable::CollationServer).as_str()),
+        };
+        if let Some(collation) = collation {
+            let charset = Setting::Text(collation.charset().name().into());
+            let settings = [
+                (Variable::CharacterSetClient, charset.clone()),
+                (Variable::CharacterSetResults, charset),
+                (
+                    Variable::CollationConnection,
+                    Setting::Text(collation.name().into()),
+                ),
+            ];
+            for (variable, setting) in settings {
+                values.set(variable, setting.clone());
+                apply_to_session(&mut self.context, &mut values, variable, &setting);
+            }
+        }
+        if self.connection.capabilities.has(Capabilities::INTERACTIVE) {
+            let timeout = values.get(Variable::InteractiveTimeout).clone();
+            values.set(Variable::WaitTimeout, timeout);
+        }
+        let seconds = values.get(Variable::WaitTimeout).as_u64();
+        self.shared
+            .update(|activity| activity.wait_timeout_seconds = seconds);
+        self.connection
+            .reader
+            .set_payload_max(self.context.settings.max_allowed_packet);
+        self.connection.write_timeout =
+            std::time::Duration::from_secs(values.get(Variable::NetWriteTimeout).as_u64());
+        if self.connection.capabilities.has(Capabilities::IGNORE_SPACE) {
+            let mode = self
+                .context
+                .settings
+                .sql_mode
+                .with(paceline_sql::session::SqlMode::IGNORE_SPACE);
+            self.context.settings.sql_mode = mode;
+        }
+        *self.services.values.lock() = values;
+    }
+
+    /// COM_RESET_CONNECTION and COM_CHANGE_USER: the transaction is rolled back, and everything that was set is forgotten.
+    pub fn reset(&mut self) {
+        use paceline_sql::session::{ServerFunctions, SessionContext};
+        self.roll_back();
+        self.transaction = Default::default();
+        self.table_locks = Default::default();
+        self.prepared.clear();
+        self.services.release_all_locks(&self.context);
+        let user = self.context.user.clone();
+        let current_user = self.context.current_user.clone();
+        self.context = SessionContext::new(self.context.connection_id, self.context.services.clone());
+        self.context.user = user;
+        self.context.current_user = current_user;
+        self.state_changes.clear();
+        *self.services.transaction.lock() = Default::default();
+        self.shared.update(|activity| activity.database = None);
+    }
+
+    /// COM_RESET_CONNECTION: the session begins anew, with the same user, database and character set.
+    pub fn reset_connection(&mut self) {
+        let database = self.context.database.clone();
+        let collation = self.context.settings.collation_connection;
+        self.reset();
+        let login = Login {
+            capabilities: self.connection.capabilities,
+            packet_max: 0,
+            collation: collation.id(),
+            user: String::new(),
+            answer: vec![],
+            database: None,
+            plugin: None,
+            attributes: vec![],
+        };
+        self.set_up_values(&login);
+        if let Some(database) = database {
+            let _ = self.use_database(&database);
+        }
+        self.state_changes.clear();
+    }
+}

@@ -1,0 +1,290 @@
+//! A session: one client's connection from its greeting to its end.
+//!
+//! ```text
+//!   Phase::Login ──▶ Phase::Commands ──▶ Phase::Closing
+//!                      │      ▲
+//!              read a command │ answer it
+//!                      ▼      │
+//!               statement: parse ─▶ plan ─▶ locks ─▶ execute ─▶ commit ─▶ reply
+//! ```
+//!
+//! A session is one task of the runtime. Statements run in it synchronously: no other task can run in their midst on the same session, so
+//! nothing in here is shared but what [`crate::registry::SessionShared`] shows to others. Only reading a command, writing an answer and the
+//! wait for a commit suspend the task; what has to block (a lock, a full socket) tells the runtime so.
+
+pub mod account;
+pub mod admin;
+pub mod commands;
+pub mod connection;
+pub mod ddl;
+pub mod errors;
+pub mod log_admin;
+pub mod login;
+pub mod plans;
+pub mod prepared;
+pub mod query;
+pub mod result;
+pub mod services;
+pub mod set;
+pub mod show;
+pub mod sources;
+pub mod transaction;
+
+use crate::registry::{SessionShared, now_micros};
+use crate::server::Server;
+use connection::Connection;
+use paceline_sql::session::SessionContext;
+use paceline_txn::InterruptReason;
+use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
+use paceline_wire::response::{Ok as OkPacket, OkKind, Status, write_error};
+use paceline_wire::{WireError, WireResult};
+use services::SessionServices;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Where a session stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// It has not proved who it is.
+    Login,
+    /// It takes commands.
+    Commands,
+    /// It ends after what is written has been sent.
+    Closing,
+}
+
+/// One client's session.
+pub struct Session {
+    /// The server.
+    pub server: Arc<Server>,
+    /// What others see of it.
+    pub shared: Arc<SessionShared>,
+    /// What execution asks for.
+    pub services: Arc<SessionServices>,
+    /// What execution reads.
+    pub context: SessionContext,
+    /// Its end of the wire.
+    pub connection: Connection,
+    /// Its transaction.
+    pub transaction: transaction::TransactionSlot,
+    /// Its prepared statements.
+    pub prepared: prepared::PreparedStatements,
+    /// LOCK TABLES, FLUSH TABLES WITH READ LOCK.
+    pub table_locks: admin::TableLocks,
+    /// Several statements in one query are allowed.
+    pub multi_statements: bool,
+    /// Encoded changes of the session's state for the next OK packet.
+    pub state_changes: Vec<u8>,
+    /// Where it stands.
+    pub phase: Phase,
+    /// What it connected from.
+    pub client: crate::accounts::ClientHost,
+}
+
+/// Removes the session from the registry, however its task ends.
+struct Registered {
+    server: Arc<Server>,
+    shared: Arc<SessionShared>,
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        self.server.sessions.remove(&self.shared);
+    }
+}
+
+impl Session {
+    /// Runs a session to its end.
+    pub async fn run(mut self) {
+        let registered = Registered {
+            server: self.server.clone(),
+            shared: self.shared.clone(),
+        };
+        let limit = std::time::Duration::from_secs(
+            self.server
+                .globals
+                .number(crate::variables::Variable::ConnectTimeout),
+        );
+        match tokio::time::timeout(limit, self.login()).await {
+            Ok(Ok(())) if self.phase == Phase::Commands => {
+                if let Err(error) = self.serve().await {
+                    self.say_goodbye(error).await;
+                }
+            }
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                self.server
+                    .counters
+                    .aborted_connects
+                    .fetch_add(1, Ordering::Relaxed);
+                self.say_goodbye(error).await;
+            }
+            Err(_) => {
+                self.server
+                    .counters
+                    .aborted_connects
+                    .fetch_add(1, Ordering::Relaxed);
+                tracing::debug!("connection {}: no login within connect_timeout", self.shared.id);
+            }
+        }
+        self.transaction.abandon();
+        self.connection.socket.finish().await;
+        drop(registered);
+    }
+
+    /// Takes commands until the connection ends.
+    async fn serve(&mut self) -> WireResult<()> {
+        while self.phase == Phase::Commands {
+            self.connection.reader.set_sequence(0);
+            self.connection
+                .reader
+                .advance(&mut self.connection.socket)
+                .await?;
+            if let Some(reason) = self.shared.interrupt.raised()
+                && reason != InterruptReason::Query
+            {
+                return Err(WireError::Closed);
+            }
+            self.connection
+                .writer
+                .set_sequence(self.connection.reader.sequence());
+            self.command().await?;
+            let sent = self.connection.writer.pending() as u64;
+            let received = self.connection.reader.payload().len() as u64 + 4;
+            self.connection.flush().await?;
+            self.shared.counters.bytes_sent.add(sent);
+            self.shared.counters.bytes_received.add(received);
+        }
+        Ok(())
+    }
+
+    /// Tells the client why the connection ends, where it can be told.
+    async fn say_goodbye(&mut self, error: WireError) {
+        let code = match (&error, self.shared.interrupt.raised()) {
+            (WireError::Closed, Some(InterruptReason::Shutdown)) => Some(ER_SERVER_SHUTDOWN),
+            (WireError::Closed, Some(InterruptReason::Connection)) => Some(ER_CONNECTION_KILLED),
+            _ => error.code().map(|(code, _)| ErrorCode::from_number(code)),
+        };
+        if !matches!(error, WireError::Closed) {
+            self.server
+                .counters
+                .aborted_clients
+                .fetch_add(1, Ordering::Relaxed);
+            tracing::debug!("connection {} ended: {error}", self.shared.id);
+        }
+        if let Some(code) = code {
+            self.connection.writer.clear();
+            self.connection
+                .writer
+                .set_sequence(self.connection.reader.sequence().max(1));
+            write_error(
+                &mut self.connection.writer,
+                code.number(),
+                code.sqlstate(),
+                &code.message(&[]),
+            );
+            let _ = self.connection.flush().await;
+        }
+    }
+
+    /// The flags that every OK and EOF carries.
+    pub fn status(&self) -> Status {
+        let mut status = Status::default();
+        let settings = &self.context.settings;
+        if settings.autocommit {
+            status = status.with(Status::AUTOCOMMIT);
+        }
+        if self.transaction.is_open() {
+            status = status.with(Status::IN_TRANSACTION);
+            if self.transaction.is_read_only() {
+                status = status.with(Status::IN_READ_ONLY_TRANSACTION);
+            }
+        }
+        if settings
+            .sql_mode
+            .contains(paceline_sql::session::SqlMode::NO_BACKSLASH_ESCAPES)
+        {
+            status = status.with(Status::NO_BACKSLASH_ESCAPES);
+        }
+        if settings
+            .sql_mode
+            .contains(paceline_sql::session::SqlMode::ANSI_QUOTES)
+        {
+            status = status.with(Status::ANSI_QUOTES);
+        }
+        status
+    }
+
+    /// Writes an OK packet. `more` says that another result follows.
+    pub fn write_ok(&mut self, affected_rows: u64, last_insert_id: u64, info: &str, more: More) {
+        let ok = OkPacket {
+            affected_rows,
+            last_insert_id,
+            status: more.mark(self.status()),
+            warnings: self.context.diagnostics.warning_count_u16(),
+            info,
+            state: &self.state_changes,
+        };
+        ok.write(
+            &mut self.connection.writer,
+            OkKind::Command,
+            self.connection.capabilities,
+        );
+        self.state_changes.clear();
+    }
+
+    /// Writes an ERR packet, and puts the error into the diagnostics.
+    pub fn write_sql_error(&mut self, error: &paceline_sql::Error) {
+        use paceline_sql::session::Level;
+        self.context
+            .diagnostics
+            .push(Level::Error, error.code(), error.message());
+        self.context.row_count = -1;
+        write_error(
+            &mut self.connection.writer,
+            error.code().number(),
+            error.sqlstate(),
+            error.message(),
+        );
+    }
+
+    /// Writes the packet that ends a result set's rows.
+    pub fn write_end_of_rows(&mut self, more: More) {
+        let ok = OkPacket {
+            status: more.mark(self.status()),
+            warnings: self.context.diagnostics.warning_count_u16(),
+            state: &self.state_changes,
+            ..OkPacket::default()
+        };
+        paceline_wire::response::write_end_of_rows(
+            &mut self.connection.writer,
+            &ok,
+            self.connection.capabilities,
+        );
+        self.state_changes.clear();
+    }
+
+    /// The session goes to sleep between two commands.
+    pub fn rest(&self) {
+        self.shared.end_command(now_micros());
+    }
+}
+
+/// Whether another result follows in the answer to the same command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum More {
+    /// This is the last.
+    No,
+    /// Another one follows.
+    Yes,
+}
+
+impl More {
+    /// The flags with `MORE_RESULTS`, if there are more.
+    pub fn mark(self, status: Status) -> Status {
+        match self {
+            More::No => status,
+            More::Yes => status.with(Status::MORE_RESULTS),
+        }
+    }
+}

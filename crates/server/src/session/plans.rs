@@ -1,0 +1,251 @@
+//! Queries and changes of rows: plan, locks, execution, reply.
+//!
+//! A plan is made under one catalog and executed under another: the tables' metadata locks are taken in between, and what was planned
+//! with a definition that is no longer the table's is planned again.
+
+use super::errors::of_transaction;
+use super::query::Execution;
+use super::result::{ResultStyle, ResultWriter, RowCollector, Streaming};
+use super::{More, Session};
+use crate::variables::Variable;
+use paceline_sql::catalog::Catalog;
+use paceline_sql::execute::{AffectedRows, ExecutionContext, Outcome, execute};
+use paceline_sql::parse::{self, ParseOptions, Statement};
+use paceline_sql::plan::{Plan, PlanContext, PlanType, TableUsage, plan_statement};
+use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
+use paceline_sql::{Error, Result};
+use paceline_txn::{MetadataMode, MetadataObject};
+use paceline_types::error_code::*;
+use paceline_wire::Capabilities;
+use std::sync::Arc;
+
+/// How often a plan is made again because somebody keeps changing its tables.
+const ATTEMPTS_MAX: usize = 100;
+
+impl Session {
+    /// Plans a statement, executes it and writes its reply.
+    pub async fn plan_and_run(&mut self, statement: &Statement, execution: Execution<'_>) -> Result<()> {
+        for _ in 0..ATTEMPTS_MAX {
+            let plan = self.plan(statement)?;
+            if self.run_plan(&plan, execution, None).await? == Run::Done {
+                return Ok(());
+            }
+        }
+        Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
+    }
+
+    /// Plans a statement.
+    pub fn plan(&self, statement: &Statement) -> Result<Plan> {
+        let catalog = self.server.catalog.load();
+        plan_statement(
+            statement,
+            &PlanContext {
+                catalog: &catalog,
+                session: &self.context,
+                statistics: &self.server.statistics,
+            },
+        )
+    }
+
+    /// Plans a statement of the server's own making.
+    pub fn plan_text(&self, text: &str) -> Result<Plan> {
+        self.plan(&parse::parse_first(text.as_bytes(), &ParseOptions::default())?.statement)
+    }
+
+    /// Executes a plan and writes its reply, unless its tables have changed. `known` are the columns that the client remembers.
+    pub async fn run_plan(
+        &mut self,
+        plan: &Plan,
+        execution: Execution<'_>,
+        known: Option<&[u8]>,
+    ) -> Result<Run> {
+        let Some(catalog) = self.prepare_run(plan)? else {
+            return Ok(Run::Stale);
+        };
+        let streaming = match plan.tables().iter().any(|table| table.usage.lock) {
+            true => Streaming::AfterSettling,
+            false => Streaming::Early,
+        };
+        let style = self.result_style(execution);
+        let transaction = self
+            .transaction
+            .get_mut()
+            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let mut context = ExecutionContext {
+            transaction,
+            session: &mut self.context,
+            catalog: &catalog,
+            parameters: execution.parameters,
+            text: execution.text,
+            affected: match self.connection.capabilities.has(Capabilities::FOUND_ROWS) {
+                true => AffectedRows::Found,
+                false => AffectedRows::Changed,
+            },
+        };
+        let mut sink = ResultWriter::new(&mut self.connection, style, streaming, known);
+        let outcome = execute(plan, &mut context, &mut sink)?;
+        self.leave_statement().await?;
+        self.reply(&outcome, execution.more);
+        Ok(Run::Done)
+    }
+
+    /// Executes a plan and keeps its rows: cursors, and SHOW statements that are answered by a query.
+    pub async fn collect(
+        &mut self,
+        plan: &Plan,
+        execution: Execution<'_>,
+    ) -> Result<Option<(RowCollector, Outcome)>> {
+        let Some(catalog) = self.prepare_run(plan)? else {
+            return Ok(None);
+        };
+        let transaction = self
+            .transaction
+            .get_mut()
+            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let mut context = ExecutionContext {
+            transaction,
+            session: &mut self.context,
+            catalog: &catalog,
+            parameters: execution.parameters,
+            text: execution.text,
+            affected: AffectedRows::Changed,
+        };
+        let mut rows = RowCollector::default();
+        let outcome = execute(plan, &mut context, &mut rows)?;
+        self.leave_statement().await?;
+        Ok(Some((rows, outcome)))
+    }
+
+    /// Privileges, transaction, metadata locks. `None` if the tables are no longer those of the plan.
+    fn prepare_run(&mut self, plan: &Plan) -> Result<Option<Arc<Catalog>>> {
+        self.count(plan);
+        self.check_privileges(plan)?;
+        if plan.writes() {
+            self.check_writable()?;
+        }
+        self.check_table_locks(plan)?;
+        self.enter_transaction();
+        let annotate = plan.writes();
+        let transaction = self
+            .transaction
+            .get_mut()
+            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        if annotate {
+            transaction
+                .begin_writing()
+                .map_err(|error| of_transaction(&error))?;
+        }
+        for table in plan.tables() {
+            if table.definition.is_none() {
+                continue;
+            }
+            let mode = match table.usage.writes() || table.usage.lock {
+                true => MetadataMode::Write,
+                false => MetadataMode::Read,
+            };
+            let object = MetadataObject::Table {
+                database: &table.database,
+                table: &table.name,
+            };
+            transaction
+                .lock_metadata(object, mode)
+                .map_err(|error| of_transaction(&error))?;
+        }
+        let catalog = self.server.catalog.load();
+        if !plan.is_current(&catalog) {
+            return Ok(None);
+        }
+        // A table that was defined after the transaction's snapshot cannot be read by it.
+        if let Some(snapshot) = transaction.snapshot_version() {
+            for definition in plan.tables().iter().filter_map(|table| table.definition.as_ref()) {
+                if definition.version() > snapshot {
+                    return Err(Error::new(ER_TABLE_DEF_CHANGED, &[]));
+                }
+            }
+        }
+        Ok(Some(catalog))
+    }
+
+    fn count(&self, plan: &Plan) {
+        let counters = &self.shared.counters;
+        match plan.plan_type() {
+            PlanType::Query => counters.com_select.add(1),
+            PlanType::Insert => counters.com_insert.add(1),
+            PlanType::Replace => counters.com_replace.add(1),
+            PlanType::Update => counters.com_update.add(1),
+            PlanType::Delete => counters.com_delete.add(1),
+        }
+    }
+
+    /// 1142 for a table that the account may not use so.
+    fn check_privileges(&self, plan: &Plan) -> Result<()> {
+        let account = self.services.account();
+        if account.global.includes(crate::accounts::PrivilegeSet::rows()) {
+            return Ok(());
+        }
+        for table in plan.tables() {
+            for privilege in needed(table.usage) {
+                let target = PrivilegeTarget::Table {
+                    database: &table.database,
+                    table: &table.name,
+                };
+                self.services.check(&self.context, privilege, target)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// 1290 if the server is read only and the account may not write regardless.
+    pub fn check_writable(&self) -> Result<()> {
+        if self.server.globals.is_on(Variable::ReadOnly)
+            && self
+                .services
+                .require_any(&[Privilege::Super, Privilege::ReadOnlyAdmin])
+                .is_err()
+        {
+            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
+        }
+        Ok(())
+    }
+
+    /// How a result is written.
+    pub fn result_style(&self, execution: Execution<'_>) -> ResultStyle {
+        ResultStyle {
+            format: execution.format,
+            time_zone: self.context.settings.time_zone.clone(),
+            charset: self.context.settings.character_set_results,
+            status: execution.more.mark(self.status()),
+        }
+    }
+
+    /// Ends the reply of a plan that was executed.
+    pub fn reply(&mut self, outcome: &Outcome, more: More) {
+        if outcome.result_set {
+            self.shared.counters.rows_sent.add(outcome.rows_sent);
+            self.write_end_of_rows(more);
+        } else {
+            self.write_ok(outcome.affected_rows, outcome.last_insert_id, &outcome.info, more);
+        }
+    }
+}
+
+/// What became of running a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    /// It was executed and answered.
+    Done,
+    /// Its tables have changed: it must be planned again.
+    Stale,
+}
+
+/// The privileges that using a table takes.
+fn needed(usage: TableUsage) -> impl Iterator<Item = Privilege> {
+    [
+        (usage.insert, Privilege::Insert),
+        (usage.update, Privilege::Update),
+        (usage.delete, Privilege::Delete),
+        (usage.select || usage.lock, Privilege::Select),
+    ]
+    .into_iter()
+    .filter_map(|(used, privilege)| used.then_some(privilege))
+}

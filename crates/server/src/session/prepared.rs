@@ -1,0 +1,525 @@
+//! Prepared statements, of the protocol (COM_STMT_…) and of SQL (PREPARE, EXECUTE).
+//!
+//! A statement keeps its syntax tree and its plan. The plan serves every execution as long as its tables stay what they were; then it is
+//! made again, and the client is told where that changed the columns.
+
+use super::plans::Run;
+use super::query::Execution;
+use super::result::{EncodedColumns, RowCollector, RowFormat, definition};
+use super::{More, Session};
+use paceline_sql::expr::{EvalContext, EvalState, Expr, ExprType};
+use paceline_sql::parse::{self, ParseOptions, Statement};
+use paceline_sql::plan::{Plan, ResultColumn};
+use paceline_sql::{Error, Result};
+use paceline_types::data_type::FieldType;
+use paceline_types::error_code::*;
+use paceline_types::{Sign, Value, binary_protocol};
+use paceline_wire::command::LAST_PREPARED;
+use paceline_wire::prepared::{ParameterType, Parameters, cursor_type, write_prepared};
+use paceline_wire::response::{Status, write_end_of_columns};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A prepared statement.
+struct Prepared {
+    text: Vec<u8>,
+    statement: Arc<Statement>,
+    parameters: usize,
+    /// Its plan; `None` for statements that are not planned.
+    plan: Option<Arc<Plan>>,
+    /// The columns that the client was told.
+    columns: EncodedColumns,
+    /// Types of the last execution's parameters.
+    types: Vec<ParameterType>,
+    /// What COM_STMT_SEND_LONG_DATA brought, by parameter; too much of it is an error of the execution.
+    long_data: Vec<Option<Vec<u8>>>,
+    long_data_too_long: bool,
+    /// Rows of an open cursor that were not fetched yet.
+    cursor: Option<Cursor>,
+}
+
+/// An open cursor: its rows were read when it was opened.
+struct Cursor {
+    columns: Vec<ResultColumn>,
+    rows: std::vec::IntoIter<Vec<Value>>,
+}
+
+/// A statement of PREPARE.
+struct TextPrepared {
+    text: Vec<u8>,
+    statement: Arc<Statement>,
+    parameters: usize,
+}
+
+/// A session's prepared statements.
+#[derive(Default)]
+pub struct PreparedStatements {
+    by_id: HashMap<u32, Prepared>,
+    by_name: HashMap<String, TextPrepared>,
+    last_id: u32,
+}
+
+impl PreparedStatements {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.by_id.clear();
+        self.by_name.clear();
+    }
+
+    /// How many the protocol has prepared.
+    pub fn count(&self) -> usize {
+        self.by_id.len()
+    }
+
+    fn id(&self, id: u32) -> u32 {
+        if id == LAST_PREPARED { self.last_id } else { id }
+    }
+
+    /// Forgets one. False if there is none of that id.
+    pub fn close(&mut self, id: u32) -> bool {
+        self.by_id.remove(&self.id(id)).is_some()
+    }
+
+    /// Forgets one's long data and cursor. False if there is none of that id.
+    pub fn reset(&mut self, id: u32) -> bool {
+        let id = self.id(id);
+        let Some(prepared) = self.by_id.get_mut(&id) else {
+            return false;
+        };
+        prepared.forget_long_data();
+        prepared.cursor = None;
+        true
+    }
+
+    /// Appends a piece of a long parameter, up to `limit` bytes in all. Unknown statements and parameters are passed over: the command has
+    /// no answer.
+    pub fn append_long_data(&mut self, id: u32, parameter: u16, data: &[u8], limit: usize) {
+        let id = self.id(id);
+        let Some(prepared) = self.by_id.get_mut(&id) else {
+            return;
+        };
+        let Some(slot) = prepared.long_data.get_mut(usize::from(parameter)) else {
+            return;
+        };
+        let value = slot.get_or_insert_default();
+        if value.len() + data.len() > limit {
+            prepared.long_data_too_long = true;
+            *slot = None;
+        } else {
+            value.extend_from_slice(data);
+        }
+    }
+}
+
+impl Prepared {
+    fn forget_long_data(&mut self) {
+        self.long_data.iter_mut().for_each(|slot| *slot = None);
+        self.long_data_too_long = false;
+    }
+}
+
+impl Session {
+    /// COM_STMT_PREPARE.
+    pub fn prepare(&mut self, text: Vec<u8>) {
+        self.shared.counters.com_stmt_prepare.add(1);
+        self.begin_statement(None, &text);
+        if let Err(error) = self.prepare_statement(text) {
+            self.write_sql_error(&error);
+        }
+    }
+
+    fn prepare_statement(&mut self, text: Vec<u8>) -> Result<()> {
+        let (statement, text, parameters) = self.parse_to_prepare(text)?;
+        let plan = self.plan_to_prepare(&statement)?;
+        self.server.prepared_statement_opened()?;
+        let charset = self.context.settings.character_set_results;
+        let capabilities = self.connection.capabilities;
+        let columns = plan
+            .as_ref()
+            .filter(|plan| plan.has_result_set())
+            .map_or(&[][..], |plan| plan.columns());
+        let encoded = EncodedColumns::new(columns, charset, capabilities);
+        let column_count = columns.len();
+        let id = self.next_statement_id();
+        let warnings = self.context.diagnostics.warning_count_u16();
+        let status = self.status();
+        let writer = &mut self.connection.writer;
+        write_prepared(writer, id, column_count as u16, parameters as u16, warnings);
+        if parameters > 0 {
+            let parameter = ResultColumn::of_expression("?", &ExprType::parameter());
+            for _ in 0..parameters {
+                definition(&parameter, charset).write(writer, capabilities);
+            }
+            write_end_of_columns(writer, status, capabilities);
+        }
+        if column_count > 0 {
+            encoded.write(writer);
+            write_end_of_columns(writer, status, capabilities);
+        }
+        let prepared = Prepared {
+            text,
+            statement,
+            parameters,
+            plan,
+            columns: encoded,
+            types: vec![],
+            long_data: vec![None; parameters],
+            long_data_too_long: false,
+            cursor: None,
+        };
+        self.prepared.by_id.insert(id, prepared);
+        Ok(())
+    }
+
+    fn next_statement_id(&mut self) -> u32 {
+        loop {
+            self.prepared.last_id = self.prepared.last_id.wrapping_add(1);
+            let id = self.prepared.last_id;
+            if id != 0 && id != LAST_PREPARED && !self.prepared.by_id.contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
+    /// One statement, not several, of a kind that can be prepared.
+    fn parse_to_prepare(&self, text: Vec<u8>) -> Result<(Arc<Statement>, Vec<u8>, usize)> {
+        let options = ParseOptions {
+            sql_mode: self.context.settings.sql_mode,
+            ..ParseOptions::default()
+        };
+        let parsed = parse::parse_first(&text, &options)?;
+        if let Some(next) = parsed.next {
+            return Err(super::query::syntax_error_near(&String::from_utf8_lossy(
+                &text[next..],
+            )));
+        }
+        if matches!(
+            parsed.statement,
+            Statement::Prepare { .. }
+                | Statement::Execute { .. }
+                | Statement::ExecuteImmediate { .. }
+                | Statement::Deallocate(_)
+        ) {
+            return Err(Error::new(ER_UNSUPPORTED_PS, &[]));
+        }
+        if parsed.parameters > usize::from(u16::MAX) {
+            return Err(Error::new(ER_PS_MANY_PARAM, &[]));
+        }
+        let text = text[parsed.text].to_vec();
+        Ok((Arc::new(parsed.statement), text, parsed.parameters))
+    }
+
+    fn plan_to_prepare(&self, statement: &Statement) -> Result<Option<Arc<Plan>>> {
+        Ok(match statement {
+            Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Do(_) => Some(Arc::new(self.plan(statement)?)),
+            _ => None,
+        })
+    }
+
+    /// 1243.
+    pub fn unknown_statement(&mut self, id: u32, command: &str) {
+        let error = Error::new(ER_UNKNOWN_STMT_HANDLER, &[&0, &id.to_string(), &command]);
+        self.write_sql_error(&error);
+    }
+
+    /// COM_STMT_EXECUTE. The parameters are in the payload that was read last.
+    pub async fn execute_prepared(&mut self, id: u32, cursor: u8) {
+        let id = self.prepared.id(id);
+        // The statement is taken out while it runs: nothing else of the session can reach it then.
+        let Some(mut prepared) = self.prepared.by_id.remove(&id) else {
+            self.begin_command("Execute", b"");
+            self.begin_statement(None, b"");
+            self.unknown_statement(id, "mysqld_stmt_execute");
+            return;
+        };
+        self.begin_command("Execute", &prepared.text);
+        self.shared.counters.com_stmt_execute.add(1);
+        self.begin_statement(Some(&prepared.statement), &prepared.text);
+        prepared.cursor = None;
+        let done = match self.take_parameters(&mut prepared) {
+            Ok(parameters) => self.execute_statement(&mut prepared, &parameters, cursor).await,
+            Err(error) => Err(error),
+        };
+        prepared.forget_long_data();
+        self.end_statement(&done);
+        self.prepared.by_id.insert(id, prepared);
+    }
+
+    fn take_parameters(&self, prepared: &mut Prepared) -> Result<Vec<Value>> {
+        if prepared.parameters == 0 {
+            return Ok(vec![]);
+        }
+        if prepared.long_data_too_long {
+            return Err(Error::new(ER_NET_PACKET_TOO_LARGE, &[]));
+        }
+        let malformed = || Error::new(ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_execute"]);
+        // Behind command, statement, cursor type and iterations.
+        let payload = self.connection.reader.payload().get(10..).unwrap_or_default();
+        let parameters =
+            Parameters::parse(payload, prepared.parameters, &mut prepared.types).map_err(|_| malformed())?;
+        let mut types = smallvec::SmallVec::<[binary_protocol::ParameterType; 16]>::new();
+        for wire in &prepared.types {
+            types.push(binary_protocol::ParameterType {
+                field_type: FieldType::from_code(wire.field_type).ok_or_else(malformed)?,
+                sign: if wire.unsigned {
+                    Sign::Unsigned
+                } else {
+                    Sign::Signed
+                },
+            });
+        }
+        let values = binary_protocol::decode_parameters(
+            &types,
+            parameters.null_bitmap(),
+            parameters.values,
+            &prepared.long_data,
+        );
+        values.map_err(|_| malformed())
+    }
+
+    async fn execute_statement(
+        &mut self,
+        prepared: &mut Prepared,
+        parameters: &[Value],
+        cursor: u8,
+    ) -> Result<()> {
+        let statement = prepared.statement.clone();
+        let execution = Execution {
+            text: &prepared.text,
+            parameters,
+            format: RowFormat::Binary,
+            more: More::No,
+        };
+        let Some(mut plan) = prepared.plan.clone() else {
+            return self.statement(&statement, execution).await;
+        };
+        let wants_cursor = cursor & cursor_type::READ_ONLY != 0 && plan.has_result_set();
+        for _ in 0..100 {
+            if wants_cursor {
+                if let Some((rows, _)) = self.collect(&plan, execution).await? {
+                    prepared.cursor = Some(self.open_cursor(rows));
+                    return Ok(());
+                }
+            } else if self
+                .run_plan(&plan, execution, Some(&prepared.columns.bytes))
+                .await?
+                == Run::Done
+            {
+                return Ok(());
+            }
+            self.shared.counters.com_stmt_reprepare.add(1);
+            plan = Arc::new(self.plan(&statement)?);
+            prepared.plan = Some(plan.clone());
+        }
+        Err(Error::new(ER_NEED_REPREPARE, &[]))
+    }
+
+    /// Answers an execution that opened a cursor: the columns, and no rows yet.
+    fn open_cursor(&mut self, collected: RowCollector) -> Cursor {
+        use paceline_wire::column::{Metadata, write_column_count};
+        let capabilities = self.connection.capabilities;
+        let status = self.status().with(Status::CURSOR_EXISTS);
+        let charset = self.context.settings.character_set_results;
+        let warnings = self.context.diagnostics.warning_count_u16();
+        let writer = &mut self.connection.writer;
+        write_column_count(writer, collected.columns.len(), Metadata::Follows, capabilities);
+        EncodedColumns::new(&collected.columns, charset, capabilities).write(writer);
+        // An EOF packet with the flag even for clients that know no EOF otherwise: it says that a cursor is open.
+        let ok = paceline_wire::response::Ok {
+            status,
+            warnings,
+            ..Default::default()
+        };
+        paceline_wire::response::write_end_of_rows(writer, &ok, capabilities);
+        Cursor {
+            columns: collected.columns,
+            rows: collected.rows.into_iter(),
+        }
+    }
+
+    /// COM_STMT_FETCH.
+    pub fn fetch(&mut self, id: u32, count: u32) {
+        use super::result::{ResultStyle, ResultWriter, Streaming};
+        use paceline_sql::execute::RowSink;
+        let id = self.prepared.id(id);
+        let Some(mut cursor) = self
+            .prepared
+            .by_id
+            .get_mut(&id)
+            .and_then(|prepared| prepared.cursor.take())
+        else {
+            let error = match self.prepared.by_id.contains_key(&id) {
+                true => Error::new(ER_STMT_HAS_NO_OPEN_CURSOR, &[&id]),
+                false => Error::new(
+                    ER_UNKNOWN_STMT_HANDLER,
+                    &[&0, &id.to_string(), &"mysqld_stmt_fetch"],
+                ),
+            };
+            self.write_sql_error(&error);
+            return;
+        };
+        let style = ResultStyle {
+            format: RowFormat::Binary,
+            time_zone: self.context.settings.time_zone.clone(),
+            charset: self.context.settings.character_set_results,
+            status: self.status(),
+        };
+        let mut writer =
+            ResultWriter::rows_only(&mut self.connection, style, Streaming::Early, &cursor.columns);
+        for row in cursor.rows.by_ref().take(count as usize) {
+            if let Err(error) = writer.row(&row) {
+                self.write_sql_error(&error);
+                return;
+            }
+        }
+        let over = cursor.rows.len() == 0;
+        let flag = if over {
+            Status::LAST_ROW_SENT
+        } else {
+            Status::CURSOR_EXISTS
+        };
+        let ok = paceline_wire::response::Ok {
+            status: self.status().with(flag),
+            ..Default::default()
+        };
+        paceline_wire::response::write_end_of_rows(
+            &mut self.connection.writer,
+            &ok,
+            self.connection.capabilities,
+        );
+        if !over && let Some(prepared) = self.prepared.by_id.get_mut(&id) {
+            prepared.cursor = Some(cursor);
+        }
+    }
+
+    /// PREPARE name FROM text.
+    pub fn prepare_text(&mut self, name: &str, source: &sqlparser::ast::Expr, more: More) -> Result<()> {
+        self.shared.counters.com_prepare_sql.add(1);
+        let key = name.to_lowercase();
+        // A failed PREPARE has dropped the statement of that name all the same.
+        self.prepared.by_name.remove(&key);
+        let text = self.statement_text(source)?;
+        let (statement, text, parameters) = self.parse_to_prepare(text)?;
+        self.plan_to_prepare(&statement)?;
+        self.prepared.by_name.insert(
+            key,
+            TextPrepared {
+                text,
+                statement,
+                parameters,
+            },
+        );
+        self.write_ok(0, 0, "Statement prepared", more);
+        Ok(())
+    }
+
+    /// The text that PREPARE and EXECUTE IMMEDIATE name.
+    fn statement_text(&mut self, source: &sqlparser::ast::Expr) -> Result<Vec<u8>> {
+        match self.evaluate(source)? {
+            Value::Null => Ok(b"NULL".to_vec()),
+            value => {
+                let mut text = vec![];
+                paceline_types::text::append_value(
+                    &value.as_ref(),
+                    &self.context.settings.time_zone,
+                    &mut text,
+                );
+                Ok(text)
+            }
+        }
+    }
+
+    /// EXECUTE name USING ….
+    pub async fn execute_text(
+        &mut self,
+        name: &str,
+        using: &[sqlparser::ast::Expr],
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        self.shared.counters.com_execute_sql.add(1);
+        let unknown = || Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name.len(), &name, &"EXECUTE"]);
+        let prepared = self
+            .prepared
+            .by_name
+            .get(&name.to_lowercase())
+            .ok_or_else(unknown)?;
+        let (statement, text, count) = (
+            prepared.statement.clone(),
+            prepared.text.clone(),
+            prepared.parameters,
+        );
+        self.execute_with(&statement, &text, count, using, execution)
+            .await
+    }
+
+    /// EXECUTE IMMEDIATE text USING ….
+    pub async fn execute_immediate(
+        &mut self,
+        source: &sqlparser::ast::Expr,
+        using: &[sqlparser::ast::Expr],
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        self.shared.counters.com_execute_immediate.add(1);
+        let text = self.statement_text(source)?;
+        let (statement, text, count) = self.parse_to_prepare(text)?;
+        self.execute_with(&statement, &text, count, using, execution)
+            .await
+    }
+
+    async fn execute_with(
+        &mut self,
+        statement: &Statement,
+        text: &[u8],
+        count: usize,
+        using: &[sqlparser::ast::Expr],
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        if using.len() != count {
+            return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
+        }
+        let parameters = using
+            .iter()
+            .map(|expr| self.evaluate(expr))
+            .collect::<Result<Vec<_>>>()?;
+        self.statement(
+            statement,
+            Execution {
+                text,
+                parameters: &parameters,
+                ..execution
+            },
+        )
+        .await
+    }
+
+    /// DEALLOCATE PREPARE.
+    pub fn deallocate(&mut self, name: &str, more: More) -> Result<()> {
+        self.shared.counters.com_dealloc_sql.add(1);
+        if self.prepared.by_name.remove(&name.to_lowercase()).is_none() {
+            return Err(Error::new(
+                ER_UNKNOWN_STMT_HANDLER,
+                &[&name.len(), &name, &"DEALLOCATE PREPARE"],
+            ));
+        }
+        self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    /// The value of an expression without tables.
+    pub fn evaluate(&mut self, expr: &sqlparser::ast::Expr) -> Result<Value> {
+        self.evaluate_typed(expr).map(|(value, _)| value)
+    }
+
+    /// The value of an expression without tables, and its type.
+    pub fn evaluate_typed(&mut self, expr: &sqlparser::ast::Expr) -> Result<(Value, ExprType)> {
+        let bound: Expr =
+            paceline_sql::expr::bind_expr(expr, &mut paceline_sql::expr::EmptyScope::new(&self.context))?;
+        let mut state = EvalState::new();
+        let value = bound.eval(&[], &mut EvalContext::new(&mut self.context, &mut state))?;
+        Ok((value, bound.ty))
+    }
+}

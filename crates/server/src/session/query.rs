@@ -1,0 +1,197 @@
+//! Statements as text: COM_QUERY, and what each kind of statement leads to.
+
+use super::result::RowFormat;
+use super::{More, Session};
+use paceline_sql::parse::{self, ParseOptions, Show, Statement};
+use paceline_sql::session::KeepDiagnostics;
+use paceline_sql::{Error, Result};
+use paceline_types::Value;
+use paceline_types::error_code::*;
+use paceline_wire::WireResult;
+
+/// A statement that is executed: how it came, and what its reply looks like.
+#[derive(Clone, Copy)]
+pub struct Execution<'a> {
+    /// Its text.
+    pub text: &'a [u8],
+    /// The values of `?`.
+    pub parameters: &'a [Value],
+    /// How rows are written.
+    pub format: RowFormat,
+    /// Whether another result follows.
+    pub more: More,
+}
+
+impl Session {
+    /// COM_QUERY: executes one statement, or several where the client has asked for it.
+    ///
+    /// # Errors
+    /// Those of the protocol. What goes wrong with a statement is told to the client, and ends the text's execution.
+    pub async fn query(&mut self, text: Vec<u8>) -> WireResult<()> {
+        use paceline_types::Charset;
+        // The parser reads UTF-8.
+        let text = match self.context.settings.character_set_client {
+            Charset::Latin1 => self.text_of_client(&text).into_owned().into_bytes(),
+            _ => text,
+        };
+        let mut offset = 0;
+        loop {
+            let options = ParseOptions {
+                sql_mode: self.context.settings.sql_mode,
+                ..ParseOptions::default()
+            };
+            let parsed = parse::parse_first(&text[offset..], &options);
+            let (statement_text, next) = match &parsed {
+                Ok(parsed) => (&text[offset..][parsed.text.clone()], parsed.next),
+                Err(_) => (&text[offset..], None),
+            };
+            self.begin_command("Query", statement_text);
+            self.begin_statement(
+                parsed.as_ref().ok().map(|parsed| &parsed.statement),
+                statement_text,
+            );
+            let more = if next.is_some() { More::Yes } else { More::No };
+            let done = match parsed {
+                Err(error) => Err(error),
+                Ok(parsed) if parsed.parameters > 0 => Err(syntax_error_near("?")),
+                Ok(_) if next.is_some() && !self.multi_statements => Err(syntax_error_near(
+                    &String::from_utf8_lossy(&text[offset + next.unwrap_or(0)..]),
+                )),
+                Ok(parsed) => {
+                    let execution = Execution {
+                        text: statement_text,
+                        parameters: &[],
+                        format: RowFormat::Text,
+                        more,
+                    };
+                    self.statement(&parsed.statement, execution).await
+                }
+            };
+            self.end_statement(&done);
+            match (done, next) {
+                (Ok(()), Some(next)) => offset += next,
+                _ => return Ok(()),
+            }
+            if self.connection.writer.pending() > super::connection::FLUSH_AT {
+                self.connection.flush().await?;
+            }
+        }
+    }
+
+    /// A statement begins: its time, its diagnostics, its time limit.
+    pub fn begin_statement(&mut self, statement: Option<&Statement>, text: &[u8]) {
+        let keep = match statement {
+            Some(Statement::Show(
+                Show::Warnings(_) | Show::Errors(_) | Show::CountWarnings | Show::CountErrors,
+            )) => KeepDiagnostics::Yes,
+            Some(Statement::Query(_)) if names_a_count(text) => KeepDiagnostics::Yes,
+            _ => KeepDiagnostics::No,
+        };
+        let insert_id = self.context.statement.insert_id;
+        self.context.begin_statement(keep);
+        self.context.statement.insert_id = insert_id;
+        let limit = self.context.settings.max_statement_time;
+        self.services
+            .set_deadline(limit, self.context.statement.start_micros);
+    }
+
+    /// A statement ended: an error is told, and its transaction dealt with.
+    pub fn end_statement(&mut self, done: &Result<()>) {
+        if let Err(error) = done {
+            self.abort_statement();
+            self.write_sql_error(error);
+        }
+        self.shared.interrupt.clear_query();
+    }
+
+    /// Executes a statement of any kind and writes its reply.
+    ///
+    /// # Errors
+    /// What is to be told to the client.
+    pub async fn statement(&mut self, statement: &Statement, execution: Execution<'_>) -> Result<()> {
+        let more = execution.more;
+        match statement {
+            Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Do(_)
+            | Statement::Explain(_) => self.plan_and_run(statement, execution).await,
+            Statement::Empty => Err(Error::new(ER_EMPTY_QUERY, &[])),
+            Statement::Transaction(statement) => self.transaction_statement(statement, more).await,
+            Statement::Set(items) => {
+                self.shared.counters.com_set_option.add(1);
+                self.set(items).await?;
+                self.write_ok(0, 0, "", more);
+                Ok(())
+            }
+            Statement::SetStatement { items, statement } => {
+                let before = (self.context.settings.clone(), self.services.values.lock().clone());
+                self.set(items).await?;
+                let done = Box::pin(self.statement(statement, execution)).await;
+                self.context.settings = before.0;
+                *self.services.values.lock() = before.1;
+                done
+            }
+            Statement::Use(name) => {
+                self.shared.counters.com_change_db.add(1);
+                self.use_database(name)?;
+                self.write_ok(0, 0, "", more);
+                Ok(())
+            }
+            Statement::Show(show) => {
+                self.shared.counters.com_show.add(1);
+                self.show(show, execution).await
+            }
+            Statement::Ddl(ddl) => self.ddl(ddl, execution).await,
+            Statement::Account(statement) => self.account_statement(statement, execution).await,
+            Statement::Prepare { name, source } => self.prepare_text(name, source, more),
+            Statement::Execute { name, using } => Box::pin(self.execute_text(name, using, execution)).await,
+            Statement::ExecuteImmediate { source, using } => {
+                Box::pin(self.execute_immediate(source, using, execution)).await
+            }
+            Statement::Deallocate(name) => self.deallocate(name, more),
+            Statement::TableMaintenance { operation, tables } => {
+                self.maintain(*operation, tables, execution).await
+            }
+            Statement::ChecksumTable(_) => Err(Error::unsupported("CHECKSUM TABLE")),
+            Statement::Kill(kill) => self.kill_statement(kill, more),
+            Statement::Flush(targets) => self.flush_statement(targets, more).await,
+            Statement::Purge(purge) => self.purge(purge, more),
+            Statement::Reset(targets) => self.reset_statement(targets, more).await,
+            Statement::LockTables(tables) => self.lock_tables_statement(tables, more).await,
+            Statement::UnlockTables => self.unlock_tables(more).await,
+            Statement::Help(topic) => self.help(topic, execution),
+            Statement::Shutdown => {
+                self.shut_down()?;
+                self.write_ok(0, 0, "", more);
+                Ok(())
+            }
+            Statement::LoadData(_) => Err(Error::unsupported("LOAD DATA")),
+            Statement::Binlog(_) => Err(Error::unsupported("BINLOG")),
+            Statement::Replication(_) => Err(Error::unsupported("replication")),
+            Statement::Unsupported(what) => Err(Error::unsupported(what)),
+        }
+    }
+}
+
+/// `SELECT @@warning_count` and `@@error_count` read what the statement before has left.
+fn names_a_count(text: &[u8]) -> bool {
+    let contains = |needle: &[u8]| {
+        text.windows(needle.len())
+            .any(|window| window.eq_ignore_ascii_case(needle))
+    };
+    text.contains(&b'@') && (contains(b"warning_count") || contains(b"error_count"))
+}
+
+/// 1064 near a text.
+pub fn syntax_error_near(text: &str) -> Error {
+    let near: String = text.chars().take(80).collect();
+    Error::with_message(
+        ER_PARSE_ERROR,
+        format!(
+            "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the right \
+             syntax to use near '{near}' at line 1"
+        ),
+    )
+}

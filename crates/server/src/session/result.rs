@@ -1,0 +1,314 @@
+//! Result sets: from the rows that execution gives to packets.
+
+use super::connection::{Connection, FLUSH_AT};
+use paceline_sql::execute::RowSink;
+use paceline_sql::plan::ResultColumn;
+use paceline_sql::{Error, Result};
+use paceline_types::data_type::FieldType;
+use paceline_types::error_code::ER_NET_ERROR_ON_WRITE;
+use paceline_types::{Charset, TimeZone, Value, ValueRef, binary_protocol, text};
+use paceline_wire::column::{ColumnDefinition, Metadata, write_column_count};
+use paceline_wire::response::{Status, write_end_of_columns};
+use paceline_wire::{Capabilities, PacketWriter};
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowFormat {
+    /// As text: `COM_QUERY`.
+    Text,
+    /// In the binary protocol: `COM_STMT_EXECUTE`.
+    Binary,
+}
+
+/// What a result is sent in.
+#[derive(Debug, Clone)]
+pub struct ResultStyle {
+    /// Text or binary.
+    pub format: RowFormat,
+    /// TIMESTAMP values are shown in this zone.
+    pub time_zone: TimeZone,
+    /// `character_set_results`; `None` sends what there is.
+    pub charset: Option<Charset>,
+    /// The status flags of EOF packets.
+    pub status: Status,
+}
+
+/// Whether rows may leave before the statement is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streaming {
+    /// As soon as there are [`FLUSH_AT`] bytes.
+    Early,
+    /// No: they may show what is not published yet, and wait with the reply (invariant 6).
+    AfterSettling,
+}
+
+/// The sink that writes a result set to a connection.
+pub struct ResultWriter<'a> {
+    connection: &'a mut Connection,
+    style: ResultStyle,
+    streaming: Streaming,
+    /// Columns that the client has been told already, when the statement was prepared.
+    known: Option<&'a [u8]>,
+    field_types: Vec<FieldType>,
+    columns: Vec<ResultColumn>,
+    /// Rows written.
+    rows: u64,
+}
+
+impl<'a> ResultWriter<'a> {
+    /// A sink; `known` are the encoded columns that the client remembers from the prepare.
+    pub fn new(
+        connection: &'a mut Connection,
+        style: ResultStyle,
+        streaming: Streaming,
+        known: Option<&'a [u8]>,
+    ) -> Self {
+        ResultWriter {
+            connection,
+            style,
+            streaming,
+            known,
+            field_types: vec![],
+            columns: vec![],
+            rows: 0,
+        }
+    }
+
+    /// A sink for rows whose columns the client knows already: those of a cursor.
+    pub fn rows_only(
+        connection: &'a mut Connection,
+        style: ResultStyle,
+        streaming: Streaming,
+        columns: &[ResultColumn],
+    ) -> Self {
+        let mut writer = Self::new(connection, style, streaming, None);
+        writer.field_types = columns.iter().map(|column| column.field_type).collect();
+        writer.columns = columns.to_vec();
+        writer
+    }
+
+    fn end_row(&mut self) -> Result<()> {
+        self.connection.writer.end();
+        self.rows += 1;
+        if self.connection.writer.pending() > FLUSH_AT && self.streaming == Streaming::Early {
+            self.connection.flush_blocking().map_err(|error| {
+                tracing::debug!("a result could not be sent: {error}");
+                Error::new(ER_NET_ERROR_ON_WRITE, &[])
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl RowSink for ResultWriter<'_> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
+        let capabilities = self.connection.capabilities;
+        let writer = &mut self.connection.writer;
+        let encoded = EncodedColumns::new(columns, self.style.charset, capabilities);
+        let metadata = match self.known {
+            Some(known)
+                if capabilities.has(Capabilities::MARIADB_CACHE_METADATA) && known == encoded.bytes =>
+            {
+                Metadata::Unchanged
+            }
+            _ => Metadata::Follows,
+        };
+        write_column_count(writer, columns.len(), metadata, capabilities);
+        if metadata == Metadata::Follows {
+            encoded.write(writer);
+        }
+        write_end_of_columns(writer, self.style.status, capabilities);
+        self.field_types = columns.iter().map(|column| column.field_type).collect();
+        self.columns = columns.to_vec();
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        let out = self.connection.writer.begin();
+        match (self.style.format, needs_encoding(self.style.charset)) {
+            (RowFormat::Binary, None) => {
+                binary_protocol::append_row(
+                    row.iter().map(Value::as_ref),
+                    &self.field_types,
+                    &self.style.time_zone,
+                    out,
+                );
+            }
+            (RowFormat::Binary, Some(charset)) => {
+                let row: Vec<Value> = row
+                    .iter()
+                    .map(|value| in_charset(value.as_ref(), charset))
+                    .collect();
+                binary_protocol::append_row(
+                    row.iter().map(Value::as_ref),
+                    &self.field_types,
+                    &self.style.time_zone,
+                    out,
+                );
+            }
+            (RowFormat::Text, charset) => {
+                for (value, column) in row.iter().zip(&self.columns) {
+                    append_text(&value.as_ref(), column, &self.style.time_zone, charset, out);
+                }
+            }
+        }
+        self.end_row()
+    }
+
+    fn row_ref(&mut self, row: &[ValueRef<'_>]) -> Result<()> {
+        let out = self.connection.writer.begin();
+        match (self.style.format, needs_encoding(self.style.charset)) {
+            (RowFormat::Binary, None) => {
+                binary_protocol::append_row(
+                    row.iter().cloned(),
+                    &self.field_types,
+                    &self.style.time_zone,
+                    out,
+                );
+            }
+            (RowFormat::Binary, Some(charset)) => {
+                let row: Vec<Value> = row
+                    .iter()
+                    .map(|value| in_charset(value.clone(), charset))
+                    .collect();
+                binary_protocol::append_row(
+                    row.iter().map(Value::as_ref),
+                    &self.field_types,
+                    &self.style.time_zone,
+                    out,
+                );
+            }
+            (RowFormat::Text, charset) => {
+                for (value, column) in row.iter().zip(&self.columns) {
+                    append_text(value, column, &self.style.time_zone, charset, out);
+                }
+            }
+        }
+        self.end_row()
+    }
+}
+
+/// The character set that text has to be written in, if it is not a part of UTF-8.
+fn needs_encoding(charset: Option<Charset>) -> Option<Charset> {
+    match charset {
+        None | Some(Charset::Utf8mb4 | Charset::Binary) => None,
+        other => other,
+    }
+}
+
+/// A text value in another character set: its bytes.
+fn in_charset(value: ValueRef<'_>, charset: Charset) -> Value {
+    let text = match &value {
+        ValueRef::Text(text) => text.to_string(),
+        ValueRef::Enum(label) => label.label().to_owned(),
+        ValueRef::Set(labels) => labels.text(),
+        _ => return value.into_owned(),
+    };
+    let mut bytes = vec![];
+    charset.encode(&text, &mut bytes);
+    Value::Bytes(bytes)
+}
+
+fn append_text(
+    value: &ValueRef<'_>,
+    column: &ResultColumn,
+    time_zone: &TimeZone,
+    charset: Option<Charset>,
+    out: &mut Vec<u8>,
+) {
+    match charset {
+        Some(charset) if matches!(value, ValueRef::Text(_) | ValueRef::Enum(_) | ValueRef::Set(_)) => {
+            let encoded = in_charset(value.clone(), charset);
+            text::append_protocol_value(&encoded.as_ref(), None, time_zone, out);
+        }
+        _ => text::append_protocol_value(value, Some(&column.data_type), time_zone, out),
+    }
+}
+
+/// Column definitions, framed for the place that they have in every result: behind the packet with their count.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EncodedColumns {
+    /// Packets with payloads only: length (4 bytes, little endian) and payload of each.
+    pub bytes: Vec<u8>,
+}
+
+impl EncodedColumns {
+    /// Encodes.
+    pub fn new(columns: &[ResultColumn], charset: Option<Charset>, capabilities: Capabilities) -> Self {
+        let mut bytes = Vec::with_capacity(columns.len() * 64);
+        for column in columns {
+            let start = bytes.len();
+            bytes.extend_from_slice(&[0; 4]);
+            definition(column, charset).encode(&mut bytes, capabilities);
+            let length = (bytes.len() - start - 4) as u32;
+            bytes[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        }
+        EncodedColumns { bytes }
+    }
+
+    /// Writes the packets.
+    pub fn write(&self, writer: &mut PacketWriter) {
+        let mut rest = &self.bytes[..];
+        while let Some((length, tail)) = rest.split_first_chunk::<4>() {
+            let (payload, tail) = tail.split_at(u32::from_le_bytes(*length) as usize);
+            writer.packet(payload);
+            rest = tail;
+        }
+    }
+}
+
+/// A result's column as the protocol describes it: text in the character set of the results.
+pub fn definition(column: &ResultColumn, charset: Option<Charset>) -> ColumnDefinition<'_> {
+    let own = column.collation;
+    let is_text = own.charset() != Charset::Binary;
+    let collation = match charset {
+        Some(charset) if is_text && charset != Charset::Binary && charset != own.charset() => {
+            charset.default_collation()
+        }
+        _ => own,
+    };
+    ColumnDefinition {
+        schema: &column.database,
+        table: &column.table,
+        original_table: &column.org_table,
+        name: &column.name,
+        original_name: &column.org_name,
+        collation: collation.id(),
+        length: column.length(collation.charset().max_bytes_per_character()),
+        field_type: wire_type(column.field_type),
+        flags: column.flags,
+        decimals: column.decimals,
+        format: "",
+    }
+}
+
+/// ENUM and SET are sent as strings, every BLOB as BLOB.
+fn wire_type(field_type: FieldType) -> u8 {
+    match field_type {
+        FieldType::Enum | FieldType::Set => FieldType::String.code(),
+        FieldType::VarChar => FieldType::VarString.code(),
+        FieldType::TinyBlob | FieldType::MediumBlob | FieldType::LongBlob => FieldType::Blob.code(),
+        other => other.code(),
+    }
+}
+
+/// A sink that keeps the rows: for SHOW statements that are answered by a query, and for cursors.
+#[derive(Debug, Default)]
+pub struct RowCollector {
+    /// The columns.
+    pub columns: Vec<ResultColumn>,
+    /// The rows.
+    pub rows: Vec<Vec<Value>>,
+}
+
+impl RowSink for RowCollector {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
+        self.columns = columns.to_vec();
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        self.rows.push(row.to_vec());
+        Ok(())
+    }
+}

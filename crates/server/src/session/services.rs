@@ -1,0 +1,596 @@
+//! What execution asks of the server around it, answered for one session.
+
+use crate::accounts::Account;
+use crate::registry::SessionShared;
+use crate::server::Server;
+use crate::variables::{
+    Access, Fit, Globals, Scope, SessionValues, Setting, Variable, apply_to_session, is_transaction_config,
+};
+use arc_swap::ArcSwap;
+use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_sql::session::{
+    Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SystemVariable, SystemVariables,
+    VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
+};
+use paceline_sql::{Error, Result};
+use paceline_txn::{InterruptReason, MetadataGuard, MetadataMode, MetadataObject};
+use paceline_types::error_code::*;
+use paceline_types::{Gtid, Value, Version};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The services of one session.
+pub struct SessionServices {
+    /// The server.
+    pub server: Arc<Server>,
+    /// What others see of the session.
+    pub shared: Arc<SessionShared>,
+    /// Its locks.
+    pub locks: paceline_txn::Session,
+    /// Its values of system variables.
+    pub values: Mutex<SessionValues>,
+    /// What variables tell of its transactions.
+    pub transaction: Mutex<TransactionView>,
+    /// Its account as it was when last looked at, and the list's generation then.
+    account: ArcSwap<Account>,
+    accounts_generation: AtomicU64,
+    /// When the statement has run too long (`max_statement_time`): microseconds since 1970, or `i64::MAX`.
+    deadline_micros: AtomicI64,
+    /// The locks of `GET_LOCK`: how often each is held, and the lock.
+    user_locks: Mutex<HashMap<String, (u32, MetadataGuard)>>,
+}
+
+/// What variables tell of a session's transactions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TransactionView {
+    /// `@@in_transaction`.
+    pub open: bool,
+    /// `@@last_gtid`.
+    pub last_gtid: Option<Gtid>,
+    /// The place of the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT.
+    pub snapshot: Option<Version>,
+    /// `@@gtid_seq_no`: for the next transaction.
+    pub gtid_seq_no: u64,
+}
+
+impl fmt::Debug for SessionServices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionServices")
+            .field("session", &self.shared.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SessionServices {
+    /// Those of a session that is about to log in.
+    pub fn new(server: Arc<Server>, shared: Arc<SessionShared>, locks: paceline_txn::Session) -> Self {
+        let values = SessionValues::new(&server.globals);
+        SessionServices {
+            server,
+            shared,
+            locks,
+            values: Mutex::new(values),
+            transaction: Mutex::default(),
+            account: ArcSwap::from_pointee(Account::new("", "")),
+            accounts_generation: AtomicU64::new(0),
+            deadline_micros: AtomicI64::new(i64::MAX),
+            user_locks: Mutex::default(),
+        }
+    }
+
+    /// The session logged in to this account.
+    pub fn set_account(&self, account: Account) {
+        self.accounts_generation
+            .store(self.server.accounts.generation(), Ordering::Relaxed);
+        self.account.store(Arc::new(account));
+    }
+
+    /// The session's account, with the privileges that it has now. An account that was dropped keeps what it had until it logs out.
+    pub fn account(&self) -> Arc<Account> {
+        let generation = self.server.accounts.generation();
+        if self.accounts_generation.load(Ordering::Relaxed) != generation {
+            let had = self.account.load_full();
+            if let Some(now) = self.server.accounts.load().get(&had.user, &had.host) {
+                self.account.store(Arc::new(now.clone()));
+            }
+            self.accounts_generation.store(generation, Ordering::Relaxed);
+        }
+        self.account.load_full()
+    }
+
+    /// Starts `max_statement_time`.
+    pub fn set_deadline(&self, limit: Duration, start_micros: i64) {
+        let deadline = match limit.is_zero() {
+            true => i64::MAX,
+            false => start_micros.saturating_add(i64::try_from(limit.as_micros()).unwrap_or(i64::MAX)),
+        };
+        self.deadline_micros.store(deadline, Ordering::Relaxed);
+    }
+
+    /// 1227 if the account has none of these privileges.
+    pub fn require_any(&self, privileges: &[Privilege]) -> Result<()> {
+        let account = self.account();
+        if privileges.iter().any(|privilege| account.global.has(*privilege)) {
+            return Ok(());
+        }
+        let names: Vec<&str> = privileges
+            .iter()
+            .map(|privilege| crate::accounts::PrivilegeSet::name(*privilege))
+            .collect();
+        Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&names.join(", ")]))
+    }
+
+    /// Reads a variable as `SHOW` prints it.
+    pub fn show(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Option<String> {
+        let definition = variable.definition();
+        definition.show(&self.setting(session, variable, scope))
+    }
+
+    /// The value of a variable: the session's where `scope` is not [`Scope::Global`] and there is one.
+    pub fn setting(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Setting {
+        if let Some(setting) = self.computed(session, variable, scope) {
+            return setting;
+        }
+        match (scope, variable.definition().scope) {
+            (Scope::Global, _) | (_, Scope::Global) => self.server.globals.get(variable),
+            _ => self.values.lock().get(variable).clone(),
+        }
+    }
+
+    /// Variables whose value is not stored.
+    fn computed(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Option<Setting> {
+        let number = Setting::Unsigned;
+        let text = |value: String| Setting::Text(value.into());
+        let view = || *self.transaction.lock();
+        Some(match variable {
+            Variable::LastInsertId | Variable::Identity => number(session.last_insert_id),
+            Variable::InsertId => number(session.statement.insert_id.unwrap_or(0)),
+            Variable::RandSeed1 | Variable::RandSeed2 => number(0),
+            Variable::Timestamp => Setting::Double(session.statement.start_micros as f64 / 1e6),
+            Variable::ErrorCount => number(session.diagnostics.error_count()),
+            Variable::WarningCount => number(session.diagnostics.warning_count()),
+            Variable::InTransaction => number(u64::from(view().open)),
+            Variable::PseudoThreadId => number(session.connection_id),
+            Variable::GtidSeqNo => number(view().gtid_seq_no),
+            Variable::LastGtid => text(view().last_gtid.map(|gtid| gtid.to_string()).unwrap_or_default()),
+            Variable::GtidBinlogPos | Variable::GtidCurrentPos => {
+                text(self.server.transactions.gtid_state().position().to_string())
+            }
+            Variable::GtidBinlogState => text(self.server.transactions.gtid_state().to_string()),
+            Variable::SqlMode if scope != Scope::Global => text(session.settings.sql_mode.to_string()),
+            Variable::ExternalUser | Variable::ProxyUser => Setting::Null,
+            _ => return None,
+        })
+    }
+
+    /// Assigns a variable.
+    ///
+    /// # Errors
+    /// See [`SystemVariables::set`].
+    pub fn assign(
+        &self,
+        session: &mut SessionContext,
+        name: &str,
+        scope: VariableScope,
+        value: Option<Value>,
+    ) -> Result<()> {
+        let variable = Variable::by_name(name).ok_or_else(|| unknown(name))?;
+        let definition = variable.definition();
+        if definition.access == Access::Fixed {
+            return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &"read only"]));
+        }
+        match (scope, definition.scope) {
+            (VariableScope::Global, Scope::SessionOnly) => {
+                return Err(Error::new(ER_LOCAL_VARIABLE, &[&name]));
+            }
+            (VariableScope::Session | VariableScope::Default, Scope::Global) => {
+                return Err(Error::new(ER_GLOBAL_VARIABLE, &[&name]));
+            }
+            _ => {}
+        }
+        let global = scope == VariableScope::Global;
+        self.may_assign(variable, global)?;
+        if variable == Variable::MaxAllowedPacket && !global
+            || variable == Variable::NetBufferLength && !global
+        {
+            return Err(Error::new(
+                ER_VARIABLE_IS_READONLY,
+                &[&"SESSION", &name, &"GLOBAL"],
+            ));
+        }
+        let setting = match &value {
+            // SET SESSION x = DEFAULT takes the global value, SET GLOBAL x = DEFAULT the built-in one.
+            None if global || definition.scope == Scope::SessionOnly => definition.default_setting(),
+            None => self.server.globals.get(variable),
+            Some(value) => {
+                let (setting, fit) = definition.assign(value)?;
+                if fit == Fit::Cut {
+                    let given = paceline_types::text::to_string(&value.as_ref(), &session.settings.time_zone);
+                    if session
+                        .settings
+                        .sql_mode
+                        .contains(paceline_sql::session::SqlMode::STRICT_ALL_TABLES)
+                    {
+                        return Err(definition.wrong_value(&given));
+                    }
+                    let message = ER_TRUNCATED_WRONG_VALUE.message(&[&name, &given]);
+                    session.diagnostics.warn(ER_TRUNCATED_WRONG_VALUE, message);
+                }
+                setting
+            }
+        };
+        match global {
+            true => self.assign_global(variable, setting),
+            false => self.assign_session(session, variable, setting),
+        }
+    }
+
+    fn assign_global(&self, variable: Variable, setting: Setting) -> Result<()> {
+        let globals = &self.server.globals;
+        let pair: Option<(Variable, Setting)> = match variable {
+            Variable::ExpireLogsDays => Some((
+                Variable::BinlogExpireLogsSeconds,
+                Setting::Unsigned((setting.as_f64() * 86_400.0) as u64),
+            )),
+            Variable::BinlogExpireLogsSeconds => Some((
+                Variable::ExpireLogsDays,
+                Setting::Double(setting.as_u64() as f64 / 86_400.0),
+            )),
+            Variable::GtidSlavePos | Variable::GtidBinlogState => {
+                return Err(Error::unsupported(variable.definition().name));
+            }
+            _ => None,
+        };
+        let paired = pair
+            .as_ref()
+            .is_some_and(|(other, _)| is_transaction_config(*other));
+        globals.set(variable, setting);
+        if let Some((other, setting)) = pair {
+            globals.set(other, setting);
+        }
+        pair_charset(globals, variable);
+        if is_transaction_config(variable) || paired {
+            self.server.apply_transaction_config()?;
+        }
+        Ok(())
+    }
+
+    fn assign_session(
+        &self,
+        session: &mut SessionContext,
+        variable: Variable,
+        setting: Setting,
+    ) -> Result<()> {
+        let in_transaction = self.transaction.lock().open;
+        match variable {
+            Variable::LastInsertId | Variable::Identity => session.last_insert_id = setting.as_u64(),
+            Variable::InsertId => session.statement.insert_id = Some(setting.as_u64()),
+            Variable::RandSeed1 => session.random.seed1 = setting.as_u64(),
+            Variable::RandSeed2 => session.random.seed2 = setting.as_u64(),
+            Variable::Timestamp => {
+                let seconds = setting.as_f64();
+                session.settings.timestamp_override = (seconds > 0.0).then(|| (seconds * 1e6).round() as i64);
+            }
+            Variable::GtidSeqNo | Variable::GtidDomainId | Variable::ServerId if in_transaction => {
+                return Err(Error::new(
+                    ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO,
+                    &[],
+                ));
+            }
+            Variable::SqlLogBin if in_transaction => {
+                return Err(Error::new(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN, &[]));
+            }
+            Variable::GtidSeqNo => self.transaction.lock().gtid_seq_no = setting.as_u64(),
+            _ => {
+                let mut values = self.values.lock();
+                values.set(variable, setting.clone());
+                apply_to_session(session, &mut values, variable, &setting);
+                if variable == Variable::WaitTimeout {
+                    self.shared
+                        .update(|activity| activity.wait_timeout_seconds = setting.as_u64());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the session may assign the variable: the privileges that MariaDB asks for.
+    fn may_assign(&self, variable: Variable, global: bool) -> Result<()> {
+        use Privilege::*;
+        use Variable as V;
+        let needed: &[Privilege] = match variable {
+            V::SqlLogBin => &[Super, BinlogAdmin],
+            V::GtidDomainId
+            | V::ServerId
+            | V::GtidSeqNo
+            | V::PseudoThreadId
+            | V::PseudoSlaveMode
+            | V::SkipReplication
+                if !global =>
+            {
+                &[Super, BinlogReplay]
+            }
+            _ if !global => return Ok(()),
+            V::ReadOnly => &[Super, ReadOnlyAdmin],
+            V::GtidDomainId | V::ServerId => &[Super, ReplicationMasterAdmin],
+            V::GtidSlavePos | V::GtidStrictMode | V::GtidIgnoreDuplicates | V::SlaveNetTimeout => {
+                &[Super, ReplicationSlaveAdmin]
+            }
+            V::SyncBinlog
+            | V::ExpireLogsDays
+            | V::BinlogExpireLogsSeconds
+            | V::MaxBinlogSize
+            | V::MaxBinlogCacheSize
+            | V::BinlogCommitWaitCount
+            | V::BinlogCommitWaitUsec
+            | V::BinlogCacheSize
+            | V::BinlogRowMetadata
+            | V::BinlogChecksum
+            | V::BinlogAnnotateRowEvents
+            | V::GtidBinlogState => &[Super, BinlogAdmin],
+            V::ConnectTimeout
+            | V::MaxConnections
+            | V::MaxConnectErrors
+            | V::MaxPasswordErrors
+            | V::InitConnect
+            | V::SecureAuth
+            | V::SlowLaunchTime => &[Super, ConnectionAdmin],
+            _ => &[Super],
+        };
+        self.require_any(needed)
+    }
+}
+
+/// Collation and character set of the server follow each other.
+fn pair_charset(globals: &Globals, variable: Variable) {
+    use paceline_types::{Charset, Collation};
+    let (charset, collation) = match variable {
+        Variable::CharacterSetServer | Variable::CollationServer => {
+            (Variable::CharacterSetServer, Variable::CollationServer)
+        }
+        Variable::CharacterSetDatabase | Variable::CollationDatabase => {
+            (Variable::CharacterSetDatabase, Variable::CollationDatabase)
+        }
+        Variable::CharacterSetConnection | Variable::CollationConnection => {
+            (Variable::CharacterSetConnection, Variable::CollationConnection)
+        }
+        _ => return,
+    };
+    let value = globals.get(variable);
+    if variable == charset {
+        if let Some(charset) = Charset::from_name(value.as_str()) {
+            globals.set_text(collation, charset.default_collation().name());
+        }
+    } else if let Some(collation) = Collation::from_name(value.as_str()) {
+        globals.set_text(charset, collation.charset().name());
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    Error::new(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name])
+}
+
+impl SystemVariables for SessionServices {
+    fn get(&self, session: &SessionContext, name: &str, scope: VariableScope) -> Result<SystemVariable> {
+        let variable = Variable::by_name(name).ok_or_else(|| unknown(name))?;
+        let definition = variable.definition();
+        let wrong = |what: &str| Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &what]));
+        let scope = match (scope, definition.scope) {
+            (VariableScope::Global, Scope::SessionOnly) => return wrong("SESSION"),
+            (VariableScope::Session, Scope::Global) => return wrong("GLOBAL"),
+            (VariableScope::Global, _) => Scope::Global,
+            _ => Scope::Both,
+        };
+        let setting = self.setting(session, variable, scope);
+        Ok(SystemVariable {
+            value: definition.value(&setting),
+            ty: definition.value_type(),
+        })
+    }
+
+    fn set(
+        &self,
+        session: &mut SessionContext,
+        name: &str,
+        scope: VariableScope,
+        value: Option<Value>,
+    ) -> Result<()> {
+        self.assign(session, name, scope, value)
+    }
+}
+
+impl Privileges for SessionServices {
+    fn check(
+        &self,
+        session: &SessionContext,
+        privilege: Privilege,
+        target: PrivilegeTarget<'_>,
+    ) -> Result<()> {
+        let account = self.account();
+        let database = match target {
+            PrivilegeTarget::Global => return self.require_any(&[privilege]),
+            PrivilegeTarget::Database(database) | PrivilegeTarget::Table { database, .. } => database,
+        };
+        if account.global.has(privilege) || account.privileges_in(database).has(privilege) {
+            return Ok(());
+        }
+        // Everybody may read what the server tells of itself; rows that one may not see are left out.
+        if database.eq_ignore_ascii_case("information_schema") && privilege == Privilege::Select {
+            return Ok(());
+        }
+        let user = &session.current_user.user;
+        let host = &session.user.host;
+        match target {
+            PrivilegeTarget::Table { database, table } => {
+                let command = crate::accounts::PrivilegeSet::name(privilege);
+                let who = format!("'{user}'@'{host}'");
+                Err(Error::new(
+                    ER_TABLEACCESS_DENIED_ERROR,
+                    &[&command, &who, &database, &table],
+                ))
+            }
+            _ => Err(Error::new(ER_DBACCESS_DENIED_ERROR, &[user, host, &database])),
+        }
+    }
+
+    fn can_see_database(&self, _session: &SessionContext, database: &str) -> bool {
+        database.eq_ignore_ascii_case("information_schema") || self.account().can_see(database)
+    }
+}
+
+impl VirtualTables for SessionServices {
+    fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>> {
+        crate::server::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
+    }
+
+    fn rows(&self, session: &SessionContext, database: &str, table: &str) -> Result<Vec<Vec<Value>>> {
+        if database == crate::mysql_tables::DATABASE {
+            self.check(
+                session,
+                Privilege::Select,
+                PrivilegeTarget::Table { database, table },
+            )?;
+            return Ok(crate::mysql_tables::rows(table, &self.server.accounts.load()));
+        }
+        let sources = super::sources::SessionSources {
+            services: self,
+            session,
+        };
+        Ok(crate::information_schema::rows(table, &sources).unwrap_or_default())
+    }
+}
+
+impl ServerFunctions for SessionServices {
+    fn sleep(&self, _session: &SessionContext, duration: Duration) -> WaitOutcome {
+        self.shared.update(|activity| activity.state = "User sleep");
+        let slept = tokio::task::block_in_place(|| self.shared.interrupt.sleep(duration));
+        self.shared.update(|activity| activity.state = "executing");
+        match slept {
+            Ok(()) => WaitOutcome::Elapsed,
+            Err(_) => WaitOutcome::Interrupted,
+        }
+    }
+
+    fn check_interrupt(&self, _session: &SessionContext) -> Result<()> {
+        if let Some(reason) = self.shared.interrupt.raised() {
+            return Err(interrupted(reason));
+        }
+        let deadline = self.deadline_micros.load(Ordering::Relaxed);
+        if deadline != i64::MAX && crate::registry::now_micros() > deadline {
+            return Err(Error::new(ER_STATEMENT_TIMEOUT, &[]));
+        }
+        Ok(())
+    }
+
+    fn get_lock(&self, _session: &SessionContext, name: &str, timeout_seconds: f64) -> Result<WaitOutcome> {
+        let key = name.to_lowercase();
+        if let Some((count, _)) = self.user_locks.lock().get_mut(&key) {
+            *count += 1;
+            return Ok(WaitOutcome::Done);
+        }
+        let timeout = match timeout_seconds {
+            seconds if seconds < 0.0 => Duration::from_secs(365 * 86_400),
+            seconds => Duration::from_secs_f64(seconds.min(365.0 * 86_400.0)),
+        };
+        self.shared.update(|activity| activity.state = "User lock");
+        let locked =
+            self.locks
+                .lock_metadata(MetadataObject::UserLevel(&key), MetadataMode::Exclusive, timeout);
+        self.shared.update(|activity| activity.state = "executing");
+        match locked {
+            Ok(guard) => {
+                self.server.user_locks.lock().insert(key.clone(), self.shared.id);
+                self.user_locks.lock().insert(key, (1, guard));
+                Ok(WaitOutcome::Done)
+            }
+            Err(paceline_txn::Error::LockWaitTimeout) => Ok(WaitOutcome::Elapsed),
+            Err(paceline_txn::Error::Interrupted(_)) => Ok(WaitOutcome::Interrupted),
+            Err(error) => Err(super::errors::of_transaction(&error)),
+        }
+    }
+
+    fn release_lock(&self, _session: &SessionContext, name: &str) -> Option<bool> {
+        let key = name.to_lowercase();
+        let mut held = self.user_locks.lock();
+        if let Some((count, _)) = held.get_mut(&key) {
+            *count -= 1;
+            if *count == 0 {
+                self.server.user_locks.lock().remove(&key);
+                held.remove(&key);
+            }
+            return Some(true);
+        }
+        self.server.user_locks.lock().contains_key(&key).then_some(false)
+    }
+
+    fn release_all_locks(&self, _session: &SessionContext) -> u64 {
+        let held = std::mem::take(&mut *self.user_locks.lock());
+        let mut names = self.server.user_locks.lock();
+        held.into_iter()
+            .map(|(key, (count, _guard))| {
+                names.remove(&key);
+                u64::from(count)
+            })
+            .sum()
+    }
+
+    fn lock_holder(&self, _session: &SessionContext, name: &str) -> Option<u64> {
+        self.server
+            .user_locks
+            .lock()
+            .get(&name.to_lowercase())
+            .map(|id| u64::from(*id))
+    }
+
+    fn binlog_gtid_pos(&self, _session: &SessionContext, file: &str, offset: u64) -> Result<Option<String>> {
+        let transactions = &self.server.transactions;
+        let state = transactions
+            .log()
+            .position_of(file, offset)
+            .and_then(|position| transactions.log().state_at(position));
+        Ok(state.ok().map(|state: BinlogState| state.position().to_string()))
+    }
+
+    fn master_gtid_wait(
+        &self,
+        _session: &SessionContext,
+        position: &str,
+        timeout_seconds: Option<f64>,
+    ) -> Result<i64> {
+        let wanted: GtidPosition = position
+            .parse()
+            .map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
+        if wanted.is_empty() {
+            return Ok(0);
+        }
+        // It waits for what is replicated, and nothing is yet: it can only time out.
+        let timeout = match timeout_seconds {
+            Some(seconds) if seconds >= 0.0 => Duration::from_secs_f64(seconds.min(365.0 * 86_400.0)),
+            _ => Duration::from_secs(365 * 86_400),
+        };
+        match tokio::task::block_in_place(|| self.shared.interrupt.sleep(timeout)) {
+            Ok(()) => Ok(-1),
+            Err(error) => Err(super::errors::of_transaction(&error)),
+        }
+    }
+
+    fn version(&self) -> String {
+        self.server.globals.get(Variable::Version).as_str().to_owned()
+    }
+}
+
+/// The error of a session that was told to stop.
+pub fn interrupted(reason: InterruptReason) -> Error {
+    Error::new(
+        match reason {
+            InterruptReason::Query => ER_QUERY_INTERRUPTED,
+            InterruptReason::Connection => ER_CONNECTION_KILLED,
+            InterruptReason::Shutdown => ER_SERVER_SHUTDOWN,
+        },
+        &[],
+    )
+}

@@ -1,0 +1,247 @@
+//! SET.
+
+use super::query::Execution;
+use super::result::RowFormat;
+use super::{More, Session};
+use crate::variables::{Setting, Variable, apply_to_session, isolation_setting};
+use paceline_sql::expr::ExprType;
+use paceline_sql::parse::{self, AccountStatement, SetItem, SetValue, TransactionScope};
+use paceline_sql::session::{IsolationLevel, Privilege, UserVariable, VariableScope};
+use paceline_sql::{Error, Result};
+use paceline_txn::AccessMode;
+use paceline_types::error_code::*;
+use paceline_types::{Charset, Collation, Value};
+use paceline_wire::session_state::StateChange;
+
+impl Session {
+    /// Executes the assignments in order. MariaDB checks all of them before it assigns any; so that a later one may not use an
+    /// earlier one's value, user variables are evaluated first.
+    pub async fn set(&mut self, items: &[SetItem]) -> Result<()> {
+        for item in items {
+            match item {
+                SetItem::Variable {
+                    scope,
+                    base,
+                    name,
+                    value,
+                } => {
+                    if base.is_some() {
+                        return Err(Error::new(
+                            ER_UNKNOWN_STRUCTURED_VARIABLE,
+                            &[&base.as_deref().unwrap_or("")],
+                        ));
+                    }
+                    self.set_variable(name, *scope, value).await?;
+                }
+                SetItem::UserVariable { name, value } => {
+                    let (value, ty) = self.evaluate_any(value).await?;
+                    self.context
+                        .user_variables
+                        .set(&name.to_lowercase(), UserVariable { value, ty });
+                }
+                SetItem::Names { charset, collation } => {
+                    self.set_names(charset.as_deref(), collation.as_deref())?
+                }
+                SetItem::CharacterSet(charset) => self.set_character_set(charset.as_deref())?,
+                SetItem::Transaction {
+                    scope,
+                    isolation,
+                    access,
+                } => self.set_transaction(*scope, *isolation, *access)?,
+                SetItem::Password { account, password } => {
+                    let statement = AccountStatement::SetPassword {
+                        account: account.clone(),
+                        password: password.clone(),
+                    };
+                    self.change_accounts(&statement, None).await?;
+                }
+                SetItem::Role => return Err(Error::unsupported("roles")),
+            }
+        }
+        Ok(())
+    }
+
+    async fn set_variable(&mut self, name: &str, scope: VariableScope, value: &SetValue) -> Result<()> {
+        let name = name.to_lowercase();
+        let value = match value {
+            SetValue::Default => None,
+            SetValue::Word(word) => Some(Value::Text(word.clone())),
+            SetValue::Expr(expr) => Some(self.evaluate_any(expr).await?.0),
+        };
+        let was_autocommit = self.context.settings.autocommit;
+        let services = self.services.clone();
+        services.assign(&mut self.context, &name, scope, value)?;
+        if self.context.settings.autocommit && !was_autocommit {
+            // autocommit=1 commits what is open.
+            self.commit().await?;
+        }
+        if scope != VariableScope::Global
+            && let Some(variable) = Variable::by_name(&name)
+        {
+            self.track(variable);
+        }
+        Ok(())
+    }
+
+    /// The value of an expression, which may hold subqueries: then it is executed as `SELECT expr`.
+    async fn evaluate_any(&mut self, expr: &sqlparser::ast::Expr) -> Result<(Value, ExprType)> {
+        if !has_subquery(expr) {
+            return self.evaluate_typed(expr);
+        }
+        let mut statement = parse::parse_first(b"SELECT 1", &parse::ParseOptions::default())?.statement;
+        if let parse::Statement::Query(query) = &mut statement
+            && let sqlparser::ast::SetExpr::Select(select) = &mut *query.query.body
+        {
+            select.projection = vec![sqlparser::ast::SelectItem::UnnamedExpr(expr.clone())];
+        }
+        let execution = Execution {
+            text: b"",
+            parameters: &[],
+            format: RowFormat::Text,
+            more: More::No,
+        };
+        for _ in 0..10 {
+            let plan = self.plan(&statement)?;
+            let Some((collected, _)) = self.collect(&plan, execution).await? else {
+                continue;
+            };
+            let ty = collected
+                .columns
+                .first()
+                .map_or_else(ExprType::null, |column| ExprType::new(column.data_type.clone()));
+            let value = collected
+                .rows
+                .into_iter()
+                .next()
+                .and_then(|row| row.into_iter().next())
+                .unwrap_or(Value::Null);
+            return Ok((value, ty));
+        }
+        Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
+    }
+
+    /// Tells the client that a variable has changed, if it wants to know.
+    fn track(&mut self, variable: Variable) {
+        if self.services.tracks(&[variable]) {
+            let value = self
+                .services
+                .show(&self.context, variable, crate::variables::Scope::Both)
+                .unwrap_or_default();
+            StateChange::SystemVariable {
+                name: variable.definition().name.into(),
+                value,
+            }
+            .encode(&mut self.state_changes);
+        }
+    }
+
+    fn assign(&mut self, variable: Variable, value: &str) {
+        let setting = Setting::Text(value.into());
+        {
+            let mut values = self.services.values.lock();
+            values.set(variable, setting.clone());
+            apply_to_session(&mut self.context, &mut values, variable, &setting);
+        }
+        self.track(variable);
+    }
+
+    /// SET NAMES.
+    fn set_names(&mut self, charset: Option<&str>, collation: Option<&str>) -> Result<()> {
+        let charset = match charset {
+            None => self.context.settings.collation_server.charset(),
+            Some(name) => {
+                Charset::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_CHARACTER_SET, &[&name]))?
+            }
+        };
+        let collation = match collation {
+            None => charset.default_collation(),
+            Some(name) => {
+                let collation =
+                    Collation::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))?;
+                if collation.charset() != charset {
+                    return Err(Error::new(
+                        ER_COLLATION_CHARSET_MISMATCH,
+                        &[&collation.name(), &charset.name()],
+                    ));
+                }
+                collation
+            }
+        };
+        self.assign(Variable::CharacterSetClient, charset.name());
+        self.assign(Variable::CharacterSetResults, charset.name());
+        self.assign(Variable::CollationConnection, collation.name());
+        self.track(Variable::CharacterSetConnection);
+        Ok(())
+    }
+
+    /// SET CHARACTER SET: as SET NAMES, but the connection has the database's.
+    fn set_character_set(&mut self, charset: Option<&str>) -> Result<()> {
+        let charset = match charset {
+            None => self.context.settings.collation_server.charset(),
+            Some(name) => {
+                Charset::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_CHARACTER_SET, &[&name]))?
+            }
+        };
+        self.assign(Variable::CharacterSetClient, charset.name());
+        self.assign(Variable::CharacterSetResults, charset.name());
+        let collation = self.context.settings.collation_database;
+        self.assign(Variable::CollationConnection, collation.name());
+        Ok(())
+    }
+
+    fn set_transaction(
+        &mut self,
+        scope: TransactionScope,
+        isolation: Option<parse::IsolationLevel>,
+        access: Option<parse::AccessMode>,
+    ) -> Result<()> {
+        let isolation = isolation.map(|level| match level {
+            parse::IsolationLevel::ReadUncommitted => IsolationLevel::ReadUncommitted,
+            parse::IsolationLevel::ReadCommitted => IsolationLevel::ReadCommitted,
+            parse::IsolationLevel::RepeatableRead => IsolationLevel::RepeatableRead,
+            parse::IsolationLevel::Serializable => IsolationLevel::Serializable,
+        });
+        let access = access.map(|mode| match mode {
+            parse::AccessMode::ReadOnly => AccessMode::ReadOnly,
+            parse::AccessMode::ReadWrite => AccessMode::ReadWrite,
+        });
+        let settings = [
+            isolation.map(|level| (Variable::TxIsolation, isolation_setting(level))),
+            access.map(|mode| {
+                (
+                    Variable::TxReadOnly,
+                    Setting::Boolean(mode == AccessMode::ReadOnly),
+                )
+            }),
+        ];
+        match scope {
+            TransactionScope::Next => {
+                if self.transaction.is_open() {
+                    return Err(Error::new(ER_CANT_CHANGE_TX_CHARACTERISTICS, &[]));
+                }
+                self.transaction.set_next(isolation, access);
+            }
+            TransactionScope::Session => {
+                for (variable, setting) in settings.into_iter().flatten() {
+                    let mut values = self.services.values.lock();
+                    values.set(variable, setting.clone());
+                    apply_to_session(&mut self.context, &mut values, variable, &setting);
+                }
+            }
+            TransactionScope::Global => {
+                self.services.require_any(&[Privilege::Super])?;
+                for (variable, setting) in settings.into_iter().flatten() {
+                    self.server.globals.set(variable, setting);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an expression holds a subquery anywhere.
+fn has_subquery(expr: &sqlparser::ast::Expr) -> bool {
+    // Its text says so: a SELECT behind an opening parenthesis stands nowhere else in an expression.
+    let text = expr.to_string().to_ascii_uppercase();
+    text.contains("(SELECT") || text.contains("( SELECT") || text.contains("(WITH")
+}

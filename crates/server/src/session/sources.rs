@@ -1,0 +1,244 @@
+//! Where the rows of `information_schema` come from, as one session may see them.
+
+use super::services::SessionServices;
+use crate::accounts::PrivilegeSet;
+use crate::information_schema::{GrantedPrivilege, Process, Row, Scope, Sources, TableSize};
+use crate::registry::now_micros;
+use crate::variables::{self, Access, Kind, TABLE};
+use paceline_sql::catalog::{DatabaseDefinition, TableDescription};
+use paceline_sql::session::{Privilege, SessionContext};
+use paceline_types::Value;
+use paceline_types::temporal::TimeZone;
+use std::sync::Arc;
+
+/// The sources for one session.
+pub struct SessionSources<'a> {
+    /// Its services.
+    pub services: &'a SessionServices,
+    /// What execution reads of it.
+    pub session: &'a SessionContext,
+}
+
+impl SessionSources<'_> {
+    fn may_see_all_sessions(&self) -> bool {
+        self.services.account().global.has(Privilege::Process)
+    }
+}
+
+impl Sources for SessionSources<'_> {
+    fn databases(&self) -> Vec<DatabaseDefinition> {
+        let account = self.services.account();
+        let catalog = self.services.server.catalog.load();
+        let visible = catalog
+            .databases()
+            .filter(|database| account.can_see(database.name()));
+        visible.map(|database| database.definition().clone()).collect()
+    }
+
+    fn tables(&self, database: &str) -> Vec<Arc<TableDescription>> {
+        let catalog = self.services.server.catalog.load();
+        match catalog.database(database) {
+            Some(database) => database
+                .tables()
+                .map(|table| Arc::new(table.description().clone()))
+                .collect(),
+            None => vec![],
+        }
+    }
+
+    fn table_size(&self, table: &TableDescription) -> TableSize {
+        let catalog = self.services.server.catalog.load();
+        match catalog.table(&table.database, &table.name) {
+            Some(definition) => self.services.server.table_size(definition),
+            None => TableSize::default(),
+        }
+    }
+
+    fn auto_increment(&self, table: &TableDescription) -> Option<u64> {
+        let catalog = self.services.server.catalog.load();
+        let definition = catalog.table(&table.database, &table.name)?;
+        definition.auto_increment_column()?;
+        let snapshot = self.services.server.transactions.snapshot();
+        let start = definition.description().auto_increment_start;
+        let next = definition
+            .auto_increment()
+            .next(start, || definition.auto_increment_highest(&snapshot));
+        next.ok()
+    }
+
+    fn processes(&self) -> Vec<Process> {
+        let all = self.may_see_all_sessions();
+        let now = now_micros();
+        let mut processes = vec![];
+        for session in self.services.server.sessions.all() {
+            let activity = session.activity();
+            if !all && activity.user != self.session.user.user {
+                continue;
+            }
+            let busy = activity.command != "Sleep" && activity.command != "Connect";
+            processes.push(Process {
+                id: u64::from(session.id),
+                user: activity.user,
+                host: activity.host,
+                database: activity.database,
+                command: activity.command.to_owned(),
+                time_ms: u64::try_from((now - activity.since_micros) / 1000).unwrap_or(0),
+                state: Some(activity.state.to_owned()),
+                info: busy.then(|| String::from_utf8_lossy(&activity.text).into_owned()),
+                query_id: session.query_id.load(std::sync::atomic::Ordering::Relaxed),
+            });
+        }
+        processes
+    }
+
+    fn variables(&self, scope: Scope) -> Vec<(String, String)> {
+        let mut list = vec![];
+        for row in TABLE {
+            let wanted = match scope {
+                Scope::Global if row.scope == variables::Scope::SessionOnly => continue,
+                Scope::Global => variables::Scope::Global,
+                Scope::Session => variables::Scope::Both,
+            };
+            let value = self
+                .services
+                .show(self.session, row.variable, wanted)
+                .unwrap_or_default();
+            list.push((row.name.to_owned(), value));
+        }
+        list
+    }
+
+    fn system_variables(&self) -> Vec<Row> {
+        let text = |value: Option<String>| value.map_or(Value::Null, Value::Text);
+        let one = |row: &variables::Definition| {
+            let global = (row.scope != variables::Scope::SessionOnly)
+                .then(|| {
+                    self.services
+                        .show(self.session, row.variable, variables::Scope::Global)
+                })
+                .flatten();
+            let session = (row.scope != variables::Scope::Global)
+                .then(|| {
+                    self.services
+                        .show(self.session, row.variable, variables::Scope::Both)
+                })
+                .flatten();
+            let (min, max, block) = match row.kind {
+                Kind::Integer { min, max } => {
+                    (Some(min.to_string()), Some(max.to_string()), Some("1".to_owned()))
+                }
+                Kind::Unsigned { min, max, block } => (
+                    Some(min.to_string()),
+                    Some(max.to_string()),
+                    Some(block.to_string()),
+                ),
+                Kind::Double { min, max } => (Some(min.to_string()), Some(max.to_string()), None),
+                _ => (None, None, None),
+            };
+            let words = match row.kind {
+                Kind::Enum(words) | Kind::Set(words) | Kind::Flags(words) => Some(words.join(",")),
+                Kind::Boolean => Some("OFF,ON".to_owned()),
+                _ => None,
+            };
+            let default = row.default.map(str::to_owned);
+            let origin = if global == default {
+                "COMPILE-TIME"
+            } else {
+                "CONFIG"
+            };
+            vec![
+                text(Some(row.name.to_uppercase())),
+                text(session),
+                text(global),
+                text(Some(origin.to_owned())),
+                text(default),
+                text(Some(
+                    match row.scope {
+                        variables::Scope::Global => "GLOBAL",
+                        variables::Scope::Both => "SESSION",
+                        variables::Scope::SessionOnly => "SESSION ONLY",
+                    }
+                    .to_owned(),
+                )),
+                text(Some(row.type_name().to_owned())),
+                text(Some(String::new())),
+                text(min),
+                text(max),
+                text(block),
+                text(words),
+                text(Some(
+                    if row.access == Access::Fixed { "YES" } else { "NO" }.to_owned(),
+                )),
+                text(Some(
+                    if row.kind == Kind::Boolean {
+                        "OPTIONAL"
+                    } else {
+                        "REQUIRED"
+                    }
+                    .to_owned(),
+                )),
+                Value::Null,
+            ]
+        };
+        TABLE.iter().map(one).collect()
+    }
+
+    fn status(&self, scope: Scope) -> Vec<(String, String)> {
+        crate::status_list::list(self.services, scope)
+    }
+
+    fn privileges(&self) -> Vec<GrantedPrivilege> {
+        let own = self.services.account();
+        let all = own.global.has(Privilege::Select) || own.global.has(Privilege::CreateUser);
+        let accounts = self.services.server.accounts.load();
+        let mut list = vec![];
+        for account in accounts.iter() {
+            if !all && (account.user != own.user || account.host != own.host) {
+                continue;
+            }
+            let levels = std::iter::once((None, account.global)).chain(
+                account
+                    .databases
+                    .iter()
+                    .map(|(database, set)| (Some(database.clone()), *set)),
+            );
+            for (database, set) in levels {
+                let names: Vec<&str> = set.names().collect();
+                let names = if names.is_empty() { vec!["USAGE"] } else { names };
+                for name in names {
+                    list.push(GrantedPrivilege {
+                        grantee: account.quoted(),
+                        database: database.clone(),
+                        privilege: name.to_owned(),
+                        grantable: set.has(Privilege::GrantOption),
+                    });
+                }
+            }
+        }
+        list
+    }
+
+    fn time_zone(&self) -> TimeZone {
+        self.session.settings.time_zone.clone()
+    }
+
+    fn functions(&self) -> Vec<String> {
+        vec![]
+    }
+
+    fn column_privileges(&self, database: &str) -> String {
+        let account = self.services.account();
+        let set: PrivilegeSet = account.privileges_in(database);
+        let named = [
+            (Privilege::Select, "select"),
+            (Privilege::Insert, "insert"),
+            (Privilege::Update, "update"),
+            (Privilege::References, "references"),
+        ];
+        let held = named
+            .iter()
+            .filter(|(privilege, _)| set.has(*privilege))
+            .map(|(_, name)| *name);
+        held.collect::<Vec<_>>().join(",")
+    }
+}

@@ -1,0 +1,366 @@
+//! A session's transaction: when it begins, when it ends, and what SET TRANSACTION says of it.
+//!
+//! ```text
+//!              BEGIN, autocommit=0 and a statement
+//!   None ────────────────────────────────────────▶ Open ──COMMIT, ROLLBACK, DDL──▶ None
+//!    │  a statement with autocommit=1                ▲
+//!    └────────────▶ Single ──the statement's end──▶ None
+//! ```
+
+use super::errors::of_transaction;
+use super::services::SessionServices;
+use super::{More, Phase, Session};
+use crate::variables::Variable;
+use paceline_sql::parse::{self, Completion, TransactionStatement};
+use paceline_sql::session::{IsolationLevel as SqlIsolation, SessionContext};
+use paceline_sql::{Error, Result};
+use paceline_txn::{
+    AccessMode, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, Replication, Transaction,
+    TransactionOptions,
+};
+use paceline_types::error_code::*;
+use paceline_types::{DomainId, SequenceNumber, ServerId};
+use paceline_wire::session_state::StateChange;
+
+/// A session's transaction.
+#[derive(Default)]
+pub struct TransactionSlot {
+    state: State,
+    /// SET TRANSACTION for the next one: isolation and access.
+    next_isolation: Option<SqlIsolation>,
+    next_access: Option<AccessMode>,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    None,
+    /// Of one statement.
+    Single(Transaction),
+    /// Until COMMIT or ROLLBACK.
+    Open(Transaction),
+    /// As `Open`, after an error that has undone all of it: 1213. The next statement begins another.
+    Undone,
+}
+
+impl TransactionSlot {
+    /// Whether a transaction is open beyond the statement.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Open(_))
+    }
+
+    /// Whether there is one, also of the running statement only.
+    pub fn is_active(&self) -> bool {
+        matches!(self.state, State::Open(_) | State::Single(_))
+    }
+
+    /// Whether the open one is READ ONLY.
+    pub fn is_read_only(&self) -> bool {
+        matches!(&self.state, State::Open(transaction) if transaction.options().access == AccessMode::ReadOnly)
+    }
+
+    /// The running one.
+    pub fn get_mut(&mut self) -> Option<&mut Transaction> {
+        match &mut self.state {
+            State::Open(transaction) | State::Single(transaction) => Some(transaction),
+            State::None | State::Undone => None,
+        }
+    }
+
+    /// Takes it out.
+    fn take(&mut self) -> Option<Transaction> {
+        match std::mem::take(&mut self.state) {
+            State::Open(transaction) | State::Single(transaction) => Some(transaction),
+            State::None | State::Undone => None,
+        }
+    }
+
+    /// Rolls it back without telling anybody: the session ends.
+    pub fn abandon(&mut self) {
+        if let Some(transaction) = self.take() {
+            transaction.rollback();
+        }
+    }
+
+    /// SET TRANSACTION without SESSION or GLOBAL.
+    pub fn set_next(&mut self, isolation: Option<SqlIsolation>, access: Option<AccessMode>) {
+        self.next_isolation = isolation.or(self.next_isolation);
+        self.next_access = access.or(self.next_access);
+    }
+}
+
+fn isolation(level: SqlIsolation) -> IsolationLevel {
+    match level {
+        SqlIsolation::ReadUncommitted => IsolationLevel::ReadUncommitted,
+        SqlIsolation::ReadCommitted => IsolationLevel::ReadCommitted,
+        SqlIsolation::RepeatableRead => IsolationLevel::RepeatableRead,
+        SqlIsolation::Serializable => IsolationLevel::Serializable,
+    }
+}
+
+/// The GTID that the session's next transaction asks for.
+pub fn gtid_choice(services: &SessionServices) -> GtidChoice {
+    let (domain, server) = {
+        let values = services.values.lock();
+        (
+            values.get(Variable::GtidDomainId).as_u64(),
+            values.get(Variable::ServerId).as_u64(),
+        )
+    };
+    let sequence = services.transaction.lock().gtid_seq_no;
+    GtidChoice::new(
+        DomainId(domain as u32),
+        ServerId(server as u32),
+        SequenceNumber(sequence),
+    )
+}
+
+/// `sql_log_bin`.
+pub fn replication(context: &SessionContext) -> Replication {
+    match context.settings.log_bin {
+        true => Replication::Replicated,
+        false => Replication::LocalOnly,
+    }
+}
+
+impl Session {
+    /// What a transaction that begins now begins with.
+    fn transaction_options(&mut self, lifetime: Lifetime, access: Option<AccessMode>) -> TransactionOptions {
+        let settings = &self.context.settings;
+        let level = self
+            .transaction
+            .next_isolation
+            .take()
+            .unwrap_or(settings.isolation);
+        let default_access = match settings.transaction_read_only {
+            true => AccessMode::ReadOnly,
+            false => AccessMode::ReadWrite,
+        };
+        TransactionOptions {
+            isolation: isolation(level),
+            access: access
+                .or(self.transaction.next_access.take())
+                .unwrap_or(default_access),
+            lifetime,
+            row_lock_timeout: settings.row_lock_wait_timeout,
+            metadata_lock_timeout: settings.metadata_lock_wait_timeout,
+            gtid: self.services.gtid_choice(),
+            replication: replication(&self.context),
+        }
+    }
+
+    /// Makes sure that a statement has a transaction.
+    pub fn enter_transaction(&mut self) {
+        if self.transaction.is_active() {
+            return;
+        }
+        let lifetime = match self.context.settings.autocommit {
+            true => Lifetime::SingleStatement,
+            false => Lifetime::Explicit,
+        };
+        let options = self.transaction_options(lifetime, None);
+        let transaction = self.server.transactions.begin(&self.services.locks, options);
+        self.transaction.state = match lifetime {
+            Lifetime::SingleStatement => State::Single(transaction),
+            Lifetime::Explicit => {
+                self.services.transaction.lock().open = true;
+                State::Open(transaction)
+            }
+        };
+    }
+
+    /// A statement ended well: commits it if it stands alone, else waits until what it read under lock is published.
+    pub async fn leave_statement(&mut self) -> Result<()> {
+        match &self.transaction.state {
+            State::Single(_) => self.commit().await,
+            State::Open(transaction) => {
+                let settled = transaction.settled();
+                if !settled.is_ready() {
+                    settled.await;
+                }
+                Ok(())
+            }
+            State::None | State::Undone => Ok(()),
+        }
+    }
+
+    /// A statement failed: what it wrote is taken back already. Ends its transaction if it stands alone, or if the error has undone all of
+    /// it.
+    pub fn abort_statement(&mut self) {
+        match &mut self.transaction.state {
+            State::Single(_) => self.roll_back(),
+            State::Open(transaction) if transaction.is_rolled_back() => {
+                self.roll_back();
+                self.transaction.state = State::Undone;
+            }
+            _ => {}
+        }
+    }
+
+    /// Commits the transaction, if there is one.
+    pub async fn commit(&mut self) -> Result<()> {
+        let Some(transaction) = self.transaction.take() else {
+            return Ok(());
+        };
+        let outcome = transaction.commit().await;
+        self.transaction_ended();
+        match outcome {
+            Ok(outcome) => {
+                self.committed(outcome);
+                Ok(())
+            }
+            Err(error) => Err(of_transaction(&error)),
+        }
+    }
+
+    /// Notes what was committed.
+    pub fn committed(&mut self, outcome: CommitOutcome) {
+        let Some(gtid) = outcome.gtid else { return };
+        {
+            let mut view = self.services.transaction.lock();
+            view.last_gtid = Some(gtid);
+            // gtid_seq_no holds for one transaction.
+            view.gtid_seq_no = 0;
+        }
+        if self.services.tracks(&[Variable::LastGtid]) {
+            let change = StateChange::SystemVariable {
+                name: "last_gtid".into(),
+                value: gtid.to_string(),
+            };
+            change.encode(&mut self.state_changes);
+        }
+    }
+
+    /// Rolls the transaction back, if there is one.
+    pub fn roll_back(&mut self) {
+        if let Some(transaction) = self.transaction.take() {
+            transaction.rollback();
+            self.transaction_ended();
+        }
+    }
+
+    fn transaction_ended(&mut self) {
+        let mut view = self.services.transaction.lock();
+        view.open = false;
+        view.snapshot = None;
+    }
+
+    /// BEGIN, COMMIT, ROLLBACK, savepoints.
+    pub async fn transaction_statement(
+        &mut self,
+        statement: &TransactionStatement,
+        more: More,
+    ) -> Result<()> {
+        let counters = &self.shared.counters;
+        match statement {
+            TransactionStatement::Start {
+                consistent_snapshot,
+                access,
+            } => {
+                counters.com_begin.add(1);
+                self.commit().await?;
+                self.table_locks.release_tables();
+                let access = access.map(|mode| match mode {
+                    parse::AccessMode::ReadOnly => AccessMode::ReadOnly,
+                    parse::AccessMode::ReadWrite => AccessMode::ReadWrite,
+                });
+                let options = self.transaction_options(Lifetime::Explicit, access);
+                let transactions = &self.server.transactions;
+                let transaction = match consistent_snapshot {
+                    false => transactions.begin(&self.services.locks, options),
+                    true if options.isolation == IsolationLevel::RepeatableRead => {
+                        let transaction = transactions.begin_with_snapshot(&self.services.locks, options);
+                        self.services.transaction.lock().snapshot = transaction.snapshot_version();
+                        transaction
+                    }
+                    true => transactions.begin(&self.services.locks, options),
+                };
+                self.transaction.state = State::Open(transaction);
+                self.services.transaction.lock().open = true;
+            }
+            TransactionStatement::Commit(completion) => {
+                counters.com_commit.add(1);
+                let chained = self.chained_options();
+                self.commit().await?;
+                self.complete(*completion, chained);
+            }
+            TransactionStatement::Rollback(completion) => {
+                counters.com_rollback.add(1);
+                let chained = self.chained_options();
+                self.roll_back();
+                self.transaction.state = State::None;
+                self.complete(*completion, chained);
+            }
+            TransactionStatement::Savepoint(name) => {
+                counters.com_savepoint.add(1);
+                // Outside a transaction a savepoint has nothing to stand in; MariaDB takes it and forgets it.
+                if !self.context.settings.autocommit {
+                    self.enter_transaction();
+                }
+                if let Some(transaction) = self.transaction.get_mut() {
+                    transaction.savepoint(name);
+                }
+            }
+            TransactionStatement::RollbackTo(name) => {
+                counters.com_rollback_to_savepoint.add(1);
+                let none = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", name]);
+                let transaction = self.transaction.get_mut().ok_or_else(none)?;
+                transaction.rollback_to_savepoint(name).map_err(|_| none())?;
+            }
+            TransactionStatement::Release(name) => {
+                counters.com_release_savepoint.add(1);
+                let none = || Error::new(ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", name]);
+                let transaction = self.transaction.get_mut().ok_or_else(none)?;
+                transaction.release_savepoint(name).map_err(|_| none())?;
+            }
+        }
+        self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    /// What the open transaction was begun with, for AND CHAIN.
+    fn chained_options(&mut self) -> Option<TransactionOptions> {
+        self.transaction
+            .get_mut()
+            .map(|transaction| transaction.options().clone())
+    }
+
+    /// AND CHAIN, RELEASE, and `completion_type`.
+    fn complete(&mut self, completion: Completion, chained: Option<TransactionOptions>) {
+        let default = self.services.values.lock().get(Variable::CompletionType).as_u64();
+        if completion.release.unwrap_or(default == 2) {
+            self.phase = Phase::Closing;
+        }
+        if completion.chain.unwrap_or(default == 1) {
+            let mut options = match chained {
+                Some(options) => options,
+                None => self.transaction_options(Lifetime::Explicit, None),
+            };
+            options.lifetime = Lifetime::Explicit;
+            options.gtid = self.services.gtid_choice();
+            let transaction = self.server.transactions.begin(&self.services.locks, options);
+            self.transaction.state = State::Open(transaction);
+            self.services.transaction.lock().open = true;
+        }
+    }
+}
+
+impl SessionServices {
+    /// See [`gtid_choice`].
+    pub fn gtid_choice(&self) -> GtidChoice {
+        gtid_choice(self)
+    }
+
+    /// Whether the client wants to be told of one of these variables (`session_track_system_variables`).
+    pub fn tracks(&self, variables: &[Variable]) -> bool {
+        let values = self.values.lock();
+        let list = values.get(Variable::SessionTrackSystemVariables);
+        let list = list.as_str();
+        list == "*"
+            || !list.is_empty()
+                && variables.iter().any(|variable| {
+                    let name = variable.definition().name;
+                    list.split(',').any(|item| item.trim().eq_ignore_ascii_case(name))
+                })
+    }
+}

@@ -1,0 +1,153 @@
+//! The list behind `SHOW STATUS`.
+
+use crate::information_schema::Scope;
+use crate::session::services::SessionServices;
+use paceline_txn::HistogramSnapshot;
+use std::sync::atomic::Ordering;
+
+/// Names and values, by name. Of the session where it counts for itself, else of the server.
+pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
+    let server = &services.server;
+    let totals = server.sessions.totals();
+    let mut list: Vec<(String, String)> = match scope {
+        Scope::Session => services
+            .shared
+            .counters
+            .list()
+            .map(|(name, value)| (name.to_owned(), value.to_string()))
+            .collect(),
+        Scope::Global => totals
+            .list()
+            .map(|(name, value)| (name.to_owned(), value.to_string()))
+            .collect(),
+    };
+    let mut put = |name: &str, value: String| list.push((name.to_owned(), value));
+    let transactions = server.transactions.status();
+    let storage = server.transactions.storage().statistics();
+    let counter = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed).to_string();
+
+    put("Aborted_clients", counter(&server.counters.aborted_clients));
+    put("Aborted_connects", counter(&server.counters.aborted_connects));
+    put("Access_denied_errors", counter(&server.counters.access_denied));
+    put(
+        "Binlog_bytes_written",
+        transactions.binlog_bytes_written.to_string(),
+    );
+    put(
+        "Binlog_cache_disk_use",
+        transactions.binlog_cache_disk_use.to_string(),
+    );
+    put("Binlog_cache_use", transactions.binlog_commits.to_string());
+    put("Binlog_commits", transactions.binlog_commits.to_string());
+    put(
+        "Binlog_group_commit_trigger_count",
+        transactions.binlog_group_commit_trigger_count.to_string(),
+    );
+    put(
+        "Binlog_group_commit_trigger_lock_wait",
+        transactions.binlog_group_commit_trigger_lock_wait.to_string(),
+    );
+    put(
+        "Binlog_group_commit_trigger_timeout",
+        transactions.binlog_group_commit_trigger_timeout.to_string(),
+    );
+    put(
+        "Binlog_group_commits",
+        transactions.binlog_group_commits.to_string(),
+    );
+    let (file, position) = snapshot_coordinates(services);
+    put("Binlog_snapshot_file", file);
+    put("Binlog_snapshot_position", position);
+    put(
+        "Connection_errors_max_connections",
+        counter(&server.counters.too_many_connections),
+    );
+    put("Connections", counter(&server.counters.connections));
+    put("Innodb_deadlocks", transactions.deadlocks.to_string());
+    put(
+        "Innodb_row_lock_current_waits",
+        transactions.current_lock_waits.to_string(),
+    );
+    put(
+        "Innodb_row_lock_time",
+        (transactions.lock_wait_usec.sum / 1000).to_string(),
+    );
+    put("Innodb_row_lock_waits", transactions.row_lock_waits.to_string());
+    put("Max_used_connections", counter(&server.counters.connections_max));
+    put(
+        "Paceline_block_cache_bytes",
+        storage.block_cache_bytes.to_string(),
+    );
+    put("Paceline_checkpoints", transactions.checkpoints.to_string());
+    histogram(&mut put, "Paceline_commit_usec", &transactions.commit_usec);
+    histogram(&mut put, "Paceline_group_size", &transactions.group_size);
+    put(
+        "Paceline_lock_wait_timeouts",
+        transactions.lock_wait_timeouts.to_string(),
+    );
+    put("Paceline_locked_keys", transactions.locked_keys.to_string());
+    put(
+        "Paceline_memory_table_bytes",
+        storage.memory_engine_bytes.to_string(),
+    );
+    put("Paceline_memtable_bytes", storage.memtable_bytes.to_string());
+    put(
+        "Paceline_metadata_lock_waits",
+        transactions.metadata_lock_waits.to_string(),
+    );
+    put(
+        "Paceline_open_transactions",
+        transactions.open_transactions.to_string(),
+    );
+    put("Paceline_pending_rows", transactions.pending_rows.to_string());
+    put(
+        "Paceline_published_position",
+        server.transactions.positions().published.to_string(),
+    );
+    histogram(&mut put, "Paceline_publish_usec", &transactions.publish_usec);
+    put("Paceline_rollbacks", transactions.rollbacks.to_string());
+    histogram(&mut put, "Paceline_sync_usec", &transactions.sync_usec);
+    put("Paceline_table_file_bytes", storage.table_file_bytes.to_string());
+    put("Prepared_stmt_count", server.prepared_statements().to_string());
+    put("Queries", totals.questions.get().to_string());
+    put("Slave_running", "OFF".to_owned());
+    put("Ssl_cipher", String::new());
+    put("Ssl_version", String::new());
+    let connected = server.sessions.count();
+    put("Threads_cached", "0".to_owned());
+    put("Threads_connected", connected.to_string());
+    put("Threads_created", counter(&server.counters.connections));
+    put("Threads_running", server.sessions.running().to_string());
+    let uptime = server.started.elapsed().as_secs().to_string();
+    put("Uptime", uptime.clone());
+    put("Uptime_since_flush_status", uptime);
+    list.sort_by_key(|(name, _)| name.to_ascii_lowercase());
+    list
+}
+
+/// The place of the session's consistent snapshot, or of what is published now.
+fn snapshot_coordinates(services: &SessionServices) -> (String, String) {
+    let transactions = &services.server.transactions;
+    let position = services
+        .transaction
+        .lock()
+        .snapshot
+        .unwrap_or_else(|| transactions.positions().published);
+    match transactions.coordinates(position) {
+        Ok((file, offset)) => (file, offset.to_string()),
+        Err(_) => (String::new(), "0".to_owned()),
+    }
+}
+
+/// How many, on average, at most, and bounds that 50, 95 and 99 % of them do not exceed.
+fn histogram(put: &mut impl FnMut(&str, String), name: &str, values: &HistogramSnapshot) {
+    put(&format!("{name}_count"), values.count().to_string());
+    put(&format!("{name}_max"), values.max.to_string());
+    put(&format!("{name}_mean"), values.mean().to_string());
+    for percent in [50, 95, 99] {
+        put(
+            &format!("{name}_p{percent}"),
+            values.percentile(percent).to_string(),
+        );
+    }
+}

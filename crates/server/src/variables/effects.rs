@@ -1,0 +1,218 @@
+//! What assigning a system variable changes beside its value.
+
+use super::store::{Globals, SessionValues};
+use super::table::Variable;
+use super::value::Setting;
+use paceline_sql::session::{IsolationLevel, SessionContext, SqlMode};
+use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, SyncBinlog};
+use paceline_types::{Charset, Collation, TimeZone};
+use std::time::Duration;
+
+/// Puts a session variable's value into the settings that execution reads.
+pub fn apply_to_session(
+    session: &mut SessionContext,
+    values: &mut SessionValues,
+    variable: Variable,
+    setting: &Setting,
+) {
+    let settings = &mut session.settings;
+    match variable {
+        Variable::Autocommit => settings.autocommit = setting.as_bool(),
+        Variable::SqlMode => settings.sql_mode = SqlMode::parse(setting.as_str()).unwrap_or_default(),
+        Variable::TimeZone => settings.time_zone = TimeZone::parse(setting.as_str()).unwrap_or(TimeZone::UTC),
+        Variable::TxIsolation => settings.isolation = isolation(setting),
+        Variable::TxReadOnly => settings.transaction_read_only = setting.as_bool(),
+        Variable::CharacterSetClient => {
+            settings.character_set_client = Charset::from_name(setting.as_str()).unwrap_or(Charset::Utf8mb4);
+        }
+        Variable::CharacterSetResults => {
+            settings.character_set_results = Charset::from_name(setting.as_str())
+        }
+        Variable::CharacterSetConnection => {
+            if let Some(charset) = Charset::from_name(setting.as_str()) {
+                settings.collation_connection = charset.default_collation();
+                values.set(
+                    Variable::CollationConnection,
+                    text(charset.default_collation().name()),
+                );
+            }
+        }
+        Variable::CollationConnection => {
+            if let Some(collation) = Collation::from_name(setting.as_str()) {
+                settings.collation_connection = collation;
+                values.set(Variable::CharacterSetConnection, text(collation.charset().name()));
+            }
+        }
+        Variable::CharacterSetDatabase => {
+            if let Some(charset) = Charset::from_name(setting.as_str()) {
+                settings.collation_database = charset.default_collation();
+                values.set(
+                    Variable::CollationDatabase,
+                    text(charset.default_collation().name()),
+                );
+            }
+        }
+        Variable::CollationDatabase => {
+            if let Some(collation) = Collation::from_name(setting.as_str()) {
+                settings.collation_database = collation;
+                values.set(Variable::CharacterSetDatabase, text(collation.charset().name()));
+            }
+        }
+        Variable::CharacterSetServer => {
+            if let Some(charset) = Charset::from_name(setting.as_str()) {
+                settings.collation_server = charset.default_collation();
+                values.set(
+                    Variable::CollationServer,
+                    text(charset.default_collation().name()),
+                );
+            }
+        }
+        Variable::CollationServer => {
+            if let Some(collation) = Collation::from_name(setting.as_str()) {
+                settings.collation_server = collation;
+                values.set(Variable::CharacterSetServer, text(collation.charset().name()));
+            }
+        }
+        Variable::ForeignKeyChecks => settings.foreign_key_checks = setting.as_bool(),
+        Variable::UniqueChecks => settings.unique_checks = setting.as_bool(),
+        Variable::SqlLogBin => settings.log_bin = setting.as_bool(),
+        Variable::SqlSelectLimit => settings.select_limit = setting.as_u64(),
+        Variable::SqlSafeUpdates => settings.safe_updates = setting.as_bool(),
+        Variable::SqlAutoIsNull => settings.auto_is_null = setting.as_bool(),
+        Variable::MaxErrorCount => settings.max_error_count = size(setting),
+        Variable::GroupConcatMaxLen => settings.group_concat_max_len = size(setting),
+        Variable::DivPrecisionIncrement => settings.div_precision_increment = setting.as_u64() as u8,
+        Variable::MaxAllowedPacket => settings.max_allowed_packet = size(setting),
+        Variable::MaxSortLength => settings.max_sort_length = size(setting),
+        Variable::DefaultWeekFormat => settings.default_week_format = setting.as_u64() as u8,
+        Variable::AutoIncrementIncrement => settings.auto_increment_increment = setting.as_u64(),
+        Variable::AutoIncrementOffset => settings.auto_increment_offset = setting.as_u64(),
+        Variable::InnodbLockWaitTimeout => {
+            settings.row_lock_wait_timeout = Duration::from_secs(setting.as_u64())
+        }
+        Variable::LockWaitTimeout => {
+            settings.metadata_lock_wait_timeout = Duration::from_secs(setting.as_u64())
+        }
+        Variable::MaxStatementTime => settings.max_statement_time = Duration::from_secs_f64(setting.as_f64()),
+        _ => {}
+    }
+}
+
+/// Puts all of a new session's values into its settings.
+pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionValues) {
+    use Variable::*;
+    for variable in [
+        Autocommit,
+        SqlMode,
+        TimeZone,
+        TxIsolation,
+        TxReadOnly,
+        CharacterSetClient,
+        CharacterSetResults,
+        CollationConnection,
+        CollationDatabase,
+        CollationServer,
+        ForeignKeyChecks,
+        UniqueChecks,
+        SqlLogBin,
+        SqlSelectLimit,
+        SqlSafeUpdates,
+        SqlAutoIsNull,
+        MaxErrorCount,
+        GroupConcatMaxLen,
+        DivPrecisionIncrement,
+        MaxAllowedPacket,
+        MaxSortLength,
+        DefaultWeekFormat,
+        AutoIncrementIncrement,
+        AutoIncrementOffset,
+        InnodbLockWaitTimeout,
+        LockWaitTimeout,
+        MaxStatementTime,
+    ] {
+        let setting = values.get(variable).clone();
+        apply_to_session(session, values, variable, &setting);
+    }
+}
+
+/// The isolation level that `tx_isolation` means.
+pub fn isolation(setting: &Setting) -> IsolationLevel {
+    match setting.as_u64() {
+        0 => IsolationLevel::ReadUncommitted,
+        1 => IsolationLevel::ReadCommitted,
+        3 => IsolationLevel::Serializable,
+        _ => IsolationLevel::RepeatableRead,
+    }
+}
+
+/// The value of `tx_isolation` for a level.
+pub fn isolation_setting(level: IsolationLevel) -> Setting {
+    Setting::Unsigned(match level {
+        IsolationLevel::ReadUncommitted => 0,
+        IsolationLevel::ReadCommitted => 1,
+        IsolationLevel::RepeatableRead => 2,
+        IsolationLevel::Serializable => 3,
+    })
+}
+
+/// What the global variables ask of the commit pipeline, on top of `config`.
+pub fn transaction_config(globals: &Globals, config: Config) -> Config {
+    use Variable::*;
+    Config {
+        leader_mode: match globals.number(PacelineCommitLeader) {
+            0 => LeaderMode::Inline,
+            1 => LeaderMode::Thread,
+            3 => LeaderMode::Handoff,
+            _ => LeaderMode::Adaptive,
+        },
+        lock_release: match globals.is_on(PacelineEarlyLockRelease) {
+            true => LockRelease::Early,
+            false => LockRelease::AfterPublish,
+        },
+        sync_binlog: match globals.number(SyncBinlog) {
+            0 => self::SyncBinlog::Background,
+            _ => self::SyncBinlog::EveryGroup,
+        },
+        binlog_commit_wait_count: u32::try_from(globals.number(BinlogCommitWaitCount)).unwrap_or(u32::MAX),
+        binlog_commit_wait: Duration::from_micros(globals.number(BinlogCommitWaitUsec)),
+        gtid_strict_mode: match globals.is_on(GtidStrictMode) {
+            true => self::GtidStrictMode::On,
+            false => self::GtidStrictMode::Off,
+        },
+        max_binlog_size: globals.number(MaxBinlogSize),
+        binlog_expire_after: match globals.number(BinlogExpireLogsSeconds) {
+            0 => None,
+            seconds => Some(Duration::from_secs(seconds)),
+        },
+        checkpoint_log_bytes: globals.number(PacelineCheckpointLogBytes),
+        max_binlog_cache_size: globals.number(MaxBinlogCacheSize),
+        binlog_row_event_max_size: usize::try_from(globals.number(BinlogRowEventMaxSize)).unwrap_or(8192),
+        ..config
+    }
+}
+
+/// Whether [`transaction_config`] reads a variable.
+pub fn is_transaction_config(variable: Variable) -> bool {
+    use Variable::*;
+    matches!(
+        variable,
+        PacelineCommitLeader
+            | PacelineEarlyLockRelease
+            | SyncBinlog
+            | BinlogCommitWaitCount
+            | BinlogCommitWaitUsec
+            | GtidStrictMode
+            | MaxBinlogSize
+            | BinlogExpireLogsSeconds
+            | PacelineCheckpointLogBytes
+            | MaxBinlogCacheSize
+    )
+}
+
+fn text(value: &str) -> Setting {
+    Setting::Text(value.into())
+}
+
+fn size(setting: &Setting) -> usize {
+    usize::try_from(setting.as_u64()).unwrap_or(usize::MAX)
+}

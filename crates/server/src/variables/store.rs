@@ -1,0 +1,115 @@
+//! Where values of system variables are kept.
+
+use super::definition::Scope;
+use super::table::{TABLE, Variable};
+use super::value::Setting;
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// The server's global values. Reading takes no lock.
+#[derive(Debug)]
+pub struct Globals {
+    values: ArcSwap<Vec<Setting>>,
+    writing: Mutex<()>,
+}
+
+impl Default for Globals {
+    fn default() -> Self {
+        let values = TABLE.iter().map(|row| row.default_setting()).collect();
+        Globals {
+            values: ArcSwap::from_pointee(values),
+            writing: Mutex::new(()),
+        }
+    }
+}
+
+impl Globals {
+    /// The value now.
+    pub fn get(&self, variable: Variable) -> Setting {
+        self.values.load()[variable as usize].clone()
+    }
+
+    /// The value of a number, as `u64`.
+    pub fn number(&self, variable: Variable) -> u64 {
+        self.values.load()[variable as usize].as_u64()
+    }
+
+    /// The value of a switch.
+    pub fn is_on(&self, variable: Variable) -> bool {
+        self.values.load()[variable as usize].as_bool()
+    }
+
+    /// All values now.
+    pub fn snapshot(&self) -> Arc<Vec<Setting>> {
+        self.values.load_full()
+    }
+
+    /// Assigns.
+    pub fn set(&self, variable: Variable, setting: Setting) {
+        let _writing = self.writing.lock();
+        let mut values = Vec::clone(&self.values.load());
+        values[variable as usize] = setting;
+        self.values.store(Arc::new(values));
+    }
+
+    /// Assigns text.
+    pub fn set_text(&self, variable: Variable, text: impl Into<Arc<str>>) {
+        self.set(variable, Setting::Text(text.into()));
+    }
+}
+
+/// A session's values: the global ones when it began, and what it has set since.
+#[derive(Debug, Clone)]
+pub struct SessionValues {
+    inherited: Arc<Vec<Setting>>,
+    own: Vec<(Variable, Setting)>,
+}
+
+impl SessionValues {
+    /// Those of a session that begins now.
+    pub fn new(globals: &Globals) -> Self {
+        SessionValues {
+            inherited: globals.snapshot(),
+            own: vec![],
+        }
+    }
+
+    /// The session's value.
+    pub fn get(&self, variable: Variable) -> &Setting {
+        debug_assert_ne!(variable.definition().scope, Scope::Global);
+        match self.own.iter().find(|(own, _)| *own == variable) {
+            Some((_, setting)) => setting,
+            None => &self.inherited[variable as usize],
+        }
+    }
+
+    /// Assigns.
+    pub fn set(&mut self, variable: Variable, setting: Setting) {
+        match self.own.iter_mut().find(|(own, _)| *own == variable) {
+            Some((_, slot)) => *slot = setting,
+            None => self.own.push((variable, setting)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_keeps_what_it_began_with() {
+        let globals = Globals::default();
+        let mut session = SessionValues::new(&globals);
+        globals.set(Variable::WaitTimeout, Setting::Unsigned(5));
+        assert_eq!(session.get(Variable::WaitTimeout).as_u64(), 28800);
+        assert_eq!(
+            SessionValues::new(&globals).get(Variable::WaitTimeout).as_u64(),
+            5
+        );
+        session.set(Variable::WaitTimeout, Setting::Unsigned(7));
+        session.set(Variable::WaitTimeout, Setting::Unsigned(8));
+        assert_eq!(session.get(Variable::WaitTimeout).as_u64(), 8);
+        assert_eq!(globals.number(Variable::WaitTimeout), 5);
+    }
+}

@@ -1,0 +1,525 @@
+//! Values of system variables: what `SET` makes of what it is given, and how they are shown.
+
+use super::definition::{Definition, Kind};
+use paceline_sql::Error;
+use paceline_sql::expr::ExprType;
+use paceline_sql::session::SqlMode;
+use paceline_types::error_code::{ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR};
+use paceline_types::{Charset, Collation, TimeZone, Value};
+use std::sync::Arc;
+
+/// A value of a system variable.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Setting {
+    /// NULL.
+    Null,
+    /// ON or OFF.
+    Boolean(bool),
+    /// A signed integer.
+    Integer(i64),
+    /// An unsigned integer; of an ENUM the index, of a SET and of flags the bits.
+    Unsigned(u64),
+    /// A number with a fraction.
+    Double(f64),
+    /// Text.
+    Text(Arc<str>),
+}
+
+impl Setting {
+    /// Of ON or OFF.
+    pub fn as_bool(&self) -> bool {
+        match self {
+            Setting::Boolean(value) => *value,
+            Setting::Unsigned(value) => *value != 0,
+            _ => false,
+        }
+    }
+
+    /// Of a number, or of an ENUM's index; 0 of everything else.
+    pub fn as_u64(&self) -> u64 {
+        match self {
+            Setting::Unsigned(value) => *value,
+            Setting::Integer(value) => u64::try_from(*value).unwrap_or(0),
+            Setting::Boolean(value) => u64::from(*value),
+            Setting::Double(value) => *value as u64,
+            _ => 0,
+        }
+    }
+
+    /// Of a number with a fraction.
+    pub fn as_f64(&self) -> f64 {
+        match self {
+            Setting::Double(value) => *value,
+            other => other.as_u64() as f64,
+        }
+    }
+
+    /// Of text; empty of everything else.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Setting::Text(text) => text,
+            _ => "",
+        }
+    }
+}
+
+/// Whether a number was cut to a variable's range, which is a warning or, in strict mode, an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// It was taken as it is.
+    Exact,
+    /// It was cut.
+    Cut,
+}
+
+impl Definition {
+    /// The default.
+    pub fn default_setting(&self) -> Setting {
+        match self.default {
+            None => Setting::Null,
+            Some(text) => {
+                self.parse(text)
+                    .unwrap_or_else(|error| panic!("default of {}: {error}", self.name))
+                    .0
+            }
+        }
+    }
+
+    /// Reads a value as an option on the command line or in a file gives it: everything is text, and numbers may end in K, M, G, T.
+    ///
+    /// # Errors
+    /// 1231 and 1232 as [`assign`](Definition::assign).
+    pub fn parse(&self, text: &str) -> Result<(Setting, Fit), Error> {
+        let number = |text: &str| -> Option<(i128, bool)> {
+            let (digits, factor) = match text.as_bytes().last()?.to_ascii_uppercase() {
+                b'K' => (&text[..text.len() - 1], 1i128 << 10),
+                b'M' => (&text[..text.len() - 1], 1 << 20),
+                b'G' => (&text[..text.len() - 1], 1 << 30),
+                b'T' => (&text[..text.len() - 1], 1 << 40),
+                _ => (text, 1),
+            };
+            Some((digits.parse::<i128>().ok()?.checked_mul(factor)?, true))
+        };
+        match self.kind {
+            Kind::Integer { .. } | Kind::Unsigned { .. } => match number(text.trim()) {
+                Some((value, _)) => Ok(self.cut(value)),
+                None => Err(self.wrong_type()),
+            },
+            Kind::Double { .. } => match text.trim().parse::<f64>() {
+                Ok(value) => self.assign(&Value::Double(value)),
+                Err(_) => Err(self.wrong_type()),
+            },
+            Kind::Boolean | Kind::Enum(_) | Kind::Set(_) => match text.trim().parse::<i64>() {
+                Ok(value) => self.assign(&Value::Int(value)),
+                Err(_) => self.assign(&Value::Text(text.trim().to_owned())),
+            },
+            _ => self.assign(&Value::Text(text.to_owned())),
+        }
+    }
+
+    /// Takes a value from `SET`.
+    ///
+    /// # Errors
+    /// 1232 for a value of the wrong type, 1231 for one that the variable does not take.
+    pub fn assign(&self, value: &Value) -> Result<(Setting, Fit), Error> {
+        if matches!(value, Value::Null) {
+            return match self.default {
+                None => Ok((Setting::Null, Fit::Exact)),
+                Some(_) if self.kind == Kind::Charset && self.name == "character_set_results" => {
+                    Ok((Setting::Null, Fit::Exact))
+                }
+                Some(_) => Err(self.wrong_value("NULL")),
+            };
+        }
+        let exact = |setting| Ok((setting, Fit::Exact));
+        match self.kind {
+            Kind::Boolean => self.boolean(value).map(|on| (Setting::Boolean(on), Fit::Exact)),
+            Kind::Integer { .. } | Kind::Unsigned { .. } => match integer(value) {
+                Some(number) => Ok(self.cut(number)),
+                None => Err(self.wrong_type()),
+            },
+            Kind::Double { min, max } => {
+                let Some(number) = double(value) else {
+                    return Err(self.wrong_type());
+                };
+                let cut = number.clamp(min, max);
+                Ok((
+                    Setting::Double(cut),
+                    if cut == number { Fit::Exact } else { Fit::Cut },
+                ))
+            }
+            Kind::Enum(words) => exact(Setting::Unsigned(self.word(words, value)?)),
+            Kind::Set(words) => exact(Setting::Unsigned(self.words(words, value)?)),
+            Kind::Flags(words) => exact(Setting::Unsigned(self.flags(words, value)?)),
+            Kind::Text => match text(value) {
+                Some(text) => exact(Setting::Text(text.into())),
+                None => Err(self.wrong_type()),
+            },
+            Kind::Charset => {
+                let charset = match integer(value) {
+                    Some(id) => u16::try_from(id)
+                        .ok()
+                        .and_then(Collation::from_id)
+                        .map(Collation::charset),
+                    None => text(value).and_then(|name| Charset::from_name(&name)),
+                };
+                match charset {
+                    Some(charset) => exact(Setting::Text(charset.name().into())),
+                    None => Err(unknown_charset(value)),
+                }
+            }
+            Kind::Collation => {
+                let collation = match integer(value) {
+                    Some(id) => u16::try_from(id).ok().and_then(Collation::from_id),
+                    None => text(value).and_then(|name| Collation::from_name(&name.to_ascii_lowercase())),
+                };
+                match collation {
+                    Some(collation) => exact(Setting::Text(collation.name().into())),
+                    None => Err(unknown_collation(value)),
+                }
+            }
+            Kind::Locale => match text(value) {
+                Some(name) if name.eq_ignore_ascii_case("en_US") => exact(Setting::Text("en_US".into())),
+                Some(name) => Err(Error::new(
+                    paceline_types::error_code::ER_UNKNOWN_LOCALE,
+                    &[&name],
+                )),
+                None if integer(value) == Some(0) => exact(Setting::Text("en_US".into())),
+                None => Err(self.wrong_type()),
+            },
+            Kind::SqlMode => {
+                let mode = match integer(value) {
+                    Some(bits) => u64::try_from(bits)
+                        .ok()
+                        .map(|bits| SqlMode::from_bits(bits).expanded())
+                        .ok_or_else(|| self.wrong_value(&bits.to_string()))?,
+                    None => match text(value) {
+                        Some(text) => SqlMode::parse(&text).map_err(|word| self.wrong_value(&word))?,
+                        None => return Err(self.wrong_type()),
+                    },
+                };
+                exact(Setting::Text(mode.to_string().into()))
+            }
+            Kind::TimeZone => {
+                let Some(name) = text(value) else {
+                    return Err(self.wrong_type());
+                };
+                if name.eq_ignore_ascii_case("SYSTEM") {
+                    return exact(Setting::Text("SYSTEM".into()));
+                }
+                TimeZone::parse(&name)?;
+                exact(Setting::Text(name.into()))
+            }
+        }
+    }
+
+    /// Cuts a number to the range.
+    fn cut(&self, number: i128) -> (Setting, Fit) {
+        let (setting, cut) = match self.kind {
+            Kind::Integer { min, max } => {
+                let cut = number.clamp(i128::from(min), i128::from(max));
+                (Setting::Integer(cut as i64), cut)
+            }
+            Kind::Unsigned { min, max, block } => {
+                let mut cut = number.clamp(i128::from(min), i128::from(max)) as u64;
+                cut -= cut % block;
+                let cut = cut.max(min);
+                (Setting::Unsigned(cut), i128::from(cut))
+            }
+            _ => unreachable!("only integers are cut"),
+        };
+        (setting, if cut == number { Fit::Exact } else { Fit::Cut })
+    }
+
+    fn boolean(&self, value: &Value) -> Result<bool, Error> {
+        match value {
+            Value::Text(word) if word.eq_ignore_ascii_case("on") || word.eq_ignore_ascii_case("true") => {
+                Ok(true)
+            }
+            Value::Text(word) if word.eq_ignore_ascii_case("off") || word.eq_ignore_ascii_case("false") => {
+                Ok(false)
+            }
+            Value::Text(word) => match word.as_str() {
+                "1" => Ok(true),
+                "0" => Ok(false),
+                _ => Err(self.wrong_value(word)),
+            },
+            _ => match integer(value) {
+                Some(0) => Ok(false),
+                Some(1) => Ok(true),
+                Some(other) => Err(self.wrong_value(&other.to_string())),
+                None => Err(self.wrong_type()),
+            },
+        }
+    }
+
+    fn word(&self, words: &[&str], value: &Value) -> Result<u64, Error> {
+        if let Some(index) = integer(value) {
+            return match usize::try_from(index) {
+                Ok(index) if index < words.len() => Ok(index as u64),
+                _ => Err(self.wrong_value(&index.to_string())),
+            };
+        }
+        let Some(word) = text(value) else {
+            return Err(self.wrong_type());
+        };
+        match words.iter().position(|known| known.eq_ignore_ascii_case(&word)) {
+            Some(index) => Ok(index as u64),
+            None => Err(self.wrong_value(&word)),
+        }
+    }
+
+    fn words(&self, words: &[&str], value: &Value) -> Result<u64, Error> {
+        if let Some(bits) = integer(value) {
+            return match u64::try_from(bits) {
+                Ok(bits) if bits >> words.len() == 0 => Ok(bits),
+                _ => Err(self.wrong_value(&bits.to_string())),
+            };
+        }
+        let Some(list) = text(value) else {
+            return Err(self.wrong_type());
+        };
+        let mut bits = 0;
+        for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            bits |= 1 << self.word(words, &Value::Text(word.to_owned()))?;
+        }
+        Ok(bits)
+    }
+
+    /// `name=on,name=off,name=default,default`, from the defaults on. MariaDB starts at the value before; clients set all or one.
+    fn flags(&self, words: &[&str], value: &Value) -> Result<u64, Error> {
+        let Some(list) = text(value) else {
+            return Err(self.wrong_type());
+        };
+        let defaults = || match self.default {
+            Some(text) if text != list => self.flags(words, &Value::Text(text.to_owned())),
+            _ => Ok(0),
+        };
+        let mut bits = defaults()?;
+        for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            if part.eq_ignore_ascii_case("default") {
+                bits = defaults()?;
+                continue;
+            }
+            let Some((name, state)) = part.split_once('=') else {
+                return Err(self.wrong_value(&list));
+            };
+            let index = words
+                .iter()
+                .position(|known| known.eq_ignore_ascii_case(name.trim()));
+            let Some(index) = index else {
+                return Err(self.wrong_value(part));
+            };
+            match state.trim().to_ascii_lowercase().as_str() {
+                "on" => bits |= 1 << index,
+                "off" => bits &= !(1 << index),
+                "default" => bits = bits & !(1 << index) | defaults()? & 1 << index,
+                _ => return Err(self.wrong_value(part)),
+            }
+        }
+        Ok(bits)
+    }
+
+    /// The value as `SHOW VARIABLES` prints it; `None` is NULL, which it prints as nothing.
+    pub fn show(&self, setting: &Setting) -> Option<String> {
+        Some(match (setting, self.kind) {
+            (Setting::Null, _) => return None,
+            (Setting::Boolean(on), _) => if *on { "ON" } else { "OFF" }.to_owned(),
+            (Setting::Unsigned(index), Kind::Enum(words)) => {
+                words.get(*index as usize).copied().unwrap_or("").to_owned()
+            }
+            (Setting::Unsigned(bits), Kind::Set(words)) => {
+                let set = words
+                    .iter()
+                    .enumerate()
+                    .filter(|(index, _)| bits >> index & 1 == 1);
+                set.map(|(_, word)| *word).collect::<Vec<_>>().join(",")
+            }
+            (Setting::Unsigned(bits), Kind::Flags(words)) => {
+                let state = |index: usize| if bits >> index & 1 == 1 { "on" } else { "off" };
+                words
+                    .iter()
+                    .enumerate()
+                    .map(|(index, word)| format!("{word}={}", state(index)))
+                    .collect::<Vec<_>>()
+                    .join(",")
+            }
+            (Setting::Integer(number), _) => number.to_string(),
+            (Setting::Unsigned(number), _) => number.to_string(),
+            (Setting::Double(number), _) => format!("{number:.6}"),
+            (Setting::Text(text), _) => text.to_string(),
+        })
+    }
+
+    /// The value as `@@name` gives it.
+    pub fn value(&self, setting: &Setting) -> Value {
+        match (setting, self.kind) {
+            (Setting::Null, _) => Value::Null,
+            (Setting::Boolean(on), _) => Value::Int(i64::from(*on)),
+            (Setting::Integer(number), _) => Value::Int(*number),
+            (Setting::Unsigned(number), Kind::Unsigned { .. }) => Value::UInt(*number),
+            (Setting::Double(number), _) => Value::Double(*number),
+            _ => Value::Text(self.show(setting).unwrap_or_default()),
+        }
+    }
+
+    /// The type of `@@name`.
+    pub fn value_type(&self) -> ExprType {
+        match self.kind {
+            Kind::Boolean => ExprType::int(1),
+            Kind::Integer { .. } => ExprType::bigint(21),
+            Kind::Unsigned { .. } => ExprType::bigint_unsigned(21),
+            Kind::Double { .. } => ExprType::double(),
+            _ => super::text_type(),
+        }
+    }
+
+    /// 1231.
+    pub fn wrong_value(&self, value: &str) -> Error {
+        Error::new(ER_WRONG_VALUE_FOR_VAR, &[&self.name, &value])
+    }
+
+    /// 1232.
+    pub fn wrong_type(&self) -> Error {
+        Error::new(ER_WRONG_TYPE_FOR_VAR, &[&self.name])
+    }
+}
+
+fn unknown_charset(value: &Value) -> Error {
+    Error::new(
+        paceline_types::error_code::ER_UNKNOWN_CHARACTER_SET,
+        &[&described(value)],
+    )
+}
+
+fn unknown_collation(value: &Value) -> Error {
+    Error::new(
+        paceline_types::error_code::ER_UNKNOWN_COLLATION,
+        &[&described(value)],
+    )
+}
+
+fn described(value: &Value) -> String {
+    match integer(value) {
+        Some(number) => number.to_string(),
+        None => text(value).unwrap_or_default(),
+    }
+}
+
+/// The integer that a value is, if it is one.
+fn integer(value: &Value) -> Option<i128> {
+    match value {
+        Value::Int(number) => Some(i128::from(*number)),
+        Value::UInt(number) => Some(i128::from(*number)),
+        Value::Year(number) => Some(i128::from(*number)),
+        _ => None,
+    }
+}
+
+fn double(value: &Value) -> Option<f64> {
+    match value {
+        Value::Double(number) => Some(*number),
+        Value::Float(number) => Some(f64::from(*number)),
+        Value::Decimal(number) => Some(number.to_f64()),
+        _ => integer(value).map(|number| number as f64),
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Value::Enum(value) => Some(value.label().to_owned()),
+        Value::Set(value) => Some(value.text()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variables::Variable;
+
+    fn set(variable: Variable, value: Value) -> String {
+        match variable.definition().assign(&value) {
+            Ok((setting, fit)) => {
+                let shown = variable.definition().show(&setting).unwrap_or("NULL".into());
+                if fit == Fit::Cut {
+                    format!("{shown} cut")
+                } else {
+                    shown
+                }
+            }
+            Err(error) => format!("{} {error}", error.code().number()),
+        }
+    }
+
+    fn word(text: &str) -> Value {
+        Value::Text(text.into())
+    }
+
+    /// What MariaDB 10.11 answers to the same assignments.
+    #[test]
+    fn assignments() {
+        use Variable::*;
+        assert_eq!(set(Autocommit, word("off")), "OFF");
+        assert_eq!(set(Autocommit, Value::Int(1)), "ON");
+        assert_eq!(
+            set(Autocommit, Value::Int(2)),
+            "1231 Variable 'autocommit' can't be set to the value of '2'"
+        );
+        assert_eq!(
+            set(Autocommit, word("x")),
+            "1231 Variable 'autocommit' can't be set to the value of 'x'"
+        );
+        assert_eq!(
+            set(Autocommit, Value::Double(1.5)),
+            "1232 Incorrect argument type to variable 'autocommit'"
+        );
+        assert_eq!(set(MaxSortLength, Value::Int(1)), "64 cut");
+        assert_eq!(
+            set(MaxSortLength, word("100")),
+            "1232 Incorrect argument type to variable 'max_sort_length'"
+        );
+        assert_eq!(set(TxIsolation, word("read-committed")), "READ-COMMITTED");
+        assert_eq!(
+            set(TxIsolation, word("none")),
+            "1231 Variable 'tx_isolation' can't be set to the value of 'none'"
+        );
+        assert_eq!(set(LongQueryTime, Value::Int(2)), "2.000000");
+        assert_eq!(set(MaxAllowedPacket, Value::Int(2000)), "1024 cut");
+        assert_eq!(
+            set(WaitTimeout, Value::Null),
+            "1231 Variable 'wait_timeout' can't be set to the value of 'NULL'"
+        );
+        assert_eq!(set(LogOutput, word("file,TABLE")), "FILE,TABLE");
+        assert!(set(OptimizerSwitch, word("mrr=on")).contains("mrr=on,mrr_cost_based=off"));
+        assert_eq!(
+            set(SqlMode, word("bad")),
+            "1231 Variable 'sql_mode' can't be set to the value of 'bad'"
+        );
+    }
+
+    #[test]
+    fn options() {
+        let parse = |variable: Variable, text: &str| {
+            variable
+                .definition()
+                .parse(text)
+                .map(|(setting, _)| variable.definition().show(&setting))
+        };
+        assert_eq!(
+            parse(Variable::MaxAllowedPacket, "64M").unwrap().unwrap(),
+            "67108864"
+        );
+        assert_eq!(parse(Variable::Autocommit, "0").unwrap().unwrap(), "OFF");
+        assert!(parse(Variable::MaxAllowedPacket, "lots").is_err());
+    }
+
+    #[test]
+    fn every_default_is_a_value() {
+        for row in super::super::TABLE {
+            row.default_setting();
+        }
+    }
+}
