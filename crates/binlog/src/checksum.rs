@@ -9,7 +9,7 @@
 //! crc(event with p) = crc(event with 0)  xor  p · x^(8n + 32)  mod P
 //! ```
 //!
-//! The encoder computes the [`Shift`] `x^(8n + 32) mod P`, the leader does one multiplication in GF(2)[x] mod P for each
+//! The encoder computes the [`Shift`] `x^(8n + 32) mod P`, the leader does one multiplication of polynomials mod P for each
 //! event, some ten nanoseconds however long the event is.
 //!
 //! As everywhere with this polynomial, bits are reflected: the most significant bit of a `u32` is x^0.

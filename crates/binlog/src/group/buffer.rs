@@ -14,6 +14,10 @@ pub const ROW_EVENT_SIZE_MAX_DEFAULT: usize = 8192;
 /// Bytes of a version 1 rows event between header and bitmaps: table id and flags.
 const ROWS_POST_HEADER_LENGTH: usize = 8;
 
+/// The longest extra part of a Gtid event that is passed on, in bytes: what
+/// [`CommitGroup::GTID_EVENT_LENGTH_MAX`](super::CommitGroup::GTID_EVENT_LENGTH_MAX) leaves room for.
+const GTID_EXTRA_LENGTH_MAX: usize = 20;
+
 /// What the events of a transaction have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GroupOptions {
@@ -200,10 +204,12 @@ impl EventGroupBuffer {
     }
 
     /// The Gtid event's extra flags and what belongs to them, as they came from a primary
-    /// ([`crate::event::GtidEvent::extra`]).
+    /// ([`crate::event::GtidEvent::extra`]). What is longer than any server's is left out: they are hints.
     pub fn set_gtid_extra(&mut self, extra: &[u8]) {
         self.gtid_extra.clear();
-        self.gtid_extra.extend_from_slice(extra);
+        if extra.len() <= GTID_EXTRA_LENGTH_MAX {
+            self.gtid_extra.extend_from_slice(extra);
+        }
     }
 
     pub(super) fn gtid_extra(&self) -> &[u8] {

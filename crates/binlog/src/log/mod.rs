@@ -52,6 +52,7 @@
 
 mod active;
 mod config;
+mod create;
 mod disk;
 mod files;
 mod grouping;
@@ -60,12 +61,15 @@ mod handle;
 mod head;
 mod index_file;
 mod locate;
+mod mend;
 mod open;
 mod purge;
 mod reader;
+mod reset;
 mod rotate;
 mod simulated_disk;
 mod stream;
+mod survey;
 mod tail;
 
 pub use config::{LogConfig, OpenRequest, SyncMode};

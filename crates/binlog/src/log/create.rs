@@ -1,0 +1,212 @@
+//! Creating files: the next one in the log, ahead of need or when it is due.
+
+use super::active::{ActiveFile, TAIL_ROOM, is_no_space};
+use super::config::SyncMode;
+use super::disk::{BLOCK_LENGTH, Disk};
+use super::files::{FileEntry, file_name, number_after};
+use super::gtid_index::GtidIndexBuilder;
+use super::handle::{Inner, SpareFile};
+use super::head::{NewHead, Occasion};
+use crate::error::{Error, Result};
+use crate::gtid::BinlogState;
+use paceline_types::{LogPosition, ServerId};
+use std::io::{self, ErrorKind, IoSlice};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+/// What a new file gets.
+#[derive(Debug)]
+pub(super) struct NewFile<'a> {
+    /// Its name, which for a reset is not yet the one it will have.
+    pub name: String,
+    pub number: u32,
+    pub ordinal: u32,
+    pub occasion: Occasion,
+    pub sync_mode: SyncMode,
+    pub state: &'a BinlogState,
+    /// The first file that recovery needs.
+    pub checkpoint: &'a str,
+    pub now: u32,
+}
+
+impl Inner {
+    /// Makes the file for the next rotation, unless it is there. Returns whether it did.
+    pub fn prepare_spare(&self, active_number: u32) -> Result<bool> {
+        let mut spare = self.spare.lock();
+        let Ok(number) = number_after(active_number) else {
+            return Ok(false);
+        };
+        if spare.as_ref().is_some_and(|spare| spare.number >= number) {
+            return Ok(false);
+        }
+        let name = file_name(&self.base_name, number);
+        let prepared_end = self.prepare_step.max(BLOCK_LENGTH).next_multiple_of(BLOCK_LENGTH);
+        let file = match self.disk.create(&self.path(&name)) {
+            Ok(file) => file,
+            // A rotation that came in between has made it.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
+            Err(source) => return Err(self.io_error("create", &name, source)),
+        };
+        if let Err(source) = file.extend_with_zeros(0, prepared_end) {
+            self.remove_quietly(&name);
+            return Err(self.io_error("extend", &name, source));
+        }
+        *spare = Some(SpareFile {
+            number,
+            file,
+            prepared_end,
+        });
+        Ok(true)
+    }
+
+    pub fn drop_spare(&self) {
+        if let Some(spare) = self.spare.lock().take() {
+            self.remove_quietly(&file_name(&self.base_name, spare.number));
+        }
+    }
+
+    /// Creates a file with its head, or makes it of the spare one. It is in no index yet. Returns where the head ends.
+    pub fn create_file(&self, new: &NewFile<'_>) -> Result<(FileEntry, ActiveFile, u64)> {
+        let spare = {
+            let mut spare = self.spare.lock();
+            let fits = |spare: &SpareFile| file_name(&self.base_name, spare.number) == new.name;
+            if spare.as_ref().is_some_and(fits) {
+                spare.take()
+            } else {
+                None
+            }
+        };
+        if spare.is_none() {
+            self.drop_spare();
+        }
+        let creator = FileCreator {
+            disk: &*self.disk,
+            directory: &self.directory,
+            server_id: self.server_id,
+            server_version: &self.server_version,
+            first_room: first_room(self.file_size_max.load(Ordering::Relaxed), self.prepare_step),
+        };
+        creator.create(new, spare)
+    }
+}
+
+/// Room that a new file gets at first, in bytes. Not much: whoever begins it holds up commits. The rest is prepared in the
+/// background.
+pub(super) fn first_room(file_size_max: u64, prepare_step: u64) -> u64 {
+    let room = file_size_max
+        .saturating_add(16 * BLOCK_LENGTH)
+        .min(prepare_step)
+        .min(FIRST_ROOM_MAX);
+    room.max(BLOCK_LENGTH).next_multiple_of(BLOCK_LENGTH)
+}
+
+/// See [`first_room`].
+const FIRST_ROOM_MAX: u64 = 1 << 20;
+
+/// Creates files.
+#[derive(Debug)]
+pub(super) struct FileCreator<'a> {
+    pub disk: &'a dyn Disk,
+    pub directory: &'a Path,
+    pub server_id: ServerId,
+    pub server_version: &'a str,
+    pub first_room: u64,
+}
+
+impl FileCreator<'_> {
+    /// Creates a file with its head and prepared room, durable with its name, or makes it of a spare one. It is in no index
+    /// yet, and is removed again if that fails. Returns where the head ends.
+    pub fn create(
+        &self,
+        new: &NewFile<'_>,
+        spare: Option<SpareFile>,
+    ) -> Result<(FileEntry, ActiveFile, u64)> {
+        let head = NewHead {
+            server_id: self.server_id,
+            server_version: self.server_version,
+            now: new.now,
+            occasion: new.occasion,
+            ordinal: new.ordinal,
+            sync_mode: new.sync_mode,
+            state: new.state,
+            checkpoint: new.checkpoint,
+        }
+        .encode();
+        let path = self.directory.join(&new.name);
+        let created = match spare {
+            Some(spare) => Ok((spare.file, spare.prepared_end)),
+            None => self.disk.create(&path).map(|file| (file, 0)),
+        };
+        let (file, mut prepared_end) = created.map_err(|source| self.io_error("create", &path, source))?;
+        let filled = (|| {
+            let needed = (head.len() as u64 + TAIL_ROOM).next_multiple_of(BLOCK_LENGTH);
+            if prepared_end < needed {
+                let wanted = self.first_room.max(needed);
+                let extended = file
+                    .extend_with_zeros(prepared_end, wanted - prepared_end)
+                    .map(|()| wanted);
+                prepared_end = match extended {
+                    Err(error) if is_no_space(&error) && wanted > needed => {
+                        file.set_length(prepared_end)?;
+                        file.extend_with_zeros(prepared_end, needed - prepared_end)?;
+                        needed
+                    }
+                    result => result?,
+                };
+            }
+            file.write_at(&[IoSlice::new(&head)], 0)?;
+            file.sync()?;
+            self.disk.sync_directory(self.directory)
+        })();
+        if let Err(source) = filled {
+            if let Err(error) = self.disk.remove(&path) {
+                tracing::warn!("cannot remove '{}', which could not be filled: {error}", new.name);
+            }
+            return Err(self.io_error("fill", &path, source));
+        }
+        let end = head.len() as u64;
+        let builder = GtidIndexBuilder::new(new.state.clone(), end);
+        let entry = FileEntry {
+            name: new.name.clone(),
+            number: new.number,
+            ordinal: new.ordinal,
+            length: end,
+            modified: SystemTime::now(),
+            state: new.state.clone(),
+            head_length: end,
+        };
+        let active = ActiveFile::new(
+            new.name.clone(),
+            new.number,
+            new.ordinal,
+            file,
+            path,
+            prepared_end,
+            builder,
+        );
+        Ok((entry, active, end))
+    }
+
+    fn io_error(&self, operation: &'static str, path: &Path, source: io::Error) -> Error {
+        if is_no_space(&source) {
+            return Error::NoSpace {
+                wanted: self.first_room,
+            };
+        }
+        Error::Io {
+            operation,
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+/// The next file's ordinal.
+pub(super) fn ordinal_after(ordinal: u32) -> Result<u32> {
+    if ordinal >= LogPosition::ORDINAL_MAX {
+        Err(Error::NumbersExhausted)
+    } else {
+        Ok(ordinal + 1)
+    }
+}

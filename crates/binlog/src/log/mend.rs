@@ -1,0 +1,137 @@
+//! Mending what a crash has left, once it is certain that the log can be trusted.
+
+use super::active::finish_file;
+use super::disk::read_fully;
+use super::files::{FileEntry, file_number};
+use super::open::{Cut, Shutdown};
+use super::reset::reset_name;
+use super::survey::{Found, LastFile, Survey};
+use super::tail::Ending;
+use crate::error::Result;
+use crate::gtid::BinlogState;
+use paceline_types::LogPosition;
+use std::io::{ErrorKind, IoSlice};
+
+/// Everything mended: a new file can be begun.
+#[derive(Debug)]
+pub(super) struct Mended {
+    pub survey: Survey,
+    pub files: Vec<FileEntry>,
+    pub state: BinlogState,
+    pub end: LogPosition,
+    pub checkpoint: Option<String>,
+    pub cut: Option<Cut>,
+    pub timestamp: u32,
+}
+
+impl Survey {
+    /// Brings the directory into the state that the index names, with every file closed.
+    pub fn mend(self, found: Found) -> Result<Mended> {
+        self.index.discard()?;
+        for name in &self.strays {
+            tracing::info!("removing '{name}', which a crash has left behind");
+            match self.disk.remove(&self.directory.join(name)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(self.io_error("remove", name, error));
+                }
+                _ => {}
+            }
+        }
+        for (name, tail) in &found.unfinished {
+            let file = self.open_file(name)?;
+            finish_file(&*file, tail.end).map_err(|source| self.io_error("close", name, source))?;
+        }
+        let mut mended = Mended {
+            files: found.files,
+            state: BinlogState::new(),
+            end: LogPosition::ZERO,
+            checkpoint: None,
+            cut: None,
+            timestamp: 0,
+            survey: self,
+        };
+        if let Some(last) = found.last {
+            mended.survey.shutdown = match last.tail.ending {
+                Ending::Stop => Shutdown::Clean,
+                Ending::Rotate | Ending::None => Shutdown::Crash,
+            };
+            mended.cut = mended.survey.mend_last(&last)?;
+            if let Some(entry) = mended.files.last() {
+                mended.end = LogPosition::new(entry.ordinal, last.tail.end);
+            }
+            mended.checkpoint = last.tail.checkpoint;
+            mended.timestamp = last.tail.timestamp;
+            mended.state = last.tail.builder.into_parts().1;
+        }
+        if let Some(final_name) = mended.survey.reset.take() {
+            mended.survey.complete_reset(&final_name)?;
+            if let Some(entry) = mended.files.last_mut() {
+                entry.number = file_number(&mended.survey.base_name, &final_name).unwrap_or(1);
+                entry.name = final_name;
+            }
+        }
+        Ok(mended)
+    }
+
+    /// Writes the part of the last file that may not be durable again, syncs it, cuts the rest off and closes the file.
+    fn mend_last(&self, last: &LastFile) -> Result<Option<Cut>> {
+        let LastFile {
+            name,
+            file,
+            tail,
+            length,
+            in_use,
+        } = last;
+        if !in_use && *length == tail.end {
+            return Ok(None);
+        }
+        let cut = (tail.garbage > 0).then(|| Cut {
+            file: name.clone(),
+            offset: tail.end,
+            length: tail.garbage,
+        });
+        if let Some(cut) = &cut {
+            tracing::warn!(
+                "binary log file '{}' is cut at offset {}: {} bytes behind it were never acknowledged",
+                cut.file,
+                cut.offset,
+                cut.length
+            );
+        }
+        let mut at = tail.durable.min(tail.end);
+        let mut chunk = vec![0; 1 << 20];
+        while at < tail.end {
+            let wanted = ((tail.end - at) as usize).min(chunk.len());
+            let read = read_fully(&**file, &mut chunk[..wanted], at)
+                .map_err(|source| self.io_error("read", name, source))?;
+            if read == 0 {
+                break;
+            }
+            file.write_at(&[IoSlice::new(&chunk[..read])], at)
+                .map_err(|source| self.io_error("write", name, source))?;
+            at += read as u64;
+        }
+        file.sync()
+            .map_err(|source| self.io_error("sync", name, source))?;
+        finish_file(&**file, tail.end).map_err(|source| self.io_error("close", name, source))?;
+        Ok(cut)
+    }
+
+    /// What is left of a reset: the old files are gone, the new one gets its name.
+    fn complete_reset(&self, final_name: &str) -> Result<()> {
+        let temporary = reset_name(&self.base_name);
+        let synced = |source| self.io_error("sync the directory of", final_name, source);
+        self.disk.sync_directory(&self.directory).map_err(synced)?;
+        match self
+            .disk
+            .rename(&self.directory.join(&temporary), &self.directory.join(final_name))
+        {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(self.io_error("rename", &temporary, error));
+            }
+            _ => {}
+        }
+        self.disk.sync_directory(&self.directory).map_err(synced)?;
+        self.index.write([final_name])
+    }
+}
