@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use paceline_types::error_code::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
-use paceline_types::{Collation, Value};
+use paceline_types::{Collation, Value, collation};
 
 use super::arguments::{Args, BindCall, some};
 use super::{Function, MANY, pure};
@@ -48,16 +48,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
         trim(args, context, false, true)
     }),
     pure("upper", (1, 1), bind_first, |args, context| {
-        change_case(args, context, str::to_uppercase)
+        change_case(args, context, collation::to_upper)
     }),
     pure("ucase", (1, 1), bind_first, |args, context| {
-        change_case(args, context, str::to_uppercase)
+        change_case(args, context, collation::to_upper)
     }),
     pure("lower", (1, 1), bind_first, |args, context| {
-        change_case(args, context, str::to_lowercase)
+        change_case(args, context, collation::to_lower)
     }),
     pure("lcase", (1, 1), bind_first, |args, context| {
-        change_case(args, context, str::to_lowercase)
+        change_case(args, context, collation::to_lower)
     }),
     pure("length", (1, 1), bind_int10, eval_length),
     pure("octet_length", (1, 1), bind_int10, eval_length),
