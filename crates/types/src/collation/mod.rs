@@ -9,6 +9,7 @@ mod latin1;
 mod letter_case;
 mod like;
 pub(crate) mod order;
+mod unicode;
 
 pub use charset::Charset;
 pub use letter_case::{to_lower, to_upper};
@@ -16,6 +17,7 @@ use order::{CodePoints, GeneralCi, KeyEnd, Latin1Bytes, Latin1Swedish, Order};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::hash::Hasher;
+use unicode::{Unicode400, Unicode520};
 
 /// How trailing spaces compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,10 @@ pub enum Collation {
     Binary = 63,
     AsciiBin = 65,
     Utf8mb3Bin = 83,
+    Utf8mb3UnicodeCi = 192,
+    Utf8mb3Unicode520Ci = 214,
+    Utf8mb4UnicodeCi = 224,
+    Utf8mb4Unicode520Ci = 246,
     Latin1SwedishNopadCi = 1032,
     AsciiGeneralNopadCi = 1035,
     Utf8mb3GeneralNopadCi = 1057,
@@ -59,6 +65,10 @@ pub enum Collation {
     Latin1NopadBin = 1071,
     AsciiNopadBin = 1089,
     Utf8mb3NopadBin = 1107,
+    Utf8mb3UnicodeNopadCi = 1216,
+    Utf8mb3Unicode520NopadCi = 1238,
+    Utf8mb4UnicodeNopadCi = 1248,
+    Utf8mb4Unicode520NopadCi = 1270,
 }
 
 /// Calls a generic function with the collation's order.
@@ -69,6 +79,8 @@ macro_rules! by_order {
             Kind::CodePoints => order::$function::<CodePoints>($($argument),*),
             Kind::Latin1Swedish => order::$function::<Latin1Swedish>($($argument),*),
             Kind::Latin1Bytes => order::$function::<Latin1Bytes>($($argument),*),
+            Kind::Unicode400 => order::$function::<Unicode400>($($argument),*),
+            Kind::Unicode520 => order::$function::<Unicode520>($($argument),*),
         }
     };
 }
@@ -80,11 +92,13 @@ enum Kind {
     CodePoints,
     Latin1Swedish,
     Latin1Bytes,
+    Unicode400,
+    Unicode520,
 }
 
 impl Collation {
     /// Every collation there is, by id.
-    pub const ALL: [Collation; 17] = [
+    pub const ALL: [Collation; 25] = [
         Collation::Latin1SwedishCi,
         Collation::AsciiGeneralCi,
         Collation::Utf8mb3GeneralCi,
@@ -94,6 +108,10 @@ impl Collation {
         Collation::Binary,
         Collation::AsciiBin,
         Collation::Utf8mb3Bin,
+        Collation::Utf8mb3UnicodeCi,
+        Collation::Utf8mb3Unicode520Ci,
+        Collation::Utf8mb4UnicodeCi,
+        Collation::Utf8mb4Unicode520Ci,
         Collation::Latin1SwedishNopadCi,
         Collation::AsciiGeneralNopadCi,
         Collation::Utf8mb3GeneralNopadCi,
@@ -102,6 +120,10 @@ impl Collation {
         Collation::Latin1NopadBin,
         Collation::AsciiNopadBin,
         Collation::Utf8mb3NopadBin,
+        Collation::Utf8mb3UnicodeNopadCi,
+        Collation::Utf8mb3Unicode520NopadCi,
+        Collation::Utf8mb4UnicodeNopadCi,
+        Collation::Utf8mb4Unicode520NopadCi,
     ];
 
     /// Every collation there is.
@@ -139,6 +161,14 @@ impl Collation {
             Collation::Latin1NopadBin => "latin1_nopad_bin",
             Collation::AsciiNopadBin => "ascii_nopad_bin",
             Collation::Utf8mb3NopadBin => "utf8mb3_nopad_bin",
+            Collation::Utf8mb3UnicodeCi => "utf8mb3_unicode_ci",
+            Collation::Utf8mb3Unicode520Ci => "utf8mb3_unicode_520_ci",
+            Collation::Utf8mb4UnicodeCi => "utf8mb4_unicode_ci",
+            Collation::Utf8mb4Unicode520Ci => "utf8mb4_unicode_520_ci",
+            Collation::Utf8mb3UnicodeNopadCi => "utf8mb3_unicode_nopad_ci",
+            Collation::Utf8mb3Unicode520NopadCi => "utf8mb3_unicode_520_nopad_ci",
+            Collation::Utf8mb4UnicodeNopadCi => "utf8mb4_unicode_nopad_ci",
+            Collation::Utf8mb4Unicode520NopadCi => "utf8mb4_unicode_520_nopad_ci",
         }
     }
 
@@ -161,7 +191,11 @@ impl Collation {
             Latin1SwedishCi | Latin1Bin | Latin1SwedishNopadCi | Latin1NopadBin => Charset::Latin1,
             AsciiGeneralCi | AsciiBin | AsciiGeneralNopadCi | AsciiNopadBin => Charset::Ascii,
             Utf8mb3GeneralCi | Utf8mb3Bin | Utf8mb3GeneralNopadCi | Utf8mb3NopadBin => Charset::Utf8mb3,
+            Utf8mb3UnicodeCi | Utf8mb3Unicode520Ci => Charset::Utf8mb3,
+            Utf8mb3UnicodeNopadCi | Utf8mb3Unicode520NopadCi => Charset::Utf8mb3,
             Utf8mb4GeneralCi | Utf8mb4Bin | Utf8mb4GeneralNopadCi | Utf8mb4NopadBin => Charset::Utf8mb4,
+            Utf8mb4UnicodeCi | Utf8mb4Unicode520Ci => Charset::Utf8mb4,
+            Utf8mb4UnicodeNopadCi | Utf8mb4Unicode520NopadCi => Charset::Utf8mb4,
             Binary => Charset::Binary,
         }
     }
@@ -193,11 +227,17 @@ impl Collation {
     }
 
     const fn kind(self) -> Kind {
-        match (self.charset(), self.is_bin()) {
-            (Charset::Latin1, false) => Kind::Latin1Swedish,
-            (Charset::Latin1, true) => Kind::Latin1Bytes,
-            (_, true) => Kind::CodePoints,
-            (_, false) => Kind::GeneralCi,
+        use Collation::*;
+        match self {
+            Latin1SwedishCi | Latin1SwedishNopadCi => Kind::Latin1Swedish,
+            Latin1Bin | Latin1NopadBin => Kind::Latin1Bytes,
+            Utf8mb3UnicodeCi | Utf8mb3UnicodeNopadCi | Utf8mb4UnicodeCi | Utf8mb4UnicodeNopadCi => {
+                Kind::Unicode400
+            }
+            Utf8mb3Unicode520Ci | Utf8mb3Unicode520NopadCi => Kind::Unicode520,
+            Utf8mb4Unicode520Ci | Utf8mb4Unicode520NopadCi => Kind::Unicode520,
+            _ if self.is_bin() => Kind::CodePoints,
+            _ => Kind::GeneralCi,
         }
     }
 
@@ -222,12 +262,8 @@ impl Collation {
         match (self.kind(), self.padding()) {
             (Kind::CodePoints, Padding::PadSpace) => state.write(text.trim_end_matches(' ').as_bytes()),
             (Kind::CodePoints, Padding::NoPad) => state.write(text.as_bytes()),
-            (Kind::GeneralCi, Padding::PadSpace) => order::hash_padded::<GeneralCi, H>(text, state),
-            (Kind::GeneralCi, Padding::NoPad) => order::hash_unpadded::<GeneralCi, H>(text, state),
-            (Kind::Latin1Swedish, Padding::PadSpace) => order::hash_padded::<Latin1Swedish, H>(text, state),
-            (Kind::Latin1Swedish, Padding::NoPad) => order::hash_unpadded::<Latin1Swedish, H>(text, state),
-            (Kind::Latin1Bytes, Padding::PadSpace) => order::hash_padded::<Latin1Bytes, H>(text, state),
-            (Kind::Latin1Bytes, Padding::NoPad) => order::hash_unpadded::<Latin1Bytes, H>(text, state),
+            (_, Padding::PadSpace) => by_order!(self, hash_padded(text, state)),
+            (_, Padding::NoPad) => by_order!(self, hash_unpadded(text, state)),
         }
         state.write_u8(0xff);
     }
@@ -269,6 +305,8 @@ impl Collation {
                 Kind::CodePoints => false,
                 Kind::Latin1Swedish => same::<Latin1Swedish>(a, b),
                 Kind::Latin1Bytes => same::<Latin1Bytes>(a, b),
+                Kind::Unicode400 => same::<Unicode400>(a, b),
+                Kind::Unicode520 => same::<Unicode520>(a, b),
             }
     }
 

@@ -72,7 +72,7 @@ pub(super) fn compare_unpadded<O: Order>(a: &str, b: &str) -> Ordering {
 }
 
 /// Hashes the weights without the trailing spaces.
-pub(super) fn hash_padded<O: Order, H: Hasher>(text: &str, state: &mut H) {
+pub(super) fn hash_padded<O: Order>(text: &str, state: &mut impl Hasher) {
     let mut spaces = 0;
     for weight in O::weights(text) {
         if weight == O::SPACE {
@@ -87,7 +87,7 @@ pub(super) fn hash_padded<O: Order, H: Hasher>(text: &str, state: &mut H) {
 }
 
 /// Hashes all weights.
-pub(super) fn hash_unpadded<O: Order, H: Hasher>(text: &str, state: &mut H) {
+pub(super) fn hash_unpadded<O: Order>(text: &str, state: &mut impl Hasher) {
     for weight in O::weights(text) {
         state.write_u32(weight);
     }

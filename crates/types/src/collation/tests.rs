@@ -57,6 +57,14 @@ fn compares_as_mariadb() {
         (Latin1SwedishCi, "ö", "z", Greater),
         (Utf8mb4GeneralNopadCi, "a", "A ", Less),
         (Binary, "a", "a ", Less),
+        (Utf8mb4UnicodeCi, "ß", "ss", Equal),
+        (Utf8mb4UnicodeCi, "a\u{301}", "á", Equal),
+        (Utf8mb4UnicodeCi, "a\u{200d}b", "ab ", Equal),
+        (Utf8mb4UnicodeCi, "a\t", "a", Less),
+        (Utf8mb4UnicodeCi, "_", "a", Less),
+        (Utf8mb4UnicodeCi, "😀", "😁", Equal),
+        (Utf8mb4Unicode520Ci, "😀", "😁", Less),
+        (Utf8mb4Unicode520Ci, "Œ", "oe", Equal),
     ] {
         assert_eq!(collation.compare(a, b), order, "{collation:?} {a:?} {b:?}");
         assert_eq!(
