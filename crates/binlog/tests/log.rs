@@ -8,6 +8,7 @@ use paceline_binlog::{Error, GtidPosition, Log, RealDisk};
 use paceline_types::LogPosition;
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use support::*;
 
 fn nobody(_: &LogFile) -> Option<String> {
@@ -283,4 +284,64 @@ fn missing_files_are_named() {
         error.to_string().contains("'bin.000001' holds transactions"),
         "{error}"
     );
+}
+
+/// Readers follow what is durable while the log is written, rotated, prepared and purged.
+#[test]
+fn readers_follow_a_log_that_moves() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = config(directory.path());
+    config.file_size_max = 50_000;
+    let (log, _) = open_on(Arc::new(RealDisk), config).unwrap();
+    let total = 1500;
+    // Where the slowest reader is: purging respects it.
+    let slowest: [AtomicU64; 3] = std::array::from_fn(|_| AtomicU64::new(0));
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for (number, at) in slowest.iter().enumerate() {
+            let log = log.clone();
+            scope.spawn(move || {
+                let mut reader = log.reader(LogPosition::ZERO, log.durable()).unwrap();
+                let mut expected = 1;
+                while expected <= total {
+                    while let Some(group) = reader.next_group().unwrap() {
+                        assert_eq!(group.gtid(), gtid(0, 1, expected));
+                        if expected % 50 == number as u64 {
+                            assert_eq!(log.find(group.gtid()).unwrap(), Some(group.start()));
+                            assert_eq!(
+                                log.state_at(group.end()).unwrap().last(group.gtid().domain_id),
+                                Some(group.gtid())
+                            );
+                            // Another one, from the middle.
+                            let mut second = log.reader(group.start(), group.end()).unwrap();
+                            assert_eq!(second.next_group().unwrap().unwrap().gtid(), group.gtid());
+                        }
+                        expected += 1;
+                        at.store(u64::from(group.start().ordinal()), Ordering::Release);
+                    }
+                    reader.set_limit(log.durable());
+                }
+            });
+        }
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                log.prepare_ahead().unwrap();
+                let needed = slowest.iter().map(|at| at.load(Ordering::Acquire)).min().unwrap();
+                let target = PurgeTarget::File(log.files().last().unwrap().name.clone());
+                let guard =
+                    |file: &LogFile| (u64::from(file.ordinal) >= needed).then(|| "a reader".to_owned());
+                log.purge(&target, &guard).unwrap();
+                std::thread::yield_now();
+            }
+        });
+        for number in 1..=total {
+            commit(&log, &[(gtid(0, 1, number), 1 + number as usize % 40)]).unwrap();
+            if log.rotation_due() {
+                log.rotate(NOW).unwrap();
+                log.write_checkpoint(log.written(), NOW).unwrap();
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert!(log.files()[0].name.as_str() > "bin.000001", "nothing was purged");
 }

@@ -99,10 +99,10 @@ impl Log {
     /// [`Error::UnknownPosition`] for a place that is not in the log.
     pub fn state_at(&self, position: LogPosition) -> Result<BinlogState> {
         let inner = &self.inner;
+        let written = self.written();
         let file = inner
             .file_by_ordinal(position.ordinal())
             .ok_or(Error::UnknownPosition(position))?;
-        let written = self.written();
         let end = if file.ordinal == written.ordinal() {
             written.offset()
         } else {
@@ -218,6 +218,9 @@ impl Inner {
         if active.ordinal == file.ordinal {
             return Ok(look(active.index.lock().index()));
         }
+        // It may have been closed just now, and only now have its length.
+        let fresh = self.file_by_ordinal(file.ordinal);
+        let file = fresh.as_deref().unwrap_or(file);
         let path = self.index_path(&file.name);
         if let Some(index) = GtidIndex::load(&*self.disk, &path, file.ordinal, file.length) {
             return Ok(look(&index));

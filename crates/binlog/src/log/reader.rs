@@ -7,10 +7,11 @@ use super::handle::{Inner, Log};
 use super::head::read_format;
 use super::stream::EventStream;
 use crate::error::{Error, Result};
-use crate::event::{FormatDescription, MAGIC, RawEvent};
+use crate::event::{Event, FormatDescription, IgnorableEvent, MAGIC, RawEvent};
 use crate::group::EventGroup;
 use paceline_types::LogPosition;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// An event and its place.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +45,8 @@ impl Log {
     /// [`Error::Purged`] if the file is no longer there, [`Error::UnknownPosition`] if it never was or is shorter.
     pub fn reader(&self, from: LogPosition, limit: LogPosition) -> Result<LogReader> {
         let inner = &self.inner;
+        // Looked at before the files: a file that is closed in between only has more in it.
+        let written = self.written();
         let entry = if from == LogPosition::ZERO {
             inner.file_from_ordinal(0).ok_or(Error::UnknownPosition(from))?
         } else {
@@ -63,7 +66,6 @@ impl Log {
             format,
         };
         let offset = from.offset().max(MAGIC.len() as u64);
-        let written = self.written();
         let length = if entry.ordinal == written.ordinal() {
             written.offset()
         } else {
@@ -208,13 +210,13 @@ impl Inner {
         if entry.ordinal == limit.ordinal() {
             return limit.offset();
         }
-        let written = self.written.load(std::sync::atomic::Ordering::Acquire);
-        let written = LogPosition::from_u64(written);
+        // In this order: a file that is no longer written has its length.
+        let written = LogPosition::from_u64(self.written.load(Ordering::Acquire));
         if entry.ordinal == written.ordinal() {
-            written.offset()
-        } else {
-            entry.length
+            return written.offset();
         }
+        self.file_by_ordinal(entry.ordinal)
+            .map_or(entry.length, |fresh| fresh.length)
     }
 
     pub fn open_entry(&self, entry: &FileEntry) -> Result<Arc<dyn DiskFile>> {
@@ -242,6 +244,16 @@ impl Inner {
         let mut stream = EventStream::new(file, entry.name.clone(), MAGIC.len() as u64, limit);
         stream.check_magic()?;
         let (format, _) = read_format(&mut stream)?;
-        Ok((stream, format))
+        // After a reset another file may have this name.
+        match stream
+            .next()?
+            .map(|(_, event)| event.decode(&format))
+            .transpose()?
+        {
+            Some(Event::Ignorable(IgnorableEvent::FileHead { ordinal, .. })) if ordinal == entry.ordinal => {
+                Ok((stream, format))
+            }
+            _ => Err(Error::Purged),
+        }
     }
 }
