@@ -375,13 +375,56 @@ impl ExprType {
         self.data_type.charset()
     }
 
+    /// Whether it is a table's column as it is, not something computed from one.
+    fn is_column(&self) -> bool {
+        self.coercibility == Coercibility::Implicit
+    }
+
     /// The type number that a result set's column definition carries.
     pub fn field_type(&self) -> FieldType {
-        if self.is_null() {
-            FieldType::Null
-        } else {
-            self.data_type.field_type()
+        if self.is_null() { FieldType::Null } else { self.data_type.field_type() }
+    }
+
+    /// The flags that a result set's column definition carries; those of keys and defaults are the table's to add.
+    pub fn column_flags(&self) -> u16 {
+        use paceline_types::data_type::column_flags::{BINARY, NOT_NULL, NUM, UNSIGNED};
+        let mut flags = self.data_type.column_flags() & !NUM;
+        if !self.nullable {
+            flags |= NOT_NULL;
         }
+        if self.note == TypeNote::HexLiteral {
+            flags |= UNSIGNED;
+        }
+        if !self.is_column() && !self.data_type.is_text() {
+            flags |= BINARY;
+        }
+        flags
+    }
+
+    /// The decimals that a result set's column definition carries: 31 for FLOAT and DOUBLE without fixed decimals, 39 for
+    /// computed text, 0 for columns of text.
+    pub fn wire_decimals(&self) -> u8 {
+        match self.class() {
+            Class::Null => 0,
+            Class::String if self.is_column() => 0,
+            Class::String => NOT_FIXED_DECIMALS,
+            Class::Double if self.data_type.decimals() == 31 => 31,
+            _ => self.data_type.decimals(),
+        }
+    }
+
+    /// The collation that a result set's column definition carries where text is sent in `results`: `binary` for
+    /// everything that is no text.
+    pub fn wire_collation(&self, results: Collation) -> Collation {
+        match self.collation() {
+            Collation::Binary => Collation::Binary,
+            _ => results,
+        }
+    }
+
+    /// The length that a result set's column definition carries, where text is sent with at most so many bytes a character.
+    pub fn display_length(&self, bytes_per_character: u32) -> u32 {
+        if self.is_null() { 0 } else { self.data_type.display_length(bytes_per_character) }
     }
 }
 
