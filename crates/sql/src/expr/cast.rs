@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use paceline_types::convert;
 use paceline_types::decimal::Rounding;
-use paceline_types::error_code::{ER_TRUNCATED_WRONG_VALUE, ER_UNKNOWN_ERROR, ER_WARN_DATA_OUT_OF_RANGE};
+use paceline_types::error_code::{
+    ER_CANNOT_CONVERT_CHARACTER, ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE, ER_UNKNOWN_ERROR,
+    ER_WARN_DATA_OUT_OF_RANGE,
+};
 use paceline_types::{Collation, Decimal, Value};
 
 use super::context::EvalContext;
@@ -60,7 +63,7 @@ impl CastTarget {
     /// The type of the result.
     pub fn result_type(&self, operand: &ExprType) -> ExprType {
         let ty = match self {
-            CastTarget::Signed => ExprType::bigint(21),
+            CastTarget::Signed => ExprType::int(operand.max_characters().clamp(1, 21) as u8),
             CastTarget::Unsigned => ExprType::bigint_unsigned(20),
             CastTarget::Decimal { precision, scale } => {
                 ExprType::decimal(u32::from(*precision), u32::from(*scale))
@@ -99,14 +102,20 @@ pub(crate) fn cast<'a>(
     let result = match target {
         CastTarget::Signed => match &*value {
             Value::Int(_) => return Ok(value),
+            Value::Double(_) | Value::Float(_) | Value::Decimal(_) => {
+                Value::Int(
+                    number_to_integer(&value, i128::from(i64::MIN), i128::from(i64::MAX), context)? as i64,
+                )
+            }
             other => {
                 let number = values::to_i128(other, context)?;
                 if number > i128::from(i64::MAX)
-                    && matches!(other, Value::Text(_) | Value::Bytes(_) | Value::Decimal(_))
+                    && matches!(other, Value::Text(_) | Value::Bytes(_))
+                    && fits(other, context)
                 {
                     context.warn(
                         ER_UNKNOWN_ERROR,
-                        "Cast to signed converted positive out-of-range integer to its negative complement",
+                        "Cast to signed converted positive out-of-range integer to it's negative complement",
                     )?;
                 }
                 Value::Int(number as u64 as i64)
@@ -114,18 +123,19 @@ pub(crate) fn cast<'a>(
         },
         CastTarget::Unsigned => match &*value {
             Value::UInt(_) => return Ok(value),
+            Value::Decimal(_) => {
+                Value::UInt(number_to_integer(&value, 0, i128::from(u64::MAX), context)? as u64)
+            }
+            Value::Double(_) | Value::Float(_) => {
+                let number = number_to_integer(&value, i128::from(i64::MIN), i128::from(u64::MAX), context)?;
+                Value::UInt(number as u64)
+            }
             other => {
-                let number = match other {
-                    Value::Decimal(number) if number.is_negative() => {
-                        context.warn_truncated("INTEGER", other)?;
-                        0
-                    }
-                    other => values::to_i128(other, context)?,
-                };
-                if number < 0 && matches!(other, Value::Text(_) | Value::Bytes(_)) {
+                let number = values::to_i128(other, context)?;
+                if number < 0 && matches!(other, Value::Text(_) | Value::Bytes(_) | Value::Int(_)) {
                     context.warn(
                         ER_UNKNOWN_ERROR,
-                        "Cast to unsigned converted negative integer to its positive complement",
+                        "Cast to unsigned converted negative integer to it's positive complement",
                     )?;
                 }
                 Value::UInt(number as u64)
@@ -142,7 +152,13 @@ pub(crate) fn cast<'a>(
                 return Ok(Cow::Owned(Value::Bytes(bytes_of_type(&value, from, context))));
             }
             let text = match &*value {
-                Value::Text(_) if length.is_none() => return Ok(value),
+                Value::Text(text)
+                    if length.is_none() && (text.is_ascii() || collation.charset().can_encode(text)) =>
+                {
+                    return Ok(value);
+                }
+                // Bytes are taken as they are in the new character set.
+                Value::Bytes(bytes) => collation.charset().decode(bytes).into_owned(),
                 other => values::typed_text(other, from, context),
             };
             let text = match length.and_then(|length| text.char_indices().nth(length as usize)) {
@@ -156,7 +172,7 @@ pub(crate) fn cast<'a>(
                 }
                 None => text,
             };
-            Value::Text(restrict_to_charset(text, *collation))
+            Value::Text(restrict_to_charset(text, from, *collation, context)?)
         }
         CastTarget::Binary { length } => {
             let mut bytes = bytes_of_type(&value, from, context);
@@ -174,11 +190,11 @@ pub(crate) fn cast<'a>(
             }
             Value::Bytes(bytes)
         }
-        CastTarget::Date => match temporal(&value, context)? {
+        CastTarget::Date => match temporal(&value, "date", context)? {
             Some(datetime) => Value::Date(datetime.date),
             None => Value::Null,
         },
-        CastTarget::DateTime { decimals } => match temporal(&value, context)? {
+        CastTarget::DateTime { decimals } => match temporal(&value, "datetime", context)? {
             Some(datetime) => Value::DateTime(datetime.truncated(*decimals)),
             None => Value::Null,
         },
@@ -191,14 +207,67 @@ pub(crate) fn cast<'a>(
 }
 
 /// Characters that the target's character set lacks become `?`.
-fn restrict_to_charset(text: String, collation: Collation) -> String {
+fn restrict_to_charset(
+    text: String,
+    from: &ExprType,
+    collation: Collation,
+    context: &mut EvalContext<'_>,
+) -> Result<String> {
     let charset = collation.charset();
     if text.is_ascii() || charset.can_encode(&text) {
-        return text;
+        return Ok(text);
     }
+    let lost = text
+        .chars()
+        .find(|character| !charset.can_encode(character.encode_utf8(&mut [0; 4])))
+        .unwrap_or('?');
+    let bytes: String = lost
+        .encode_utf8(&mut [0; 4])
+        .bytes()
+        .map(|byte| format!("{byte:02X}"))
+        .collect();
+
+    let message = ER_CANNOT_CONVERT_CHARACTER.message(&[&from.charset().name(), &bytes, &charset.name()]);
+    context.warn(ER_CANNOT_CONVERT_CHARACTER, message)?;
     let mut encoded = Vec::new();
     charset.encode(&text, &mut encoded);
-    charset.decode(&encoded).into_owned()
+    Ok(charset.decode(&encoded).into_owned())
+}
+
+/// Whether a text's integer is within BIGINT UNSIGNED; past it the warning about truncation is enough.
+fn fits(value: &Value, context: &EvalContext<'_>) -> bool {
+    values::text_of(value, context).trim().parse::<u64>().is_ok()
+}
+
+/// Rounds a number to an integer between two bounds; past them it is the bound, with warning 1916.
+fn number_to_integer(value: &Value, least: i128, most: i128, context: &mut EvalContext<'_>) -> Result<i128> {
+    let (number, kind) = match value {
+        Value::Decimal(number) => {
+            let rounded = number.round(0, Rounding::HalfUp);
+            let wide: i128 = rounded.to_string().parse().unwrap_or(if rounded.is_negative() {
+                i128::MIN
+            } else {
+                i128::MAX
+            });
+            (wide, if least == 0 { "UNSIGNED INT" } else { "INT" })
+        }
+        other => {
+            let number = values::to_double(other, context)?;
+            (
+                number.round_ties_even() as i128,
+                if most == i128::from(u64::MAX) {
+                    "UNSIGNED BIGINT"
+                } else {
+                    "SIGNED BIGINT"
+                },
+            )
+        }
+    };
+    if number < least || number > most {
+        let text = values::text_of(value, context).into_owned();
+        context.warn(ER_DATA_OVERFLOW, ER_DATA_OVERFLOW.message(&[&text, &kind]))?;
+    }
+    Ok(number.clamp(least, most))
 }
 
 /// The bytes of a value in the character set of its type.
@@ -241,7 +310,21 @@ pub(crate) fn fit_decimal(
     Ok(rounded)
 }
 
-fn temporal(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<paceline_types::DateTime>> {
+fn temporal(
+    value: &Value,
+    kind: &str,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<paceline_types::DateTime>> {
+    if let Value::Text(text) = value {
+        if let Some(parsed) =
+            paceline_types::temporal::parse_datetime(text, context.convert_context().date_modes)
+        {
+            if parsed.truncated {
+                context.warn_truncated(kind, value)?;
+            }
+            return Ok(Some(parsed.value));
+        }
+    }
     let datetime = convert::to_datetime(value, &context.convert_context());
     if datetime.is_none() {
         context.warn_incorrect("datetime", value)?;

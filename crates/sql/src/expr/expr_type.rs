@@ -47,6 +47,8 @@ pub enum TypeNote {
     Parameter,
     /// A hexadecimal or bit literal: a number in numeric context, bytes elsewhere.
     HexLiteral,
+    /// JSON that a function made: goes into other JSON without quotes.
+    Json,
     /// The result of a comparison or of a logical operator.
     Boolean,
 }
@@ -188,6 +190,14 @@ impl ExprType {
         Self::new(DataType::Integer(IntegerType {
             display_width,
             ..IntegerType::new(width, Sign::Signed)
+        }))
+    }
+
+    /// INT, whatever the display width.
+    pub fn int32(display_width: u8) -> Self {
+        Self::new(DataType::Integer(IntegerType {
+            display_width,
+            ..IntegerType::new(IntegerWidth::Int, Sign::Signed)
         }))
     }
 
@@ -382,7 +392,11 @@ impl ExprType {
 
     /// The type number that a result set's column definition carries.
     pub fn field_type(&self) -> FieldType {
-        if self.is_null() { FieldType::Null } else { self.data_type.field_type() }
+        if self.is_null() {
+            FieldType::Null
+        } else {
+            self.data_type.field_type()
+        }
     }
 
     /// The flags that a result set's column definition carries; those of keys and defaults are the table's to add.
@@ -424,7 +438,11 @@ impl ExprType {
 
     /// The length that a result set's column definition carries, where text is sent with at most so many bytes a character.
     pub fn display_length(&self, bytes_per_character: u32) -> u32 {
-        if self.is_null() { 0 } else { self.data_type.display_length(bytes_per_character) }
+        if self.is_null() {
+            0
+        } else {
+            self.data_type.display_length(bytes_per_character)
+        }
     }
 }
 

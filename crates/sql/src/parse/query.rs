@@ -18,7 +18,11 @@ use crate::error::{Error, Result};
 
 /// The alias that a select item's text is; `Ident::with_quote` refuses quotes of ours.
 fn unwritten_alias(text: impl Into<String>) -> Ident {
-    Ident { value: text.into(), quote_style: Some(GENERATED_NAME), span: sqlparser::tokenizer::Span::empty() }
+    Ident {
+        value: text.into(),
+        quote_style: Some(GENERATED_NAME),
+        span: sqlparser::tokenizer::Span::empty(),
+    }
 }
 
 impl Parser<'_> {

@@ -1,7 +1,7 @@
 //! Aggregates and window functions: which they are, their arguments and their result types.
 
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
-use paceline_types::{Collation, DataType, Value};
+use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
 use sqlparser::ast::{
     self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
 };
@@ -188,9 +188,33 @@ fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType>
             _ => ExprType::double(),
         }
         .nullable(),
-        A::Min | A::Max => argument.cloned().unwrap_or_else(ExprType::null).nullable(),
+        A::Min | A::Max => {
+            let ty = argument.cloned().unwrap_or_else(ExprType::null).nullable();
+            match &ty.data_type {
+                DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
+                    ExprType::text(ty.max_characters(), *collation)
+                        .with_coercibility(ty.coercibility)
+                        .nullable()
+                }
+                _ => ty,
+            }
+        }
         A::BitAnd | A::BitOr | A::BitXor => bigint(Sign::Unsigned),
-        A::StddevPop | A::StddevSamp | A::VarPop | A::VarSamp => ExprType::double().nullable(),
+        A::StddevPop | A::StddevSamp | A::VarPop | A::VarSamp => match argument {
+            Some(ty) if numeric(ty) => {
+                let scale = (u32::from(ty.decimals()) + increment).min(30) as u8;
+                let fixed = Some(FixedPoint {
+                    precision: 22 + scale,
+                    scale,
+                });
+                ExprType::new(DataType::Double(FloatType {
+                    fixed,
+                    ..FloatType::default()
+                }))
+            }
+            _ => ExprType::double(),
+        }
+        .nullable(),
         A::GroupConcat => {
             let types: Vec<&ExprType> = aggregate.args.iter().map(|arg| &arg.ty).collect();
             let settings = &scope.session().settings;

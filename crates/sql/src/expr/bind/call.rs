@@ -1,7 +1,7 @@
 //! Function calls: native functions by the table, and those whose arguments are not all expressions.
 
 use paceline_types::Value;
-use paceline_types::error_code::{ER_NO_DB_ERROR, ER_SP_DOES_NOT_EXIST};
+use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 use super::{aggregate, bind_expr, column_name};
@@ -94,7 +94,7 @@ pub(super) fn function(function: &ast::Function, scope: &mut dyn Scope) -> Resul
         .into_iter()
         .map(|arg| bind_expr(arg, scope))
         .collect::<Result<Vec<_>>>()?;
-    make(&lower, args, scope)
+    make_written(&lower, &written, args, scope)
 }
 
 fn name_of(expr: &ast::Expr) -> Result<Vec<ast::Ident>> {
@@ -136,24 +136,34 @@ pub(super) fn date_arithmetic(
 
 /// A call of a native function with bound arguments.
 pub(super) fn make(name: &str, args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
+    make_written(name, name, args, scope)
+}
+
+/// The same; messages call it as it was written.
+fn make_written(name: &str, written: &str, args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
     let session = scope.session();
     let Some(function) = functions::find(name) else {
         if name.contains('.') {
-            return Err(errors::error(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &name]));
+            return Err(errors::error(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &written]));
         }
         return Err(match &session.database {
             Some(database) => errors::error(
                 ER_SP_DOES_NOT_EXIST,
-                &[&"FUNCTION", &format!("{database}.{name}")],
+                &[&"FUNCTION", &format!("{database}.{written}")],
             ),
-            None => errors::error(ER_NO_DB_ERROR, &[]),
+            None => errors::error(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &written]),
         });
     };
     let (fewest, most) = function.arguments;
     if args.len() < fewest || args.len() > most {
-        return Err(errors::parameter_count(name));
+        return Err(errors::parameter_count(written));
     }
-    let mut call = BindCall { name, args, session };
+    let mut call = BindCall {
+        name,
+        written,
+        args,
+        session,
+    };
     let ty = (function.bind)(&mut call)?;
     let call = Call {
         function,

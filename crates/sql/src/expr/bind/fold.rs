@@ -3,7 +3,7 @@
 
 use crate::expr::context::{EvalContext, EvalState};
 use crate::expr::functions::Stability;
-use crate::expr::tree::{Expr, ExprKind};
+use crate::expr::tree::{Domain, Expr, ExprKind};
 use crate::session::{Services, SessionContext};
 
 /// Folds one node whose children are folded already.
@@ -29,6 +29,11 @@ fn is_foldable(expr: &Expr) -> bool {
     }
     match &expr.kind {
         ExprKind::Call(call) if call.function.stability != Stability::Pure => return false,
+        // A division keeps more digits for the arithmetic around it than its value shows.
+        ExprKind::Arithmetic {
+            domain: Domain::Decimal | Domain::Dynamic,
+            ..
+        } => return false,
         // Dates depend on the current day; everything else that is listed depends on nothing but its operands.
         ExprKind::Call(_)
         | ExprKind::Compare { .. }

@@ -194,7 +194,7 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
         } => case(operand.as_deref(), conditions, else_result.as_deref(), scope),
         E::Cast { expr, data_type, .. } => {
             let operand = bind_expr(expr, scope)?;
-            let target = cast_target(data_type, None, scope.session())?;
+            let target = cast_target(expr, data_type, None, scope.session())?;
             cast(operand, target)
         }
         E::Convert {
@@ -209,7 +209,7 @@ fn bind_node(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
                 .map(|name| charset_named(&name.to_string()))
                 .transpose()?;
             let target = match data_type {
-                Some(data_type) => cast_target(data_type, charset, scope.session())?,
+                Some(data_type) => cast_target(expr, data_type, charset, scope.session())?,
                 None => {
                     let collation = charset.unwrap_or(Charset::Utf8mb4).default_collation();
                     CastTarget::Char {
@@ -401,7 +401,7 @@ fn unary(op: UnaryOperator, operand: &ast::Expr, whole: &ast::Expr, scope: &mut 
 fn source_of(expr: &ast::Expr) -> String {
     match expr {
         ast::Expr::Nested(_) => expr.to_string(),
-        _ => format!("({expr})"),
+        _ => expr.to_string(),
     }
 }
 
@@ -850,19 +850,26 @@ fn collate(operand: &ast::Expr, name: &str, scope: &mut dyn Scope) -> Result<Exp
 }
 
 fn cast_target(
+    operand: &ast::Expr,
     data_type: &ast::DataType,
     charset: Option<Charset>,
     session: &SessionContext,
 ) -> Result<CastTarget> {
+    let name = || match operand {
+        ast::Expr::Value(ast::ValueWithSpan {
+            value: ast::Value::SingleQuotedString(text),
+            ..
+        }) => text.clone(),
+        other => other.to_string(),
+    };
     use ast::DataType as T;
     let fraction = |decimals: &Option<u64>| match decimals {
         None => Ok(0),
         Some(decimals @ 0..=6) => Ok(*decimals as u8),
-        Some(decimals) => {
-            use paceline_types::error_code::ER_TOO_BIG_PRECISION;
-            let _ = decimals;
-            Err(errors::error(ER_TOO_BIG_PRECISION, &[&"CAST", &6]))
-        }
+        Some(_) => Err(errors::error(
+            paceline_types::error_code::ER_TOO_BIG_PRECISION,
+            &[&name(), &6],
+        )),
     };
     Ok(match data_type {
         T::Signed | T::SignedInteger => CastTarget::Signed,
@@ -877,10 +884,10 @@ fn cast_target(
             };
             use paceline_types::error_code::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE};
             if scale > 38 {
-                return Err(errors::error(ER_TOO_BIG_SCALE, &[&"CAST", &38]));
+                return Err(errors::error(ER_TOO_BIG_SCALE, &[&name(), &38]));
             }
             if precision > 65 {
-                return Err(errors::error(ER_TOO_BIG_PRECISION, &[&"CAST", &65]));
+                return Err(errors::error(ER_TOO_BIG_PRECISION, &[&name(), &65]));
             }
             let precision = if precision == 0 { 10 } else { precision };
             if precision < scale {

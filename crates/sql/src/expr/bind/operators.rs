@@ -2,7 +2,7 @@
 
 use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
-use paceline_types::{DataType, Value};
+use paceline_types::{DataType, FixedPoint, FloatType, Value};
 
 use super::rules::{CollationMix, comparison_rule_for};
 use crate::error::Result;
@@ -103,6 +103,8 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
             _ => {}
         }
     }
+    year_of_two_digits(left, right);
+    year_of_two_digits(right, left);
     if matches!(by, Comparison::Double | Comparison::Decimal) {
         let integer_column = |expr: &Expr| {
             matches!(expr.kind, ExprKind::Column(_) | ExprKind::OuterColumn { .. })
@@ -118,6 +120,16 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
         if converted {
             *by = Comparison::Int;
         }
+    }
+}
+
+/// A YEAR column compared with 24 is compared with 2024.
+fn year_of_two_digits(column: &Expr, literal: &mut Expr) {
+    if column.ty.data_type != DataType::Year {
+        return;
+    }
+    if let ExprKind::Literal(Value::Int(year @ 1..=99)) = &mut literal.kind {
+        *year += if *year < 70 { 2000 } else { 1900 };
     }
 }
 
@@ -258,7 +270,8 @@ fn arithmetic_class(ty: &ExprType) -> Class {
         Class::Date => Class::Int,
         Class::Time | Class::DateTime if ty.decimals() == 0 => Class::Int,
         Class::Time | Class::DateTime => Class::Decimal,
-        Class::String => Class::Double,
+        Class::String if matches!(ty.data_type, DataType::Enum { .. } | DataType::Set { .. }) => Class::Int,
+        Class::String | Class::Null => Class::Double,
         class => class,
     }
 }
@@ -305,7 +318,7 @@ pub(super) fn arithmetic(
             Domain::Decimal => {
                 decimal_type(op, &left.ty, &right.ty, session.settings.div_precision_increment)
             }
-            Domain::Double => ExprType::double(),
+            Domain::Double => double_type(op, &left.ty, &right.ty, session.settings.div_precision_increment),
             Domain::Dynamic => ExprType::parameter(),
         }
     };
@@ -357,6 +370,30 @@ fn integer_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, session: &S
         }));
     }
     ExprType::int(length)
+}
+
+/// A double whose operands have fixed decimals has them too: `PI() + 0` shows six.
+fn double_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u8) -> ExprType {
+    let (a, b) = (left.decimals(), right.decimals());
+    if a == NOT_FIXED_DECIMALS || b == NOT_FIXED_DECIMALS || left.is_null() || right.is_null() {
+        return ExprType::double();
+    }
+    let scale = match op {
+        ArithmeticOp::Multiply => a + b,
+        ArithmeticOp::Divide => a + increment,
+        _ => a.max(b),
+    };
+    if scale > 30 {
+        return ExprType::double();
+    }
+    let fixed = Some(FixedPoint {
+        precision: 17 + scale,
+        scale,
+    });
+    ExprType::new(DataType::Double(FloatType {
+        fixed,
+        ..FloatType::default()
+    }))
 }
 
 fn decimal_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u8) -> ExprType {

@@ -203,7 +203,7 @@ pub(crate) fn rule_of_classes(a: Class, b: Class) -> Option<Comparison> {
         (Date | DateTime, _) | (_, Date | DateTime) => Comparison::DateTime,
         (Time, _) | (_, Time) => Comparison::Time,
         (Int, Int) => Comparison::Int,
-        (Int | Decimal, Int | Decimal) => Comparison::Decimal,
+        (Int | Decimal, Int | Decimal) | (Int, String) | (String, Int) => Comparison::Decimal,
         (Double | String, _) | (_, Double | String) => Comparison::Double,
     })
 }
@@ -306,16 +306,9 @@ fn common_integer(types: &[&ExprType]) -> ExprType {
         Sign::Signed
     };
     if unsigned > 0 && sign == Sign::Signed {
-        if width == IntegerWidth::Big {
-            return ExprType::decimal(20, 0);
-        }
-        width = match width {
-            IntegerWidth::Tiny => IntegerWidth::Small,
-            IntegerWidth::Small => IntegerWidth::Medium,
-            IntegerWidth::Medium => IntegerWidth::Int,
-            _ => IntegerWidth::Big,
-        };
-        digits = digits.max(width.default_display_width(Sign::Signed));
+        // MariaDB has no wider integer for both, and goes on with DECIMAL whatever the width.
+        let digits = types.iter().map(|ty| ty.integer_digits()).max().unwrap_or(20);
+        return ExprType::decimal(digits, 0);
     }
     ExprType::new(DataType::Integer(IntegerType {
         width,

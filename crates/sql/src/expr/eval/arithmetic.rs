@@ -155,15 +155,7 @@ fn decimals(
                 .map_err(|_| call.out_of_range("DECIMAL"))?
             {
                 None => division_by_zero(context),
-                Some(quotient) => {
-                    let scale = match call.domain {
-                        Domain::Dynamic => left.scale() + increment,
-                        _ => call.ty.decimals(),
-                    };
-                    Ok(Value::Decimal(
-                        quotient.round(i32::from(scale.min(38)), Rounding::HalfUp),
-                    ))
-                }
+                Some(quotient) => Ok(Value::Decimal(quotient)),
             }
         }
         ArithmeticOp::IntDivide => {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use paceline_types::convert::{self, Completeness, ConvertContext};
 use paceline_types::error_code::ER_TRUNCATED_WRONG_VALUE;
-use paceline_types::{DataType, DateTime, Decimal, Time, TimeZone, Value, text};
+use paceline_types::temporal::{self, ParsedTemporal};
+use paceline_types::{DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
 
 use crate::error::Result;
 use crate::expr::context::EvalContext;
@@ -48,7 +49,7 @@ impl EvalContext<'_> {
     /// Warning 1292 "Truncated incorrect KIND value".
     #[cold]
     pub(crate) fn warn_truncated(&mut self, kind: &str, value: &Value) -> Result<()> {
-        let text = text_of(value, self).into_owned();
+        let text = printable(&text_of(value, self));
         self.warn(
             ER_TRUNCATED_WRONG_VALUE,
             ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]),
@@ -64,6 +65,20 @@ impl EvalContext<'_> {
             format!("Incorrect {kind} value: '{}'", cut(&text, 128)),
         )
     }
+}
+
+/// Control characters as `\\xNN`, as MariaDB shows them in messages.
+fn printable(text: &str) -> String {
+    use std::fmt::Write;
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character < ' ' {
+            let _ = write!(out, "\\x{:02X}", u32::from(character));
+        } else {
+            out.push(character);
+        }
+    }
+    out
 }
 
 fn cut(text: &str, characters: usize) -> &str {
@@ -233,7 +248,15 @@ pub(crate) fn to_datetime_for_comparison(
     Ok(match value {
         Value::DateTime(datetime) => Some(*datetime),
         Value::Date(date) => Some(date.at_midnight()),
-        _ => to_datetime(value, context)?,
+        Value::Null => None,
+        _ => match convert::to_datetime(value, &context.lax_convert_context()) {
+            Some(datetime) => Some(datetime),
+            // What is no date compares as the zero date.
+            None => {
+                context.warn_truncated("datetime", value)?;
+                Some(DateTime::ZERO)
+            }
+        },
     })
 }
 
@@ -242,6 +265,18 @@ pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Resul
     match value {
         Value::Null => return Ok(None),
         Value::DateTime(datetime) => return Ok(Some(*datetime)),
+        Value::Year(year) => return Ok(Some(Date::new(*year, 0, 0).at_midnight())),
+        Value::Text(text) => {
+            let modes = context.lax_convert_context().date_modes;
+            let Some(parsed) = temporal::parse_datetime(text, modes) else {
+                context.warn_incorrect("datetime", value)?;
+                return Ok(None);
+            };
+            if parsed.truncated {
+                context.warn_truncated("datetime", value)?;
+            }
+            return Ok(Some(parsed.value));
+        }
         _ => {}
     }
     let datetime = convert::to_datetime(value, &context.lax_convert_context());
@@ -256,6 +291,21 @@ pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Op
     match value {
         Value::Null => return Ok(None),
         Value::Time(time) => return Ok(Some(*time)),
+        Value::Text(text) => {
+            let parsed = temporal::parse_time(text);
+            let (time, truncated) = match parsed {
+                Some(ParsedTemporal::Time(parsed)) => (parsed.value, parsed.truncated || parsed.clipped),
+                Some(ParsedTemporal::DateTime(parsed)) => (parsed.value.time(), parsed.truncated),
+                None => {
+                    context.warn_incorrect("time", value)?;
+                    return Ok(None);
+                }
+            };
+            if truncated {
+                context.warn_truncated("time", value)?;
+            }
+            return Ok(Some(time));
+        }
         _ => {}
     }
     let time = convert::to_time(value, &context.lax_convert_context());

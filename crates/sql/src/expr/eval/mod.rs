@@ -12,13 +12,14 @@ mod regex;
 use std::borrow::Cow;
 
 use paceline_types::Value;
+use paceline_types::decimal::Rounding;
 
 pub(crate) use arithmetic::division_by_zero;
 pub(crate) use compare::{compare_row_values, compare_rows, compare_values, compare_with, row_values};
 pub(crate) use regex::{CompiledPattern, translate_pattern, with_pattern};
 
 use super::context::{EvalContext, OuterRow};
-use super::tree::{ArithmeticOp, CompareOp, Comparison, Expr, ExprKind, Truth};
+use super::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind, Truth};
 use super::{cast, errors, subquery};
 use crate::error::Result;
 use crate::session::UserVariable;
@@ -150,28 +151,18 @@ impl Expr {
             | ExprKind::Like { .. }
             | ExprKind::Exists { .. }
             | ExprKind::Quantified { .. } => truth_value(self.truth_in(frame, context)?),
-            ExprKind::Arithmetic {
-                op,
-                domain,
-                operands,
-                source,
-            } => {
-                let left = operands[0].eval_in(frame, context)?;
-                if left.is_null() {
-                    return Ok(Cow::Owned(Value::Null));
+            ExprKind::Arithmetic { domain, .. } => {
+                let value = self.eval_unrounded(frame, context)?;
+                match &*value {
+                    Value::Decimal(number)
+                        if *domain == Domain::Decimal && number.scale() > self.ty.decimals() =>
+                    {
+                        Value::Decimal(number.round(i32::from(self.ty.decimals()), Rounding::HalfUp))
+                    }
+                    _ => return Ok(value),
                 }
-                let right = operands[1].eval_in(frame, context)?;
-                if right.is_null() {
-                    return Ok(Cow::Owned(Value::Null));
-                }
-                let call = arithmetic::Operation {
-                    op: *op,
-                    domain: *domain,
-                    ty: &self.ty,
-                    source,
-                };
-                arithmetic::binary(&call, &left, &right, context)?
             }
+
             ExprKind::Negate {
                 domain,
                 operand,
@@ -268,6 +259,38 @@ impl Expr {
             ExprKind::ScalarSubquery(subquery) => subquery::scalar(subquery, frame, context)?,
         };
         Ok(Cow::Owned(value))
+    }
+
+    /// The value of arithmetic with all the digits that a division gave: `1/3*3` is 1.0000 although 1/3 shows as 0.3333.
+    fn eval_unrounded<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Cow<'a, Value>> {
+        let ExprKind::Arithmetic {
+            op,
+            domain,
+            operands,
+            source,
+        } = &self.kind
+        else {
+            return self.eval_in(frame, context);
+        };
+        let left = operands[0].eval_unrounded(frame, context)?;
+        if left.is_null() {
+            return Ok(left);
+        }
+        let right = operands[1].eval_unrounded(frame, context)?;
+        if right.is_null() {
+            return Ok(right);
+        }
+        let call = arithmetic::Operation {
+            op: *op,
+            domain: *domain,
+            ty: &self.ty,
+            source,
+        };
+        arithmetic::binary(&call, &left, &right, context).map(Cow::Owned)
     }
 
     pub(crate) fn truth_in<'a>(

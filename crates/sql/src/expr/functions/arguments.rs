@@ -10,13 +10,15 @@ use crate::expr::bind::CollationMix;
 use crate::expr::context::EvalContext;
 use crate::expr::eval::{Frame, convert};
 use crate::expr::expr_type::{Coercibility, ExprType};
-use crate::expr::tree::Expr;
+use crate::expr::tree::{Expr, ExprKind};
 use crate::session::SessionContext;
 
 /// A call being bound.
 pub(crate) struct BindCall<'b> {
     /// The name in lower case, for messages.
     pub name: &'b str,
+    /// The name as it was written.
+    pub written: &'b str,
     /// The arguments; a function may convert them.
     pub args: Vec<Expr>,
     /// The session.
@@ -95,6 +97,12 @@ impl<'a> Args<'a> {
     /// The name in lower case.
     pub fn name(&self) -> &'static str {
         self.call.function.name
+    }
+
+    /// The call's text, for error 1690.
+    pub fn described(&self) -> String {
+        let args: Vec<String> = self.call.args.iter().map(described).collect();
+        format!("{}({})", self.name(), args.join(","))
     }
 
     pub fn ty_of(&self, index: usize) -> &'a ExprType {
@@ -211,6 +219,17 @@ impl<'a> Args<'a> {
         convert::to_datetime(&value, context)
     }
 
+    /// As a day and time whose month and day are not zero; `None`, with a warning, for one that has zeros.
+    pub fn real_datetime(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
+        let value = self.value(index, context)?;
+        let datetime = convert::to_datetime(&value, context)?;
+        if datetime.is_some_and(|datetime| datetime.date.month == 0 || datetime.date.day == 0) {
+            context.warn_incorrect("datetime", &value)?;
+            return Ok(None);
+        }
+        Ok(datetime)
+    }
+
     /// As a time; `None` for NULL and, with a warning, for what is none.
     pub fn time(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
         let value = self.value(index, context)?;
@@ -223,6 +242,18 @@ impl<'a> Args<'a> {
             Some(Value::Text(text)) => text,
             _ => "",
         }
+    }
+}
+
+fn described(expr: &Expr) -> String {
+    match &expr.kind {
+        ExprKind::Literal(Value::Text(text)) => format!("'{text}'"),
+        ExprKind::Literal(Value::Null) => "NULL".to_owned(),
+        ExprKind::Literal(value) => {
+            paceline_types::text::to_string(&value.as_ref(), &paceline_types::TimeZone::UTC)
+        }
+        ExprKind::Arithmetic { source, .. } | ExprKind::Negate { source, .. } => source.to_string(),
+        _ => "…".to_owned(),
     }
 }
 

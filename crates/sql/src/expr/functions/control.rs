@@ -99,7 +99,24 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
 }
 
 fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let ty = common_type_in(&types(call, 0), call.connection(), call.name)?;
+    let all = types(call, 0);
+    let temporal: Vec<&ExprType> = all
+        .iter()
+        .copied()
+        .filter(|ty| ty.class().is_temporal())
+        .collect();
+    let texts = all
+        .iter()
+        .filter(|ty| ty.class() == Class::String && !ty.is_parameter())
+        .count();
+    let ty = if !temporal.is_empty() {
+        // Texts beside dates are read as dates.
+        common_type_in(&temporal, call.connection(), call.name)?
+    } else if texts > 0 && texts < all.iter().filter(|ty| !ty.is_null()).count() {
+        ExprType::double()
+    } else {
+        common_type_in(&all, call.connection(), call.name)?
+    };
     Ok(call.with_nullability(ty))
 }
 

@@ -2,6 +2,8 @@
 
 use md5::Md5;
 use paceline_types::Value;
+use paceline_types::data_type::{DataType, IntegerType, IntegerWidth, Sign};
+use paceline_types::error_code::{ER_BAD_BASE64_DATA, ER_WRONG_PARAMETERS_TO_NATIVE_FCT};
 use rand::RngCore;
 use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
@@ -121,7 +123,11 @@ fn eval_sha2(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         224 => Value::Text(hex_lower(&Sha224::digest(bytes))),
         384 => Value::Text(hex_lower(&Sha384::digest(bytes))),
         512 => Value::Text(hex_lower(&Sha512::digest(bytes))),
-        _ => Value::Null,
+        _ => {
+            let message = ER_WRONG_PARAMETERS_TO_NATIVE_FCT.message(&[&args.name()]);
+            context.warn(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, message)?;
+            Value::Null
+        }
     })
 }
 
@@ -139,7 +145,15 @@ fn eval_password(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
 }
 
 fn bind_checksum(call: &mut BindCall<'_>) -> Result<ExprType> {
-    Ok(call.with_nullability(ExprType::bigint_unsigned(10)))
+    Ok(call.with_nullability(unsigned_int(10)))
+}
+
+/// INT UNSIGNED.
+fn unsigned_int(display_width: u8) -> ExprType {
+    ExprType::new(DataType::Integer(IntegerType {
+        display_width,
+        ..IntegerType::new(IntegerWidth::Int, Sign::Unsigned)
+    }))
 }
 
 /// CRC32(text) or CRC32(crc, text).
@@ -205,33 +219,43 @@ fn eval_from_base64(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     let text = some!(args.bytes(0, context)?);
     let mut out = Vec::with_capacity(text.len() * 3 / 4);
     let (mut group, mut count, mut padding) = (0u32, 0, 0);
-    for byte in text.iter().filter(|byte| !byte.is_ascii_whitespace()) {
+    for (at, byte) in text
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| !byte.is_ascii_whitespace())
+    {
         let digit = match byte {
             b'=' => {
                 padding += 1;
                 0
             }
-            _ if padding > 0 => return Ok(Value::Null),
+            _ if padding > 0 => return bad_base64(at, context),
             byte => match BASE64.iter().position(|known| known == byte) {
                 Some(digit) => digit as u32,
-                None => return Ok(Value::Null),
+                None => return bad_base64(at, context),
             },
         };
         group = group << 6 | digit;
         count += 1;
         if count == 4 {
             if padding > 2 {
-                return Ok(Value::Null);
+                return bad_base64(at, context);
             }
             out.extend_from_slice(&group.to_be_bytes()[1..4 - padding]);
             (group, count) = (0, 0);
         }
     }
-    Ok(if count == 0 {
-        Value::Bytes(out)
+    if count == 0 {
+        Ok(Value::Bytes(out))
     } else {
-        Value::Null
-    })
+        bad_base64(text.len(), context)
+    }
+}
+
+/// NULL with warning 1958.
+fn bad_base64(position: usize, context: &mut EvalContext<'_>) -> Result<Value> {
+    context.warn(ER_BAD_BASE64_DATA, ER_BAD_BASE64_DATA.message(&[&position]))?;
+    Ok(Value::Null)
 }
 
 fn bind_hex(call: &mut BindCall<'_>) -> Result<ExprType> {

@@ -139,16 +139,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, 1),
         |_| Ok(system_text(64)),
         |args, context| {
-            Ok(Value::Text(
-                argument_collation(args, context).0.charset().name().to_owned(),
-            ))
+            let _ = context;
+            Ok(Value::Text(args.ty_of(0).charset().name().to_owned()))
         },
     ),
     pure(
         "collation",
         (1, 1),
         |_| Ok(system_text(64)),
-        |args, context| Ok(Value::Text(argument_collation(args, context).0.name().to_owned())),
+        |args, context| {
+            let _ = context;
+            Ok(Value::Text(args.ty_of(0).collation().name().to_owned()))
+        },
     ),
     pure(
         "coercibility",

@@ -91,7 +91,7 @@ fn eval_aton(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.text(0, context)?);
     let mut number = 0u64;
     let parts: Vec<&str> = text.split('.').collect();
-    if parts.len() > 4 || text.is_empty() {
+    if text.is_empty() {
         return Ok(Value::Null);
     }
     for part in &parts {

@@ -170,7 +170,9 @@ fn eval_abs(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
             if args.ty.is_unsigned() {
                 Value::UInt(number as u64)
             } else {
-                Value::Int(i64::try_from(number).map_err(|_| errors::out_of_range("BIGINT", "abs"))?)
+                Value::Int(
+                    i64::try_from(number).map_err(|_| errors::out_of_range("BIGINT", args.described()))?,
+                )
             }
         }
         Class::Decimal => Value::Decimal(convert::to_decimal(&value, context)?.abs()),
@@ -193,7 +195,16 @@ fn bind_integral(call: &mut BindCall<'_>) -> Result<ExprType> {
                 ExprType::decimal(digits, 0)
             }
         }
-        _ => ExprType::double(),
+        _ => {
+            let fixed = Some(FixedPoint {
+                precision: 17,
+                scale: 0,
+            });
+            ExprType::new(DataType::Double(FloatType {
+                fixed,
+                ..FloatType::default()
+            }))
+        }
     };
     Ok(call.with_nullability(ty))
 }
@@ -241,6 +252,11 @@ fn bind_round(call: &mut BindCall<'_>) -> Result<ExprType> {
     };
     let nullable_digits = call.args.get(1).is_some_and(|arg| arg.ty.is_null());
     let ty = match class(&argument) {
+        // Rounding up may need a digit more than the integer type has.
+        Class::Int if digits.is_none_or(|digits| digits < 0) => match argument.integer_digits() + 1 {
+            width @ ..19 => ExprType::int(width as u8 + 1),
+            width => ExprType::decimal(width, 0),
+        },
         Class::Int => match &argument.data_type {
             DataType::Integer(integer) => ExprType::new(DataType::Integer(*integer)),
             _ => ExprType::bigint(20),
@@ -297,11 +313,12 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
     Ok(match class(args.ty_of(0)) {
         Class::Int => {
             let number = convert::to_i128(&value, context)?;
-            if digits >= 0 {
-                return Ok(integer(number, args.ty));
-            }
-            if digits < -20 {
-                return Ok(integer(0, args.ty));
+            if digits >= 0 || digits < -20 {
+                let number = if digits >= 0 { number } else { 0 };
+                return Ok(match args.ty.class() {
+                    Class::Decimal => Value::Decimal(number.to_string().parse()?),
+                    _ => integer(number, args.ty),
+                });
             }
             let unit = 10i128.pow(-digits as u32);
             let half = if rounding == Rounding::HalfUp {
@@ -310,6 +327,9 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
                 0
             };
             let rounded = (number + half) / unit * unit;
+            if args.ty.class() == Class::Decimal {
+                return Ok(Value::Decimal(rounded.to_string().parse()?));
+            }
             let in_range = if args.ty.is_unsigned() {
                 u64::try_from(rounded).is_ok()
             } else {
@@ -384,7 +404,7 @@ fn finite(number: f64, args: &Args<'_>) -> Result<Value> {
     if number.is_finite() {
         Ok(Value::Double(number))
     } else {
-        Err(errors::out_of_range("DOUBLE", format!("{}(...)", args.name())))
+        Err(errors::out_of_range("DOUBLE", args.described()))
     }
 }
 

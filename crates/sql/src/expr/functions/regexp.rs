@@ -27,7 +27,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "regexp_instr",
         (2, 2),
-        |call| Ok(call.with_nullability(ExprType::int(11))),
+        |call| Ok(call.with_nullability(ExprType::int32(11))),
         eval_instr,
     ),
 ];
@@ -59,6 +59,9 @@ fn eval_replace(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     let text = some!(args.text(0, context)?);
     let pattern = some!(args.text(1, context)?);
     let replacement = some!(args.text(2, context)?);
+    if pattern.is_empty() {
+        return Ok(args.from_text(text));
+    }
     let collation = collation(args, context);
     // MariaDB refers to groups by `\1`, the crate by `${1}`.
     let mut template = String::with_capacity(replacement.len());

@@ -309,7 +309,7 @@ fn pad(args: &Args<'_>, context: &mut EvalContext<'_>, side: Side) -> Result<Val
         return too_long(args, context);
     }
     if filler.is_empty() {
-        return Ok(args.from_view(""));
+        return Ok(Value::Null);
     }
     let padding: String = filler.chars().cycle().take(length - have).collect();
     Ok(args.from_view(match side {
@@ -384,7 +384,7 @@ fn eval_char_length(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
 fn bind_search(call: &mut BindCall<'_>) -> Result<ExprType> {
     let types: Vec<&ExprType> = call.args.iter().take(2).map(|arg| &arg.ty).collect();
     CollationMix::for_comparison(&types, call.connection(), call.name)?;
-    Ok(call.with_nullability(ExprType::int(11)))
+    Ok(call.with_nullability(ExprType::int32(11)))
 }
 
 /// The collation in which two arguments are compared.
@@ -423,7 +423,7 @@ fn locate(
         None => 1,
     };
     let characters = haystack.chars().count() as i64;
-    if start < 1 || start > characters + 1 {
+    if from.is_some() && (start < 1 || start > characters) {
         return Ok(Value::Int(0));
     }
     let skipped = offset_of(&haystack, (start - 1) as usize);
@@ -588,6 +588,13 @@ fn eval_field(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 
 fn eval_find_in_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let needle = some!(args.text(0, context)?);
+    if let Value::Set(set) = &*args.value(1, context)? {
+        let label = set
+            .labels
+            .find(&needle, search_collation(args, context))
+            .filter(|label| set.bits >> (label - 1) & 1 == 1);
+        return Ok(Value::Int(label.map_or(0, i64::from)));
+    }
     let set = some!(args.text(1, context)?);
     if set.is_empty() || needle.contains(',') {
         return Ok(Value::Int(0));

@@ -180,7 +180,7 @@ fn in_base(mut number: u64, base: u64) -> String {
 fn eval_conv(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let from = some!(args.int(1, context)?);
     let to = some!(args.int(2, context)?);
-    let valid = |base: i64| (2..=62).contains(&base.unsigned_abs());
+    let valid = |base: i64| (2..=36).contains(&base.unsigned_abs());
     if args.value(0, context)?.is_null() || !valid(from) || !valid(to) {
         return Ok(Value::Null);
     }

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
-use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
+use crate::expr::expr_type::{Class, ExprType};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady(
@@ -183,9 +183,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "to_days",
         (1, 1),
-        |_| Ok(ExprType::bigint(6).nullable()),
+        |_| Ok(ExprType::int(6).nullable()),
         |args, context| {
-            let datetime = some!(args.datetime(0, context)?);
+            let datetime = some!(args.real_datetime(0, context)?);
             Ok(real_day(datetime.date).map_or(Value::Null, |number| Value::Int(i64::from(number))))
         },
     ),
@@ -252,12 +252,26 @@ fn fraction(call: &BindCall<'_>, index: usize) -> Result<u8> {
     }
     match call.constant_int(index) {
         Some(digits @ 0..=6) => Ok(digits as u8),
-        _ => Err(errors::error(ER_TOO_BIG_PRECISION, &[&call.name, &6])),
+        _ => {
+            let name = if matches!(call.name, "now" | "localtime" | "localtimestamp") {
+                "current_timestamp"
+            } else {
+                call.name
+            };
+            Err(errors::error(ER_TOO_BIG_PRECISION, &[&name, &6]))
+        }
     }
 }
 
 /// The fraction digits that a value of the argument's type has: text may have six.
 fn argument_fraction(call: &BindCall<'_>, index: usize) -> u8 {
+    // Of a constant text, as many as it has.
+    if let Some(Value::Text(text)) = call.args[index].as_literal() {
+        let digits = text
+            .rsplit_once('.')
+            .map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
+        return digits.min(6) as u8;
+    }
     call.args[index].ty.decimals().min(6)
 }
 
@@ -356,7 +370,10 @@ fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
             ExprType::time(decimals)
         }
         Class::Time => ExprType::datetime(decimals),
-        _ => ExprType::text(if interval_decimals > 0 { 26 } else { 19 }, call.connection()),
+        _ => ExprType::new(DataType::Char {
+            length: if interval_decimals > 0 { 26 } else { 19 },
+            collation: call.connection(),
+        }),
     };
     Ok(ty.nullable())
 }
@@ -423,6 +440,7 @@ fn date_add(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction
         return Ok(Value::Null);
     };
     if datetime.date.month == 0 || datetime.date.day == 0 {
+        context.warn_incorrect("datetime", &date)?;
         return Ok(Value::Null);
     }
     let Some(result) = add_interval(datetime, interval) else {
@@ -463,7 +481,7 @@ fn time_or_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Opti
             let text = convert::text_of(value, context);
             match temporal::parse_time(&text) {
                 Some(ParsedTemporal::Time(parsed)) => {
-                    if parsed.truncated {
+                    if parsed.truncated || parsed.clipped {
                         context.warn_truncated("time", value)?;
                     }
                     Some(TimeOrDateTime::Time(parsed.value))
@@ -506,7 +524,10 @@ fn bind_addtime(call: &mut BindCall<'_>) -> Result<ExprType> {
     let ty = match call.args[0].ty.class() {
         Class::DateTime | Class::Date => ExprType::datetime(decimals),
         Class::Time => ExprType::time(decimals),
-        _ => ExprType::text(26, call.connection()),
+        _ => ExprType::new(DataType::Char {
+            length: 26,
+            collation: call.connection(),
+        }),
     };
     Ok(ty.nullable())
 }
@@ -517,6 +538,12 @@ fn addtime(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction)
         return Ok(Value::Null);
     };
     let right = args.value(1, context)?;
+    if let Value::Text(text) = &*right {
+        if temporal::parse_time(text).is_none() {
+            context.warn_incorrect("INTERVAL DAY TO SECOND", &right)?;
+            return Ok(Value::Null);
+        }
+    }
     let Some(TimeOrDateTime::Time(right)) = time_or_datetime(&right, context)? else {
         return Ok(Value::Null);
     };
@@ -714,11 +741,8 @@ fn bind_unix_timestamp(call: &mut BindCall<'_>) -> Result<ExprType> {
     let Some(argument) = call.args.first() else {
         return Ok(ExprType::bigint(17));
     };
-    let decimals = match argument.ty.decimals() {
-        NOT_FIXED_DECIMALS => 6,
-        decimals => decimals.min(6),
-    };
-    Ok(match decimals {
+    let _ = argument;
+    Ok(match argument_fraction(call, 0) {
         0 => ExprType::bigint(17),
         decimals => ExprType::decimal(17 + u32::from(decimals), u32::from(decimals)),
     }
@@ -774,7 +798,11 @@ fn bind_from_unixtime(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let number = some!(args.decimal(0, context)?);
-    if number.is_negative() || number > Decimal::from(i64::from(i32::MAX)).add(&Decimal::from(1i64))? {
+    if number.is_negative() {
+        return Ok(Value::Null);
+    }
+    if number >= Decimal::from(1i64 << 31) {
+        context.warn_truncated("unixtime", &Value::Text(number.to_string()))?;
         return Ok(Value::Null);
     }
     let micros = number
@@ -782,9 +810,6 @@ fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<
         .mul(&Decimal::from(1_000_000i64))?
         .to_i64()?;
     let seconds = micros / 1_000_000;
-    if seconds > i64::from(i32::MAX) {
-        return Ok(Value::Null);
-    }
     let local = context
         .session
         .settings
@@ -891,7 +916,7 @@ fn checked_period(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) 
     let Some(period) = args.int(index, context)? else {
         return Ok(None);
     };
-    if period < 0 || (period != 0 && !(1..=12).contains(&(period % 100))) {
+    if period < 0 {
         use paceline_types::error_code::ER_WRONG_ARGUMENTS;
         return Err(errors::error(ER_WRONG_ARGUMENTS, &[&args.name()]));
     }

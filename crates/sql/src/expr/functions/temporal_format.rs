@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use paceline_types::error_code::ER_WRONG_VALUE_FOR_TYPE;
 use paceline_types::temporal::{
-    WeekMode, date_from_day_number, day_number, day_of_year, days_in_month, week_and_year, weekday,
+    DateModes, WeekMode, date_from_day_number, day_number, day_of_year, week_and_year, weekday,
 };
 use paceline_types::{DataType, Date, DateTime, Time, Value};
 
@@ -169,10 +169,10 @@ fn format_time(time: Time, format: &str) -> Option<String> {
             break;
         };
         match letter {
-            'M' | 'b' | 'W' | 'a' | 'D' | 'w' | 'j' | 'U' | 'u' | 'V' | 'v' | 'X' | 'x' => return None,
-            'Y' => out.push_str("0000"),
-            'y' | 'm' | 'd' => out.push_str("00"),
-            'c' | 'e' => out.push('0'),
+            'M' | 'b' | 'W' | 'a' | 'D' | 'w' | 'j' | 'U' | 'u' | 'V' | 'v' | 'X' | 'x' | 'Y' | 'y' | 'm'
+            | 'd' | 'c' | 'e' => {
+                return None;
+            }
             other => push_time(
                 &mut out,
                 other,
@@ -270,15 +270,14 @@ fn eval_str_to_date(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
             data_type => {
                 let date = Date::new(parts.year, parts.month, parts.day);
                 let zero_in_date = date.month == 0 || date.day == 0;
+                let modes = DateModes {
+                    allow_invalid_dates: true,
+                    ..modes
+                };
                 if !date.is_valid(modes) || (zero_in_date && (modes.no_zero_in_date || modes.no_zero_date)) {
                     return None;
                 }
-                if date.month != 0
-                    && date.day > days_in_month(date.year, date.month)
-                    && !modes.allow_invalid_dates
-                {
-                    return None;
-                }
+
                 let datetime = DateTime::new(date, parts.hour, parts.minute, parts.second)
                     .with_micros(parts.micros, decimals);
                 if *data_type == DataType::Date {
@@ -298,8 +297,7 @@ fn eval_str_to_date(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
             Ok(value)
         }
         None => {
-            let message =
-                ER_WRONG_VALUE_FOR_TYPE.message(&[&kind(&args.ty.data_type), &text, &"str_to_date"]);
+            let message = ER_WRONG_VALUE_FOR_TYPE.message(&[&"datetime", &text, &"str_to_date"]);
             context.warn(ER_WRONG_VALUE_FOR_TYPE, message)?;
             Ok(Value::Null)
         }

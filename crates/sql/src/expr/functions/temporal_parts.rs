@@ -1,6 +1,8 @@
 //! Parts of dates and times: YEAR, WEEK, HOUR, DAYNAME, EXTRACT …
 
-use paceline_types::temporal::{IntervalUnit, WeekMode, day_number, day_of_year, week_and_year, weekday};
+use paceline_types::temporal::{
+    IntervalUnit, ParsedTemporal, WeekMode, day_number, day_of_year, parse_time, week_and_year, weekday,
+};
 use paceline_types::{Date, DateTime, Time, Value};
 
 use super::arguments::{Args, BindCall, some};
@@ -106,7 +108,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, 1),
         |call| Ok(call.connection_text(9).nullable()),
         |args, context| {
-            let datetime = some!(args.datetime(0, context)?);
+            let datetime = some!(args.real_datetime(0, context)?);
             Ok(whole(datetime.date).map_or(Value::Null, |date| {
                 Value::Text(DAYS[weekday(date) as usize].to_owned())
             }))
@@ -241,6 +243,13 @@ fn eval_extract(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     if of_date {
         let datetime = some!(args.datetime(1, context)?);
         return Ok(extract_from_date(unit, datetime, context).map_or(Value::Null, Value::Int));
+    }
+    if matches!(unit, U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond) {
+        if let Value::Text(text) = &*args.value(1, context)? {
+            if let Some(ParsedTemporal::DateTime(parsed)) = parse_time(text) {
+                return Ok(extract_from_date(unit, parsed.value, context).map_or(Value::Null, Value::Int));
+            }
+        }
     }
     let time = some!(args.time(1, context)?);
     let sign = if time.is_negative() { -1 } else { 1 };

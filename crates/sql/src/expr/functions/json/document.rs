@@ -128,8 +128,6 @@ impl Node {
             out.extend(std::iter::repeat_n(' ', indent * level));
         };
         match &self.kind {
-            Kind::Array(items) if items.is_empty() => out.push_str("[]"),
-            Kind::Object(members) if members.is_empty() => out.push_str("{}"),
             Kind::Array(items) => {
                 out.push('[');
                 for (index, item) in items.iter().enumerate() {
@@ -151,9 +149,7 @@ impl Node {
                     line(level + 1, out);
                     quoted(key, out);
                     out.push_str(": ");
-                    if matches!(&value.kind, Kind::Array(items) if !items.is_empty())
-                        || matches!(&value.kind, Kind::Object(members) if !members.is_empty())
-                    {
+                    if matches!(&value.kind, Kind::Array(_) | Kind::Object(_)) {
                         line(level + 1, out);
                     }
                     value.write_detailed(indent, level + 1, out);

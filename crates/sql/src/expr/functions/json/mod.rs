@@ -28,10 +28,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "json_valid",
         (1, 1),
-        |call| Ok(call.with_nullability(ExprType::boolean())),
+        |_| Ok(ExprType::boolean().nullable()),
         |args, context| {
-            let text = some!(args.text(0, context)?);
-            Ok(Value::Int(i64::from(Node::parse(&text).is_ok())))
+            if args.value(0, context)?.is_null() {
+                return Ok(Value::Null);
+            }
+            Ok(Value::Int(i64::from(document(args, 0, context)?.is_some())))
         },
     ),
     pure("json_extract", (2, MANY), bind_json, eval_extract),
@@ -120,20 +122,37 @@ pub(crate) fn append_json_value(value: &Value, ty: &ExprType, context: &EvalCont
         | Value::Year(_) => {
             out.push_str(&convert::typed_text(value, ty, context));
         }
-        Value::Text(text) if ty.data_type == DataType::Json => out.push_str(text),
+        Value::Text(text) if ty.note == TypeNote::Json || ty.data_type == DataType::Json => {
+            out.push_str(text)
+        }
         other => out.push_str(&json_quote(&convert::typed_text(other, ty, context))),
     }
 }
 
 /// The type of JSON that a function makes: it is put into other JSON without quotes.
-fn bind_json_made(_call: &mut BindCall<'_>) -> Result<ExprType> {
-    Ok(ExprType::new(DataType::Json))
+fn bind_json_made(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let length = call
+        .args
+        .iter()
+        .map(|arg| arg.ty.max_characters() + 4)
+        .fold(2, u64::saturating_add);
+    let ty = ExprType::text(length, call.connection());
+    Ok(ExprType {
+        note: TypeNote::Json,
+        ..ty
+    })
 }
 
 fn bind_json(call: &mut BindCall<'_>) -> Result<ExprType> {
     let plain = matches!(call.name, "json_unquote" | "json_value" | "json_quote");
     let collation = match plain {
-        false => return Ok(ExprType::new(DataType::Json).nullable()),
+        false => {
+            let ty = ExprType::text(call.length(0).saturating_mul(2), call.connection()).nullable();
+            return Ok(ExprType {
+                note: TypeNote::Json,
+                ..ty
+            });
+        }
         true => match call.args[0].ty.collation() {
             Collation::Binary => Collation::Utf8mb4GeneralCi,
             collation => collation,
@@ -148,14 +167,14 @@ fn bind_boolean(_call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn bind_object(call: &mut BindCall<'_>) -> Result<ExprType> {
     if call.args.len() % 2 == 1 {
-        return Err(errors::error(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&call.name]));
+        return Err(errors::error(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&call.written]));
     }
     bind_json_made(call)
 }
 
 fn bind_pairs(call: &mut BindCall<'_>) -> Result<ExprType> {
     if call.args.len() % 2 == 0 {
-        return Err(errors::error(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&call.name]));
+        return Err(errors::error(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&call.written]));
     }
     bind_json(call)
 }
@@ -252,7 +271,7 @@ fn eval_extract(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
         return Ok(Value::Null);
     }
     if !several {
-        return Ok(Value::Text(text[found[0].clone()].to_owned()));
+        return Ok(Node::parse(&text[found[0].clone()]).map_or(Value::Null, |node| json(&node)));
     }
     let parts: Vec<&str> = found.into_iter().map(|span| &text[span]).collect();
     match Node::parse(&format!("[{}]", parts.join(", "))) {
