@@ -11,7 +11,7 @@ use crate::sync_point::CommitStep;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often a group that waits for more looks whether somebody waits for its locks.
@@ -36,6 +36,8 @@ pub(crate) struct CommitQueue {
     changed: Condvar,
     /// For the log thread alone.
     called: Condvar,
+    /// How many transactions the last group had: tells one busy session from many.
+    last_group_size: AtomicUsize,
 }
 
 impl CommitQueue {
@@ -61,7 +63,10 @@ impl Core {
         }
         self.sync_points.reach(CommitStep::Queued);
         let config = self.config();
-        let is_alone = self.open_transactions.load(Ordering::Relaxed) <= 1;
+        // This transaction still counts as open. Others may be between two transactions, waiting for their clients or for
+        // their commits: then the last group had more than one.
+        let is_alone = self.open_transactions.load(Ordering::Relaxed) <= 1
+            && self.queue.last_group_size.load(Ordering::Relaxed) <= 1;
         {
             let mut state = self.queue.state.lock();
             if state.closing {
@@ -122,6 +127,7 @@ impl Core {
             })
             .count()
             .max(1);
+        self.queue.last_group_size.store(take, Ordering::Relaxed);
         Next::Group(if take == state.requests.len() {
             std::mem::take(&mut state.requests).into()
         } else {

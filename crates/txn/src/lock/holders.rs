@@ -22,7 +22,9 @@ pub(super) struct Holder {
 pub(super) struct Holders {
     list: SmallVec<[Holder; 1]>,
     counts: [u32; 4],
-    /// Owner's number to place in the list; only for long lists.
+    /// Owner's number to place in the list; only for long lists. Boxed: most locks never have one, and entries are moved
+    /// about.
+    #[allow(clippy::box_collection)]
     index: Option<Box<HashMap<u64, usize>>>,
 }
 

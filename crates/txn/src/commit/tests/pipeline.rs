@@ -20,18 +20,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// A gate that holds whoever comes to a step until it is opened.
+/// A gate that holds whoever comes to a step until it is opened, or the test has failed.
+struct Gate(Arc<GateState>);
+
 #[derive(Default)]
-struct Gate {
+struct GateState {
     open: Mutex<bool>,
     changed: Condvar,
     reached: AtomicBool,
 }
 
 impl Gate {
-    fn at(manager: &TransactionManager, step: CommitStep) -> Arc<Gate> {
-        let gate = Arc::new(Gate::default());
-        let hook = gate.clone();
+    fn at(manager: &TransactionManager, step: CommitStep) -> Gate {
+        let gate = Gate(Arc::default());
+        let hook = gate.0.clone();
         manager.sync_points().set(move |now| {
             if now == step {
                 hook.reached.store(true, Ordering::SeqCst);
@@ -46,7 +48,7 @@ impl Gate {
 
     fn wait_until_reached(&self) {
         let start = Instant::now();
-        while !self.reached.load(Ordering::SeqCst) {
+        while !self.0.reached.load(Ordering::SeqCst) {
             assert!(
                 start.elapsed() < Duration::from_secs(20),
                 "nobody came to the step"
@@ -56,8 +58,14 @@ impl Gate {
     }
 
     fn open(&self) {
-        *self.open.lock() = true;
-        self.changed.notify_all();
+        *self.0.open.lock() = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.open();
     }
 }
 
