@@ -42,11 +42,14 @@ impl Database {
     }
 }
 
+/// User and host.
+type AccountKey = (Box<str>, Box<str>);
+
 /// All databases, tables and accounts at one moment. Immutable; cheap to copy.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     databases: BTreeMap<Box<str>, Arc<Database>>,
-    accounts: Arc<BTreeMap<(Box<str>, Box<str>), Arc<[u8]>>>,
+    accounts: Arc<BTreeMap<AccountKey, Arc<[u8]>>>,
     /// Counts accounts' changes.
     accounts_version: u64,
     next_id: u32,

@@ -36,7 +36,6 @@ struct Draft {
     column: ColumnDefinition,
     /// Its place in the old table; `None` for a new column.
     source: Option<usize>,
-    explicitly_nullable: bool,
 }
 
 /// What the statement makes of the table.
@@ -86,8 +85,18 @@ impl Planner<'_> {
 
     /// The actions, without those that IF EXISTS and its like make void.
     fn effective_actions(&mut self, alter: &AlterTable, old: &TableDefinition) -> Result<Vec<AlterAction>> {
+        // MariaDB looks for what is void kind by kind; notes come in this order.
+        let kind = |action: &AlterAction| match action {
+            AlterAction::AddColumn { .. } => 0,
+            AlterAction::DropColumn { .. } => 1,
+            AlterAction::DropIndex { .. } | AlterAction::DropConstraint { .. } => 3,
+            AlterAction::AddConstraint(_) => 4,
+            _ => 2,
+        };
+        let mut by_kind: Vec<&AlterAction> = alter.actions.iter().collect();
+        by_kind.sort_by_key(|action| kind(action));
         let mut actions = Vec::with_capacity(alter.actions.len());
-        for action in &alter.actions {
+        for action in by_kind {
             if let Some(error) = void_action(action, alter.origin, old) {
                 match error {
                     Void::Note(error) => {
@@ -140,14 +149,14 @@ impl Planner<'_> {
                         word.as_str(),
                         "DEFAULT" | "COPY" | "INPLACE" | "NOCOPY" | "INSTANT"
                     ) {
-                        return Err(Error::new(ER_UNKNOWN_ALTER_ALGORITHM, &[word]));
+                        return Err(Error::new(ER_UNKNOWN_ALTER_ALGORITHM, &[&word.to_lowercase()]));
                     }
                     alteration.algorithm = Some(word.clone());
                 }
-                AlterAction::Lock(word) => {
-                    if !matches!(word.as_str(), "DEFAULT" | "NONE" | "SHARED" | "EXCLUSIVE") {
-                        return Err(Error::new(ER_UNKNOWN_ALTER_LOCK, &[word]));
-                    }
+                AlterAction::Lock(word)
+                    if !matches!(word.as_str(), "DEFAULT" | "NONE" | "SHARED" | "EXCLUSIVE") =>
+                {
+                    return Err(Error::new(ER_UNKNOWN_ALTER_LOCK, &[&word.to_lowercase()]));
                 }
                 AlterAction::Unsupported(what) => return Err(Error::unsupported(what)),
                 _ => {}
@@ -228,7 +237,6 @@ impl Planner<'_> {
                     Draft {
                         column,
                         source: Some(number),
-                        explicitly_nullable: false,
                     }
                 }
                 [(spec, position), ..] => {
@@ -243,11 +251,9 @@ impl Planner<'_> {
                             .drafts
                             .push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
                     }
-                    let explicitly_nullable = spec.nullable == Some(true);
                     let draft = Draft {
                         column,
                         source: Some(number),
-                        explicitly_nullable,
                     };
                     if **position != ColumnPosition::Unspecified {
                         alteration.placed.push((draft, (*position).clone()));
@@ -317,11 +323,7 @@ impl Planner<'_> {
                     .drafts
                     .push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
             }
-            let draft = Draft {
-                column,
-                source: None,
-                explicitly_nullable: spec.nullable == Some(true),
-            };
+            let draft = Draft { column, source: None };
             alteration.placed.push((draft, position.clone()));
         }
         Ok(())
@@ -454,11 +456,10 @@ impl Planner<'_> {
             ..
         } = alteration;
         let sources: Vec<Option<usize>> = columns.iter().map(|draft| draft.source).collect();
-        let explicitly_nullable: Vec<bool> = columns.iter().map(|draft| draft.explicitly_nullable).collect();
         description.columns = columns.into_iter().map(|draft| draft.column).collect();
         description.checks = checks;
         rename_in_expressions(&old, &mut description, &sources);
-        self.complete(&mut description, drafts, &explicitly_nullable)?;
+        self.complete(&mut description, drafts)?;
         let engine_changes = description.engine != old.engine;
         let rows_stay = !alteration.force_rebuild
             && !engine_changes

@@ -62,10 +62,9 @@ pub fn resolve_column(
     }
     column.default = resolve_default(&column, spec.default.as_ref(), session)?;
     if let Some(decimals) = spec.on_update {
-        if temporal_decimals(&column.data_type) != Some(decimals) {
-            return Err(Error::new(ER_INVALID_ON_UPDATE, &[name]));
-        }
-        column.on_update = Some(decimals);
+        // No digits mean those of the column; fewer than it has are refused.
+        let own = temporal_decimals(&column.data_type).filter(|own| decimals == 0 || decimals >= *own);
+        column.on_update = Some(own.ok_or_else(|| Error::new(ER_INVALID_ON_UPDATE, &[name]))?);
     }
     column.check = match &spec.check {
         Some(check) => Some(normal_form(&check.expr, "CHECK", name)?),
@@ -103,18 +102,13 @@ pub fn resolve_default(
         None if column.nullable => Ok(ColumnDefault::Null),
         None => Ok(ColumnDefault::None),
         Some(DefaultSpec::CurrentTimestamp(decimals)) => match temporal_decimals(&column.data_type) {
-            Some(own) if own == *decimals => Ok(ColumnDefault::CurrentTimestamp(*decimals)),
-            // Elsewhere it is an expression: DATE DEFAULT (NOW()).
-            None if matches!(column.data_type, DataType::Date | DataType::Time { .. })
-                || column.data_type.is_text() =>
-            {
-                let text = match decimals {
-                    0 => "current_timestamp()".to_owned(),
-                    decimals => format!("current_timestamp({decimals})"),
-                };
-                Ok(ColumnDefault::Expression(text))
-            }
-            _ => Err(invalid()),
+            Some(own) if *decimals == 0 => Ok(ColumnDefault::CurrentTimestamp(own)),
+            Some(own) => Ok(ColumnDefault::CurrentTimestamp(own.min(*decimals))),
+            // Elsewhere it is an expression: DATE DEFAULT NOW().
+            None if *decimals == 0 => Ok(ColumnDefault::Expression("current_timestamp()".to_owned())),
+            None => Ok(ColumnDefault::Expression(format!(
+                "current_timestamp({decimals})"
+            ))),
         },
         Some(DefaultSpec::Expr { expr, .. }) => match literal(expr, session)? {
             Some(Value::Null) if column.nullable => Ok(ColumnDefault::Null),

@@ -377,8 +377,8 @@ fn labels(
         if is_set && label.contains(',') {
             return Err(Error::new(ER_ILLEGAL_VALUE_FOR_TYPE, &[&"set", label]));
         }
-        if labels[..n].iter().any(|other| collation.equals(other, label)) {
-            let message = ER_DUPLICATED_VALUE_IN_TYPE.message(&[&column, label, &kind]);
+        if let Some(other) = labels[..n].iter().find(|other| collation.equals(other, label)) {
+            let message = ER_DUPLICATED_VALUE_IN_TYPE.message(&[&column, other, &kind]);
             if session.settings.sql_mode.is_strict() {
                 return Err(Error::with_message(ER_DUPLICATED_VALUE_IN_TYPE, message));
             }

@@ -58,11 +58,9 @@ impl Planner<'_> {
                 let collation = self.table_collation(&database, options)?;
                 let engine = self.table_engine(&name, options)?;
                 let mut resolved = Vec::new();
-                let mut explicitly_nullable = Vec::new();
                 let mut drafts = Vec::new();
                 for spec in columns {
                     resolved.push(resolve_column(spec, collation, self.session)?);
-                    explicitly_nullable.push(spec.nullable == Some(true));
                     if spec.primary_key {
                         drafts.push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
                     }
@@ -70,7 +68,7 @@ impl Planner<'_> {
                         drafts.push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
                     }
                 }
-                self.merge_select_columns(&mut resolved, &mut explicitly_nullable);
+                self.merge_select_columns(&mut resolved);
                 let mut checks = Vec::new();
                 for constraint in constraints {
                     add_constraint(constraint, &mut drafts, &mut checks)?;
@@ -91,7 +89,7 @@ impl Planner<'_> {
                     options: options.other.clone(),
                     created_seconds: self.session.statement.start_micros / 1_000_000,
                 };
-                self.complete(&mut description, drafts, &explicitly_nullable)?;
+                self.complete(&mut description, drafts)?;
                 if select.is_some() {
                     self.log_as_definition(&description)?;
                     self.plan.fill = Some(TableName::qualified(
@@ -113,30 +111,23 @@ impl Planner<'_> {
     }
 
     /// Puts the query's columns behind those that were defined, except where one of these has the name.
-    fn merge_select_columns(
-        &mut self,
-        columns: &mut Vec<ColumnDefinition>,
-        explicitly_nullable: &mut Vec<bool>,
-    ) {
+    fn merge_select_columns(&mut self, columns: &mut Vec<ColumnDefinition>) {
         let Some(selected) = self.select_columns else {
             return;
         };
-        let mut defined: Vec<(ColumnDefinition, bool)> = std::mem::take(columns)
-            .into_iter()
-            .zip(std::mem::take(explicitly_nullable))
-            .collect();
+        let mut defined = std::mem::take(columns);
         let mut merged = Vec::new();
         for column in selected {
             match defined
                 .iter()
-                .position(|(other, _)| same_name(&other.name, &column.name))
+                .position(|other| same_name(&other.name, &column.name))
             {
                 Some(place) => merged.push(defined.remove(place)),
-                None => merged.push((column.definition(), false)),
+                None => merged.push(column.definition()),
             }
         }
         defined.extend(merged);
-        (*columns, *explicitly_nullable) = defined.into_iter().unzip();
+        *columns = defined;
     }
 
     /// Resolves the indexes, and checks the table as a whole.
@@ -144,7 +135,6 @@ impl Planner<'_> {
         &mut self,
         description: &mut TableDescription,
         drafts: Vec<DraftIndex>,
-        explicitly_nullable: &[bool],
     ) -> Result<()> {
         if description.columns.is_empty() {
             return Err(Error::new(ER_TABLE_MUST_HAVE_COLUMNS, &[]));
@@ -172,7 +162,6 @@ impl Planner<'_> {
         description.indexes = resolve_indexes(
             drafts,
             &mut description.columns,
-            explicitly_nullable,
             &mut || ids.next().expect("a number for each index without one"),
             self.session,
         )?;

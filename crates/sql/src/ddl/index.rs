@@ -115,15 +115,13 @@ impl DraftIndex {
     }
 }
 
-/// The indexes of a table in MariaDB's order. Columns of a primary key become NOT NULL; `explicitly_nullable` names those that were
-/// said to be NULL.
+/// The indexes of a table in MariaDB's order. Columns of a primary key become NOT NULL, even those that were said to be NULL.
 ///
 /// # Errors
-/// 1061, 1068, 1069, 1070, 1071, 1072, 1060, 1089, 1170, 1171, 1391, 1235.
+/// 1061, 1068, 1069, 1070, 1071, 1072, 1060, 1089, 1170, 1391, 1235.
 pub fn resolve_indexes(
     drafts: Vec<DraftIndex>,
     columns: &mut [ColumnDefinition],
-    explicitly_nullable: &[bool],
     next_id: &mut dyn FnMut() -> u32,
     session: &mut SessionContext,
 ) -> Result<Vec<IndexDefinition>> {
@@ -149,7 +147,7 @@ pub fn resolve_indexes(
     }
     let mut indexes = Vec::with_capacity(drafts.len());
     for draft in drafts {
-        let parts = resolve_parts(&draft, columns, explicitly_nullable, session)?;
+        let parts = resolve_parts(&draft, columns, session)?;
         let name = match (draft.kind, draft.name) {
             (IndexKind::Primary, _) => PRIMARY.to_owned(),
             (_, Some(name)) => name,
@@ -170,13 +168,25 @@ pub fn resolve_indexes(
         });
     }
     sort_indexes(&mut indexes, columns);
+    note_duplicates(&indexes, session);
     Ok(indexes)
+}
+
+/// A note for each index on just the columns of another.
+fn note_duplicates(indexes: &[IndexDefinition], session: &mut SessionContext) {
+    for (n, index) in indexes.iter().enumerate() {
+        let same = |other: &IndexDefinition| other.kind == index.kind && other.parts == index.parts;
+        if indexes[..n].iter().any(same) {
+            session
+                .diagnostics
+                .note(ER_DUP_INDEX, ER_DUP_INDEX.message(&[&index.name]));
+        }
+    }
 }
 
 fn resolve_parts(
     draft: &DraftIndex,
     columns: &mut [ColumnDefinition],
-    explicitly_nullable: &[bool],
     session: &mut SessionContext,
 ) -> Result<Vec<IndexPart>> {
     if draft.parts.len() > PARTS_MAX {
@@ -192,9 +202,6 @@ fn resolve_parts(
             return Err(Error::new(ER_DUP_FIELDNAME, &[name]));
         }
         if draft.kind == IndexKind::Primary && columns[number].nullable {
-            if explicitly_nullable.get(number).copied().unwrap_or(false) {
-                return Err(Error::new(ER_PRIMARY_CANT_HAVE_NULL, &[]));
-            }
             let column = &mut columns[number];
             column.nullable = false;
             if column.default == crate::catalog::ColumnDefault::Null {
@@ -234,6 +241,8 @@ fn resolve_prefix(
     }
     let whole = key_bytes(data_type);
     let (mut prefix, mut bytes) = match (length, whole) {
+        // As much as a key can hold, with a note; MariaDB hashes the whole value for a unique index, which is not done here.
+        (None, None) if kind == IndexKind::Plain => (None, u64::MAX),
         (None, None) => return Err(Error::new(ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name])),
         (None, Some(bytes)) => (None, bytes),
         (Some(_), _) if !is_string => return Err(Error::new(ER_WRONG_SUB_KEY, &[])),
@@ -259,12 +268,16 @@ fn resolve_prefix(
     }
     if bytes > KEY_BYTES_MAX {
         let message = ER_TOO_LONG_KEY.message(&[&KEY_BYTES_MAX]);
-        if kind != IndexKind::Plain || session.settings.sql_mode.is_strict() {
+        if kind != IndexKind::Plain {
             return Err(Error::with_message(ER_TOO_LONG_KEY, message));
         }
-        session.diagnostics.warn(ER_TOO_LONG_KEY, message);
+        session.diagnostics.note(ER_TOO_LONG_KEY, message);
         prefix = Some(KEY_BYTES_MAX / per_character);
         bytes = KEY_BYTES_MAX;
+        // A TINYTEXT is shorter than that.
+        if let DataType::Text { size, .. } | DataType::Blob { size } = data_type {
+            prefix = prefix.map(|prefix| prefix.min(size.max_bytes() / per_character));
+        }
     }
     Ok((prefix.map(|prefix| prefix as u32), bytes))
 }

@@ -55,6 +55,139 @@ pub fn quote_text(text: &str, out: &mut String) {
     out.push('\'');
 }
 
+/// A condition as MariaDB keeps it: NOT is carried inwards, a bare column among AND and OR is compared with 0.
+fn condition(expr: Expr) -> Expr {
+    match expr {
+        Expr::Nested(inner) => condition(*inner),
+        Expr::BinaryOp {
+            left,
+            op: op @ (BinaryOperator::And | BinaryOperator::Or),
+            right,
+        } => {
+            let (left, right) = (
+                Box::new(truth(condition(*left))),
+                Box::new(truth(condition(*right))),
+            );
+            Expr::BinaryOp { left, op, right }
+        }
+        Expr::UnaryOp {
+            op: UnaryOperator::Not | UnaryOperator::BangNot,
+            expr,
+        } => negated(condition(*expr)),
+        // IN with a single value is a comparison.
+        Expr::InList {
+            expr,
+            mut list,
+            negated,
+        } if list.len() == 1 => {
+            let op = if negated {
+                BinaryOperator::NotEq
+            } else {
+                BinaryOperator::Eq
+            };
+            Expr::BinaryOp {
+                left: expr,
+                op,
+                right: Box::new(list.swap_remove(0)),
+            }
+        }
+        other => other,
+    }
+}
+
+fn is_column(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+}
+
+/// What a condition is among AND and OR.
+fn truth(expr: Expr) -> Expr {
+    if is_column(&expr) {
+        compared_with_zero(expr, BinaryOperator::NotEq)
+    } else {
+        expr
+    }
+}
+
+fn compared_with_zero(expr: Expr, op: BinaryOperator) -> Expr {
+    let zero = Value::Number("0".to_owned(), false);
+    let right = Box::new(Expr::Value(zero.with_empty_span()));
+    Expr::BinaryOp {
+        left: Box::new(expr),
+        op,
+        right,
+    }
+}
+
+/// The opposite of a condition.
+fn negated(expr: Expr) -> Expr {
+    use BinaryOperator::*;
+    match expr {
+        Expr::BinaryOp { left, op, right } => {
+            let opposite = match op {
+                Eq => NotEq,
+                NotEq => Eq,
+                Lt => GtEq,
+                GtEq => Lt,
+                Gt => LtEq,
+                LtEq => Gt,
+                And | Or => {
+                    let op = if op == And { Or } else { And };
+                    let (left, right) = (Box::new(negated(*left)), Box::new(negated(*right)));
+                    return Expr::BinaryOp { left, op, right };
+                }
+                op => {
+                    let expr = Box::new(Expr::BinaryOp { left, op, right });
+                    return Expr::UnaryOp {
+                        op: UnaryOperator::Not,
+                        expr,
+                    };
+                }
+            };
+            Expr::BinaryOp {
+                left,
+                op: opposite,
+                right,
+            }
+        }
+        Expr::IsNull(expr) => Expr::IsNotNull(expr),
+        Expr::IsNotNull(expr) => Expr::IsNull(expr),
+        Expr::Between {
+            expr,
+            negated,
+            low,
+            high,
+        } => Expr::Between {
+            expr,
+            negated: !negated,
+            low,
+            high,
+        },
+        Expr::InList { expr, list, negated } => Expr::InList {
+            expr,
+            list,
+            negated: !negated,
+        },
+        Expr::Like {
+            negated,
+            any,
+            expr,
+            pattern,
+            escape_char,
+        } => Expr::Like {
+            negated: !negated,
+            any,
+            expr,
+            pattern,
+            escape_char,
+        },
+        expr if is_column(&expr) => compared_with_zero(expr, Eq),
+        expr => Expr::UnaryOp {
+            op: UnaryOperator::Not,
+            expr: Box::new(expr),
+        },
+    }
+}
+
 struct Writer<'a> {
     out: &'a mut String,
     clause: &'a str,
@@ -205,7 +338,8 @@ impl Writer<'_> {
                 ..
             } => {
                 self.expr(expr, own + 1)?;
-                self.out.push_str(if *negated { " not like " } else { " like " });
+                // Two spaces, as MariaDB has it.
+                self.out.push_str(if *negated { "  not like " } else { " like " });
                 self.expr(pattern, own + 1)?;
                 if let Some(escape) = escape_char {
                     self.out.push_str(" escape ");
@@ -373,10 +507,11 @@ impl Writer<'_> {
                 let _ = write!(self.out, "X'{digits}'");
             }
             Value::SingleQuotedByteStringLiteral(digits) => {
-                let _ = write!(self.out, "b'{digits}'");
+                let number = u64::from_str_radix(digits, 2).unwrap_or(0);
+                let _ = write!(self.out, "0x{number:02x}");
             }
-            Value::Boolean(true) => self.out.push_str("1"),
-            Value::Boolean(false) => self.out.push_str("0"),
+            Value::Boolean(true) => self.out.push('1'),
+            Value::Boolean(false) => self.out.push('0'),
             Value::Null => self.out.push_str("NULL"),
             Value::Placeholder(_) => return Err(self.refused("?")),
             _ => return Err(Error::unsupported("this literal in a stored expression")),
@@ -457,6 +592,21 @@ impl Writer<'_> {
             ("lower", _) => "lcase",
             ("upper", _) => "ucase",
             ("pow", _) => "pow",
+            ("length", _) => "octet_length",
+            ("character_length", _) => "char_length",
+            ("isnull", 1) => {
+                self.expr(arguments[0], 6)?;
+                self.out.push_str(" is null");
+                return Ok(());
+            }
+            ("date", 1) => {
+                self.out.push_str("cast(");
+                self.expr(arguments[0], 0)?;
+                self.out.push_str(" as date)");
+                return Ok(());
+            }
+            ("date_add" | "adddate", 2) => return self.interval_sum(arguments[0], '+', arguments[1]),
+            ("date_sub" | "subdate", 2) => return self.interval_sum(arguments[0], '-', arguments[1]),
             ("mod", 2) => {
                 self.expr(arguments[0], 11)?;
                 self.out.push_str(" MOD ");
@@ -476,10 +626,29 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// `DATE_ADD(a, INTERVAL 1 DAY)` is kept as a sum; `ADDDATE(a, 1)` too.
+    fn interval_sum(&mut self, date: &Expr, sign: char, interval: &Expr) -> Result<()> {
+        self.expr(date, 10)?;
+        let _ = write!(self.out, " {sign} ");
+        if matches!(interval, Expr::Interval(_)) {
+            return self.expr(interval, 11);
+        }
+        self.out.push_str("interval ");
+        self.expr(interval, 0)?;
+        self.out.push_str(" day");
+        Ok(())
+    }
+
     fn cast(&mut self, expr: &Expr, data_type: &DataType) -> Result<()> {
         self.out.push_str("cast(");
         self.expr(expr, 0)?;
-        let name = data_type.to_string().to_lowercase();
+        let name = match data_type {
+            DataType::Signed | DataType::SignedInteger => "signed".to_owned(),
+            DataType::Unsigned | DataType::UnsignedInteger => "unsigned".to_owned(),
+            // The character set that the text came in.
+            DataType::Char(_) => format!("{} charset utf8mb4", data_type.to_string().to_lowercase()),
+            other => other.to_string().to_lowercase(),
+        };
         let _ = write!(self.out, " as {name})");
         Ok(())
     }
@@ -508,7 +677,15 @@ mod tests {
             ("abs(-1)", "abs(-1)"),
             ("a between 1 and 2", "`a` between 1 and 2"),
             ("t.a <> 7", "`a` <> 7"),
-            ("(a or b) and c", "(`a` or `b`) and `c`"),
+            ("(a = 1 or b = 2) and c > 3", "(`a` = 1 or `b` = 2) and `c` > 3"),
+            ("not (a = 1 and a > 2)", "`a` <> 1 or `a` <= 2"),
+            ("not a", "`a` = 0"),
+            ("not (a regexp 'x')", "!(`a` regexp 'x')"),
+            ("a between 1 and 2 or a", "`a` between 1 and 2 or `a` <> 0"),
+            ("date_add(a, interval 1 day) > 1", "`a` + interval 1 day > 1"),
+            ("a = (a > 1)", "`a` = (`a` > 1)"),
+            ("(a = a) > 1", "`a` = `a` > 1"),
+            ("a % 2 = 1", "`a` MOD 2 = 1"),
         ] {
             assert_eq!(
                 normal_form(&parse_expression(source).unwrap(), "CHECK", "a").unwrap(),

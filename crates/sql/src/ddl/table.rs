@@ -136,8 +136,8 @@ impl Planner<'_> {
             };
             let (database, table) = self.qualified(name).unwrap_or_default();
             if matches!(kind, "VIEW" | "SEQUENCE") && self.catalog.table(&database, &table).is_some() {
-                let error = Error::new(ER_WRONG_OBJECT, &[&database, &table, &kind]);
-                return Err(error);
+                let message = ER_WRONG_OBJECT.message(&[&database, &table, &kind]);
+                self.session.diagnostics.warn(ER_WRONG_OBJECT, message);
             }
             let error = match kind {
                 "VIEW" => Error::new(ER_UNKNOWN_VIEW, &[&shown]),

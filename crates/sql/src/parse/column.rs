@@ -132,7 +132,8 @@ impl Parser<'_> {
     /// `CURRENT_TIMESTAMP[(n)]` and its synonyms: its n.
     fn now_function(&mut self) -> Result<Option<u8>> {
         let word = self.is_any_word(&["CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP"]);
-        if !word && !(self.is_word("NOW") && self.is_at(1, &Token::LeftParen)) {
+        let function = self.is_word("NOW") && self.is_at(1, &Token::LeftParen);
+        if !word && !function {
             return Ok(None);
         }
         self.advance();
@@ -211,7 +212,7 @@ impl Parser<'_> {
             "VECTOR" => TypeKind::Unsupported("VECTOR"),
             "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON" | "MULTIPOINT" | "MULTILINESTRING"
             | "MULTIPOLYGON" | "GEOMETRYCOLLECTION" => TypeKind::Unsupported("GEOMETRY"),
-            _ => return Err(self.error()),
+            _ => return Err(self.unknown_type()),
         };
         if let TypeKind::Unsupported(name) = kind {
             return Err(Error::unsupported(format_args!("the type {name}")));
@@ -220,6 +221,15 @@ impl Parser<'_> {
         let mut spec = TypeSpec::new(kind);
         self.type_attributes(&mut spec)?;
         Ok(spec)
+    }
+
+    /// 4161 for a word that could name a type, 1064 for anything else.
+    pub(super) fn unknown_type(&self) -> Error {
+        if !self.is_identifier() {
+            return self.error();
+        }
+        let name = String::from_utf8_lossy(self.current_text()).into_owned();
+        Error::new(paceline_types::error_code::ER_UNKNOWN_DATA_TYPE, &[&name])
     }
 
     fn type_attributes(&mut self, spec: &mut TypeSpec) -> Result<()> {

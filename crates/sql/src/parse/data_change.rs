@@ -72,7 +72,7 @@ impl Parser<'_> {
 
     fn returning(&mut self) -> Result<Vec<sqlparser::ast::SelectItem>> {
         if self.accept_word("RETURNING") {
-            self.comma_separated(Self::select_item)
+            self.select_items()
         } else {
             Ok(Vec::new())
         }

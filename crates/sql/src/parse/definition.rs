@@ -105,6 +105,7 @@ pub struct CreateTable {
 
 /// Where a new table's definition comes from.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // Few of them are ever made.
 pub enum CreateTableBody {
     /// `LIKE other`.
     Like(TableName),

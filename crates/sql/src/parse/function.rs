@@ -556,7 +556,7 @@ impl Parser<'_> {
         } else if self.is_any_word(&["INET4", "INET6", "UUID"]) {
             return Err(Error::unsupported("this type"));
         } else {
-            return Err(self.error());
+            return Err(self.unknown_type());
         };
         let cast = Expr::Cast {
             kind: CastKind::Cast,

@@ -59,7 +59,7 @@ pub use definition::DdlStatement;
 pub use statement::*;
 
 /// The quotes of an alias that nobody wrote: the text of the select item.
-pub const GENERATED_NAME: char = '\u{0}';
+pub const GENERATED_NAME: char = '[';
 
 /// What changes the meaning of a text.
 #[derive(Debug, Clone)]

@@ -1,5 +1,6 @@
 //! SELECT, UNION and their like, and the tables they read.
 
+use paceline_types::error_code;
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     Cte, Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, Join, JoinConstraint, JoinOperator,
@@ -232,7 +233,7 @@ impl Parser<'_> {
         self.expect_word("SELECT")?;
         let mut select = empty_select();
         self.select_modifiers(&mut select)?;
-        select.projection = self.comma_separated(Self::select_item)?;
+        select.projection = self.select_items()?;
         self.accept_into()?;
         if self.accept_word("FROM") {
             select.from = self.from_clause()?;
@@ -313,11 +314,21 @@ impl Parser<'_> {
 
     // Select items -----------------------------------------------------------------------------------------------
 
-    /// An item of SELECT or RETURNING.
-    pub(super) fn select_item(&mut self) -> Result<SelectItem> {
+    /// The items of SELECT or RETURNING; `*` can only be the first.
+    pub(super) fn select_items(&mut self) -> Result<Vec<SelectItem>> {
+        let mut items = Vec::new();
         if self.accept(&Token::Star) {
-            return Ok(SelectItem::Wildcard(WildcardAdditionalOptions::default()));
+            items.push(SelectItem::Wildcard(WildcardAdditionalOptions::default()));
+            if !self.accept(&Token::Comma) {
+                return Ok(items);
+            }
         }
+        items.append(&mut self.comma_separated(Self::select_item)?);
+        Ok(items)
+    }
+
+    /// An item of SELECT or RETURNING, but `*`.
+    pub(super) fn select_item(&mut self) -> Result<SelectItem> {
         if let Some(name) = self.qualified_wildcard()? {
             return Ok(SelectItem::QualifiedWildcard(
                 SelectItemQualifiedWildcardKind::ObjectName(name),
@@ -506,6 +517,11 @@ impl Parser<'_> {
     pub(super) fn limit_value(&mut self) -> Result<Expr> {
         match self.peek() {
             Token::Integer | Token::Hex(_) | Token::Parameter => self.operand(),
+            Token::Word { reserved: false } | Token::Quoted(_) => {
+                // A variable of a stored program, of which there are none.
+                let name = self.identifier()?;
+                Err(Error::new(error_code::ER_SP_UNDECLARED_VAR, &[&name]))
+            }
             _ => Err(self.error()),
         }
     }
