@@ -18,10 +18,34 @@
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
+/// How the characters of ASCII weigh.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ascii {
+    /// Their own number.
+    Number,
+    /// The number of the capital letter.
+    Capital,
+    /// As the collation's table says.
+    Table,
+}
+
+impl Ascii {
+    #[inline]
+    fn weight(self, byte: u8) -> u8 {
+        if self == Ascii::Capital {
+            byte.to_ascii_uppercase()
+        } else {
+            byte
+        }
+    }
+}
+
 /// The weights of one collation.
 pub(super) trait Order {
     /// The weight of a space.
     const SPACE: u32;
+    /// How the characters of ASCII weigh, which most texts have only.
+    const ASCII: Ascii;
     /// The weights of a text, one after the other.
     fn weights(text: &str) -> impl Iterator<Item = u32>;
 }
@@ -36,9 +60,10 @@ pub(super) struct Latin1Swedish;
 pub(super) struct Latin1Bytes;
 
 macro_rules! one_weight_each {
-    ($order:ty, $weight:expr) => {
+    ($order:ty, $ascii:ident, $weight:expr) => {
         impl Order for $order {
             const SPACE: u32 = 0x20;
+            const ASCII: Ascii = Ascii::$ascii;
             #[inline]
             fn weights(text: &str) -> impl Iterator<Item = u32> {
                 text.chars().map($weight)
@@ -46,13 +71,41 @@ macro_rules! one_weight_each {
         }
     };
 }
-one_weight_each!(GeneralCi, |c| u32::from(super::general_ci::weight(c)));
-one_weight_each!(CodePoints, |c| c as u32);
-one_weight_each!(Latin1Swedish, |c| u32::from(super::latin1::swedish_weight(c)));
-one_weight_each!(Latin1Bytes, |c| u32::from(super::latin1::bin_weight(c)));
+one_weight_each!(GeneralCi, Capital, |c| u32::from(super::general_ci::weight(c)));
+one_weight_each!(CodePoints, Number, |c| c as u32);
+one_weight_each!(Latin1Swedish, Capital, |c| u32::from(
+    super::latin1::swedish_weight(c)
+));
+one_weight_each!(Latin1Bytes, Number, |c| u32::from(super::latin1::bin_weight(c)));
+
+/// Compares the characters of ASCII that both texts begin with: the order if that decides, else what is left of both.
+#[inline]
+fn compare_ascii<'a, O: Order>(a: &'a str, b: &'a str) -> Result<(&'a str, &'a str), Ordering> {
+    if O::ASCII == Ascii::Table {
+        return Ok((a, b));
+    }
+    let mut at = 0;
+    for (&x, &y) in a.as_bytes().iter().zip(b.as_bytes()) {
+        if !(x | y).is_ascii() {
+            break;
+        }
+        if x != y {
+            match O::ASCII.weight(x).cmp(&O::ASCII.weight(y)) {
+                Ordering::Equal => {}
+                unequal => return Err(unequal),
+            }
+        }
+        at += 1;
+    }
+    Ok((&a[at..], &b[at..]))
+}
 
 /// Compares as if the shorter text went on with spaces.
 pub(super) fn compare_padded<O: Order>(a: &str, b: &str) -> Ordering {
+    let (a, b) = match compare_ascii::<O>(a, b) {
+        Ok(left) => left,
+        Err(order) => return order,
+    };
     let (mut a, mut b) = (O::weights(a), O::weights(b));
     loop {
         let (x, y) = (a.next(), b.next());
@@ -68,11 +121,27 @@ pub(super) fn compare_padded<O: Order>(a: &str, b: &str) -> Ordering {
 
 /// Compares with every space counting.
 pub(super) fn compare_unpadded<O: Order>(a: &str, b: &str) -> Ordering {
-    O::weights(a).cmp(O::weights(b))
+    match compare_ascii::<O>(a, b) {
+        Ok((a, b)) => O::weights(a).cmp(O::weights(b)),
+        Err(order) => order,
+    }
+}
+
+/// Mixes weights into one number, which then goes through the caller's hasher: a hasher is slow for four bytes at a time.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Mixer {
+    #[inline]
+    fn add(&mut self, weight: u32) {
+        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+        self.0 = (self.0.rotate_left(5) ^ u64::from(weight)).wrapping_mul(FACTOR);
+    }
 }
 
 /// Hashes the weights without the trailing spaces.
 pub(super) fn hash_padded<O: Order>(text: &str, state: &mut impl Hasher) {
+    let mut mixer = Mixer::default();
     let mut spaces = 0;
     for weight in O::weights(text) {
         if weight == O::SPACE {
@@ -80,18 +149,18 @@ pub(super) fn hash_padded<O: Order>(text: &str, state: &mut impl Hasher) {
             continue;
         }
         for _ in 0..std::mem::take(&mut spaces) {
-            state.write_u32(O::SPACE);
+            mixer.add(O::SPACE);
         }
-        state.write_u32(weight);
+        mixer.add(weight);
     }
+    state.write_u64(mixer.0);
 }
 
 /// Hashes all weights.
 pub(super) fn hash_unpadded<O: Order>(text: &str, state: &mut impl Hasher) {
-    for weight in O::weights(text) {
-        state.write_u32(weight);
-    }
-    state.write_u8(0xff);
+    let mut mixer = Mixer::default();
+    O::weights(text).for_each(|weight| mixer.add(weight));
+    state.write_u64(mixer.0);
 }
 
 /// Appends a code so that codes sort as bytes, none being the beginning of another.
@@ -124,6 +193,20 @@ pub(super) enum KeyEnd {
 
 /// The sort key where trailing spaces do not count.
 pub(super) fn key_padded<O: Order>(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
+    // The codes of `~` and of DEL no longer fit one byte.
+    if O::ASCII != Ascii::Table && text.bytes().all(|byte| byte < b'~') {
+        let start = out.len();
+        key_bytes_padded(text, end, out);
+        if O::ASCII == Ascii::Capital {
+            // Letters have moved up by two.
+            for byte in &mut out[start..] {
+                if (b'a' + 2..=b'z' + 2).contains(byte) {
+                    *byte -= b'a' - b'A';
+                }
+            }
+        }
+        return;
+    }
     let (low, marker, high) = (O::SPACE, O::SPACE + 1, O::SPACE + 2);
     let mut spaces = 0u32;
     for weight in O::weights(text) {

@@ -144,7 +144,7 @@ fn keys_of_english_text_are_short() {
 /// Texts whose characters are near each other in weight, with many spaces and control characters.
 fn texts() -> impl Strategy<Value = String> {
     let characters = prop_oneof![
-        4 => prop::sample::select(vec![' ', '\t', '\u{0}', '\u{1f}', '!', 'a', 'A', 'b', 'ä', '\u{7f}', '\u{80}']),
+        4 => prop::sample::select(vec![' ', '\t', '\u{0}', '\u{1f}', '!', 'a', 'A', 'b', 'z', '{', '~', 'ä', '\u{7f}', '\u{80}']),
         1 => any::<char>(),
         1 => prop::sample::select(vec!['\u{7f7d}', '\u{7f7e}', '\u{7f80}', '\u{ffff}', '\u{fffd}', '😀', 'ÿ', 'þ', '€']),
     ];

@@ -12,7 +12,7 @@
 //! all weigh 0xFFFD. Each entry is: how many characters were left out before it (one byte; 255 is followed by the character's
 //! number in three), how many weights, the weights in two bytes each; all big-endian. `tests/vectors/unicode_weights.txt` has whole texts.
 
-use super::order::Order;
+use super::order::{Ascii, Order};
 use std::sync::LazyLock;
 
 /// `unicode_ci`.
@@ -27,6 +27,7 @@ static TABLE_520: LazyLock<Table> =
 
 impl Order for Unicode400 {
     const SPACE: u32 = 0x0209;
+    const ASCII: Ascii = Ascii::Table;
     fn weights(text: &str) -> impl Iterator<Item = u32> {
         let table = &*TABLE_400;
         text.chars().flat_map(|c| table.weights(c))
@@ -35,6 +36,7 @@ impl Order for Unicode400 {
 
 impl Order for Unicode520 {
     const SPACE: u32 = 0x020a;
+    const ASCII: Ascii = Ascii::Table;
     fn weights(text: &str) -> impl Iterator<Item = u32> {
         let table = &*TABLE_520;
         text.chars().flat_map(|c| table.weights(c))
