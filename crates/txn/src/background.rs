@@ -250,7 +250,10 @@ fn keep_engines(core: &Arc<Core>, bell: &Bell) {
             || published.offset().saturating_sub(last.offset()) >= core.config().checkpoint_log_bytes;
         if grown {
             match core.checkpoint() {
-                Ok(_) => last = published,
+                Ok(_) => {
+                    last = published;
+                    core.publish();
+                }
                 Err(error) => tracing::warn!("no checkpoint was made: {error}"),
             }
         }

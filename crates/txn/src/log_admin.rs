@@ -36,7 +36,7 @@ impl Core {
         if self.log.durable() >= written {
             self.reach_in_stage(written);
         } else {
-            self.positions.advance_written(written);
+            self.reach_unsynced_in_stage(written);
         }
         Ok(())
     }
@@ -127,6 +127,17 @@ impl TransactionManager {
                 return Err(core.fatal(&reason));
             }
             core.wait_until_published();
+            if core.positions.published() < core.positions.written() {
+                let file = core
+                    .log
+                    .files()
+                    .last()
+                    .map_or_else(String::new, |file| file.name.clone());
+                return Err(Error::LogInUse {
+                    file,
+                    needed_by: "transactions that wait for replicas".into(),
+                });
+            }
             let flushed = core.storage.flush()?;
             assert!(
                 flushed >= core.positions.published(),

@@ -294,6 +294,19 @@ impl Core {
         }
     }
 
+    /// The log has grown by something that is no transaction and that is synced later (`sync_binlog=0`).
+    pub(crate) fn reach_unsynced_in_stage(&self, position: LogPosition) {
+        self.positions.advance_written(position);
+        self.positions
+            .advance_acknowledged(position, Durability::Deferred);
+        self.publisher.push(WrittenGroup {
+            transactions: Vec::new(),
+            end: position,
+            durable_at: Instant::now(),
+        });
+        self.background.wake_if_idle();
+    }
+
     /// The log has grown, durably, by something that is no transaction.
     pub(crate) fn reach_in_stage(&self, position: LogPosition) {
         self.positions.advance_written(position);

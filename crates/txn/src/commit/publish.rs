@@ -14,6 +14,7 @@ use paceline_types::LogPosition;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
 /// The most transactions published as one batch.
@@ -34,6 +35,7 @@ pub(crate) struct Publisher {
     state: Mutex<State>,
     idle: Condvar,
     waiting: Mutex<Vec<(LogPosition, Waker)>>,
+    engine_failed: AtomicBool,
 }
 
 impl Publisher {
@@ -137,7 +139,13 @@ impl Core {
 
     /// Engine, snapshot, overlay, sessions: in this order. False if the engine has failed.
     fn make_visible(&self, mut transactions: Vec<PlacedTransaction>, end: LogPosition) -> bool {
-        if let Err(message) = self.apply_to_engines(&mut transactions, end) {
+        // Behind a group that an engine has refused nothing is applied: the log is replayed by the next start.
+        let applied = match self.publisher.engine_failed.load(Ordering::Acquire) {
+            false => self.apply_to_engines(&mut transactions, end),
+            true => Err("the tables have failed".to_owned()),
+        };
+        if let Err(message) = applied {
+            self.publisher.engine_failed.store(true, Ordering::Release);
             let error = self.fatal(&message);
             transactions
                 .into_iter()

@@ -275,8 +275,10 @@ impl Transaction {
         Ok(())
     }
 
-    /// The statement failed: undoes what it wrote. Its locks stay, as in InnoDB.
+    /// The statement failed: undoes what it wrote. Its locks stay, as in InnoDB. An error can tell of what was read under lock
+    /// (1062 does), so this waits until that is published, blocking the thread; there is rarely something to wait for.
     pub fn rollback_statement(&mut self) {
+        self.core.wait_published_blocking(self.newest_read);
         if let Some(mark) = self.statement.take() {
             self.roll_back_to(mark);
             self.events.abandon_statement();

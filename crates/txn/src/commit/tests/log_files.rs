@@ -145,3 +145,25 @@ fn checkpoints_and_rotations_hold_up_no_commit() {
     assert_eq!(server.manager.status().binlog_commits, commits);
     assert_eq!(server.manager.status().checkpoints, 5);
 }
+
+#[test]
+fn without_syncing_the_log_rotates_and_checkpoints_all_the_same() {
+    let config = Config {
+        sync_binlog: crate::SyncBinlog::Background,
+        max_binlog_size: 4096,
+        ..Config::default()
+    };
+    let server = TestServer::with_config(config);
+    for n in 0..100 {
+        server.set("x", &n.to_string()).unwrap();
+        if n % 20 == 0 {
+            server.manager.checkpoint().unwrap();
+            let positions = server.manager.positions();
+            assert_eq!(positions.published, positions.written);
+        }
+    }
+    assert!(server.manager.log().files().len() > 2);
+    server.manager.reset(None).unwrap();
+    server.set("x", "after").unwrap();
+    assert_eq!(server.get("x").as_deref(), Some("after"));
+}

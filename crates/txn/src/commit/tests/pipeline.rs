@@ -160,6 +160,35 @@ fn nothing_is_visible_before_it_is_published_nor_told_before_it_is_visible() {
 }
 
 #[test]
+fn an_error_waits_for_what_it_tells_of() {
+    let server = threaded();
+    let gate = Gate::at(&server.manager, CommitStep::Durable);
+    let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    server.table.set(&mut writer, "x", "new").unwrap();
+    let commit = writer.commit();
+    gate.wait_until_reached();
+    let mut other = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    other.begin_statement(None, 1).unwrap();
+    let key = TestTable::key("x");
+    other.lock(&key, LockMode::Exclusive, LockWait::Default).unwrap();
+    assert!(
+        other.probe_newest(&key).unwrap().is_some(),
+        "a duplicate key, which the client is told of"
+    );
+    let opener = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(30));
+        gate.open();
+    });
+    other.rollback_statement();
+    assert!(
+        server.get("x").is_some(),
+        "the error leaves before the row is published"
+    );
+    opener.join().unwrap();
+    commit.wait_blocking().unwrap();
+}
+
+#[test]
 fn a_snapshot_waits_for_what_its_session_has_read_under_lock() {
     let server = threaded();
     let gate = Gate::at(&server.manager, CommitStep::Durable);
