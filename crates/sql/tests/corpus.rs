@@ -2,7 +2,8 @@
 //! (`tests/corpus/record.py` recorded it). No server, no sockets: a transaction manager on temporary files.
 //!
 //! A script's differences that are known and meant are listed in `NAME.differs` beside it: the expected answer of this server, for whole
-//! statements. Set `CORPUS_UPDATE=1` to print what differs without failing, `CORPUS_ONLY=name` to run one script.
+//! statements. `CORPUS_UPDATE=1` prints what differs without failing, `CORPUS_ONLY=name` runs one script, and `CORPUS_ACCEPT=1` writes what
+//! differs into those files, to be looked at line by line.
 
 mod harness;
 
@@ -35,8 +36,7 @@ fn steps(script: &str) -> Vec<Step> {
             }
         }
         lines.push(line);
-        if let Some(end) = trimmed.ends_with(';').then_some(()) {
-            let () = end;
+        if trimmed.ends_with(';') {
             let text = lines.join("\n").trim().trim_end_matches(';').to_owned();
             steps.push(Step { text, sorted, meta });
             (lines, sorted, meta) = (Vec::new(), false, false);
@@ -48,7 +48,10 @@ fn steps(script: &str) -> Vec<Step> {
 /// What a script gives, one string for each statement.
 fn run(script: &str) -> Vec<String> {
     let mut server = Server::new();
-    server.run("CREATE DATABASE test");
+    server
+        .run("CREATE DATABASE test CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
+        .result
+        .expect("a database");
     server.use_database("test");
     steps(script)
         .iter()
@@ -59,7 +62,7 @@ fn run(script: &str) -> Vec<String> {
                 Err(error) => {
                     let _ = writeln!(out, "error {}: {}", error.code(), error.message());
                 }
-                Ok(outcome) if answer.columns.is_some() => {
+                Ok(_) if answer.columns.is_some() => {
                     let columns = answer.columns.unwrap_or_default();
                     let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
                     let _ = writeln!(out, "{}", names.join("\t"));
@@ -68,7 +71,7 @@ fn run(script: &str) -> Vec<String> {
                         rows.sort();
                     }
                     for row in rows {
-                        let _ = writeln!(out, "{row}");
+                        let _ = writeln!(out, "{}", if row.is_empty() { "''" } else { &row });
                     }
                     if step.meta {
                         for c in &columns {
@@ -81,14 +84,17 @@ fn run(script: &str) -> Vec<String> {
                                 c.name,
                                 c.org_name,
                                 c.field_type.code(),
-                                if c.data_type.is_text() { 45 } else { c.collation.id() },
+                                if c.data_type.is_text() {
+                                    45
+                                } else {
+                                    c.collation.id()
+                                },
                                 c.length(4),
                                 c.flags,
                                 c.decimals
                             );
                         }
                     }
-                    let _ = outcome;
                 }
                 Ok(outcome) => {
                     let _ = write!(out, "ok: {} affected", outcome.affected_rows);
@@ -150,10 +156,16 @@ fn answers_are_mariadbs() {
         }
         let script = fs::read_to_string(&path).expect("readable");
         let expected = blocks(&fs::read_to_string(path.with_extension("result")).expect("recorded"));
-        let known = fs::read_to_string(path.with_extension("differs")).map(|text| blocks(&text)).unwrap_or_default();
+        let known = fs::read_to_string(path.with_extension("differs"))
+            .map(|text| blocks(&text))
+            .unwrap_or_default();
         let got = run(&script);
         assert_eq!(got.len(), expected.len(), "{name}: as many answers as statements");
+        let mut accepted = String::new();
         for (got, expected) in got.iter().zip(&expected) {
+            if got != expected {
+                let _ = writeln!(accepted, "{got}");
+            }
             statements += 1;
             let statement = expected.lines().next().unwrap_or_default();
             let mine = known.iter().find(|block| block.lines().next() == Some(statement));
@@ -163,10 +175,20 @@ fn answers_are_mariadbs() {
                 let _ = writeln!(report, "== {name}\n-- expected\n{wanted}-- got\n{got}");
             }
         }
+        if std::env::var("CORPUS_ACCEPT").is_ok() {
+            let differs = path.with_extension("differs");
+            match accepted.is_empty() {
+                true => drop(fs::remove_file(differs)),
+                false => fs::write(differs, accepted).expect("writable"),
+            }
+        }
     }
     println!("{statements} statements, {different} different");
     if different > 0 {
         println!("{report}");
-        assert!(std::env::var("CORPUS_UPDATE").is_ok(), "{different} of {statements} answers differ from MariaDB's");
+        assert!(
+            std::env::var("CORPUS_UPDATE").is_ok(),
+            "{different} of {statements} answers differ from MariaDB's"
+        );
     }
 }

@@ -1,7 +1,9 @@
 //! Values on their way into columns: conversion, NOT NULL, and what strict mode makes of problems.
 
 use paceline_types::convert::{Severity, assign};
-use paceline_types::error_code::{ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD};
+use paceline_types::error_code::{
+    ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_DATA_TOO_LONG, ER_NO_DEFAULT_FOR_FIELD, WARN_DATA_TRUNCATED,
+};
 use paceline_types::temporal::DateModes;
 use paceline_types::{DataType, EnumValue, Value};
 
@@ -82,6 +84,11 @@ pub(crate) fn assign_column(
         match (problem.severity, strictness) {
             (Severity::Warning, Strictness::Strict) => {
                 return Err(Error::with_message(problem.code, message));
+            }
+            (Severity::Warning, Strictness::Lenient) if problem.code == ER_DATA_TOO_LONG => {
+                // What was cut off is another warning than what was refused.
+                let cut = Error::new(WARN_DATA_TRUNCATED, &[&definition.name, &row]);
+                exec.session.diagnostics.warn(cut.code(), cut.message());
             }
             (Severity::Warning, Strictness::Lenient) => exec.session.diagnostics.warn(problem.code, message),
             (Severity::Note, _) => exec.session.diagnostics.note(problem.code, message),

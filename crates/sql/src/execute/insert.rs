@@ -41,7 +41,21 @@ struct Insertion<'p> {
     row: Vec<Value>,
     progress: Progress,
     returned: Vec<Value>,
+    interval: Interval,
 }
+
+/// AUTO_INCREMENT values that were reserved and not used yet. A value whose row did not go in serves the next row.
+struct Interval {
+    next: u64,
+    remaining: u64,
+    /// How many rows are still to come, where the statement tells.
+    expected: Option<u64>,
+    /// How many values the next reservation takes where it does not.
+    batch: u64,
+}
+
+/// Values reserved at once for rows whose number is not known, at most.
+const BATCH_MAX: u64 = 65_535;
 
 /// Runs an INSERT or REPLACE.
 pub(super) fn execute(
@@ -74,6 +88,15 @@ pub(super) fn execute(
             rows_sent: 0,
         },
         returned: Vec::new(),
+        interval: Interval {
+            next: 0,
+            remaining: 0,
+            expected: match &plan.source {
+                InsertRows::Values(rows) => Some(rows.len() as u64),
+                InsertRows::Query(_) => None,
+            },
+            batch: 1,
+        },
     };
     if plan.returning.is_some() {
         sink.columns(columns)?;
@@ -179,6 +202,8 @@ impl Insertion<'_> {
                 match self.writer.insert(exec, &self.row[..columns])? {
                     Inserted::Done => {
                         self.progress.copied += 1;
+                        self.interval
+                            .take(generated, exec.session.settings.auto_increment_increment);
                         self.note_value(generated);
                         self.send(exec, sink)?;
                         break;
@@ -207,6 +232,9 @@ impl Insertion<'_> {
             }
         }
         exec.session.diagnostics.next_row();
+        if let Some(expected) = &mut self.interval.expected {
+            *expected = expected.saturating_sub(1);
+        }
         Ok(())
     }
 
@@ -215,7 +243,7 @@ impl Insertion<'_> {
             self.progress.generated = generated;
         }
         if let Some(column) = self.table.auto_increment_column() {
-            self.progress.last_value = unsigned(&self.row[column]).unwrap_or(0);
+            self.progress.last_value = as_id(&self.row[column]);
         }
     }
 
@@ -277,7 +305,7 @@ impl Insertion<'_> {
                 self.progress.updated += 1;
                 self.progress.copied += 1;
                 if let Some(column) = self.table.auto_increment_column() {
-                    self.progress.last_value = unsigned(&self.row[column]).unwrap_or(0);
+                    self.progress.last_value = as_id(&self.row[column]);
                     self.observe(exec, column)?;
                 }
             }
@@ -312,7 +340,7 @@ impl Insertion<'_> {
         }
         let value = match exec.session.statement.insert_id.take() {
             Some(value) => {
-                self.find_next(exec, column)?;
+                find_next(exec, self.table, column)?;
                 self.table.auto_increment().observe(value);
                 value
             }
@@ -328,24 +356,18 @@ impl Insertion<'_> {
     }
 
     fn observe(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<()> {
-        if let Some(value) = unsigned(&self.row[column]) {
-            self.find_next(exec, column)?;
-            self.table.auto_increment().observe(value);
+        observe(exec, self.table, column, &self.row[column])?;
+        if let Some(value) = unsigned(&self.row[column])
+            && value >= self.interval.next
+        {
+            // Reserved values below a given one are left out.
+            self.interval.remaining = 0;
         }
         Ok(())
     }
 
-    /// Makes sure that the counter knows where the data ends.
-    fn find_next(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<()> {
-        let table = self.table;
-        table
-            .auto_increment()
-            .next(table.auto_increment_start, || highest_value(exec, table, column))?;
-        Ok(())
-    }
-
     fn next_value(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<u64> {
-        self.find_next(exec, column)?;
+        find_next(exec, self.table, column)?;
         let settings = &exec.session.settings;
         let max = match &self.table.columns()[column].data_type {
             DataType::Integer(integer) if integer.sign == Sign::Unsigned => integer.width.unsigned_max(),
@@ -353,19 +375,28 @@ impl Insertion<'_> {
             DataType::Float(_) => 1 << 24,
             _ => 1 << 53,
         };
-        let increment = settings.auto_increment_increment.max(1);
-        let counter = self.table.auto_increment();
-        counter
-            .reserve(1, increment, settings.auto_increment_offset, max)
-            .ok_or_else(|| {
+        let (increment, offset) = (
+            settings.auto_increment_increment.max(1),
+            settings.auto_increment_offset,
+        );
+        if self.interval.remaining == 0 {
+            let wanted = self.interval.expected.unwrap_or(self.interval.batch).max(1);
+            let counter = self.table.auto_increment();
+            let reserved = match counter.reserve(wanted, increment, offset, max) {
+                Some(first) => Some((first, wanted)),
+                None => counter.reserve(1, increment, offset, max).map(|first| (first, 1)),
+            };
+            let Some((first, count)) = reserved else {
                 let row = exec.session.diagnostics.current_row();
                 let name = &self.table.columns()[column].name;
+                let message = format!("Out of range value for column '{name}' at row {row}");
                 // HA_ERR_AUTOINC_ERANGE, as MariaDB numbers it.
-                Error::with_message(
-                    ErrorCode::from_number(167),
-                    format!("Out of range value for column '{name}' at row {row}"),
-                )
-            })
+                return Err(Error::with_message(ErrorCode::from_number(167), message));
+            };
+            (self.interval.next, self.interval.remaining) = (first, count);
+            self.interval.batch = (self.interval.batch * 2).min(BATCH_MAX);
+        }
+        Ok(self.interval.next)
     }
 
     fn outcome(self, exec: &mut Exec<'_, '_>, one_row: bool) -> Outcome {
@@ -398,6 +429,46 @@ impl Insertion<'_> {
             last_insert_id,
             info,
             rows_sent: progress.rows_sent,
+        }
+    }
+}
+
+/// Tells the counter of a value that a row was given.
+pub(super) fn observe(
+    exec: &mut Exec<'_, '_>,
+    table: &TableDefinition,
+    column: usize,
+    value: &Value,
+) -> Result<()> {
+    if let Some(value) = unsigned(value) {
+        find_next(exec, table, column)?;
+        table.auto_increment().observe(value);
+    }
+    Ok(())
+}
+
+/// Makes sure that the counter knows where the data ends.
+fn find_next(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<()> {
+    table
+        .auto_increment()
+        .next(table.auto_increment_start, || highest_value(exec, table, column))?;
+    Ok(())
+}
+
+/// A value as the OK packet tells it: negative ones wrap.
+fn as_id(value: &Value) -> u64 {
+    match value {
+        Value::Int(number) => *number as u64,
+        value => unsigned(value).unwrap_or(0),
+    }
+}
+
+impl Interval {
+    /// A generated value has gone in.
+    fn take(&mut self, generated: Option<u64>, increment: u64) {
+        if generated == Some(self.next) && self.remaining > 0 {
+            self.remaining -= 1;
+            self.next = self.next.saturating_add(increment.max(1));
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
 use crate::plan::range::{NearestValue, RangeContext, index_ranges, nearest_value};
 use crate::plan::tree::{
-    AccessPath, HashKey, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode, ScanDirection,
+    AccessPath, HashKey, JoinKind, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode, ScanDirection,
     SelectPlan, TableAccess, TableInstance, TableSource,
 };
 
@@ -331,7 +331,7 @@ impl BaseReader<'_> {
                     self.decode(value.payload(), row)?;
                 }
             }
-            if !exec.all_true(&self.step.on, row)? || !exec.all_true(&self.step.filter, row)? {
+            if !is_candidate(exec, self.step, row)? {
                 continue;
             }
             if self
@@ -386,6 +386,11 @@ impl BaseReader<'_> {
     }
 }
 
+/// Whether a row that is not locked yet looks as if it would pass. The conditions behind an outer join say nothing about a match.
+fn is_candidate(exec: &mut Exec<'_, '_>, step: &JoinStep, row: &[Value]) -> Result<bool> {
+    Ok(exec.all_true(&step.on, row)? && (step.kind == JoinKind::Left || exec.all_true(&step.filter, row)?))
+}
+
 fn lock_mode(strength: LockStrength) -> LockMode {
     match strength {
         LockStrength::Shared => LockMode::Shared,
@@ -436,7 +441,7 @@ fn read_hashed(
         place(instance, &hashed.values, row);
         let flow = match (&instance.source, plan.read) {
             (TableSource::Base(definition), ReadMode::Locking { strength, wait }) => {
-                if !exec.all_true(&step.on, row)? || !exec.all_true(&step.filter, row)? {
+                if !is_candidate(exec, step, row)? {
                     continue;
                 }
                 let reader = BaseReader {

@@ -249,14 +249,16 @@ impl Updating<'_> {
         }
         match target.writer.update(exec, handle, values)? {
             Updated::Unchanged => {}
-            Updated::Changed => self.changed += 1,
-            Updated::Duplicate(index) => {
-                let error = target.writer.duplicate_error(exec, index, values);
-                if self.ignore == Ignore::No {
-                    return Err(error);
+            Updated::Changed => {
+                self.changed += 1;
+                let counting = definition.auto_increment_column();
+                if let Some(column) = counting.filter(|column| target.plan.assigns(*column)) {
+                    super::insert::observe(exec, definition, column, &values[column])?;
                 }
-                exec.session.diagnostics.warn(error.code(), error.message());
             }
+            // IGNORE leaves the row as it is, without a warning.
+            Updated::Duplicate(_) if self.ignore == Ignore::Yes => {}
+            Updated::Duplicate(index) => return Err(target.writer.duplicate_error(exec, index, values)),
         }
         Ok(())
     }

@@ -108,10 +108,18 @@ pub struct UpdateTarget {
     pub checks: Vec<CheckPlan>,
 }
 
-/// DELETE.
+impl UpdateTarget {
+    /// Whether a column is assigned.
+    pub fn assigns(&self, column: usize) -> bool {
+        self.assignments
+            .iter()
+            .any(|assignment| assignment.column == column)
+    }
+}
+
+/// DELETE. IGNORE changes nothing here: there are no errors of single rows.
 #[derive(Debug)]
 pub struct DeletePlan {
-    pub ignore: bool,
     /// Selects the rows.
     pub select: Box<SelectPlan>,
     /// The tables whose rows go: which of the select's tables, and what they are.
@@ -309,7 +317,6 @@ impl Planner<'_> {
         )?;
         Ok((
             PlanKind::Delete(Box::new(DeletePlan {
-                ignore: delete.ignore,
                 select,
                 targets,
                 returning,

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use paceline_types::DataType;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NO_SUCH_TABLE, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE,
     ER_WRONG_COLUMN_NAME,
@@ -378,6 +379,12 @@ impl Block<'_, '_> {
             result.org_table = org_table.clone();
             result.org_name = result.name.clone();
             result.flags = super::result_column::flags_of_column(definition, number);
+            if column.data_type.is_text()
+                || column.data_type.is_binary_string()
+                || is_label(&column.data_type)
+            {
+                result.decimals = 0;
+            }
             columns.push(TableColumn {
                 result,
                 ty,
@@ -414,7 +421,6 @@ impl Block<'_, '_> {
             if result.name.is_empty() {
                 return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&result.name]));
             }
-            result.database = Arc::from("");
             result.table = alias.clone();
             result.org_table = alias.clone();
             result.org_name = result.name.clone();
@@ -509,6 +515,10 @@ fn alias_columns(alias: &ast::TableAlias, plan: &QueryPlan) -> Result<Vec<String
         ));
     }
     Ok(names)
+}
+
+fn is_label(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Enum { .. } | DataType::Set { .. })
 }
 
 /// A number for a recursive table.

@@ -203,9 +203,14 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         .map(|item| (sort_expr(select, item), item.descending))
         .collect();
     if let Some(direction) = serves(info, &access.path, &constant, &keys) {
+        let wanted = limit_rows(select);
         select.order.clear();
         if let Some(access) = first_access_mut(select) {
             access.direction = direction;
+            name_order(info, access);
+            if let (AccessPath::Index { .. }, Some(wanted)) = (&access.path, wanted) {
+                access.rows = access.rows.min(wanted);
+            }
         }
         return;
     }
@@ -249,17 +254,21 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         }
     }
     if let Some((_, index, direction)) = best {
-        let clustered = info.is_clustered(index);
         select.order.clear();
         if let Some(access) = first_access_mut(select) {
-            access.path = if clustered {
-                AccessPath::All
-            } else {
-                AccessPath::Index { index }
-            };
+            access.path = AccessPath::Index { index };
             access.direction = direction;
             access.rows = (wanted / passing).min(total);
         }
+    }
+}
+
+/// A scan of all rows whose order matters is one of the index that the rows live in.
+fn name_order(info: &TableInfo<'_>, access: &mut TableAccess) {
+    if let (AccessPath::All, Some(definition)) = (&access.path, &info.definition)
+        && let Clustered::Key(index) = definition.schema().clustered()
+    {
+        access.path = AccessPath::Index { index };
     }
 }
 
@@ -293,6 +302,7 @@ fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     };
     if let Some(access) = first_access_mut(select) {
         access.direction = direction;
+        name_order(info, access);
     }
     if let Some(aggregation) = &mut select.aggregation {
         aggregation.strategy = GroupStrategy::Ordered;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paceline_types::data_type::FieldType;
-use paceline_types::{Collation, DataType};
+use paceline_types::{BlobSize, Collation, DataType};
 
 use crate::expr::{ExprType, NOT_FIXED_DECIMALS};
 
@@ -59,7 +59,10 @@ impl ResultColumn {
     /// A column that an expression gives.
     pub fn of_expression(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
         let empty: Arc<str> = Arc::from("");
-        let mut flags = ty.data_type.column_flags();
+        let mut flags = ty.data_type.column_flags() & !flags::NUM;
+        if !ty.data_type.is_text() {
+            flags |= flags::BINARY;
+        }
         if !ty.nullable {
             flags |= flags::NOT_NULL;
         }
@@ -75,9 +78,8 @@ impl ResultColumn {
             collation,
             flags,
             decimals: match ty.decimals() {
-                NOT_FIXED_DECIMALS if ty.data_type.is_text() || ty.data_type.is_binary_string() => {
-                    if ty.is_null() { 0 } else { NOT_FIXED_DECIMALS }
-                }
+                NOT_FIXED_DECIMALS if ty.is_null() => 0,
+                NOT_FIXED_DECIMALS if matches!(ty.data_type, DataType::Float(_) | DataType::Double(_)) => 31,
                 decimals => decimals,
             },
             data_type: ty.data_type.clone(),
@@ -89,7 +91,12 @@ impl ResultColumn {
         if self.field_type == FieldType::Null {
             0
         } else {
-            self.data_type.display_length(bytes_per_character)
+            match &self.data_type {
+                // Of TEXT the protocol takes the bytes for characters.
+                DataType::Text { size, .. } => saturated(size.max_bytes(), bytes_per_character),
+                DataType::Json => saturated(BlobSize::Long.max_bytes(), bytes_per_character),
+                other => other.display_length(bytes_per_character),
+            }
         }
     }
 
@@ -99,11 +106,15 @@ impl ResultColumn {
     }
 }
 
+fn saturated(characters: u64, bytes_per_character: u32) -> u32 {
+    u32::try_from(characters * u64::from(bytes_per_character)).unwrap_or(u32::MAX)
+}
+
 /// The flags that MariaDB gives a table's column.
 pub(crate) fn flags_of_column(definition: &crate::catalog::TableDefinition, number: usize) -> u16 {
     use crate::catalog::{ColumnDefault, IndexKind};
     let column = &definition.columns()[number];
-    let mut result = column.data_type.column_flags();
+    let mut result = column.data_type.column_flags() & !flags::NUM;
     if !column.nullable {
         result |= flags::NOT_NULL;
         if column.default == ColumnDefault::None && !column.auto_increment {

@@ -129,10 +129,10 @@ fn add(
         hints: Vec::new(),
         distinct: true,
     });
-    let rules: Vec<Comparison> = match by.into_iter().next() {
-        Some(Comparison::Row(rules)) => rules,
-        Some(rule) => vec![rule],
-        None => Vec::new(),
+    let rules: Vec<Comparison> = match <[Comparison; 1]>::try_from(by) {
+        Ok([Comparison::Row(rules)]) => rules,
+        Ok([rule]) => vec![rule],
+        Err(rules) => rules,
     };
     let lefts = match left.kind {
         ExprKind::Row(parts) => parts,

@@ -223,7 +223,10 @@ impl Planner<'_> {
         }
         let mut columns = Vec::with_capacity(types.len());
         for (column, ty) in left.columns.iter().zip(&types) {
-            columns.push(ResultColumn::of_expression(column.name.clone(), ty));
+            let mut merged = ResultColumn::of_expression(column.name.clone(), ty);
+            merged.org_name = merged.name.clone();
+            merged.flags &= !super::result_column::flags::BINARY;
+            columns.push(merged);
         }
         let conversions = [
             conversions(&left.types, &types),
@@ -321,7 +324,13 @@ impl Planner<'_> {
         for column in 0..width {
             let all: Vec<&ExprType> = rows.iter().map(|row| &row[column].ty).collect();
             let ty = common_type(&all, self.session().settings.collation_connection, "UNION")?;
-            let name = values.rows[0].content[column].to_string();
+            let name = match &values.rows[0].content[column] {
+                ast::Expr::Value(value) => match &value.value {
+                    ast::Value::SingleQuotedString(text) => text.clone(),
+                    other => other.to_string(),
+                },
+                other => other.to_string(),
+            };
             columns.push(ResultColumn::of_expression(name, &ty));
             types.push(ty);
         }

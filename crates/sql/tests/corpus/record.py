@@ -73,7 +73,7 @@ def run(connection, text, flags, out):
         result = cursor._result
         if cursor.description is not None:
             out.append("\t".join(d[0] for d in cursor.description))
-            rows = ["\t".join(field(v) for v in row) for row in cursor.fetchall()]
+            rows = ["\t".join(field(v) for v in row) or "''" for row in cursor.fetchall()]
             if "sort" in flags:
                 rows.sort()
             out.extend(rows)

@@ -4,18 +4,22 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
+use paceline_binlog::event::{EventFlags, QueryEvent};
 use paceline_binlog::log::{OpenRequest, SimulatedDisk};
 use paceline_binlog::{Disk, Log, LogConfig};
-use paceline_sql::catalog::{Catalog, CatalogHandle, TableEngine, write_changes};
-use paceline_sql::ddl::{DdlContext, plan_ddl};
+use paceline_sql::catalog::{Catalog, CatalogHandle, TableEngine};
+use paceline_sql::ddl::{DdlInput, prepare_ddl};
 use paceline_sql::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute};
 use paceline_sql::parse::{ParseOptions, SetItem, SetValue, Statement, TransactionStatement, parse_first};
 use paceline_sql::plan::{Plan, PlanContext, ResultColumn, Statistics, plan_statement};
-use paceline_sql::session::{KeepDiagnostics, Services, SessionContext, SqlMode};
+use paceline_sql::session::{Account, KeepDiagnostics, Services, SessionContext, SqlMode};
 use paceline_sql::{Error, Result};
 use paceline_storage::{Storage, StorageConfig};
-use paceline_txn::{Interrupt, ManagerParts, Transaction, TransactionManager, TransactionOptions};
+use paceline_txn::{
+    DdlCommit, Interrupt, ManagerParts, Replication, Transaction, TransactionManager, TransactionOptions,
+};
 use paceline_types::{ServerId, TimeZone, Value};
 use tempfile::TempDir;
 
@@ -63,13 +67,25 @@ impl Server {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let storage = Arc::new(Storage::open(&StorageConfig::new(directory.path())).expect("tables open"));
         let disk: Arc<dyn Disk> = Arc::new(SimulatedDisk::new());
-        let request = OpenRequest { engine_position: storage.position(), ..OpenRequest::new(1) };
-        let (log, recovery) = Log::open(disk, LogConfig::new("/log", "bin", ServerId(1)), request).expect("the log opens");
+        let request = OpenRequest {
+            engine_position: storage.position(),
+            ..OpenRequest::new(1)
+        };
+        let (log, recovery) =
+            Log::open(disk, LogConfig::new("/log", "bin", ServerId(1)), request).expect("the log opens");
         let end = recovery.end;
         storage.apply(&[], end).expect("an empty group");
-        let manager = Arc::new(TransactionManager::open(ManagerParts::new(log, recovery.state.clone(), storage)));
+        let manager = Arc::new(TransactionManager::open(ManagerParts::new(
+            log,
+            recovery.state.clone(),
+            storage,
+        )));
         let owner = manager.session(Interrupt::new());
         let mut session = SessionContext::new(1, Services::default());
+        session.user = Account {
+            user: "root".to_owned(),
+            host: "localhost".to_owned(),
+        };
         session.settings.time_zone = TimeZone::UTC;
         session.settings.timestamp_override = Some(1_700_000_000_000_000);
         Server {
@@ -96,14 +112,25 @@ impl Server {
     pub fn run_with(&mut self, text: &str, parameters: &[Value]) -> Answer {
         self.session.begin_statement(KeepDiagnostics::No);
         let mut sink = Collect::default();
-        let caught = std::panic::catch_unwind(AssertUnwindSafe(|| self.statement(text, parameters, &mut sink)));
+        let caught =
+            std::panic::catch_unwind(AssertUnwindSafe(|| self.statement(text, parameters, &mut sink)));
         let result = caught.unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().cloned().or(panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            let text = panic
+                .downcast_ref::<String>()
+                .cloned()
+                .or(panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
             self.open = None;
-            Err(Error::unsupported(format_args!("PANIC {}", text.unwrap_or_default())))
+            Err(Error::unsupported(format_args!(
+                "PANIC {}",
+                text.unwrap_or_default()
+            )))
         });
         if let Ok(outcome) = &result {
-            self.session.row_count = if outcome.result_set { -1 } else { outcome.affected_rows as i64 };
+            self.session.row_count = if outcome.result_set {
+                -1
+            } else {
+                outcome.affected_rows as i64
+            };
         }
         let zone = self.session.settings.time_zone.clone();
         let rows = match &sink.columns {
@@ -112,7 +139,11 @@ impl Server {
                 .rows
                 .iter()
                 .map(|row| {
-                    let fields: Vec<String> = row.iter().zip(columns).map(|(value, column)| field(value, column, &zone)).collect();
+                    let fields: Vec<String> = row
+                        .iter()
+                        .zip(columns)
+                        .map(|(value, column)| field(value, column, &zone))
+                        .collect();
                     fields.join("\t")
                 })
                 .collect(),
@@ -120,31 +151,57 @@ impl Server {
         let diagnostics = self.session.diagnostics.conditions();
         let warnings = diagnostics
             .iter()
-            .map(|condition| (condition.level.as_str().to_lowercase(), condition.code.number(), condition.message.clone()))
+            .map(|condition| {
+                (
+                    condition.level.as_str().to_lowercase(),
+                    condition.code.number(),
+                    condition.message.clone(),
+                )
+            })
             .filter(|(level, ..)| level != "error")
             .collect();
-        Answer { result, columns: sink.columns, rows, values: sink.rows, warnings }
+        Answer {
+            result,
+            columns: sink.columns,
+            rows,
+            values: sink.rows,
+            warnings,
+        }
     }
 
     fn statement(&mut self, text: &str, parameters: &[Value], sink: &mut Collect) -> Result<Outcome> {
-        let options = ParseOptions { sql_mode: self.session.settings.sql_mode, ..ParseOptions::default() };
+        let options = ParseOptions {
+            sql_mode: self.session.settings.sql_mode,
+            ..ParseOptions::default()
+        };
         let parsed = parse_first(text.as_bytes(), &options)?;
         match &parsed.statement {
             Statement::Ddl(ddl) => {
-                let catalog = self.handle.load();
-                let context = DdlContext {
-                    catalog: &catalog,
-                    session: &mut self.session,
-                    first_id: catalog.next_id(),
+                let input = DdlInput {
+                    catalog: &self.handle,
+                    storage: self.manager.storage(),
+                    snapshot: &self.manager.snapshot(),
                     default_engine: TableEngine::InnoDb,
                     select_columns: None,
                 };
-                let plan = plan_ddl(context, ddl)?;
-                let mut transaction = self.begin();
-                write_changes(&plan.changes, transaction.write_set_mut()?);
-                let handle = self.handle.clone();
-                let outcome = transaction.commit_blocking()?;
-                handle.publish(&plan.changes, outcome.version)?;
+                let prepared = prepare_ddl(input, &mut self.session, ddl)?;
+                let database = self.session.database.clone().unwrap_or_default();
+                let query = QueryEvent::new(database.as_bytes(), text.as_bytes());
+                let (handle, changes) = (self.handle.clone(), prepared.plan.changes.clone());
+                let commit = DdlCommit {
+                    query: &query,
+                    event_flags: EventFlags::NONE,
+                    timestamp_seconds: 1_700_000_000,
+                    writes: prepared.writes,
+                    builds: prepared.builds,
+                    on_publish: Some(Box::new(move |version| {
+                        handle.publish(&changes, version).expect("planned changes")
+                    })),
+                    gtid: TransactionOptions::default().gtid,
+                    replication: Replication::Replicated,
+                    metadata_lock_timeout: Duration::from_secs(10),
+                };
+                self.manager.commit_ddl(&self.owner, commit).wait_blocking()?;
                 Ok(Outcome::default())
             }
             Statement::Set(items) => {
@@ -177,11 +234,24 @@ impl Server {
     /// Plans a statement.
     pub fn plan(&self, statement: &Statement) -> Result<Plan> {
         let catalog = self.handle.load();
-        plan_statement(statement, &PlanContext { catalog: &catalog, session: &self.session, statistics: &self.statistics })
+        plan_statement(
+            statement,
+            &PlanContext {
+                catalog: &catalog,
+                session: &self.session,
+                statistics: &self.statistics,
+            },
+        )
     }
 
     /// Executes a plan, and commits unless a transaction is open.
-    pub fn execute(&mut self, plan: &Plan, text: &str, parameters: &[Value], sink: &mut dyn RowSink) -> Result<Outcome> {
+    pub fn execute(
+        &mut self,
+        plan: &Plan,
+        text: &str,
+        parameters: &[Value],
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
         let catalog = self.handle.load();
         let (mut transaction, open) = match self.open.take() {
             Some(transaction) => (transaction, true),
@@ -209,7 +279,9 @@ impl Server {
     }
 
     fn set(&mut self, item: &SetItem) {
-        let SetItem::Variable { name, value, .. } = item else { return };
+        let SetItem::Variable { name, value, .. } = item else {
+            return;
+        };
         let number = || match value {
             SetValue::Expr(expr) => expr.to_string().trim_matches('\'').to_owned(),
             SetValue::Word(word) => word.clone(),
@@ -237,10 +309,14 @@ fn field(value: &Value, column: &ResultColumn, zone: &TimeZone) -> String {
     let mut bytes = Vec::new();
     match value {
         Value::Bytes(value) => bytes.extend_from_slice(value),
-        value => paceline_types::text::append_column_value(&value.as_ref(), &column.data_type, zone, &mut bytes),
+        value => {
+            paceline_types::text::append_column_value(&value.as_ref(), &column.data_type, zone, &mut bytes)
+        }
     }
     let Ok(text) = String::from_utf8(bytes.clone()) else {
-        return bytes.iter().fold("0x".to_owned(), |text, byte| text + &format!("{byte:02X}"));
+        return bytes
+            .iter()
+            .fold("0x".to_owned(), |text, byte| text + &format!("{byte:02X}"));
     };
     let mut out = String::new();
     for character in text.chars() {
