@@ -226,3 +226,54 @@ fn a_build_finds_duplicates_and_sorts_more_than_fits() {
         0
     );
 }
+
+#[test]
+fn a_large_group_leaves_the_last_value_of_each_key() {
+    let directory = tempfile::tempdir().unwrap();
+    let storage = open_small(directory.path());
+    let long = |number: u32| {
+        [
+            key(EngineKind::RocksDb, 7),
+            vec![1; 20],
+            number.to_be_bytes().to_vec(),
+        ]
+        .concat()
+    };
+    let mut expected = std::collections::BTreeMap::new();
+    let mut group = Vec::new();
+    for n in 1..=500u64 {
+        let version = position(n);
+        let scattered = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u32;
+        group.push(frozen(version, |set| {
+            for key in [
+                long(scattered % 40),
+                key(EngineKind::RocksDb, scattered % 50),
+                key(EngineKind::Memory, 1),
+            ] {
+                if scattered % 3 == 0 {
+                    set.delete(&key);
+                    expected.remove(&key);
+                } else {
+                    set.put(&key, b"x");
+                    expected.insert(key, version);
+                }
+            }
+        }));
+    }
+    storage.apply(&group, position(500)).unwrap();
+    let snapshot = storage.snapshot();
+    for index in [key(EngineKind::RocksDb, 0), key(EngineKind::Memory, 0)] {
+        let range = IndexId::of_key(&index).unwrap().range();
+        let mut cursor = snapshot.scan(range.clone(), paceline_storage::Direction::Forward);
+        let mut found = std::collections::BTreeMap::new();
+        while let Some((key, value)) = cursor.next().unwrap() {
+            found.insert(key.to_vec(), paceline_storage::value_version(value).unwrap());
+        }
+        let wanted: std::collections::BTreeMap<_, _> = expected
+            .clone()
+            .into_iter()
+            .filter(|(key, _)| range.contains(key))
+            .collect();
+        assert_eq!(found, wanted);
+    }
+}

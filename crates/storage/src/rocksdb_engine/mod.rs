@@ -40,6 +40,8 @@ const _: () = assert!(IndexId::ENGINE.as_u32() == 2);
 
 /// What a memtable needs for an entry beside key and value, about.
 const MEMTABLE_ENTRY_OVERHEAD_BYTES: usize = 40;
+/// From this many write sets on, a group's entries are merged and sorted.
+const MERGED_GROUP_MIN: usize = 64;
 /// How long a write waits before it tries again when flushes or compactions are behind.
 const RETRY_THROTTLED_EVERY: Duration = Duration::from_millis(1);
 /// … when the disk under the table files is full.
@@ -141,20 +143,16 @@ impl RocksDbEngine {
     fn batch(&self, group: &[Arc<FrozenWriteSet>], position: LogPosition) -> (WriteBatch, usize) {
         let bytes: usize = group.iter().map(|set| set.memory_bytes()).sum();
         let mut batch = WriteBatch::with_capacity_bytes(bytes + 64);
-        for set in group {
-            for range in set.deleted_ranges() {
-                if EngineKind::of_key(&range.start) == EngineKind::RocksDb {
-                    batch.delete_range(&range.start, &range.end);
+        if group.len() >= MERGED_GROUP_MIN && group.iter().all(|set| set.deleted_ranges().is_empty()) {
+            merge_group(group, &mut batch);
+        } else {
+            for set in group {
+                for range in set.deleted_ranges() {
+                    if EngineKind::of_key(&range.start) == EngineKind::RocksDb {
+                        batch.delete_range(&range.start, &range.end);
+                    }
                 }
-            }
-            for (key, change) in set.entries() {
-                if EngineKind::of_key(key) != EngineKind::RocksDb {
-                    break; // all keys of the other engine sort behind
-                }
-                match change {
-                    Change::Put(value) => batch.put(key, value),
-                    Change::Delete => batch.delete(key),
-                }
+                entries_on_disk(set).for_each(|(key, change)| add(&mut batch, key, change));
             }
         }
         batch.put(POSITION_KEY, position.to_be_bytes());
@@ -291,6 +289,44 @@ impl RocksDbEngine {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// The entries of this engine: all keys of the other sort behind them.
+fn entries_on_disk(set: &FrozenWriteSet) -> impl Iterator<Item = (&[u8], Change<'_>)> {
+    set.entries()
+        .take_while(|(key, _)| EngineKind::of_key(key) == EngineKind::RocksDb)
+}
+
+fn add(batch: &mut WriteBatch, key: &[u8], change: Change<'_>) {
+    match change {
+        Change::Put(value) => batch.put(key, value),
+        Change::Delete => batch.delete(key),
+    }
+}
+
+/// Adds what a large group leaves of each key, in the order of keys: a memtable finds the place of a key fastest behind the one before it, and
+/// rows that were changed again and again are written once. Nobody can read between the transactions of a group.
+fn merge_group(group: &[Arc<FrozenWriteSet>], batch: &mut WriteBatch) {
+    let mut entries: Vec<(u128, &[u8], Change<'_>)> = group
+        .iter()
+        .flat_map(|set| entries_on_disk(set))
+        .map(|(key, change)| (head(key), key, change))
+        .collect();
+    // Stable: entries of one key stay in the log's order.
+    entries.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)));
+    for (number, (_, key, change)) in entries.iter().enumerate() {
+        if entries.get(number + 1).is_none_or(|next| next.1 != *key) {
+            add(batch, key, *change);
+        }
+    }
+}
+
+/// A key's first bytes as a number, which sorts as they do: most comparisons need no more.
+fn head(key: &[u8]) -> u128 {
+    let mut bytes = [0; 16];
+    let length = key.len().min(16);
+    bytes[..length].copy_from_slice(&key[..length]);
+    u128::from_be_bytes(bytes)
 }
 
 fn decode_position(bytes: Option<&[u8]>) -> Result<LogPosition> {
