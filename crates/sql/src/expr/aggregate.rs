@@ -159,21 +159,21 @@ impl Accumulator {
     /// # Errors
     /// What the arguments meet; 1690.
     pub fn add(&mut self, aggregate: &Aggregate, row: &[Value], context: &mut EvalContext<'_>) -> Result<()> {
-        if let State::Count(count) = &mut self.state {
-            if aggregate.function == AggregateFunction::CountRows {
-                *count += 1;
-                return Ok(());
-            }
+        if let State::Count(count) = &mut self.state
+            && aggregate.function == AggregateFunction::CountRows
+        {
+            *count += 1;
+            return Ok(());
         }
         if aggregate.args.len() == 1 {
             let value = aggregate.args[0].eval_ref(row, context)?;
             if value.is_null() && aggregate.function != AggregateFunction::JsonArrayAgg {
                 return Ok(());
             }
-            if let Some(seen) = &mut self.seen {
-                if !seen.insert(distinct_key(&value, &aggregate.args[0].ty, context)) {
-                    return Ok(());
-                }
+            if let Some(seen) = &mut self.seen
+                && !seen.insert(distinct_key(&value, &aggregate.args[0].ty, context))
+            {
+                return Ok(());
             }
             return self.add_value(aggregate, &value, row, context);
         }
@@ -182,7 +182,7 @@ impl Accumulator {
             values.push(arg.eval(row, context)?);
         }
         let is_json = aggregate.function == AggregateFunction::JsonObjectAgg;
-        if values.iter().any(Value::is_null) && !(is_json && !values[0].is_null()) {
+        if values.iter().any(Value::is_null) && (!is_json || values[0].is_null()) {
             return Ok(());
         }
         if let Some(seen) = &mut self.seen {

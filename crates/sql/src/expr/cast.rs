@@ -315,15 +315,14 @@ fn temporal(
     kind: &str,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<paceline_types::DateTime>> {
-    if let Value::Text(text) = value {
-        if let Some(parsed) =
+    if let Value::Text(text) = value
+        && let Some(parsed) =
             paceline_types::temporal::parse_datetime(text, context.convert_context().date_modes)
-        {
-            if parsed.truncated {
-                context.warn_truncated(kind, value)?;
-            }
-            return Ok(Some(parsed.value));
+    {
+        if parsed.truncated {
+            context.warn_truncated(kind, value)?;
         }
+        return Ok(Some(parsed.value));
     }
     let datetime = convert::to_datetime(value, &context.convert_context());
     if datetime.is_none() {

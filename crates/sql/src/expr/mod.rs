@@ -22,6 +22,8 @@ mod expr_type;
 mod functions;
 mod scope;
 mod subquery;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod window;
 

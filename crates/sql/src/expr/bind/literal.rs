@@ -2,7 +2,7 @@
 
 use paceline_types::error_code::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
 use paceline_types::temporal::{self, ParsedTemporal};
-use paceline_types::{Charset, Collation, DataType, Decimal, Sign, Value};
+use paceline_types::{Charset, Collation, Decimal, Value};
 use sqlparser::ast;
 
 use crate::error::Result;
@@ -178,10 +178,4 @@ pub(super) fn collation(name: &str, charset: Charset) -> Result<Collation> {
         ));
     }
     Ok(collation)
-}
-
-/// Whether a type is an unsigned number.
-#[allow(dead_code)]
-pub(super) fn is_unsigned(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Integer(integer) if integer.sign == Sign::Unsigned)
 }

@@ -9,9 +9,7 @@ mod rules;
 
 use std::sync::Arc;
 
-use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_CANT_AGGREGATE_2COLLATIONS, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_ARGUMENTS,
-};
+use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_ARGUMENTS};
 use paceline_types::{Charset, Collation, DataType, Value};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
@@ -943,6 +941,3 @@ fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
         ty,
     })
 }
-
-#[allow(unused_imports)]
-use ER_CANT_AGGREGATE_2COLLATIONS as _;

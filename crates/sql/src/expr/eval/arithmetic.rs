@@ -155,6 +155,11 @@ fn decimals(
                 .map_err(|_| call.out_of_range("DECIMAL"))?
             {
                 None => division_by_zero(context),
+                // Without a type at bind there is nobody to round it later.
+                Some(quotient) if call.domain == Domain::Dynamic => {
+                    let scale = (left.scale() + increment).min(38);
+                    Ok(Value::Decimal(quotient.round(i32::from(scale), Rounding::HalfUp)))
+                }
                 Some(quotient) => Ok(Value::Decimal(quotient)),
             }
         }

@@ -156,7 +156,7 @@ pub(crate) fn to_i64(value: &Value, context: &mut EvalContext<'_>) -> Result<i64
         Value::Int(number) => *number,
         _ => {
             let number = to_i128(value, context)?;
-            i64::try_from(number).unwrap_or_else(|_| number as u64 as i64)
+            i64::try_from(number).unwrap_or(number as u64 as i64)
         }
     })
 }

@@ -16,7 +16,7 @@ use paceline_types::decimal::Rounding;
 
 pub(crate) use arithmetic::division_by_zero;
 pub(crate) use compare::{compare_row_values, compare_rows, compare_values, compare_with, row_values};
-pub(crate) use regex::{CompiledPattern, translate_pattern, with_pattern};
+pub(crate) use regex::{CompiledPattern, with_pattern};
 
 use super::context::{EvalContext, OuterRow};
 use super::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind, Truth};

@@ -18,7 +18,7 @@ pub(crate) struct CompiledPattern {
 }
 
 /// The pattern in the syntax of crate `regex`: POSIX classes of `[[:<:]]` become word boundaries.
-pub(crate) fn translate_pattern(pattern: &str, collation: Collation) -> String {
+fn translate_pattern(pattern: &str, collation: Collation) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
     let name = collation.name();
     if name.ends_with("_ci") || name.ends_with("_nopad_ci") {
@@ -40,10 +40,10 @@ pub(crate) fn with_pattern<T>(
     context: &mut EvalContext<'_>,
     with: impl FnOnce(&regex::Regex) -> T,
 ) -> Result<T> {
-    if let Some(compiled) = context.state.regexes.get(&id) {
-        if compiled.source == pattern {
-            return Ok(with(&compiled.regex));
-        }
+    if let Some(compiled) = context.state.regexes.get(&id)
+        && compiled.source == pattern
+    {
+        return Ok(with(&compiled.regex));
     }
     let regex = regex::RegexBuilder::new(&translate_pattern(pattern, collation))
         .size_limit(8 << 20)

@@ -176,14 +176,13 @@ impl<'a> Args<'a> {
         if !self.is_binary() {
             return self.text(index, context);
         }
-        Ok(match self.bytes(index, context)? {
-            None => None,
-            Some(bytes) => Some(Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect())),
-        })
+        Ok(self
+            .bytes(index, context)?
+            .map(|bytes| Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect())))
     }
 
     /// Makes the result of text that [`Args::view`] gave the pieces of.
-    pub fn from_view(&self, text: impl Into<String>) -> Value {
+    pub fn text_of_view(&self, text: impl Into<String>) -> Value {
         let text = text.into();
         if self.is_binary() {
             Value::Bytes(convert::from_latin_view(&text))
@@ -193,7 +192,7 @@ impl<'a> Args<'a> {
     }
 
     /// Makes the result of text: bytes where the result is binary.
-    pub fn from_text(&self, text: impl Into<String>) -> Value {
+    pub fn text_value(&self, text: impl Into<String>) -> Value {
         let text = text.into();
         if self.is_binary() {
             Value::Bytes(text.into_bytes())

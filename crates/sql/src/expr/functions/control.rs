@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use paceline_types::{Collation, Value};
 
-use super::arguments::{Args, BindCall, some};
+use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, volatile};
 use crate::error::Result;
 use crate::expr::bind::{common_type_in, comparison_rule};
@@ -168,6 +168,3 @@ fn eval_interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     }
     Ok(Value::Int(count as i64))
 }
-
-#[allow(unused_imports)]
-use some as _;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use paceline_types::{Charset, Collation, Value};
 
-use super::arguments::{Args, BindCall, some};
+use super::arguments::{Args, some};
 use super::{Function, pure, steady, volatile};
 use crate::error::Result;
 use crate::expr::bind::CollationMix;
@@ -250,6 +250,3 @@ fn eval_master_gtid_wait(args: &Args<'_>, context: &mut EvalContext<'_>) -> Resu
         .master_gtid_wait(context.session, &position, timeout)
         .map(Value::Int)
 }
-
-#[allow(dead_code)]
-fn unused(_: &BindCall<'_>) {}

@@ -1,7 +1,7 @@
 //! Numbers: rounding, powers, logarithms, trigonometry, RAND, CONV.
 
 use paceline_types::decimal::Rounding;
-use paceline_types::{DataType, Decimal, FixedPoint, FloatType, Value};
+use paceline_types::{DataType, FixedPoint, FloatType, Value};
 
 use super::arguments::{Args, BindCall, some};
 use super::{Function, pure, volatile};
@@ -313,7 +313,7 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
     Ok(match class(args.ty_of(0)) {
         Class::Int => {
             let number = convert::to_i128(&value, context)?;
-            if digits >= 0 || digits < -20 {
+            if !(-20..0).contains(&digits) {
                 let number = if digits >= 0 { number } else { 0 };
                 return Ok(match args.ty.class() {
                     Class::Decimal => Value::Decimal(number.to_string().parse()?),
@@ -475,6 +475,3 @@ fn eval_rand(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     }
     Ok(Value::Double(number))
 }
-
-#[allow(dead_code)]
-fn unused(_: Decimal) {}

@@ -60,7 +60,7 @@ fn eval_replace(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     let pattern = some!(args.text(1, context)?);
     let replacement = some!(args.text(2, context)?);
     if pattern.is_empty() {
-        return Ok(args.from_text(text));
+        return Ok(args.text_value(text));
     }
     let collation = collation(args, context);
     // MariaDB refers to groups by `\1`, the crate by `${1}`.
@@ -85,7 +85,7 @@ fn eval_replace(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     let replaced = with_pattern(args.call.id, &pattern, collation, context, |regex| {
         regex.replace_all(&text, template.as_str()).into_owned()
     })?;
-    Ok(args.from_text(replaced))
+    Ok(args.text_value(replaced))
 }
 
 fn eval_substr(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -97,7 +97,7 @@ fn eval_substr(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
             .find(&text)
             .map_or_else(String::new, |found| found.as_str().to_owned())
     })?;
-    Ok(args.from_text(found))
+    Ok(args.text_value(found))
 }
 
 fn eval_instr(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

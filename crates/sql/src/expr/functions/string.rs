@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::expr::bind::CollationMix;
 use crate::expr::context::EvalContext;
 use crate::expr::eval::convert;
-use crate::expr::expr_type::{Coercibility, ExprType};
+use crate::expr::expr_type::ExprType;
 
 /// The longest text that a function's type announces, in characters.
 const LONGEST: u64 = 16_777_216;
@@ -202,7 +202,7 @@ fn eval_concat_ws(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
     if overflows(out.len(), context) {
         too_long(args, context)
     } else {
-        Ok(args.from_view(out))
+        Ok(args.text_of_view(out))
     }
 }
 
@@ -225,13 +225,13 @@ fn eval_substr(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     };
     let characters = text.chars().count() as i64;
     if length <= 0 || start == 0 || start > characters || start < -characters {
-        return Ok(args.from_view(""));
+        return Ok(args.text_of_view(""));
     }
     let start = if start < 0 { characters + start } else { start - 1 };
     let length = length.min(characters - start);
     let from = offset_of(&text, start as usize);
     let to = from + offset_of(&text[from..], length as usize);
-    Ok(args.from_view(&text[from..to]))
+    Ok(args.text_of_view(&text[from..to]))
 }
 
 fn eval_substring_index(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -239,7 +239,7 @@ fn eval_substring_index(args: &Args<'_>, context: &mut EvalContext<'_>) -> Resul
     let delimiter = some!(args.view(1, context)?);
     let count = some!(args.int(2, context)?);
     if count == 0 || delimiter.is_empty() || text.is_empty() {
-        return Ok(args.from_view(""));
+        return Ok(args.text_of_view(""));
     }
     let nth = usize::try_from(count.unsigned_abs() - 1).unwrap_or(usize::MAX);
     let part = if count > 0 {
@@ -251,7 +251,7 @@ fn eval_substring_index(args: &Args<'_>, context: &mut EvalContext<'_>) -> Resul
             .nth(nth)
             .map_or(&*text, |(at, _)| &text[at + delimiter.len()..])
     };
-    Ok(args.from_view(part))
+    Ok(args.text_of_view(part))
 }
 
 fn bind_left(call: &mut BindCall<'_>) -> Result<ExprType> {
@@ -266,14 +266,14 @@ fn eval_left(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
     let count = some!(args.int(1, context)?);
     let end = offset_of(&text, usize::try_from(count.max(0)).unwrap_or(usize::MAX));
-    Ok(args.from_view(&text[..end]))
+    Ok(args.text_of_view(&text[..end]))
 }
 
 fn eval_right(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
     let count = usize::try_from(some!(args.int(1, context)?).max(0)).unwrap_or(usize::MAX);
     let skip = text.chars().count().saturating_sub(count);
-    Ok(args.from_view(&text[offset_of(&text, skip)..]))
+    Ok(args.text_of_view(&text[offset_of(&text, skip)..]))
 }
 
 enum Side {
@@ -303,7 +303,7 @@ fn pad(args: &Args<'_>, context: &mut EvalContext<'_>, side: Side) -> Result<Val
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     let have = text.chars().count();
     if length <= have {
-        return Ok(args.from_view(&text[..offset_of(&text, length)]));
+        return Ok(args.text_of_view(&text[..offset_of(&text, length)]));
     }
     if overflows(length, context) {
         return too_long(args, context);
@@ -312,7 +312,7 @@ fn pad(args: &Args<'_>, context: &mut EvalContext<'_>, side: Side) -> Result<Val
         return Ok(Value::Null);
     }
     let padding: String = filler.chars().cycle().take(length - have).collect();
-    Ok(args.from_view(match side {
+    Ok(args.text_of_view(match side {
         Side::Left => padding + &text,
         Side::Right => text.into_owned() + &padding,
     }))
@@ -342,7 +342,7 @@ fn trim(args: &Args<'_>, context: &mut EvalContext<'_>, leading: bool, trailing:
             }
         }
     }
-    Ok(args.from_view(rest))
+    Ok(args.text_of_view(rest))
 }
 
 fn change_case(args: &Args<'_>, context: &mut EvalContext<'_>, change: fn(&str) -> String) -> Result<Value> {
@@ -477,13 +477,13 @@ fn eval_replace(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     let from = some!(args.view(1, context)?);
     let to = some!(args.view(2, context)?);
     if from.is_empty() {
-        return Ok(args.from_view(text));
+        return Ok(args.text_of_view(text));
     }
     let replaced = text.replace(&*from, &to);
     if overflows(replaced.len(), context) {
         too_long(args, context)
     } else {
-        Ok(args.from_view(replaced))
+        Ok(args.text_of_view(replaced))
     }
 }
 
@@ -500,7 +500,7 @@ fn eval_repeat(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     if overflows(text.len().saturating_mul(count), context) {
         return too_long(args, context);
     }
-    Ok(args.from_view(if text.is_empty() {
+    Ok(args.text_of_view(if text.is_empty() {
         String::new()
     } else {
         text.repeat(count)
@@ -509,7 +509,7 @@ fn eval_repeat(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
 
 fn eval_reverse(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    Ok(args.from_view(text.chars().rev().collect::<String>()))
+    Ok(args.text_of_view(text.chars().rev().collect::<String>()))
 }
 
 fn bind_space(call: &mut BindCall<'_>) -> Result<ExprType> {
@@ -622,7 +622,7 @@ fn eval_elt(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     }
     Ok(args
         .view(index as usize, context)?
-        .map_or(Value::Null, |text| args.from_view(text)))
+        .map_or(Value::Null, |text| args.text_of_view(text)))
 }
 
 fn bind_make_set(call: &mut BindCall<'_>) -> Result<ExprType> {
@@ -636,13 +636,13 @@ fn eval_make_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     let bits = some!(args.int(0, context)?);
     let mut parts = Vec::new();
     for index in 1..args.len().min(65) {
-        if bits >> (index - 1) & 1 == 1 {
-            if let Some(text) = args.view(index, context)? {
-                parts.push(text);
-            }
+        if bits >> (index - 1) & 1 == 1
+            && let Some(text) = args.view(index, context)?
+        {
+            parts.push(text);
         }
     }
-    Ok(args.from_view(parts.join(",")))
+    Ok(args.text_of_view(parts.join(",")))
 }
 
 fn eval_export_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -663,7 +663,7 @@ fn eval_export_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
     let parts: Vec<&str> = (0..count)
         .map(|bit| if bits >> bit & 1 == 1 { &*on } else { &*off })
         .collect();
-    Ok(args.from_view(parts.join(&separator)))
+    Ok(args.text_of_view(parts.join(&separator)))
 }
 
 fn eval_insert(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -673,13 +673,13 @@ fn eval_insert(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     let new = some!(args.view(3, context)?);
     let characters = text.chars().count() as i64;
     if position < 1 || position > characters {
-        return Ok(args.from_view(text));
+        return Ok(args.text_of_view(text));
     }
     let left = characters - (position - 1);
     let length = if length < 0 || length > left { left } else { length };
     let from = offset_of(&text, (position - 1) as usize);
     let to = from + offset_of(&text[from..], length as usize);
-    Ok(args.from_view(format!("{}{new}{}", &text[..from], &text[to..])))
+    Ok(args.text_of_view(format!("{}{new}{}", &text[..from], &text[to..])))
 }
 
 fn eval_quote(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -700,7 +700,7 @@ fn eval_quote(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         }
     }
     out.push('\'');
-    Ok(args.from_view(out))
+    Ok(args.text_of_view(out))
 }
 
 fn eval_soundex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -716,7 +716,7 @@ fn eval_soundex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     };
     let mut letters = text.chars().filter(|character| character.is_alphabetic());
     let Some(first) = letters.next() else {
-        return Ok(args.from_view(""));
+        return Ok(args.text_of_view(""));
     };
     let mut out: String = first.to_uppercase().collect();
     let mut last = code(first);
@@ -733,8 +733,5 @@ fn eval_soundex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
     while out.chars().count() < 4 {
         out.push('0');
     }
-    Ok(args.from_view(out))
+    Ok(args.text_of_view(out))
 }
-
-#[allow(dead_code)]
-fn unused(_: Coercibility) {}

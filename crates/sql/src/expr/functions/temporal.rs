@@ -1,11 +1,10 @@
 //! Dates and times: the current ones, arithmetic, conversions to and from numbers.
 
-use paceline_types::convert as types_convert;
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::{ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION};
 use paceline_types::temporal::{
     self, Interval, IntervalUnit, ParsedTemporal, add_interval, add_interval_to_time, date_from_day_number,
-    day_number, days_in_year,
+    day_number,
 };
 use paceline_types::{DataType, Date, DateTime, Decimal, Time, TimeZone, Value};
 
@@ -538,11 +537,11 @@ fn addtime(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction)
         return Ok(Value::Null);
     };
     let right = args.value(1, context)?;
-    if let Value::Text(text) = &*right {
-        if temporal::parse_time(text).is_none() {
-            context.warn_incorrect("INTERVAL DAY TO SECOND", &right)?;
-            return Ok(Value::Null);
-        }
+    if let Value::Text(text) = &*right
+        && temporal::parse_time(text).is_none()
+    {
+        context.warn_incorrect("INTERVAL DAY TO SECOND", &right)?;
+        return Ok(Value::Null);
     }
     let Some(TimeOrDateTime::Time(right)) = time_or_datetime(&right, context)? else {
         return Ok(Value::Null);
@@ -938,10 +937,4 @@ fn eval_period_diff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     let left = some!(checked_period(args, 0, context)?);
     let right = some!(checked_period(args, 1, context)?);
     Ok(Value::Int(months_of_period(left) - months_of_period(right)))
-}
-
-#[allow(dead_code)]
-fn unused() {
-    let _ = types_convert::text_to_double;
-    let _ = days_in_year;
 }

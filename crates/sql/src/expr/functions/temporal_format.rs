@@ -191,7 +191,11 @@ fn push(out: &mut String, number: u32, width: usize) {
 }
 
 fn push_time(out: &mut String, letter: char, hour: u32, minute: u32, second: u32, micros: u32) {
-    let half = if hour % 24 % 12 == 0 { 12 } else { hour % 24 % 12 };
+    let half = if (hour % 24).is_multiple_of(12) {
+        12
+    } else {
+        hour % 24 % 12
+    };
     let noon = if hour % 24 < 12 { "AM" } else { "PM" };
     match letter {
         'H' => push(out, hour, 2),

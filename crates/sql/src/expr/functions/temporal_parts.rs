@@ -244,12 +244,11 @@ fn eval_extract(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
         let datetime = some!(args.datetime(1, context)?);
         return Ok(extract_from_date(unit, datetime, context).map_or(Value::Null, Value::Int));
     }
-    if matches!(unit, U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond) {
-        if let Value::Text(text) = &*args.value(1, context)? {
-            if let Some(ParsedTemporal::DateTime(parsed)) = parse_time(text) {
-                return Ok(extract_from_date(unit, parsed.value, context).map_or(Value::Null, Value::Int));
-            }
-        }
+    if matches!(unit, U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond)
+        && let Value::Text(text) = &*args.value(1, context)?
+        && let Some(ParsedTemporal::DateTime(parsed)) = parse_time(text)
+    {
+        return Ok(extract_from_date(unit, parsed.value, context).map_or(Value::Null, Value::Int));
     }
     let time = some!(args.time(1, context)?);
     let sign = if time.is_negative() { -1 } else { 1 };
@@ -315,6 +314,3 @@ fn extract_from_date(unit: IntervalUnit, datetime: DateTime, context: &EvalConte
         ),
     })
 }
-
-#[allow(dead_code)]
-fn unused(_: &BindCall<'_>) {}

@@ -19,7 +19,6 @@ use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
 use crate::expr::expr_type::{ExprType, TypeNote};
-use crate::expr::tree::{Expr, ExprKind};
 use document::{DEPTH_MAX, Fault, Kind, Node};
 use modify::Change;
 use path::{Path, PathFault};
@@ -173,7 +172,7 @@ fn bind_object(call: &mut BindCall<'_>) -> Result<ExprType> {
 }
 
 fn bind_pairs(call: &mut BindCall<'_>) -> Result<ExprType> {
-    if call.args.len() % 2 == 0 {
+    if call.args.len().is_multiple_of(2) {
         return Err(errors::error(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&call.written]));
     }
     bind_json(call)
@@ -656,6 +655,3 @@ fn eval_detailed(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     node.write_detailed(indent, 0, &mut out);
     Ok(Value::Text(out))
 }
-
-#[allow(dead_code)]
-fn unused(_: &Expr, _: &ExprKind) {}

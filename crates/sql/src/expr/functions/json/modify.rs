@@ -65,19 +65,15 @@ pub(super) fn change(root: &mut Node, path: &Path, value: Node, change: Change) 
             }
         }
         (Step::Index(index), Kind::Array(items)) => match array_index(*index, items.len()) {
-            Some(at) if at < items.len() => {
-                if change != Change::Insert {
-                    items[at] = value;
-                }
+            Some(at) if at < items.len() && change != Change::Insert => {
+                items[at] = value;
             }
             Some(_) if change != Change::Replace => items.push(value),
             _ => {}
         },
         (Step::Index(index), _) => match index {
-            Index::FromStart(0) | Index::FromEnd(0) => {
-                if change != Change::Insert {
-                    *parent = value;
-                }
+            Index::FromStart(0) | Index::FromEnd(0) if change != Change::Insert => {
+                *parent = value;
             }
             Index::FromStart(_) if change != Change::Replace => {
                 let first = std::mem::replace(parent, Node::new(Kind::Null));
