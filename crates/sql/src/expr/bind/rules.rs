@@ -18,6 +18,7 @@ impl CollationMix {
     /// The collation of a type's values as text: numbers and dates have the connection's.
     pub fn of_type(ty: &ExprType, connection: Collation) -> (Collation, Coercibility) {
         match ty.class() {
+            _ if ty.is_parameter() => (connection, ty.coercibility),
             Class::String | Class::Null => (ty.collation(), ty.coercibility),
             _ => (connection, Coercibility::Numeric),
         }
