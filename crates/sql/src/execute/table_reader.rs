@@ -4,6 +4,8 @@
 //! lock, checked, locked, read again under the lock, and checked again by the join loop; so rows that do not match are not locked. Under
 //! SERIALIZABLE the ranges are locked as well.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -16,7 +18,7 @@ use super::query::materialize;
 use super::run::{Exec, Rows};
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
-use crate::plan::range::{NearestValue, RangeContext, index_ranges, nearest_value};
+use crate::plan::range::{NearestValue, RangeCondition, RangeContext, index_ranges, nearest_value};
 use crate::plan::tree::{
     AccessPath, HashKey, JoinKind, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode, ScanDirection,
     SelectPlan, TableAccess, TableInstance, TableSource,
@@ -46,6 +48,7 @@ pub(crate) fn read_table(
             instance,
             definition,
             schema: definition.schema(),
+            seen: None,
         }
         .read(exec, row, visit),
         _ => {
@@ -108,6 +111,8 @@ struct BaseReader<'p> {
     instance: &'p TableInstance,
     definition: &'p TableDefinition,
     schema: &'p TableSchema,
+    /// The rows that another index has given already.
+    seen: Option<RefCell<HashSet<Vec<u8>>>>,
 }
 
 /// What a lookup's values came to.
@@ -143,24 +148,14 @@ impl BaseReader<'_> {
                     visit,
                 ),
             },
-            AccessPath::Range { index, condition } => {
-                let mut ranges = {
-                    let mut context = exec.context();
-                    let mut context = RangeContext {
-                        eval: &mut context,
-                        row,
-                        literals_only: false,
-                    };
-                    index_ranges(self.schema, *index, condition, &mut context)?
+            AccessPath::Range { index, condition } => self.read_ranges(exec, *index, condition, row, visit),
+            AccessPath::Union { parts } => {
+                let union = BaseReader {
+                    seen: Some(RefCell::default()),
+                    ..*self
                 };
-                if self.access.direction == ScanDirection::Backward {
-                    ranges.reverse();
-                }
-                for range in ranges {
-                    if self
-                        .scan(exec, self.secondary(*index), range, row, visit)?
-                        .is_break()
-                    {
+                for (index, condition) in parts {
+                    if union.read_ranges(exec, *index, condition, row, visit)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
@@ -168,6 +163,44 @@ impl BaseReader<'_> {
             }
             AccessPath::Hash { .. } => unreachable!("hash joins are read elsewhere"),
         }
+    }
+
+    fn read_ranges(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        index: usize,
+        condition: &RangeCondition,
+        row: &mut [Value],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let mut ranges = {
+            let mut context = exec.context();
+            let mut context = RangeContext {
+                eval: &mut context,
+                row,
+                literals_only: false,
+            };
+            index_ranges(self.schema, index, condition, &mut context)?
+        };
+        if self.access.direction == ScanDirection::Backward {
+            ranges.reverse();
+        }
+        for range in ranges {
+            if self
+                .scan(exec, self.secondary(index), range, row, visit)?
+                .is_break()
+            {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Whether another index has given this row already.
+    fn is_repeated(&self, row_key: &[u8]) -> bool {
+        self.seen
+            .as_ref()
+            .is_some_and(|seen| !seen.borrow_mut().insert(row_key.to_vec()))
     }
 
     /// The index, unless the rows themselves live in it.
@@ -320,11 +353,17 @@ impl BaseReader<'_> {
             match secondary {
                 None => {
                     row_key.extend_from_slice(entry.key);
+                    if self.is_repeated(&row_key) {
+                        continue;
+                    }
                     self.decode(entry.payload(), row)?;
                 }
                 Some(index) => {
                     self.schema
                         .append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
+                    if self.is_repeated(&row_key) {
+                        continue;
+                    }
                     let Some(value) = exec.runtime.transaction.probe_newest(&row_key)? else {
                         continue;
                     };
@@ -364,11 +403,15 @@ impl BaseReader<'_> {
             let Some(entry) = scan.entry() else { break };
             match secondary {
                 _ if self.access.key_only => {}
+                None if self.is_repeated(entry.key) => continue,
                 None => self.decode(entry.payload(), row)?,
                 Some(index) => {
                     row_key.clear();
                     self.schema
                         .append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
+                    if self.is_repeated(&row_key) {
+                        continue;
+                    }
                     let value = exec
                         .runtime
                         .transaction
@@ -451,6 +494,7 @@ fn read_hashed(
                     instance,
                     definition,
                     schema: definition.schema(),
+                    seen: None,
                 };
                 reader.read_locked(exec, &hashed.key, strength, wait, row, visit)?
             }

@@ -186,7 +186,7 @@ fn moves(plan: &UpdatePlan) -> bool {
         // One scan sees what was there when it began.
         AccessPath::All | AccessPath::Index { .. } | AccessPath::Lookup { .. } => return false,
         AccessPath::Range { index, .. } => *index,
-        AccessPath::Hash { .. } => return true,
+        AccessPath::Hash { .. } | AccessPath::Union { .. } => return true,
     };
     let definition = &target.definition;
     let clustered = match definition.schema().clustered() {

@@ -387,6 +387,27 @@ fn access_line(
                 set_key(&mut line, definition, *index, count.max(1));
             }
         }
+        AccessPath::Union { parts } => {
+            line.access = Some("index_merge");
+            line.rows = Some(rows(access.rows));
+            if let Some(definition) = definition {
+                let mut names: Vec<&str> = Vec::new();
+                let mut lengths: Vec<String> = Vec::new();
+                for (index, condition) in parts {
+                    let index = &definition.indexes()[*index];
+                    let count = index
+                        .parts
+                        .iter()
+                        .take_while(|part| condition.restricts(part.column))
+                        .count();
+                    names.push(&index.name);
+                    lengths.push(key_length(definition, index, count.max(1)).to_string());
+                }
+                extra.push(format!("Using union({})", names.join(",")));
+                line.key = Some(names.join(","));
+                line.key_len = Some(lengths.join(","));
+            }
+        }
         AccessPath::Hash { keys } => {
             line.access = Some("hash_ALL");
             line.key = Some("#hash#$hj".to_owned());

@@ -127,7 +127,7 @@ fn path_columns(info: &TableInfo<'_>, path: &AccessPath) -> Option<Vec<usize>> {
         AccessPath::Index { index } | AccessPath::Lookup { index, .. } | AccessPath::Range { index, .. } => {
             *index
         }
-        AccessPath::Hash { .. } => return None,
+        AccessPath::Hash { .. } | AccessPath::Union { .. } => return None,
     };
     let mut columns = Vec::new();
     for part in &definition.indexes()[index].parts {
@@ -214,6 +214,20 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         }
         return;
     }
+    // Another index may begin with the same columns, and go on with those wanted.
+    if let Some((index, direction)) = same_lookup(info, &access.path, &constant, &keys) {
+        select.order.clear();
+        if let Some(TableAccess {
+            path: AccessPath::Lookup { index: chosen, .. },
+            direction: way,
+            ..
+        }) = first_access_mut(select)
+        {
+            *chosen = index;
+            *way = direction;
+        }
+        return;
+    }
     // Another index may give the order: worth it when LIMIT stops early.
     if !matches!(
         access.path,
@@ -261,6 +275,37 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
             access.rows = (wanted / passing).min(total);
         }
     }
+}
+
+/// An index that serves a lookup as well as the chosen one does, and gives this order.
+fn same_lookup(
+    info: &TableInfo<'_>,
+    path: &AccessPath,
+    constant: &[usize],
+    keys: &[(&Expr, bool)],
+) -> Option<(usize, ScanDirection)> {
+    let AccessPath::Lookup {
+        index,
+        key,
+        unique: false,
+    } = path
+    else {
+        return None;
+    };
+    let definition = info.definition.as_ref()?;
+    let chosen = &definition.indexes()[*index].parts[..key.len()];
+    info.usable.iter().find_map(|&other| {
+        let parts = definition.indexes()[other].parts.get(..key.len())?;
+        if other == *index || parts != chosen || parts.iter().any(|part| part.prefix_length.is_some()) {
+            return None;
+        }
+        let path = AccessPath::Lookup {
+            index: other,
+            key: key.clone(),
+            unique: false,
+        };
+        serves(info, &path, constant, keys).map(|direction| (other, direction))
+    })
 }
 
 /// A scan of all rows whose order matters is one of the index that the rows live in.

@@ -268,7 +268,7 @@ impl Optimizer<'_> {
         selectivities.sort_by(f64::total_cmp);
         let used = match &choice.path {
             AccessPath::Lookup { key, .. } => key.len(),
-            AccessPath::Range { .. } => 1,
+            AccessPath::Range { .. } | AccessPath::Union { .. } => 1,
             AccessPath::Hash { keys } => keys.len(),
             AccessPath::All | AccessPath::Index { .. } => 0,
         };

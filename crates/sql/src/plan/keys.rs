@@ -245,6 +245,11 @@ impl<'s> TableInfo<'s> {
                 offer(&mut best, choice);
             }
         }
+        if best.as_ref().is_none_or(|best| best.rows > 1.0)
+            && let Some(choice) = self.union(definition, conditions, available, slots, &mut possible)
+        {
+            offer(&mut best, choice);
+        }
         possible.sort_unstable();
         let scan_cost = COST_SEEK + rows * COST_SCANNED_ROW;
         let mut choice = match best {
@@ -254,6 +259,80 @@ impl<'s> TableInfo<'s> {
         };
         choice.possible = possible;
         choice
+    }
+
+    /// Ranges of several indexes, where the parts of an OR restrict different columns.
+    fn union(
+        &self,
+        definition: &TableDefinition,
+        conditions: &[&Condition],
+        available: TableSet,
+        slots: &SlotMap,
+        possible: &mut Vec<usize>,
+    ) -> Option<Choice> {
+        let types: Vec<_> = definition
+            .columns()
+            .iter()
+            .map(|column| column.data_type.clone())
+            .collect();
+        let constant = |expr: &Expr| slots.tables(expr) & !available == 0 && is_stable(expr);
+        let mut best: Option<Choice> = None;
+        for condition in conditions {
+            let ExprKind::Or(alternatives) = &condition.expr.kind else {
+                continue;
+            };
+            let mut parts = Vec::with_capacity(alternatives.len());
+            let (mut rows, mut cost) = (0.0, 0.0);
+            for alternative in alternatives {
+                let range = RangeCondition::of(alternative, self.base, &types, &constant);
+                let cheapest = range.and_then(|range| {
+                    let usable = self.usable.iter().copied();
+                    usable
+                        .filter(|&index| range.restricts(definition.indexes()[index].parts[0].column))
+                        .map(|index| {
+                            (
+                                index,
+                                self.statistics
+                                    .range_rows(definition, index, &range, self.session),
+                            )
+                        })
+                        .min_by(|left, right| left.1.total_cmp(&right.1))
+                        .map(|(index, rows)| (index, rows, range))
+                });
+                let Some((index, found, range)) = cheapest else {
+                    break;
+                };
+                let per_row = if self.is_clustered(index) {
+                    COST_SCANNED_ROW
+                } else {
+                    COST_FETCHED_ROW
+                };
+                rows += found;
+                cost += COST_SEEK + found * per_row;
+                parts.push((index, range));
+            }
+            if parts.len() < alternatives.len() {
+                continue;
+            }
+            for (index, _) in &parts {
+                if !possible.contains(index) {
+                    possible.push(*index);
+                }
+            }
+            // One index would have been found by itself.
+            let several = parts.iter().any(|(index, _)| *index != parts[0].0);
+            if several && best.as_ref().is_none_or(|best| cost < best.cost) {
+                let path = AccessPath::Union { parts };
+                best = Some(Choice {
+                    path,
+                    rows,
+                    cost,
+                    setup: 0.0,
+                    possible: Vec::new(),
+                });
+            }
+        }
+        best
     }
 
     /// All rows, or a hash table of them.

@@ -344,6 +344,11 @@ pub enum AccessPath {
         /// From which the ranges are computed when the query runs.
         condition: RangeCondition,
     },
+    /// The rows in some ranges of several indexes, each row once: OR over different columns.
+    Union {
+        /// Indexes with what to look for in each.
+        parts: Vec<(usize, RangeCondition)>,
+    },
     /// All rows are put into a hash table at first use; then the rows with these values.
     Hash {
         /// (expression over this table's row, expression over the rows before): equal by the comparison between them.
