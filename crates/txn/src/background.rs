@@ -21,6 +21,9 @@ use std::time::{Duration, Instant};
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(60);
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(1);
 
+/// How long little that is new may wait for its checkpoint.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(10);
+
 /// A thread's door bell.
 #[derive(Default)]
 struct Bell {
@@ -113,10 +116,6 @@ impl Background {
     /// The settings have changed.
     pub(crate) fn wake_for_settings(&self) {
         self.keeper.ring();
-    }
-
-    pub(crate) fn wake_for_checkpoint(&self) {
-        self.checkpoint.ring();
     }
 
     fn is_running(&self) -> bool {
@@ -237,6 +236,7 @@ fn keep_log(core: &Arc<Core>, bell: &Bell) {
 
 fn keep_engines(core: &Arc<Core>, bell: &Bell) {
     let mut last = core.positions.published();
+    let mut last_time = Instant::now();
     while core.background.is_running() {
         bell.wait(Some(MAINTENANCE_INTERVAL));
         if core.poisoned().is_some() || !core.background.is_running() {
@@ -246,9 +246,14 @@ fn keep_engines(core: &Arc<Core>, bell: &Bell) {
             tracing::warn!("the tables could not be tidied up: {error}");
         }
         let published = core.positions.published();
-        let grown = published.ordinal() != last.ordinal()
-            || published.offset().saturating_sub(last.offset()) >= core.config().checkpoint_log_bytes;
-        if grown {
+        let grown = match published.ordinal() == last.ordinal() {
+            true => published.offset().saturating_sub(last.offset()),
+            // A new file: the old one can be purged then.
+            false => u64::MAX,
+        };
+        let limit = core.config().checkpoint_log_bytes;
+        if grown >= limit || (grown >= limit / 8 && last_time.elapsed() >= CHECKPOINT_INTERVAL) {
+            last_time = Instant::now();
             match core.checkpoint() {
                 Ok(_) => {
                     last = published;

@@ -68,7 +68,8 @@ pub struct Config {
     pub max_binlog_size: u64,
     /// `binlog_expire_logs_seconds`: closed files older than this are purged. `None` (0): never.
     pub binlog_expire_after: Option<Duration>,
-    /// A checkpoint is made after so many bytes of log. It bounds what a restart replays.
+    /// A checkpoint is made after so many bytes of log, and after an eighth of it where the last one is ten seconds old. It
+    /// bounds what a restart replays, and how many versions of a hot row a scan has to step over in the memtable.
     pub checkpoint_log_bytes: u64,
     /// The most transactions in one commit group.
     pub group_transactions_max: usize,
@@ -92,7 +93,7 @@ impl Default for Config {
             gtid_strict_mode: GtidStrictMode::default(),
             max_binlog_size: 1 << 30,
             binlog_expire_after: None,
-            checkpoint_log_bytes: 256 << 20,
+            checkpoint_log_bytes: 64 << 20,
             group_transactions_max: 4096,
             group_bytes_max: 32 << 20,
             max_binlog_cache_size: 4 << 30,

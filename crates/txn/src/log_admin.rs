@@ -162,11 +162,6 @@ impl TransactionManager {
         Ok(position)
     }
 
-    /// Has a checkpoint made in the background, soon.
-    pub fn request_checkpoint(&self) {
-        self.core().background.wake_for_checkpoint();
-    }
-
     /// Keeps the log from `position` on until the lease is dropped. `holder` is what `PURGE` names.
     pub fn lease(&self, position: LogPosition, holder: impl Into<String>) -> LogLease {
         self.core().leases.take(position, holder.into())
