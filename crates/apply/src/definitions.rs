@@ -30,6 +30,9 @@ pub struct LoggedDdl<'a> {
     pub version: Version,
 }
 
+/// Why DDL cannot be done, in the words of who runs it.
+pub type DdlError = Box<dyn std::error::Error + Send + Sync>;
+
 /// What a DDL statement does.
 pub struct DdlEffect {
     /// What it writes.
@@ -37,7 +40,7 @@ pub struct DdlEffect {
     /// Finished builds that become visible with it.
     pub builds: Vec<BuildId>,
     /// Switches the catalog. Called when the rest is in the engines.
-    pub publish: Box<dyn FnOnce(Version) -> Result<(), Box<dyn std::error::Error + Send + Sync>>>,
+    pub publish: Box<dyn FnOnce(Version) -> Result<(), DdlError>>,
 }
 
 /// The tables' definitions, which DDL in the log changes.
@@ -50,9 +53,5 @@ pub trait Definitions {
     ///
     /// # Errors
     /// If it cannot be done on these tables: they are not those that it was logged on.
-    fn replay_ddl(
-        &mut self,
-        ddl: &LoggedDdl<'_>,
-        storage: &Arc<Storage>,
-    ) -> Result<DdlEffect, Box<dyn std::error::Error + Send + Sync>>;
+    fn replay_ddl(&mut self, ddl: &LoggedDdl<'_>, storage: &Arc<Storage>) -> Result<DdlEffect, DdlError>;
 }

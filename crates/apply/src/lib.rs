@@ -24,7 +24,7 @@ mod memory_tables;
 mod recovery;
 
 pub use catalog_definitions::CatalogDefinitions;
-pub use definitions::{DdlEffect, Definitions, LoggedDdl, ReplayTable};
+pub use definitions::{DdlEffect, DdlError, Definitions, LoggedDdl, ReplayTable};
 pub use error::{Error, Result};
 pub use group::{Applied, CurrentRows, GroupApplier, MemoryTables};
 pub use memory_tables::empty_memory_tables;

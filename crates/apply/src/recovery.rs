@@ -124,7 +124,7 @@ fn replay<D: Definitions>(
                 })?;
             }
         }
-        if report.groups % 1024 == 0 && reported.elapsed() >= REPORT_EVERY {
+        if report.groups.is_multiple_of(1024) && reported.elapsed() >= REPORT_EVERY {
             reported = Instant::now();
             tracing::info!(
                 "applied the log up to {}: {} transactions",

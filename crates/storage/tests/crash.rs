@@ -14,8 +14,11 @@ use paceline_storage::{BuildId, Direction, EngineKind, InputOrder, KeyRange};
 const DIRECTORY: &str = "PACELINE_CRASH_TEST_DIRECTORY";
 const KEYS: u32 = 2000;
 
-/// What group number `n` does: puts of some keys, sometimes through a build, sometimes a deleted range.
-fn group(n: u64) -> (Vec<u32>, Option<Vec<u32>>, Option<(u32, u32)>) {
+/// Puts of some keys, sometimes more of them through a build, sometimes a deleted range.
+type Group = (Vec<u32>, Option<Vec<u32>>, Option<(u32, u32)>);
+
+/// What group number `n` does.
+fn group(n: u64) -> Group {
     let mut random = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = |below: u32| {
         random ^= random << 13;
@@ -103,10 +106,10 @@ fn child() {
                 storage.activate(&[BuildId(n)], &[set], position(n)).unwrap();
             }
         }
-        if n % 97 == 0 {
+        if n.is_multiple_of(97) {
             storage.maintain().unwrap();
         }
-        if n % 1000 == 0 {
+        if n.is_multiple_of(1000) {
             println!("at {n}");
         }
     }

@@ -113,7 +113,7 @@ impl Output {
         if self
             .writer
             .as_ref()
-            .is_some_and(|writer| self.entries % 256 == 0 && writer.file_size() >= FILE_BYTES)
+            .is_some_and(|writer| self.entries.is_multiple_of(256) && writer.file_size() >= FILE_BYTES)
         {
             self.close()?;
         }

@@ -17,12 +17,15 @@ pub(super) enum Source {
     Newest(Arc<MemoryEngine>),
 }
 
+/// Key and value.
+type Entry = (Arc<[u8]>, Arc<[u8]>);
+
 pub(crate) struct MemoryCursor {
     source: Source,
     /// What is still to be read from the engine.
     rest: KeyRange,
     direction: Direction,
-    batch: Vec<(Arc<[u8]>, Arc<[u8]>)>,
+    batch: Vec<Entry>,
     /// The entry of the batch that the cursor is on, plus one; 0 before the first.
     at: usize,
     batch_max: usize,
