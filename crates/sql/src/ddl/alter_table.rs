@@ -460,6 +460,10 @@ impl Planner<'_> {
         description.checks = checks;
         rename_in_expressions(&old, &mut description, &sources);
         self.complete(&mut description, drafts)?;
+        if !description.columns.iter().any(|column| column.auto_increment) {
+            // Without such a column MariaDB forgets the number.
+            description.auto_increment_start = 1;
+        }
         let engine_changes = description.engine != old.engine;
         let rows_stay = !alteration.force_rebuild
             && !engine_changes

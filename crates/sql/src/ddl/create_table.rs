@@ -6,7 +6,7 @@ use paceline_types::{Collation, ErrorCode};
 use super::column::resolve_column;
 use super::column_type::{resolve_collation, row_bytes};
 use super::index::{DraftIndex, check_auto_increment, resolve_indexes};
-use super::normal_form::normal_form;
+use super::normal_form::{normal_form, quote_identifier};
 use super::plan::{LoggedStatement, Planner, engine};
 use super::show_create::show_create_table;
 use super::table::check_table_name;
@@ -90,6 +90,10 @@ impl Planner<'_> {
                     created_seconds: self.session.statement.start_micros / 1_000_000,
                 };
                 self.complete(&mut description, drafts)?;
+                if options.engine.is_none() && engine != TableEngine::InnoDb {
+                    // `default_storage_engine` is not logged.
+                    self.log_as_definition(&description)?;
+                }
                 if select.is_some() {
                     self.log_as_definition(&description)?;
                     self.plan.fill = Some(TableName::qualified(
@@ -105,7 +109,26 @@ impl Planner<'_> {
     /// A table whose rows come from a query is logged by what it has become, its rows follow.
     fn log_as_definition(&mut self, description: &TableDescription) -> Result<()> {
         let table = TableDefinition::new(description.clone(), Default::default(), Default::default())?;
-        let text = show_create_table(&table, SqlMode::EMPTY, 0);
+        let mut text = show_create_table(&table, SqlMode::EMPTY, description.auto_increment_start);
+        // With its database: the current one may be another.
+        let mut name = String::new();
+        quote_identifier(table.name(), &mut name);
+        let mut qualified = String::new();
+        quote_identifier(table.database(), &mut qualified);
+        qualified.push('.');
+        qualified.push_str(&name);
+        text.replace_range(
+            "CREATE TABLE ".len().."CREATE TABLE ".len() + name.len(),
+            &qualified,
+        );
+        if self
+            .plan
+            .changes
+            .iter()
+            .any(|change| matches!(change, CatalogChange::DropTable { .. }))
+        {
+            text.replace_range(.."CREATE".len(), "CREATE OR REPLACE");
+        }
         self.plan.logged = LoggedStatement::Rewritten(text);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! From indexes as written to indexes of the catalog: their names, their columns, their order.
 
 use paceline_types::error_code::*;
-use paceline_types::{Charset, DataType};
+use paceline_types::{BlobSize, Charset, DataType};
 
 use super::column_type::key_bytes;
 use crate::catalog::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, same_name};
@@ -242,7 +242,12 @@ fn resolve_prefix(
     let whole = key_bytes(data_type);
     let (mut prefix, mut bytes) = match (length, whole) {
         // As much as a key can hold, with a note; MariaDB hashes the whole value for a unique index, which is not done here.
-        (None, None) if kind == IndexKind::Plain => (None, u64::MAX),
+        (None, None) if kind == IndexKind::Plain => match data_type {
+            DataType::Text { size, .. } | DataType::Blob { size } if *size == BlobSize::Tiny => {
+                (Some(255), 255)
+            }
+            _ => (None, u64::MAX),
+        },
         (None, None) => return Err(Error::new(ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name])),
         (None, Some(bytes)) => (None, bytes),
         (Some(_), _) if !is_string => return Err(Error::new(ER_WRONG_SUB_KEY, &[])),
@@ -274,10 +279,6 @@ fn resolve_prefix(
         session.diagnostics.note(ER_TOO_LONG_KEY, message);
         prefix = Some(KEY_BYTES_MAX / per_character);
         bytes = KEY_BYTES_MAX;
-        // A TINYTEXT is shorter than that.
-        if let DataType::Text { size, .. } | DataType::Blob { size } = data_type {
-            prefix = prefix.map(|prefix| prefix.min(size.max_bytes() / per_character));
-        }
     }
     Ok((prefix.map(|prefix| prefix as u32), bytes))
 }

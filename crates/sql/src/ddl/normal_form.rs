@@ -17,12 +17,17 @@ use crate::error::{Error, Result};
 /// server cannot write.
 pub fn normal_form(expr: &Expr, clause: &str, owner: &str) -> Result<String> {
     let mut out = String::new();
+    let expr = if clause == "CHECK" {
+        condition(expr.clone())
+    } else {
+        expr.clone()
+    };
     Writer {
         out: &mut out,
         clause,
         owner,
     }
-    .expr(expr, 0)?;
+    .expr(&expr, 0)?;
     Ok(out)
 }
 
@@ -484,9 +489,11 @@ impl Writer<'_> {
                 self.out.push(')');
                 Ok(())
             }
-            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-                Err(self.refused("select ..."))
-            }
+            Expr::InSubquery { .. } | Expr::AllOp { .. } | Expr::AnyOp { .. } => Err(Error::new(
+                paceline_types::error_code::ER_SUBQUERIES_NOT_SUPPORTED,
+                &[&self.clause],
+            )),
+            Expr::Subquery(_) | Expr::Exists { .. } => Err(self.refused("select ...")),
             _ => Err(Error::unsupported("this kind of stored expression")),
         }
     }

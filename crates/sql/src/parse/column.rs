@@ -115,7 +115,7 @@ impl Parser<'_> {
             return Ok(DefaultSpec::CurrentTimestamp(decimals));
         }
         let start = self.position();
-        if self.is(&Token::LeftParen) {
+        if self.is(&Token::LeftParen) && !self.is_subquery() {
             let (expr, text) = self.parenthesized_text()?;
             return Ok(DefaultSpec::Expr {
                 expr: sqlparser::ast::Expr::Nested(Box::new(expr)),
