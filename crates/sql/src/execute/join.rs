@@ -29,11 +29,12 @@ pub(crate) fn join(
     let mut done = false;
     let flow = {
         let mut visit = |exec: &mut Exec<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
+            let exact = std::mem::take(&mut exec.runtime.exact);
             if !step.on.is_empty() && !exec.all_true(&step.on, row)? {
                 return Ok(ControlFlow::Continue(()));
             }
             matched = true;
-            if !step.filter.is_empty() && !exec.all_true(&step.filter, row)? {
+            if !exact && !step.filter.is_empty() && !exec.all_true(&step.filter, row)? {
                 return Ok(ControlFlow::Continue(()));
             }
             let flow = join(exec, plan, rest, row, emit)?;

@@ -14,10 +14,10 @@ use super::run::{Exec, Rows};
 use super::sorter::Sorter;
 use super::temporary_key;
 use crate::error::Result;
-use crate::expr::{Expr, ExprType};
+use crate::expr::{Expr, ExprKind, ExprType};
 use crate::plan::tree::{
-    Limit, QueryBody, QueryPlan, RecursivePlan, SelectPlan, SetOperation, SetPlan, SortItem, SortKey,
-    ValuesPlan,
+    JoinKind, JoinStep, Limit, QueryBody, QueryPlan, RecursivePlan, SelectPlan, SetOperation, SetPlan,
+    SortItem, SortKey, StepSource, ValuesPlan,
 };
 
 /// Where a query's rows go.
@@ -137,6 +137,11 @@ fn run_select(
     if window.count == 0 && !plan.count_found_rows {
         return Ok(None);
     }
+    let by_output = plan
+        .order
+        .iter()
+        .all(|item| matches!(item.key, SortKey::Output(_)));
+    let movable = can_move(plan, by_output);
     let mut gate = Gate::new(window, plan.count_found_rows);
     let mut distinct = plan.distinct.then(|| Distinct::new(types));
     let mut output: Vec<Value> = Vec::with_capacity(plan.projection.len());
@@ -155,29 +160,33 @@ fn run_select(
                 return Ok(ControlFlow::Continue(()));
             }
             if let Some(sorter) = &mut sorter {
-                let wanted = distinct.is_none();
-                if !wanted {
-                    project(exec, plan, row, &mut output)?;
-                    if !distinct.as_mut().is_some_and(|distinct| {
-                        distinct.is_new(&output, &mut exec.runtime.memory).unwrap_or(true)
-                    }) {
-                        return Ok(ControlFlow::Continue(()));
+                let key = match &mut distinct {
+                    None => {
+                        let key = sort_key(exec, &plan.order, &plan.projection, types, row)?;
+                        if sorter.rejects(&key) {
+                            return Ok(ControlFlow::Continue(()));
+                        }
+                        project(exec, plan, movable, row, &mut output)?;
+                        key
                     }
-                }
-                let key = sort_key(exec, &plan.order, &plan.projection, types, row)?;
-                if sorter.rejects(&key) {
-                    return Ok(ControlFlow::Continue(()));
-                }
-                if wanted {
-                    project(exec, plan, row, &mut output)?;
-                }
+                    Some(distinct) => {
+                        project(exec, plan, movable, row, &mut output)?;
+                        if !distinct.is_new(&output, &mut exec.runtime.memory)? {
+                            return Ok(ControlFlow::Continue(()));
+                        }
+                        match by_output {
+                            true => output_sort_key(exec, &plan.order, types, &output)?,
+                            false => sort_key(exec, &plan.order, &plan.projection, types, row)?,
+                        }
+                    }
+                };
                 sorter.push(key, std::mem::take(&mut output))?;
                 return Ok(ControlFlow::Continue(()));
             }
             if distinct.is_none() && !gate.admits() {
                 return Ok(gate.flow());
             }
-            project(exec, plan, row, &mut output)?;
+            project(exec, plan, movable, row, &mut output)?;
             if let Some(distinct) = &mut distinct {
                 if !distinct.is_new(&output, &mut exec.runtime.memory)? || !gate.admits() {
                     return Ok(gate.flow());
@@ -208,10 +217,42 @@ fn run_select(
     Ok(plan.count_found_rows.then_some(gate.seen))
 }
 
-fn project(exec: &mut Exec<'_, '_>, plan: &SelectPlan, row: &[Value], output: &mut Vec<Value>) -> Result<()> {
+/// Whether a row's values may be moved to the output: nothing reads them there again.
+fn can_move(plan: &SelectPlan, by_output: bool) -> bool {
+    let [
+        JoinStep {
+            kind: JoinKind::Inner,
+            source: StepSource::Table(access),
+            ..
+        },
+    ] = &plan.steps[..]
+    else {
+        return false;
+    };
+    if plan.aggregation.is_some() || (plan.distinct && !plan.order.is_empty() && !by_output) {
+        return false;
+    }
+    let slots = &plan.tables[access.table].slots;
+    let mut taken = HashSet::new();
+    plan.projection.iter().all(|expr| match expr.kind {
+        ExprKind::Column(slot) => slots.contains(&slot) && taken.insert(slot),
+        _ => false,
+    })
+}
+
+fn project(
+    exec: &mut Exec<'_, '_>,
+    plan: &SelectPlan,
+    movable: bool,
+    row: &mut [Value],
+    output: &mut Vec<Value>,
+) -> Result<()> {
     output.clear();
     for expr in &plan.projection {
-        output.push(exec.eval(expr, row)?);
+        output.push(match expr.kind {
+            ExprKind::Column(slot) if movable => std::mem::take(&mut row[slot]),
+            _ => exec.eval(expr, row)?,
+        });
     }
     Ok(())
 }

@@ -42,6 +42,8 @@ pub(crate) struct Runtime<'t> {
     pub memory: Budget,
     /// For statements that change rows: where the current row of each table is.
     pub handles: Vec<RowHandle>,
+    /// Set for the row just read: the range that it was found in lets no other rows pass than the conditions do.
+    pub exact: bool,
     ticks: u32,
 }
 
@@ -54,6 +56,7 @@ impl<'t> Runtime<'t> {
             hashes: HashMap::new(),
             memory: Budget::default(),
             handles: Vec::new(),
+            exact: false,
             ticks: 0,
         }
     }

@@ -4,21 +4,24 @@
 //! lock, checked, locked, read again under the lock, and checked again by the join loop; so rows that do not match are not locked. Under
 //! SERIALIZABLE the ranges are locked as well.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use paceline_storage::{Direction, KeyRange, TableSchema};
 use paceline_txn::{Granted, IsolationLevel, LockMode, LockWait};
-use paceline_types::{Value, ValueRef};
+use paceline_types::{DataType, Value, ValueRef};
 
 use super::hash::{HashTable, HashedRow, append_key};
 use super::query::materialize;
 use super::run::{Exec, Rows};
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
-use crate::plan::range::{NearestValue, RangeCondition, RangeContext, index_ranges, nearest_value};
+use crate::expr::Expr;
+use crate::plan::range::{
+    ColumnTest, NearestValue, RangeCondition, RangeContext, index_ranges, nearest_value,
+};
 use crate::plan::tree::{
     AccessPath, HashKey, JoinKind, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode, ScanDirection,
     SelectPlan, TableAccess, TableInstance, TableSource,
@@ -49,6 +52,7 @@ pub(crate) fn read_table(
             definition,
             schema: definition.schema(),
             seen: None,
+            exact: Cell::new(false),
         }
         .read(exec, row, visit),
         _ => {
@@ -113,6 +117,8 @@ struct BaseReader<'p> {
     schema: &'p TableSchema,
     /// The rows that another index has given already.
     seen: Option<RefCell<HashSet<Vec<u8>>>>,
+    /// Whether the ranges being read hold only rows that pass.
+    exact: Cell<bool>,
 }
 
 /// What a lookup's values came to.
@@ -152,6 +158,7 @@ impl BaseReader<'_> {
             AccessPath::Union { parts } => {
                 let union = BaseReader {
                     seen: Some(RefCell::default()),
+                    exact: Cell::new(false),
                     ..*self
                 };
                 for (index, condition) in parts {
@@ -185,6 +192,7 @@ impl BaseReader<'_> {
         if self.access.direction == ScanDirection::Backward {
             ranges.reverse();
         }
+        self.exact.set(self.is_exact(exec, index, condition, row)?);
         for range in ranges {
             if self
                 .scan(exec, self.secondary(index), range, row, visit)?
@@ -194,6 +202,39 @@ impl BaseReader<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Whether the only condition is one on an integer column that leads the index, so that its ranges are just the rows it lets pass.
+    fn is_exact(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        index: usize,
+        condition: &RangeCondition,
+        row: &[Value],
+    ) -> Result<bool> {
+        let RangeCondition::Column { column, test } = condition else {
+            return Ok(false);
+        };
+        let part = &self.schema.indexes()[index].parts[0];
+        let plain = self.step.filter.len() == 1
+            && self.step.on.is_empty()
+            && self.step.kind == JoinKind::Inner
+            && part.column == *column
+            && matches!(self.definition.columns()[*column].data_type, DataType::Integer(_));
+        if !plain {
+            return Ok(false);
+        }
+        let values: &[&Expr] = match test {
+            ColumnTest::Between { bounds, .. } => &[&bounds[0], &bounds[1]],
+            ColumnTest::Compare { value, .. } => &[value],
+            _ => return Ok(false),
+        };
+        for value in values {
+            if !matches!(exec.eval(value, row)?, Value::Int(_)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether another index has given this row already.
@@ -421,6 +462,7 @@ impl BaseReader<'_> {
                     self.decode(value.payload(), row)?;
                 }
             }
+            exec.runtime.exact = self.exact.get();
             if visit(exec, row)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -495,6 +537,7 @@ fn read_hashed(
                     definition,
                     schema: definition.schema(),
                     seen: None,
+                    exact: Cell::new(false),
                 };
                 reader.read_locked(exec, &hashed.key, strength, wait, row, visit)?
             }
