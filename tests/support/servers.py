@@ -88,7 +88,7 @@ class Server:
         self.socket.unlink(missing_ok=True)
 
     def said(self):
-        return self.log.read_text(errors="replace")
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
 
     def client(self, *arguments, program="mariadb", text=None):
         """Runs one of MariaDB's command-line clients against this server; what it printed."""

@@ -84,14 +84,12 @@ pub fn recover<D: Definitions>(
         report.builds_abandoned += 1;
     }
     report.duration = started.elapsed();
-    if report.groups > 0 {
-        tracing::info!(
-            "applied {} transactions with {} rows in {:.2} s",
-            report.groups,
-            report.rows,
-            report.duration.as_secs_f64()
-        );
-    }
+    tracing::info!(
+        "replayed {} rows of {} transactions in {:.2} s",
+        report.rows,
+        report.groups,
+        report.duration.as_secs_f64()
+    );
     Ok(report)
 }
 

@@ -47,7 +47,7 @@ struct DataDirectory {
 impl DataDirectory {
     fn lock(path: &Path) -> Result<DataDirectory, String> {
         let shown = path.display();
-        std::fs::create_dir_all(path)
+        paceline_storage::create_directory(path)
             .map_err(|error| format!("cannot make the data directory {shown}: {error}"))?;
         let file = path.join("paceline.lock");
         let mut lock = File::options()

@@ -17,6 +17,7 @@
 
 mod bulk;
 mod cursor;
+mod directory;
 mod error;
 mod key;
 mod memory_engine;
@@ -28,6 +29,7 @@ mod write_set;
 
 pub use bulk::{BuildId, BulkBuild, IndexBuilder, InputOrder};
 pub use cursor::Cursor;
+pub use directory::create_directory;
 pub use error::{Error, Result};
 pub use key::{
     Direction, EngineKind, IndexId, KeyRange, RowId, VERSION_LENGTH, prefix_end, value_payload, value_version,

@@ -24,6 +24,7 @@ use parking_lot::Mutex;
 
 use crate::bulk::{BuildId, Builds, BulkBuild};
 use crate::cursor::Cursor;
+use crate::directory::create_directory;
 use crate::error::{Error, Result};
 use crate::key::{Direction, EngineKind, IndexId, KeyRange};
 use crate::memory_engine::{MemoryConfig, MemoryEngine};
@@ -107,8 +108,10 @@ impl Storage {
     /// # Errors
     /// If the directory is in use, table files are missing or corrupt, or cannot be read.
     pub fn open(config: &StorageConfig) -> Result<Self> {
-        std::fs::create_dir_all(&config.directory).map_err(Error::file(&config.directory))?;
-        let rocksdb = RocksDbEngine::open(&config.directory.join("rocksdb"), &config.rocksdb)?;
+        create_directory(&config.directory).map_err(Error::file(&config.directory))?;
+        let rocksdb = config.directory.join("rocksdb");
+        create_directory(&rocksdb).map_err(Error::file(&rocksdb))?;
+        let rocksdb = RocksDbEngine::open(&rocksdb, &config.rocksdb)?;
         let builds = Builds::open(config.directory.join("builds"))?;
         Ok(Storage {
             rocksdb,
@@ -251,7 +254,7 @@ impl Storage {
     /// # Errors
     /// If the directory is there already, or the disk fails.
     pub fn checkpoint(&self, directory: &Path) -> Result<LogPosition> {
-        std::fs::create_dir_all(directory).map_err(Error::file(directory))?;
+        create_directory(directory).map_err(Error::file(directory))?;
         // Little is left to write when the copy is made; what comes in between is made durable in the log first too.
         self.flush()?;
         let _applying = self.applying.lock();

@@ -46,7 +46,7 @@ const UNFINISHED: &str = "building";
 impl Builds {
     /// Opens the directory, makes it if needed, and deletes what was not finished.
     pub(crate) fn open(path: PathBuf) -> Result<Self> {
-        fs::create_dir_all(&path).map_err(Error::file(&path))?;
+        crate::directory::create_directory(&path).map_err(Error::file(&path))?;
         for entry in fs::read_dir(&path).map_err(Error::file(&path))? {
             let entry = entry.map_err(Error::file(&path))?.path();
             if entry.extension().is_some_and(|extension| extension == UNFINISHED) {
