@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod call;
+mod cast;
 mod fold;
 mod literal;
 mod operators;
@@ -9,8 +10,8 @@ mod rules;
 
 use std::sync::Arc;
 
-use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_ARGUMENTS};
-use paceline_types::{Charset, Collation, DataType, Value};
+use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_WRONG_ARGUMENTS};
+use paceline_types::{Charset, Collation, Value};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 pub(crate) use rules::{CollationMix, common_type_in, rule_of_classes};
@@ -23,6 +24,7 @@ use super::scope::{ColumnName, Scope, Subquery};
 use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
 use crate::session::{SessionContext, VariableScope};
+use cast::{cast, cast_target, charset_named, collate};
 use operators::{expect_value, width};
 
 /// Binds an expression that gives one value.
@@ -804,140 +806,4 @@ fn case(
         }
     };
     Ok(Expr { kind, ty })
-}
-
-fn charset_named(name: &str) -> Result<Charset> {
-    let name = name.trim_matches(['`', '"', '\'']);
-    Charset::from_name(name).ok_or_else(|| errors::error(ER_UNKNOWN_CHARACTER_SET, &[&name]))
-}
-
-fn collate(operand: &ast::Expr, name: &str, scope: &mut dyn Scope) -> Result<Expr> {
-    let operand = bind_expr(operand, scope)?;
-    let connection = scope.session().settings.collation_connection;
-    let charset = match operand.ty.is_null() || operand.ty.is_parameter() {
-        true => connection.charset(),
-        false => CollationMix::of_type(&operand.ty, connection).0.charset(),
-    };
-    let collation = literal::collation(name.trim_matches(['`', '"', '\'']), charset)?;
-    let characters = operand.ty.max_characters();
-    let ty = match operand.ty.data_type.clone() {
-        DataType::Char { length, .. } => ExprType::new(DataType::Char { length, collation }),
-        DataType::Text { size, .. } => ExprType::new(DataType::Text { size, collation }),
-        _ => ExprType::text(characters, collation),
-    };
-    let ty = ty
-        .with_coercibility(Coercibility::Explicit)
-        .with_nullable(operand.ty.nullable);
-    if operand.ty.class() == Class::String && !operand.ty.is_parameter() {
-        return Ok(Expr {
-            kind: ExprKind::Collate(Box::new(operand)),
-            ty,
-        });
-    }
-    let target = CastTarget::Char {
-        length: None,
-        collation,
-    };
-    Ok(Expr {
-        kind: ExprKind::Cast {
-            target,
-            operand: Box::new(operand),
-        },
-        ty,
-    })
-}
-
-fn cast_target(
-    operand: &ast::Expr,
-    data_type: &ast::DataType,
-    charset: Option<Charset>,
-    session: &SessionContext,
-) -> Result<CastTarget> {
-    let name = || match operand {
-        ast::Expr::Value(ast::ValueWithSpan {
-            value: ast::Value::SingleQuotedString(text),
-            ..
-        }) => text.clone(),
-        other => other.to_string(),
-    };
-    use ast::DataType as T;
-    let fraction = |decimals: &Option<u64>| match decimals {
-        None => Ok(0),
-        Some(decimals @ 0..=6) => Ok(*decimals as u8),
-        Some(_) => Err(errors::error(
-            paceline_types::error_code::ER_TOO_BIG_PRECISION,
-            &[&name(), &6],
-        )),
-    };
-    Ok(match data_type {
-        T::Signed | T::SignedInteger => CastTarget::Signed,
-        T::Unsigned | T::UnsignedInteger => CastTarget::Unsigned,
-        T::Decimal(info) | T::Dec(info) | T::Numeric(info) => {
-            let (precision, scale) = match info {
-                ast::ExactNumberInfo::None => (10, 0),
-                ast::ExactNumberInfo::Precision(precision) => (*precision, 0),
-                ast::ExactNumberInfo::PrecisionAndScale(precision, scale) => {
-                    (*precision, (*scale).max(0) as u64)
-                }
-            };
-            use paceline_types::error_code::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE};
-            if scale > 38 {
-                return Err(errors::error(ER_TOO_BIG_SCALE, &[&name(), &38]));
-            }
-            if precision > 65 {
-                return Err(errors::error(ER_TOO_BIG_PRECISION, &[&name(), &65]));
-            }
-            let precision = if precision == 0 { 10 } else { precision };
-            if precision < scale {
-                return Err(errors::error(ER_M_BIGGER_THAN_D, &[&""]));
-            }
-            CastTarget::Decimal {
-                precision: precision as u8,
-                scale: scale as u8,
-            }
-        }
-        T::Double(_) | T::DoublePrecision | T::Real => CastTarget::Double,
-        T::Float(_) => CastTarget::Float,
-        T::Char(length) | T::Character(length) | T::Varchar(length) => {
-            let length = match length {
-                Some(ast::CharacterLength::IntegerLength { length, .. }) => {
-                    Some(u32::try_from(*length).unwrap_or(u32::MAX))
-                }
-                _ => None,
-            };
-            let collation = match charset {
-                Some(charset) => charset.default_collation(),
-                None => session.settings.collation_connection,
-            };
-            CastTarget::Char { length, collation }
-        }
-        T::Binary(length) => CastTarget::Binary {
-            length: length.map(|length| u32::try_from(length).unwrap_or(u32::MAX)),
-        },
-        T::Date => CastTarget::Date,
-        T::Time(decimals, _) => CastTarget::Time {
-            decimals: fraction(decimals)?,
-        },
-        T::Datetime(decimals) => CastTarget::DateTime {
-            decimals: fraction(decimals)?,
-        },
-        T::Timestamp(decimals, _) => CastTarget::DateTime {
-            decimals: fraction(decimals)?,
-        },
-        other => return Err(errors::not_supported(format!("CAST AS {other}"))),
-    })
-}
-
-fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
-    if !matches!(target, CastTarget::Char { .. } | CastTarget::Binary { .. }) {
-        operators::hex_to_number(&mut operand);
-    }
-    let ty = target.result_type(&operand.ty);
-    Ok(Expr {
-        kind: ExprKind::Cast {
-            target,
-            operand: Box::new(operand),
-        },
-        ty,
-    })
 }

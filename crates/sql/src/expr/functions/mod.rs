@@ -16,6 +16,7 @@ mod string;
 mod string_format;
 mod temporal;
 mod temporal_format;
+mod temporal_number;
 mod temporal_parts;
 
 use std::collections::HashMap;
@@ -134,6 +135,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
             string_format::FUNCTIONS,
             temporal::FUNCTIONS,
             temporal_format::FUNCTIONS,
+            temporal_number::FUNCTIONS,
             temporal_parts::FUNCTIONS,
         ];
         tables
