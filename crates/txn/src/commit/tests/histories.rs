@@ -60,7 +60,8 @@ fn the_bank_keeps_its_money() {
                 std::thread::spawn(move || {
                     let session = server.session();
                     let mut looks = 0;
-                    while !stop.load(Ordering::Relaxed) {
+                    // At least once, however late this thread gets its turn.
+                    while looks == 0 || !stop.load(Ordering::Relaxed) {
                         let mut reader = server.begin(&session, isolation);
                         let mut sum = 0;
                         let mut scan = match reader.scan(TEST_INDEX.range(), Direction::Forward) {
