@@ -187,10 +187,10 @@ fn run_select(
                 return Ok(gate.flow());
             }
             project(exec, plan, movable, row, &mut output)?;
-            if let Some(distinct) = &mut distinct {
-                if !distinct.is_new(&output, &mut exec.runtime.memory)? || !gate.admits() {
-                    return Ok(gate.flow());
-                }
+            if let Some(distinct) = &mut distinct
+                && (!distinct.is_new(&output, &mut exec.runtime.memory)? || !gate.admits())
+            {
+                return Ok(gate.flow());
             }
             if consumer(exec, &output)?.is_break() {
                 return Ok(ControlFlow::Break(()));

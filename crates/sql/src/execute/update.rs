@@ -10,7 +10,7 @@ use paceline_storage::Clustered;
 use paceline_types::Value;
 
 use super::assignment::{Ignore, NullRule, Strictness, assign_column, check_constraints};
-use super::join::join;
+use super::join::{Emit, join};
 use super::query::{Window, sort_key};
 use super::row_writer::{RowWriter, Updated};
 use super::run::{Exec, RowHandle};
@@ -124,11 +124,7 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
 }
 
 /// Calls `visit` with each row that the conditions let pass; where it is stands in the runtime's handles.
-pub(super) fn for_each_row(
-    exec: &mut Exec<'_, '_>,
-    select: &SelectPlan,
-    visit: &mut dyn FnMut(&mut Exec<'_, '_>, &mut [Value]) -> Result<ControlFlow<()>>,
-) -> Result<()> {
+pub(super) fn for_each_row(exec: &mut Exec<'_, '_>, select: &SelectPlan, visit: Emit<'_>) -> Result<()> {
     exec.runtime.handles = vec![RowHandle::default(); select.tables.len()];
     let mut row = vec![Value::Null; select.slot_count];
     if select.impossible.is_some() || !exec.all_true(&select.constant_conditions, &row)? {

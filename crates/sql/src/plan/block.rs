@@ -370,11 +370,6 @@ impl<'p, 'o> Block<'p, 'o> {
         to
     }
 
-    /// An outer reference made by the planner itself: column `from` of the row around.
-    pub fn outer_expr(&mut self, from: usize, ty: &ExprType) -> Expr {
-        Expr::column(self.outer_slot(from, ty), ty.clone())
-    }
-
     fn is_outer_slot(&self, slot: usize) -> bool {
         self.outer.iter().any(|reference| reference.to == slot)
     }

@@ -115,38 +115,35 @@ impl<'s> TableInfo<'s> {
             return Vec::new();
         };
         let mut found: Vec<Equality<'c>> = Vec::new();
-        let mut add = |expr: &'c Expr| match &expr.kind {
-            ExprKind::Compare {
+        for condition in conditions {
+            let ExprKind::Compare {
                 op: op @ (CompareOp::Eq | CompareOp::NullSafeEq),
                 by,
                 operands,
-            } => {
-                let [left, right] = &**operands;
-                for (subject, value) in [(left, right), (right, left)] {
-                    let Some(column) = self.column_of(subject) else {
-                        continue;
-                    };
-                    let tables = slots.tables(value);
-                    if tables & !available != 0
-                        || !index_serves(&definition.columns()[column].data_type, by, value, Use::Equality)
-                        || value.any(&mut |node| matches!(node.kind, ExprKind::AssignUserVariable { .. }))
-                        || !is_stable(value)
-                    {
-                        continue;
-                    }
-                    found.push(Equality {
-                        column,
-                        value,
-                        null_safe: *op == CompareOp::NullSafeEq,
-                        by,
-                        tables,
-                    });
+            } = &condition.expr.kind
+            else {
+                continue;
+            };
+            let [left, right] = &**operands;
+            for (subject, value) in [(left, right), (right, left)] {
+                let Some(column) = self.column_of(subject) else {
+                    continue;
+                };
+                let tables = slots.tables(value);
+                if tables & !available != 0
+                    || !index_serves(&definition.columns()[column].data_type, by, value, Use::Equality)
+                    || !is_stable(value)
+                {
+                    continue;
                 }
+                found.push(Equality {
+                    column,
+                    value,
+                    null_safe: *op == CompareOp::NullSafeEq,
+                    by,
+                    tables,
+                });
             }
-            _ => {}
-        };
-        for condition in conditions {
-            add(&condition.expr);
         }
         // Values that need no other table first: constants make better lookups.
         found.sort_by_key(|equality| equality.tables.count_ones());

@@ -34,9 +34,8 @@ pub struct ResultColumn {
 }
 
 /// MariaDB's column flags.
-#[allow(dead_code)]
+#[allow(dead_code, missing_docs)] // MariaDB's own names, and all of them
 pub mod flags {
-    #![allow(missing_docs)] // MariaDB's own names
     pub const NOT_NULL: u16 = 1;
     pub const PRIMARY_KEY: u16 = 2;
     pub const UNIQUE_KEY: u16 = 4;

@@ -185,6 +185,7 @@ impl Planner<'_> {
     }
 
     #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::manual_map)] // a closure could not lend the scope again
     fn plan_set(
         &self,
         operation: SetOperation,

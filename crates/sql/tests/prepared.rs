@@ -1,0 +1,156 @@
+//! Plans that are executed several times, with parameters of several types, and the access paths that such plans take.
+
+mod harness;
+
+use harness::Server;
+use paceline_sql::execute::{Outcome, RowSink};
+use paceline_sql::parse::{ParseOptions, parse_first};
+use paceline_sql::plan::{Plan, ResultColumn};
+use paceline_types::Value;
+
+#[derive(Default)]
+struct Rows(Vec<Vec<Value>>);
+
+impl RowSink for Rows {
+    fn columns(&mut self, _columns: &[ResultColumn]) -> paceline_sql::Result<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> paceline_sql::Result<()> {
+        self.0.push(row.to_vec());
+        Ok(())
+    }
+}
+
+fn server() -> Server {
+    let mut server = Server::new();
+    for text in [
+        "CREATE DATABASE test",
+        "CREATE TABLE test.t (id INT PRIMARY KEY, a INT, s VARCHAR(20), KEY a (a), KEY s (s))",
+    ] {
+        server.run(text).result.expect("made");
+    }
+    server.use_database("test");
+    for id in 0..50 {
+        let text = format!("INSERT INTO t VALUES ({id}, {}, 's{}')", id % 10, id % 7);
+        server.run(&text).result.expect("inserted");
+    }
+    server
+}
+
+fn prepare(server: &Server, text: &str) -> Plan {
+    let parsed = parse_first(text.as_bytes(), &ParseOptions::default()).expect("a statement");
+    server.plan(&parsed.statement).expect("a plan")
+}
+
+fn ids(server: &mut Server, plan: &Plan, parameters: &[Value]) -> Vec<i64> {
+    let mut rows = Rows::default();
+    let outcome: Outcome = server.execute(plan, "", parameters, &mut rows).expect("executed");
+    assert_eq!(outcome.rows_sent, rows.0.len() as u64);
+    let mut ids: Vec<i64> = rows
+        .0
+        .iter()
+        .map(|row| match row[0] {
+            Value::Int(id) => id,
+            ref other => panic!("an id, and not {other:?}"),
+        })
+        .collect();
+    ids.sort_unstable();
+    ids
+}
+
+#[test]
+fn a_point_read_takes_any_type() {
+    let mut server = server();
+    let plan = prepare(&server, "SELECT id FROM t WHERE id = ?");
+    assert_eq!(plan.parameter_count(), 1);
+    for (value, expected) in [
+        (Value::Int(7), vec![7]),
+        (Value::UInt(7), vec![7]),
+        (Value::from("7"), vec![7]),
+        (Value::Double(7.0), vec![7]),
+        (Value::Double(7.5), vec![]),
+        (Value::Int(1_000_000_000_000), vec![]),
+        (Value::Null, vec![]),
+    ] {
+        assert_eq!(ids(&mut server, &plan, &[value.clone()]), expected, "{value:?}");
+    }
+}
+
+#[test]
+fn ranges_are_computed_for_each_execution() {
+    let mut server = server();
+    let plan = prepare(&server, "SELECT id FROM t WHERE id BETWEEN ? AND ?");
+    assert_eq!(
+        ids(&mut server, &plan, &[Value::Int(3), Value::Int(5)]),
+        [3, 4, 5]
+    );
+    assert_eq!(
+        ids(&mut server, &plan, &[Value::Double(2.5), Value::from("4")]),
+        [3, 4]
+    );
+    assert_eq!(
+        ids(&mut server, &plan, &[Value::Int(5), Value::Int(3)]),
+        [0i64; 0]
+    );
+    assert_eq!(ids(&mut server, &plan, &[Value::Null, Value::Int(3)]), [0i64; 0]);
+    let plan = prepare(&server, "SELECT id FROM t WHERE a = ? AND id < ?");
+    assert_eq!(
+        ids(&mut server, &plan, &[Value::Int(3), Value::Int(25)]),
+        [3, 13, 23]
+    );
+    let plan = prepare(&server, "SELECT id FROM t WHERE s = ? AND id < 10");
+    assert_eq!(ids(&mut server, &plan, &[Value::from("S1")]), [1, 8]);
+    // Compared as numbers, 0 equals every text that does not begin with one: the index on text does not tell.
+    assert_eq!(ids(&mut server, &plan, &[Value::Int(0)]).len(), 10);
+    let plan = prepare(&server, "SELECT id FROM t WHERE id IN (?, ?, ?) LIMIT ?");
+    let parameters = [Value::Int(4), Value::Int(4), Value::Int(9), Value::Int(5)];
+    assert_eq!(ids(&mut server, &plan, &parameters), [4, 9]);
+}
+
+#[test]
+fn changes_see_the_parameters_of_their_execution() {
+    let mut server = server();
+    let plan = prepare(&server, "UPDATE t SET a = ? WHERE id = ?");
+    for (a, id) in [(100, 1), (200, 2)] {
+        let mut rows = Rows::default();
+        let outcome = server
+            .execute(&plan, "", &[Value::Int(a), Value::Int(id)], &mut rows)
+            .expect("updated");
+        assert_eq!(
+            (outcome.affected_rows, outcome.info.as_str()),
+            (1, "Rows matched: 1  Changed: 1  Warnings: 0")
+        );
+    }
+    let outcome = server
+        .execute(&plan, "", &[Value::Int(200), Value::Int(2)], &mut Rows::default())
+        .expect("updated");
+    assert_eq!(outcome.affected_rows, 0);
+    let plan = prepare(&server, "SELECT id FROM t WHERE a >= ?");
+    assert_eq!(ids(&mut server, &plan, &[Value::Int(100)]), [1, 2]);
+    let plan = prepare(&server, "DELETE FROM t WHERE a = ?");
+    let outcome = server
+        .execute(&plan, "", &[Value::Int(100)], &mut Rows::default())
+        .expect("deleted");
+    assert_eq!(outcome.affected_rows, 1);
+}
+
+#[test]
+fn a_plan_is_current_until_its_table_changes() {
+    let mut server = server();
+    let plan = prepare(&server, "SELECT * FROM t");
+    assert!(plan.is_current(&server.handle.load()));
+    server
+        .run("CREATE TABLE other (id INT PRIMARY KEY)")
+        .result
+        .expect("made");
+    assert!(
+        plan.is_current(&server.handle.load()),
+        "another table is nothing to it"
+    );
+    server
+        .run("ALTER TABLE t ADD COLUMN more INT")
+        .result
+        .expect("altered");
+    assert!(!plan.is_current(&server.handle.load()));
+}
