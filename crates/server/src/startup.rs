@@ -22,8 +22,8 @@ use crate::variables::{Globals, Setting, Variable, transaction_config};
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_sql::catalog::CatalogHandle;
 use paceline_storage::{Storage, StorageConfig};
-use paceline_txn::{ManagerParts, TransactionManager};
-use paceline_types::ServerId;
+use paceline_txn::{GtidChoice, ManagerParts, TransactionManager};
+use paceline_types::{DomainId, ServerId};
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,12 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let (catalog, transactions) = open(&directory.path, &log_bin, &options.globals)?;
     let is_new = catalog.load().accounts().next().is_none();
     let server = Arc::new(Server::new(options.globals, catalog, transactions));
-    crate::recovery::empty_memory_tables(&server).await?;
+    let gtid = GtidChoice::Next {
+        domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
+        server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
+    };
+    paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid)
+        .map_err(|error| format!("the MEMORY tables cannot be emptied: {error}"))?;
     let listener = Listener::bind(&address, port, &socket).await?;
     if let Some(port) = listener.port() {
         server

@@ -67,8 +67,7 @@ impl LoggedStatement {
         Self::of_context(&session.context, text, time_zone)
     }
 
-    /// Of a session that is none of a client's.
-    pub fn of_context(context: &SessionContext, text: &[u8], time_zone: String) -> Self {
+    fn of_context(context: &SessionContext, text: &[u8], time_zone: String) -> Self {
         let settings = &context.settings;
         let flag = |set: bool, flag: u32| if set { flag } else { 0 };
         LoggedStatement {
@@ -395,7 +394,7 @@ impl Session {
 ///
 /// # Errors
 /// Why it was not committed. What was built is deleted then.
-pub async fn commit_prepared(
+async fn commit_prepared(
     server: &Arc<Server>,
     locks: &paceline_txn::Session,
     prepared: PreparedDdl,
