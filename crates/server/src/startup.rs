@@ -10,6 +10,7 @@
 //! ```text
 //!   DATADIR/
 //!     paceline.lock            held while a server runs on it; its process id
+//!     paceline.pid             the process id, gone when the server has stopped (mariadb-admin shutdown waits for that)
 //!     binlog.index             the log's files, in order
 //!     binlog.000001 …          the log
 //!     tables/                  the engine's files
@@ -34,6 +35,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub fn version() -> String {
     format!("10.11.19-MariaDB-paceline-{}", env!("CARGO_PKG_VERSION"))
 }
+
+/// The file with the process id.
+const PID_FILE: &str = "paceline.pid";
 
 /// How long sessions have to end when the server stops.
 const GRACE: Duration = Duration::from_secs(10);
@@ -102,6 +106,7 @@ pub fn run(options: StartOptions) -> Result<(), String> {
         .map_err(|error| format!("cannot start threads: {error}"))?;
     let outcome = runtime.block_on(serve(options, &directory));
     runtime.shutdown_timeout(Duration::from_secs(1));
+    let _ = std::fs::remove_file(directory.path.join(PID_FILE));
     outcome
 }
 
@@ -130,6 +135,8 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
             "nobody has made an account yet: 'root' may log in without a password, from this machine only"
         );
     }
+    std::fs::write(directory.path.join(PID_FILE), format!("{}\n", std::process::id()))
+        .map_err(|error| format!("cannot write {PID_FILE}: {error}"))?;
     spawn_housekeeping(&server);
     watch_signals(&server)?;
     let version = server.globals.get(Variable::Version);
@@ -204,7 +211,7 @@ fn fill_in(globals: &Globals, directory: &Path, log_bin: &str, socket: &Path) {
     text(Variable::Socket, socket.display().to_string());
     text(Variable::LogBinBasename, inside(log_bin));
     text(Variable::LogBinIndex, inside(&format!("{log_bin}.index")));
-    text(Variable::PidFile, inside("paceline.lock"));
+    text(Variable::PidFile, inside(PID_FILE));
     text(Variable::Version, version());
     text(
         Variable::VersionComment,

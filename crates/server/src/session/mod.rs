@@ -149,6 +149,10 @@ impl Session {
                 .writer
                 .set_sequence(self.connection.reader.sequence());
             self.command().await?;
+            if self.shared.interrupt.raised() == Some(InterruptReason::Connection) {
+                // Whatever the statement has come to, the one who is killed does not hear it.
+                return Err(WireError::Closed);
+            }
             let sent = self.connection.writer.pending() as u64;
             let received = self.connection.reader.payload().len() as u64 + 4;
             self.connection.flush().await?;

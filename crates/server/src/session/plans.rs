@@ -5,7 +5,7 @@
 
 use super::errors::of_transaction;
 use super::query::Execution;
-use super::result::{ResultStyle, ResultWriter, RowCollector, Streaming};
+use super::result::{KnownColumns, ResultStyle, ResultWriter, RowCollector, Streaming};
 use super::{More, Session};
 use crate::variables::Variable;
 use paceline_sql::catalog::Catalog;
@@ -57,7 +57,7 @@ impl Session {
         &mut self,
         plan: &Plan,
         execution: Execution<'_>,
-        known: Option<&[u8]>,
+        known: Option<&KnownColumns>,
     ) -> Result<Run> {
         let Some(catalog) = self.prepare_run(plan)? else {
             return Ok(Run::Stale);
@@ -84,6 +84,7 @@ impl Session {
         };
         let mut sink = ResultWriter::new(&mut self.connection, style, streaming, known);
         let outcome = execute(plan, &mut context, &mut sink)?;
+        sink.finish();
         self.leave_statement().await?;
         self.reply(&outcome, execution.more);
         Ok(Run::Done)

@@ -5,7 +5,7 @@
 
 use super::plans::Run;
 use super::query::Execution;
-use super::result::{EncodedColumns, RowCollector, RowFormat, definition};
+use super::result::{EncodedColumns, KnownColumns, RowCollector, RowFormat, definition};
 use super::{More, Session};
 use paceline_sql::expr::{EvalContext, EvalState, Expr, ExprType};
 use paceline_sql::parse::{self, ParseOptions, Statement};
@@ -28,7 +28,7 @@ struct Prepared {
     /// Its plan; `None` for statements that are not planned.
     plan: Option<Arc<Plan>>,
     /// The columns that the client was told.
-    columns: EncodedColumns,
+    columns: Option<KnownColumns>,
     /// Types of the last execution's parameters.
     types: Vec<ParameterType>,
     /// What COM_STMT_SEND_LONG_DATA brought, by parameter; too much of it is an error of the execution.
@@ -138,7 +138,10 @@ impl Session {
             .as_ref()
             .filter(|plan| plan.has_result_set())
             .map_or(&[][..], |plan| plan.columns());
-        let encoded = EncodedColumns::new(columns, charset, capabilities);
+        let known = plan
+            .as_ref()
+            .filter(|plan| plan.has_result_set())
+            .map(|plan| KnownColumns::new(plan.clone(), charset, capabilities));
         let column_count = columns.len();
         let id = self.next_statement_id();
         let warnings = self.context.diagnostics.warning_count_u16();
@@ -152,8 +155,8 @@ impl Session {
             }
             write_end_of_columns(writer, status, capabilities);
         }
-        if column_count > 0 {
-            encoded.write(writer);
+        if let Some(known) = &known {
+            known.encoded().write(writer);
             write_end_of_columns(writer, status, capabilities);
         }
         let prepared = Prepared {
@@ -161,7 +164,7 @@ impl Session {
             statement,
             parameters,
             plan,
-            columns: encoded,
+            columns: known,
             types: vec![],
             long_data: vec![None; parameters],
             long_data_too_long: false,
@@ -305,7 +308,7 @@ impl Session {
                     return Ok(());
                 }
             } else if self
-                .run_plan(&plan, execution, Some(&prepared.columns.bytes))
+                .run_plan(&plan, execution, prepared.columns.as_ref())
                 .await?
                 == Run::Done
             {
@@ -314,6 +317,8 @@ impl Session {
             self.shared.counters.com_stmt_reprepare.add(1);
             plan = Arc::new(self.plan(&statement)?);
             prepared.plan = Some(plan.clone());
+            // What the client remembers is not to be relied on any more: it is told the columns with each execution.
+            prepared.columns = None;
         }
         Err(Error::new(ER_NEED_REPREPARE, &[]))
     }

@@ -2,14 +2,17 @@
 
 use super::connection::{Connection, FLUSH_AT};
 use paceline_sql::execute::RowSink;
-use paceline_sql::plan::ResultColumn;
+use paceline_sql::expr::ExprType;
+use paceline_sql::plan::{Plan, ResultColumn};
 use paceline_sql::{Error, Result};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::ER_NET_ERROR_ON_WRITE;
-use paceline_types::{Charset, TimeZone, Value, ValueRef, binary_protocol, text};
+use paceline_types::{Charset, Collation, DataType, TimeZone, Value, ValueRef, binary_protocol, text};
 use paceline_wire::column::{ColumnDefinition, Metadata, write_column_count};
 use paceline_wire::response::{Status, write_end_of_columns};
 use paceline_wire::{Capabilities, PacketWriter};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// How values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,36 +45,58 @@ pub enum Streaming {
     AfterSettling,
 }
 
+/// The columns of a prepared statement, encoded once: as the client was told them.
+#[derive(Debug)]
+pub struct KnownColumns {
+    /// Keeps the columns where they are: they are recognised by their place.
+    plan: Arc<Plan>,
+    charset: Option<Charset>,
+    encoded: EncodedColumns,
+    field_types: Vec<FieldType>,
+}
+
+impl KnownColumns {
+    /// Those of a plan that gives rows.
+    pub fn new(plan: Arc<Plan>, charset: Option<Charset>, capabilities: Capabilities) -> Self {
+        let encoded = EncodedColumns::new(plan.columns(), charset, capabilities);
+        let field_types = plan.columns().iter().map(|column| column.field_type).collect();
+        KnownColumns { plan, charset, encoded, field_types }
+    }
+
+    /// The encoded columns.
+    pub fn encoded(&self) -> &EncodedColumns {
+        &self.encoded
+    }
+
+    /// Whether these are the very columns, and nothing has changed that their description depends on.
+    fn are(&self, columns: &[ResultColumn], charset: Option<Charset>) -> bool {
+        std::ptr::eq(self.plan.columns(), columns) && self.charset == charset
+    }
+}
+
 /// The sink that writes a result set to a connection.
 pub struct ResultWriter<'a> {
     connection: &'a mut Connection,
     style: ResultStyle,
     streaming: Streaming,
     /// Columns that the client has been told already, when the statement was prepared.
-    known: Option<&'a [u8]>,
-    field_types: Vec<FieldType>,
+    known: Option<&'a KnownColumns>,
+    field_types: Cow<'a, [FieldType]>,
     columns: Vec<ResultColumn>,
-    /// Rows written.
-    rows: u64,
+    /// The column definitions wait for the first row, which says what a bare parameter is.
+    deferred: bool,
 }
 
 impl<'a> ResultWriter<'a> {
-    /// A sink; `known` are the encoded columns that the client remembers from the prepare.
+    /// A sink; `known` are the columns that the client remembers from the prepare.
     pub fn new(
         connection: &'a mut Connection,
         style: ResultStyle,
         streaming: Streaming,
-        known: Option<&'a [u8]>,
+        known: Option<&'a KnownColumns>,
     ) -> Self {
-        ResultWriter {
-            connection,
-            style,
-            streaming,
-            known,
-            field_types: vec![],
-            columns: vec![],
-            rows: 0,
-        }
+        let field_types = Cow::Borrowed(&[][..]);
+        ResultWriter { connection, style, streaming, known, field_types, columns: vec![], deferred: false }
     }
 
     /// A sink for rows whose columns the client knows already: those of a cursor.
@@ -89,7 +114,6 @@ impl<'a> ResultWriter<'a> {
 
     fn end_row(&mut self) -> Result<()> {
         self.connection.writer.end();
-        self.rows += 1;
         if self.connection.writer.pending() > FLUSH_AT && self.streaming == Streaming::Early {
             self.connection.flush_blocking().map_err(|error| {
                 tracing::debug!("a result could not be sent: {error}");
@@ -100,30 +124,98 @@ impl<'a> ResultWriter<'a> {
     }
 }
 
-impl RowSink for ResultWriter<'_> {
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
+impl ResultWriter<'_> {
+    /// Writes the columns, if they wait for a row that does not come.
+    pub fn finish(mut self) {
+        if self.deferred {
+            self.write_columns();
+        }
+    }
+
+    /// The first row is there: a column that is nothing but a parameter has its value's type.
+    fn settle_columns<'v>(&mut self, row: impl Iterator<Item = ValueRef<'v>>) {
+        self.deferred = false;
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            if is_untyped(column)
+                && let Some(data_type) = type_of(&value)
+            {
+                let typed = ResultColumn::of_expression(column.name.clone(), &ExprType { nullable: true, ..ExprType::new(data_type) });
+                *column = typed;
+            }
+        }
+        self.write_columns();
+    }
+
+    fn write_columns(&mut self) {
+        let columns = &self.columns[..];
         let capabilities = self.connection.capabilities;
         let writer = &mut self.connection.writer;
         let encoded = EncodedColumns::new(columns, self.style.charset, capabilities);
-        let metadata = match self.known {
-            Some(known)
-                if capabilities.has(Capabilities::MARIADB_CACHE_METADATA) && known == encoded.bytes =>
-            {
-                Metadata::Unchanged
-            }
-            _ => Metadata::Follows,
-        };
+        let remembered = capabilities.has(Capabilities::MARIADB_CACHE_METADATA)
+            && self.known.is_some_and(|known| known.encoded == encoded);
+        let metadata = if remembered { Metadata::Unchanged } else { Metadata::Follows };
         write_column_count(writer, columns.len(), metadata, capabilities);
         if metadata == Metadata::Follows {
             encoded.write(writer);
         }
         write_end_of_columns(writer, self.style.status, capabilities);
         self.field_types = columns.iter().map(|column| column.field_type).collect();
+    }
+}
+
+/// Whether a column's type is known from its values only: `SELECT ?`.
+fn is_untyped(column: &ResultColumn) -> bool {
+    column.data_type == DataType::VarBinary { length: 0 } && column.field_type != FieldType::Null
+}
+
+/// The type that a parameter's value gives its column.
+fn type_of(value: &ValueRef<'_>) -> Option<DataType> {
+    Some(match value {
+        ValueRef::Text(text) => {
+            DataType::VarChar { length: text.chars().count() as u32, collation: Collation::Utf8mb4GeneralCi }
+        }
+        ValueRef::Int(_) => ExprType::bigint(20).data_type,
+        ValueRef::UInt(_) => ExprType::bigint_unsigned(20).data_type,
+        ValueRef::Float(_) | ValueRef::Double(_) => ExprType::double().data_type,
+        ValueRef::Decimal(_) => ExprType::decimal(65, 30).data_type,
+        ValueRef::Date(_) => DataType::Date,
+        ValueRef::Time(_) => DataType::Time { decimals: 6 },
+        ValueRef::DateTime(_) | ValueRef::Timestamp(_) => DataType::DateTime { decimals: 6 },
+        _ => return None,
+    })
+}
+
+impl RowSink for ResultWriter<'_> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
+        self.deferred = columns.iter().any(is_untyped);
+        if let Some(known) = self.known
+            && self.style.format == RowFormat::Binary
+            && !self.deferred
+            && known.are(columns, self.style.charset)
+        {
+            let capabilities = self.connection.capabilities;
+            let writer = &mut self.connection.writer;
+            if capabilities.has(Capabilities::MARIADB_CACHE_METADATA) {
+                write_column_count(writer, columns.len(), Metadata::Unchanged, capabilities);
+            } else {
+                write_column_count(writer, columns.len(), Metadata::Follows, capabilities);
+                known.encoded.write(writer);
+            }
+            write_end_of_columns(writer, self.style.status, capabilities);
+            self.field_types = Cow::Borrowed(&known.field_types);
+            return Ok(());
+        }
         self.columns = columns.to_vec();
+        if !self.deferred {
+            self.write_columns();
+        }
         Ok(())
     }
 
     fn row(&mut self, row: &[Value]) -> Result<()> {
+        if self.deferred {
+            self.settle_columns(row.iter().map(Value::as_ref));
+        }
         let out = self.connection.writer.begin();
         match (self.style.format, needs_encoding(self.style.charset)) {
             (RowFormat::Binary, None) => {
@@ -156,6 +248,9 @@ impl RowSink for ResultWriter<'_> {
     }
 
     fn row_ref(&mut self, row: &[ValueRef<'_>]) -> Result<()> {
+        if self.deferred {
+            self.settle_columns(row.iter().cloned());
+        }
         let out = self.connection.writer.begin();
         match (self.style.format, needs_encoding(self.style.charset)) {
             (RowFormat::Binary, None) => {

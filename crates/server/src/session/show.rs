@@ -388,8 +388,10 @@ impl Session {
                 },
             )?;
         }
+        let on_demand = crate::server::virtual_columns(&database, &name).is_some();
         match self.server.catalog.load().table(&database, &name) {
             Some(_) => Ok((database, name)),
+            None if on_demand => Ok((database, name)),
             None => Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name])),
         }
     }

@@ -5,7 +5,7 @@ use crate::accounts::PrivilegeSet;
 use crate::information_schema::{GrantedPrivilege, Process, Row, Scope, Sources, TableSize};
 use crate::registry::now_micros;
 use crate::variables::{self, Access, Kind, TABLE};
-use paceline_sql::catalog::{DatabaseDefinition, TableDescription};
+use paceline_sql::catalog::{DatabaseDefinition, SYSTEM_DATABASE, TableDescription};
 use paceline_sql::session::{Privilege, SessionContext};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
@@ -29,9 +29,11 @@ impl Sources for SessionSources<'_> {
     fn databases(&self) -> Vec<DatabaseDefinition> {
         let account = self.services.account();
         let catalog = self.services.server.catalog.load();
+        // `mysql` can be read by whoever names it, and is not listed: its tables are part of the program, and a dump of all databases
+        // that had them could not be loaded.
         let visible = catalog
             .databases()
-            .filter(|database| account.can_see(database.name()));
+            .filter(|database| database.name() != SYSTEM_DATABASE && account.can_see(database.name()));
         visible.map(|database| database.definition().clone()).collect()
     }
 

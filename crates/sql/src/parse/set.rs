@@ -43,6 +43,10 @@ impl Parser<'_> {
             }
             return self.variable_assignment(scope);
         }
+        // There is no variable of this name: mariadb-admin sends SET PASSWORD = '*hash'.
+        if self.accept_word("PASSWORD") {
+            return self.set_password();
+        }
         if !self.is_followed_by_assignment() {
             if self.accept_word("NAMES") {
                 return self.set_names();
@@ -60,9 +64,6 @@ impl Parser<'_> {
             }
             if self.accept_word("TRANSACTION") {
                 return self.set_transaction(TransactionScope::Next);
-            }
-            if self.accept_word("PASSWORD") {
-                return self.set_password();
             }
             if self.is_word("ROLE") || (self.is_word("DEFAULT") && self.is_word_at(1, "ROLE")) {
                 while !self.is_end() && !self.is(&Token::Comma) {
