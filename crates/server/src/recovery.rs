@@ -17,7 +17,8 @@ use std::sync::Arc;
 /// # Errors
 /// For people.
 pub fn recover(storage: &Arc<Storage>, log: &Log) -> Result<Arc<CatalogHandle>, String> {
-    let catalog = Catalog::load(&storage.snapshot()).map_err(|error| format!("cannot read the catalog: {error}"))?;
+    let catalog =
+        Catalog::load(&storage.snapshot()).map_err(|error| format!("cannot read the catalog: {error}"))?;
     let catalog = Arc::new(CatalogHandle::new(catalog));
     let mut definitions = CatalogDefinitions::new(catalog.clone(), &ReplayedAccounts);
     paceline_apply::recover(log, storage, &mut definitions)
@@ -36,9 +37,20 @@ impl AccountStatements for ReplayedAccounts {
         session: &SessionContext,
     ) -> paceline_sql::Result<Vec<CatalogChange>> {
         let before = accounts_of(catalog);
-        let current = (session.current_user.user.as_str(), session.current_user.host.as_str());
-        let context = StatementContext { accounts: &before, current, database: session.database.as_deref() };
+        let current = (
+            session.current_user.user.as_str(),
+            session.current_user.host.as_str(),
+        );
+        let context = StatementContext {
+            accounts: &before,
+            current,
+            database: session.database.as_deref(),
+        };
         let applied = apply(statement, context)?;
-        Ok(changes(&before, &applied.accounts, catalog.accounts().next().is_none()))
+        Ok(changes(
+            &before,
+            &applied.accounts,
+            catalog.accounts().next().is_none(),
+        ))
     }
 }

@@ -17,7 +17,7 @@ use paceline_types::{LogPosition, ServerId, Value};
 use paceline_wire::WireResult;
 use paceline_wire::command::Command;
 use paceline_wire::response::write_eof;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How often a reader that waits at the log's end looks for more.
 const POLL: Duration = Duration::from_millis(50);
@@ -30,8 +30,20 @@ impl Session {
     /// FLUSH BINARY LOGS.
     pub fn flush_binary_logs(&mut self) -> Result<()> {
         let transactions = &self.server.transactions;
-        tokio::task::block_in_place(|| transactions.rotate()).map_err(|error| of_transaction(&error))?;
-        Ok(())
+        let expire_after = self.server.globals.number(Variable::BinlogExpireLogsSeconds);
+        let done = tokio::task::block_in_place(|| {
+            transactions.rotate()?;
+            // Purging makes a checkpoint first, so that old files are not needed by recovery any more.
+            if expire_after > 0 {
+                let limit = SystemTime::now() - Duration::from_secs(expire_after);
+                let outcome = transactions.purge(&PurgeTarget::Before(limit))?;
+                for file in &outcome.removed {
+                    tracing::info!("purged the expired binary log {}", file.name);
+                }
+            }
+            Ok(())
+        });
+        done.map_err(|error: paceline_txn::Error| of_transaction(&error))
     }
 
     /// PURGE BINARY LOGS.

@@ -67,6 +67,7 @@ impl Session {
             false => Streaming::Early,
         };
         let style = self.result_style(execution);
+        let text = if self.annotates() { execution.text } else { b"" };
         let transaction = self
             .transaction
             .get_mut()
@@ -76,7 +77,7 @@ impl Session {
             session: &mut self.context,
             catalog: &catalog,
             parameters: execution.parameters,
-            text: execution.text,
+            text,
             affected: match self.connection.capabilities.has(Capabilities::FOUND_ROWS) {
                 true => AffectedRows::Found,
                 false => AffectedRows::Changed,
@@ -99,6 +100,7 @@ impl Session {
         let Some(catalog) = self.prepare_run(plan)? else {
             return Ok(None);
         };
+        let annotated = self.annotates();
         let transaction = self
             .transaction
             .get_mut()
@@ -108,7 +110,7 @@ impl Session {
             session: &mut self.context,
             catalog: &catalog,
             parameters: execution.parameters,
-            text: execution.text,
+            text: if annotated { execution.text } else { b"" },
             affected: AffectedRows::Changed,
         };
         let mut rows = RowCollector::default();
@@ -126,12 +128,11 @@ impl Session {
         }
         self.check_table_locks(plan)?;
         self.enter_transaction();
-        let annotate = plan.writes();
         let transaction = self
             .transaction
             .get_mut()
             .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
-        if annotate {
+        if plan.writes() {
             transaction
                 .begin_writing()
                 .map_err(|error| of_transaction(&error))?;
@@ -194,6 +195,15 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// `binlog_annotate_row_events`: whether the statement's text is logged with its rows.
+    fn annotates(&self) -> bool {
+        self.services
+            .values
+            .lock()
+            .get(Variable::BinlogAnnotateRowEvents)
+            .as_bool()
     }
 
     /// 1290 if the server is read only and the account may not write regardless.

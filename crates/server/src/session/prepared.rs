@@ -307,11 +307,7 @@ impl Session {
                     prepared.cursor = Some(self.open_cursor(rows));
                     return Ok(());
                 }
-            } else if self
-                .run_plan(&plan, execution, prepared.columns.as_ref())
-                .await?
-                == Run::Done
-            {
+            } else if self.run_plan(&plan, execution, prepared.columns.as_ref()).await? == Run::Done {
                 return Ok(());
             }
             self.shared.counters.com_stmt_reprepare.add(1);

@@ -60,7 +60,12 @@ impl KnownColumns {
     pub fn new(plan: Arc<Plan>, charset: Option<Charset>, capabilities: Capabilities) -> Self {
         let encoded = EncodedColumns::new(plan.columns(), charset, capabilities);
         let field_types = plan.columns().iter().map(|column| column.field_type).collect();
-        KnownColumns { plan, charset, encoded, field_types }
+        KnownColumns {
+            plan,
+            charset,
+            encoded,
+            field_types,
+        }
     }
 
     /// The encoded columns.
@@ -96,7 +101,15 @@ impl<'a> ResultWriter<'a> {
         known: Option<&'a KnownColumns>,
     ) -> Self {
         let field_types = Cow::Borrowed(&[][..]);
-        ResultWriter { connection, style, streaming, known, field_types, columns: vec![], deferred: false }
+        ResultWriter {
+            connection,
+            style,
+            streaming,
+            known,
+            field_types,
+            columns: vec![],
+            deferred: false,
+        }
     }
 
     /// A sink for rows whose columns the client knows already: those of a cursor.
@@ -139,7 +152,13 @@ impl ResultWriter<'_> {
             if is_untyped(column)
                 && let Some(data_type) = type_of(&value)
             {
-                let typed = ResultColumn::of_expression(column.name.clone(), &ExprType { nullable: true, ..ExprType::new(data_type) });
+                let typed = ResultColumn::of_expression(
+                    column.name.clone(),
+                    &ExprType {
+                        nullable: true,
+                        ..ExprType::new(data_type)
+                    },
+                );
                 *column = typed;
             }
         }
@@ -153,7 +172,11 @@ impl ResultWriter<'_> {
         let encoded = EncodedColumns::new(columns, self.style.charset, capabilities);
         let remembered = capabilities.has(Capabilities::MARIADB_CACHE_METADATA)
             && self.known.is_some_and(|known| known.encoded == encoded);
-        let metadata = if remembered { Metadata::Unchanged } else { Metadata::Follows };
+        let metadata = if remembered {
+            Metadata::Unchanged
+        } else {
+            Metadata::Follows
+        };
         write_column_count(writer, columns.len(), metadata, capabilities);
         if metadata == Metadata::Follows {
             encoded.write(writer);
@@ -171,9 +194,10 @@ fn is_untyped(column: &ResultColumn) -> bool {
 /// The type that a parameter's value gives its column.
 fn type_of(value: &ValueRef<'_>) -> Option<DataType> {
     Some(match value {
-        ValueRef::Text(text) => {
-            DataType::VarChar { length: text.chars().count() as u32, collation: Collation::Utf8mb4GeneralCi }
-        }
+        ValueRef::Text(text) => DataType::VarChar {
+            length: text.chars().count() as u32,
+            collation: Collation::Utf8mb4GeneralCi,
+        },
         ValueRef::Int(_) => ExprType::bigint(20).data_type,
         ValueRef::UInt(_) => ExprType::bigint_unsigned(20).data_type,
         ValueRef::Float(_) | ValueRef::Double(_) => ExprType::double().data_type,
