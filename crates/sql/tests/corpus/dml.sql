@@ -139,3 +139,16 @@ SELECT * FROM dk2 ORDER BY a, b;
 # returning
 INSERT INTO s VALUES (777, 1) RETURNING id, v + 1;
 DELETE FROM s WHERE id = 777 RETURNING id;
+# replace: by the last unique key in place, by an earlier one by deleting
+CREATE TABLE rp (id INT PRIMARY KEY, u INT, v INT, UNIQUE KEY u (u));
+INSERT INTO rp VALUES (1, 10, 100), (2, 20, 200), (3, 30, 300);
+REPLACE INTO rp VALUES (1, 10, 101);
+REPLACE INTO rp VALUES (4, 20, 201);
+REPLACE INTO rp VALUES (4, 20, 201);
+REPLACE INTO rp VALUES (1, 30, 1), (9, 90, 9);
+SELECT * FROM rp ORDER BY id;
+CREATE TABLE rq (id INT PRIMARY KEY, v INT);
+INSERT INTO rq VALUES (1, 1), (2, 2);
+REPLACE INTO rq VALUES (1, 1);
+REPLACE INTO rq VALUES (1, 5), (3, 3);
+SELECT * FROM rq ORDER BY id;
