@@ -78,7 +78,11 @@ impl Parser<'_> {
     }
 
     fn expr_at(&mut self, loosest: Level) -> Result<Expr> {
-        self.enter()?;
+        self.deeper(|parser| parser.operation(loosest))
+    }
+
+    /// An operand, and the operators behind it that bind at least so tightly.
+    fn operation(&mut self, loosest: Level) -> Result<Expr> {
         let mut left = if loosest <= Level::Not && self.is_word("NOT") && !self.not_is_tight() {
             self.advance();
             let expr = Box::new(self.expr_at(Level::Not)?);
@@ -110,7 +114,6 @@ impl Parser<'_> {
                 }
             };
         }
-        self.leave();
         Ok(left)
     }
 
@@ -354,7 +357,10 @@ impl Parser<'_> {
 
     /// What operators connect, with its own unary operators and collations.
     pub(super) fn operand(&mut self) -> Result<Expr> {
-        self.enter()?;
+        self.deeper(Self::operand_with_collation)
+    }
+
+    fn operand_with_collation(&mut self) -> Result<Expr> {
         let mut expr = self.operand_without_collation()?;
         while self.accept_word("COLLATE") {
             let collation = ObjectName::from(vec![Ident::new(self.collation_name()?)]);
@@ -363,7 +369,6 @@ impl Parser<'_> {
                 collation,
             };
         }
-        self.leave();
         Ok(expr)
     }
 

@@ -16,7 +16,12 @@ use crate::session::SqlMode;
 pub(super) const NAME_LENGTH_MAX: usize = 64;
 
 /// Longest run of operators of one level without parentheses. (AND and OR have no such limit.)
-pub(super) const CHAIN_MAX: usize = 2_000;
+pub(super) const CHAIN_MAX: usize = 500;
+
+/// What one level may need of the stack, in bytes.
+const STACK_RESERVE_BYTES: usize = 128 << 10;
+/// By how much the stack grows, in bytes.
+const STACK_STEP_BYTES: usize = 1 << 20;
 
 /// The state of parsing one statement.
 pub(super) struct Parser<'a> {
@@ -250,19 +255,17 @@ impl<'a> Parser<'a> {
 
     // Depth ------------------------------------------------------------------------------------------------------
 
-    /// Goes one level deeper; every return must be paired with a [`Self::leave`], except with an error.
+    /// Parses something one level deeper. The stack grows where the thread's own would not do: what a client sends must not end the
+    /// server.
     #[inline]
-    pub(super) fn enter(&mut self) -> Result<()> {
+    pub(super) fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.depth += 1;
         if self.depth > self.options.depth_max {
             return Err(too_deep(self.options.depth_max));
         }
-        Ok(())
-    }
-
-    #[inline]
-    pub(super) fn leave(&mut self) {
+        let result = stacker::maybe_grow(STACK_RESERVE_BYTES, STACK_STEP_BYTES, || parse(self));
         self.depth -= 1;
+        result
     }
 
     // Names ------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ use sqlparser::ast::{
 
 use super::GENERATED_NAME;
 use super::lexer::Token;
-use super::parser::{CHAIN_MAX, Parser, too_deep};
+use super::parser::{Parser, too_deep};
 use super::statement::{QueryStatement, SelectInto};
 use crate::error::{Error, Result};
 
@@ -25,6 +25,11 @@ fn unwritten_alias(text: impl Into<String>) -> Ident {
         span: sqlparser::tokenizer::Span::empty(),
     }
 }
+
+/// The most queries of one UNION; they nest in the tree.
+const UNIONS_MAX: u32 = 256;
+/// The most joins inside one outer join whose conditions all stand at its end; they nest in the tree.
+const NESTED_JOINS_MAX: u32 = 64;
 
 impl Parser<'_> {
     /// A query as a statement, or as the source of INSERT and CREATE TABLE.
@@ -96,7 +101,10 @@ impl Parser<'_> {
 
     /// A query with everything that may stand behind it.
     pub(super) fn query(&mut self) -> Result<Query> {
-        self.enter()?;
+        self.deeper(Self::whole_query)
+    }
+
+    fn whole_query(&mut self) -> Result<Query> {
         self.query_depth += 1;
         let with = if self.is_word("WITH") {
             Some(self.with()?)
@@ -122,7 +130,6 @@ impl Parser<'_> {
             self.accept_into()?;
         }
         self.query_depth -= 1;
-        self.leave();
         Ok(unwrapped(query))
     }
 
@@ -185,8 +192,8 @@ impl Parser<'_> {
             };
             *grouped_order = None;
             chain += 1;
-            if chain > CHAIN_MAX {
-                return Err(too_deep(CHAIN_MAX as u32));
+            if chain > UNIONS_MAX {
+                return Err(too_deep(UNIONS_MAX));
             }
             let set_quantifier = if self.accept_word("ALL") {
                 SetQuantifier::All
@@ -571,12 +578,10 @@ impl Parser<'_> {
     }
 
     fn joins(&mut self, relation: TableFactor) -> Result<TableWithJoins> {
-        self.enter()?;
         let mut joins = Vec::new();
         while let Some(kind) = self.join_kind()? {
             joins.push(self.join(kind)?);
         }
-        self.leave();
         Ok(TableWithJoins { relation, joins })
     }
 
@@ -624,18 +629,21 @@ impl Parser<'_> {
         let needs_condition = matches!(kind, JoinKind::Left | JoinKind::Right);
         if needs_condition {
             // a LEFT JOIN b JOIN c ON … ON …: the inner join takes the first condition.
-            self.enter()?;
+            let mut inner_joins = 0;
             while !self.is_any_word(&["ON", "USING"]) {
                 let Some(inner) = self.join_kind()? else {
                     return Err(self.error());
                 };
-                let join = self.join(inner)?;
+                inner_joins += 1;
+                if inner_joins > NESTED_JOINS_MAX {
+                    return Err(too_deep(NESTED_JOINS_MAX));
+                }
+                let join = self.deeper(|parser| parser.join(inner))?;
                 relation = nested(TableWithJoins {
                     relation,
                     joins: vec![join],
                 });
             }
-            self.leave();
         }
         let constraint = match kind {
             JoinKind::Natural | JoinKind::NaturalLeft | JoinKind::NaturalRight => JoinConstraint::Natural,
@@ -661,6 +669,10 @@ impl Parser<'_> {
     }
 
     fn table_factor(&mut self) -> Result<TableFactor> {
+        self.deeper(Self::table_or_tables)
+    }
+
+    fn table_or_tables(&mut self) -> Result<TableFactor> {
         if self.is(&Token::LeftParen) {
             if self.is_subquery() {
                 let subquery = Box::new(self.subquery()?);
@@ -726,7 +738,6 @@ impl Parser<'_> {
 
     /// `(t1, t2)`, `(t1 JOIN t2 …)`
     fn parenthesized_tables(&mut self) -> Result<TableFactor> {
-        self.enter()?;
         self.advance();
         let mut tables = self.table_references()?.into_iter();
         self.expect(&Token::RightParen)?;
@@ -745,7 +756,6 @@ impl Parser<'_> {
                 join_operator: JoinOperator::CrossJoin(JoinConstraint::None),
             });
         }
-        self.leave();
         Ok(nested(first))
     }
 
