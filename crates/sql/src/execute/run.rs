@@ -149,7 +149,9 @@ pub(super) fn execute(
     let seconds = u32::try_from(context.session.statement.start_seconds()).unwrap_or(0);
     let writes = plan.writes();
     let text = if writes {
-        std::str::from_utf8(context.text).ok().filter(|text| !text.is_empty())
+        std::str::from_utf8(context.text)
+            .ok()
+            .filter(|text| !text.is_empty())
     } else {
         None
     };

@@ -501,9 +501,7 @@ impl Parser<'_> {
         let data_type = if self.accept_word("BINARY") {
             DataType::Binary(self.optional_length()?)
         } else if self.is_any_word(&["CHAR", "CHARACTER", "NCHAR", "VARCHAR", "NATIONAL"]) {
-            if self.accept_word("NATIONAL") {
-                charset = Some("utf8mb3".to_owned());
-            } else if self.is_word("NCHAR") {
+            if self.accept_word("NATIONAL") || self.is_word("NCHAR") {
                 charset = Some("utf8mb3".to_owned());
             }
             self.advance();

@@ -204,7 +204,7 @@ impl<'a> Lexer<'a> {
             .fold(0, |number, byte| number * 10 + u32::from(byte - b'0'));
         self.at += digits;
         // 50700 to 99999 are versions of MySQL that MariaDB never was (sql_lex.cc).
-        if version <= SERVER_VERSION && (mariadb_only || version < 50_700 || version > 99_999) {
+        if version <= SERVER_VERSION && (mariadb_only || !(50_700..=99_999).contains(&version)) {
             self.in_version_comment = true;
             return Ok(());
         }

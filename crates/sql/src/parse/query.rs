@@ -243,7 +243,7 @@ impl Parser<'_> {
         select.projection = self.select_items()?;
         self.accept_into()?;
         if self.accept_word("FROM") {
-            select.from = self.from_clause()?;
+            select.from = self.tables_clause()?;
         }
         if self.accept_word("WHERE") {
             select.selection = Some(self.expr()?);
@@ -559,7 +559,7 @@ impl Parser<'_> {
     // Tables -----------------------------------------------------------------------------------------------------
 
     /// What stands behind FROM; nothing for DUAL.
-    fn from_clause(&mut self) -> Result<Vec<TableWithJoins>> {
+    fn tables_clause(&mut self) -> Result<Vec<TableWithJoins>> {
         if self.accept_word("DUAL") {
             return Ok(Vec::new());
         }

@@ -40,14 +40,14 @@ impl Parser<'_> {
     /// What FULL may stand before.
     fn show_with_full(&mut self, full: bool) -> Result<Option<Show>> {
         Ok(Some(if self.accept_word("TABLES") {
-            let (database, filter) = self.from_and_filter()?;
+            let (database, filter) = self.database_and_filter()?;
             Show::Tables {
                 full,
                 database,
                 filter,
             }
         } else if self.accept_word("COLUMNS") || self.accept_word("FIELDS") {
-            let table = self.from_table()?;
+            let table = self.table_behind_from()?;
             Show::Columns {
                 full,
                 table,
@@ -185,15 +185,15 @@ impl Parser<'_> {
         Ok(match word.as_str() {
             "DATABASES" | "SCHEMAS" => Show::Databases(self.show_filter()?),
             "TABLE" if self.accept_word("STATUS") => {
-                let (database, filter) = self.from_and_filter()?;
+                let (database, filter) = self.database_and_filter()?;
                 Show::TableStatus { database, filter }
             }
             "OPEN" if self.accept_word("TABLES") => {
-                let (database, filter) = self.from_and_filter()?;
+                let (database, filter) = self.database_and_filter()?;
                 Show::OpenTables { database, filter }
             }
             "INDEX" | "INDEXES" | "KEYS" => {
-                let table = self.from_table()?;
+                let table = self.table_behind_from()?;
                 Show::Index {
                     table,
                     filter: self.show_where()?,
@@ -241,11 +241,11 @@ impl Parser<'_> {
             }
             "PRIVILEGES" => Show::Privileges,
             "TRIGGERS" => {
-                let (database, filter) = self.from_and_filter()?;
+                let (database, filter) = self.database_and_filter()?;
                 Show::Triggers { database, filter }
             }
             "EVENTS" => {
-                let (database, filter) = self.from_and_filter()?;
+                let (database, filter) = self.database_and_filter()?;
                 Show::Events { database, filter }
             }
             "FUNCTION" if self.accept_word("STATUS") => Show::RoutineStatus {
@@ -297,7 +297,7 @@ impl Parser<'_> {
     }
 
     /// `FROM table [FROM database]`
-    fn from_table(&mut self) -> Result<TableName> {
+    fn table_behind_from(&mut self) -> Result<TableName> {
         if self.accept_any_word(&["FROM", "IN"]).is_none() {
             return Err(self.error());
         }
@@ -308,7 +308,7 @@ impl Parser<'_> {
         Ok(table)
     }
 
-    fn from_and_filter(&mut self) -> Result<(Option<String>, ShowFilter)> {
+    fn database_and_filter(&mut self) -> Result<(Option<String>, ShowFilter)> {
         let database = if self.accept_any_word(&["FROM", "IN"]).is_some() {
             Some(self.identifier()?)
         } else {

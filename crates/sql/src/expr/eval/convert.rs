@@ -198,15 +198,6 @@ pub(crate) fn text_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v
     }
 }
 
-/// As text, taking the value over.
-pub(crate) fn into_text<'a>(value: Cow<'a, Value>, context: &EvalContext<'_>) -> Cow<'a, str> {
-    match value {
-        Cow::Borrowed(value) => text_of(value, context),
-        Cow::Owned(Value::Text(text)) => Cow::Owned(text),
-        Cow::Owned(value) => Cow::Owned(text_of(&value, context).into_owned()),
-    }
-}
-
 /// As a binary string: bytes as they are, text as UTF-8.
 pub(crate) fn bytes_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v, [u8]> {
     match value {
