@@ -73,7 +73,11 @@ fn a_point_read_takes_any_type() {
         (Value::Int(1_000_000_000_000), vec![]),
         (Value::Null, vec![]),
     ] {
-        assert_eq!(ids(&mut server, &plan, &[value.clone()]), expected, "{value:?}");
+        assert_eq!(
+            ids(&mut server, &plan, std::slice::from_ref(&value)),
+            expected,
+            "{value:?}"
+        );
     }
 }
 

@@ -194,9 +194,7 @@ impl SessionServices {
         }
         let global = scope == VariableScope::Global;
         self.may_assign(variable, global)?;
-        if variable == Variable::MaxAllowedPacket && !global
-            || variable == Variable::NetBufferLength && !global
-        {
+        if !global && matches!(variable, Variable::MaxAllowedPacket | Variable::NetBufferLength) {
             return Err(Error::new(
                 ER_VARIABLE_IS_READONLY,
                 &[&"SESSION", &name, &"GLOBAL"],
