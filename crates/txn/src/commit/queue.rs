@@ -17,11 +17,17 @@ use std::time::{Duration, Instant};
 /// How often a group that waits for more looks whether somebody waits for its locks.
 const LOCK_WAIT_LOOK: Duration = Duration::from_micros(200);
 
+/// How often the log thread looks, while the server closes, whether the last session has finished leading.
+const CLOSING_LOOK: Duration = Duration::from_millis(2);
+
 #[derive(Default)]
 struct State {
     requests: VecDeque<CommitRequest>,
     /// Somebody leads, and will look at the queue again.
     is_led: bool,
+    /// Leadership has been given to the log thread, which has not taken it up yet. It must not lead uncalled: a session may be
+    /// leading.
+    thread_is_called: bool,
     /// The leader waits for more transactions (`binlog_commit_wait_count`).
     waits_for_more: bool,
     /// The log thread is to stop.
@@ -67,6 +73,11 @@ impl Core {
         // their commits: then the last group had more than one.
         let is_alone = self.open_transactions.load(Ordering::Relaxed) <= 1
             && self.queue.last_group_size.load(Ordering::Relaxed) <= 1;
+        let leads_in_place = match config.leader_mode {
+            LeaderMode::Thread => false,
+            LeaderMode::Inline | LeaderMode::Handoff => true,
+            LeaderMode::Adaptive => is_alone && config.binlog_commit_wait_count == 0,
+        };
         {
             let mut state = self.queue.state.lock();
             if state.closing {
@@ -81,25 +92,14 @@ impl Core {
                 return;
             }
             state.is_led = true;
+            state.thread_is_called = !leads_in_place;
         }
-        match config.leader_mode {
-            LeaderMode::Thread => {
+        match (leads_in_place, is_alone) {
+            (false, _) => {
                 self.queue.called.notify_one();
             }
-            LeaderMode::Inline | LeaderMode::Handoff => {
-                if is_alone {
-                    self.lead_one();
-                } else {
-                    crate::lock::owner::blocking(|| self.lead_one());
-                }
-            }
-            LeaderMode::Adaptive => {
-                if is_alone && config.binlog_commit_wait_count == 0 {
-                    self.lead_one();
-                } else {
-                    self.queue.called.notify_one();
-                }
-            }
+            (true, true) => self.lead_one(),
+            (true, false) => crate::lock::owner::blocking(|| self.lead_one()),
         }
     }
 
@@ -180,18 +180,19 @@ impl Core {
         loop {
             let next = {
                 let mut state = self.queue.state.lock();
-                match state.requests.front() {
-                    None => {
-                        state.is_led = false;
-                        return;
-                    }
-                    Some(request) => request.ticket.clone(),
+                let Some(request) = state.requests.front() else {
+                    state.is_led = false;
+                    return;
+                };
+                let ticket = request.ticket.clone();
+                if matches!(config.leader_mode, LeaderMode::Adaptive | LeaderMode::Thread) {
+                    state.thread_is_called = true;
+                    drop(state);
+                    self.queue.called.notify_one();
+                    return;
                 }
+                ticket
             };
-            if config.leader_mode == LeaderMode::Adaptive || config.leader_mode == LeaderMode::Thread {
-                self.queue.called.notify_one();
-                return;
-            }
             if next.your_turn(Work::Lead) {
                 return;
             }
@@ -216,12 +217,18 @@ impl Core {
         loop {
             {
                 let mut state = self.queue.state.lock();
-                while !state.is_led || state.requests.is_empty() {
-                    if state.closing {
+                while !state.thread_is_called {
+                    if !state.closing {
+                        self.queue.called.wait(&mut state);
+                    } else if state.is_led || !state.requests.is_empty() {
+                        // A session leads, and may hand on what has queued behind it.
+                        self.queue.called.wait_for(&mut state, CLOSING_LOOK);
+                    } else {
                         return;
                     }
-                    self.queue.called.wait(&mut state);
                 }
+                state.thread_is_called = false;
+                assert!(state.is_led, "who is called to lead has leadership");
             }
             self.lead_in_thread();
         }
