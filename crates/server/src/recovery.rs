@@ -10,13 +10,15 @@ use paceline_sql::ddl::AccountStatements;
 use paceline_sql::parse::AccountStatement;
 use paceline_sql::session::SessionContext;
 use paceline_storage::Storage;
+use paceline_types::LogPosition;
 use std::sync::Arc;
 
 /// Applies what the tables do not hold yet, and reads the catalog.
 ///
 /// # Errors
 /// For people.
-pub fn recover(storage: &Arc<Storage>, log: &Log) -> Result<Arc<CatalogHandle>, String> {
+pub fn recover(storage: &Arc<Storage>, log: &Log, start: LogPosition) -> Result<Arc<CatalogHandle>, String> {
+    follow_reset(storage, log, start)?;
     let catalog =
         Catalog::load(&storage.snapshot()).map_err(|error| format!("cannot read the catalog: {error}"))?;
     let catalog = Arc::new(CatalogHandle::new(catalog));
@@ -24,6 +26,23 @@ pub fn recover(storage: &Arc<Storage>, log: &Log) -> Result<Arc<CatalogHandle>, 
     paceline_apply::recover(log, storage, &mut definitions)
         .map_err(|error| format!("the binary log cannot be applied to the tables: {error}"))?;
     Ok(catalog)
+}
+
+/// RESET MASTER flushes the tables before it begins a new log; a server that is killed then finds them at a place in the log before.
+/// A log that begins with an empty GTID state, where the tables have come further than nothing, was reset: nothing is missing between the two.
+fn follow_reset(storage: &Storage, log: &Log, start: LogPosition) -> Result<(), String> {
+    let position = storage.position();
+    if position == LogPosition::ZERO || position >= start {
+        return Ok(());
+    }
+    let state = log.state_at(start).map_err(|error| format!("the binary log cannot be read: {error}"))?;
+    if !state.is_empty() {
+        return Err(format!(
+            "the tables are at {position}, but the binary log begins at {start}: files that recovery needs are gone"
+        ));
+    }
+    tracing::info!("the binary log was reset: the tables go on from {position} at {start}");
+    storage.apply(&[], start).map_err(|error| format!("the tables cannot be written: {error}"))
 }
 
 /// Statements about accounts, replayed.

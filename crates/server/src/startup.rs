@@ -190,7 +190,7 @@ fn open(
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the binary log was torn by a crash: {cut:?}");
     }
-    let catalog = crate::recovery::recover(&storage, &log)?;
+    let catalog = crate::recovery::recover(&storage, &log, recovery.start)?;
     let parts = ManagerParts {
         config: transaction_config(globals, paceline_txn::Config::default()),
         fatal_hook: Box::new(|reason| {
