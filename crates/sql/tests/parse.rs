@@ -307,7 +307,8 @@ fn damaged_statements_never_crash() {
         for _ in 0..40 {
             let mut damaged = bytes.to_vec();
             let place = random() as usize % damaged.len();
-            damaged[place] = b"'\"`()/*;,.@?\\-\0 a1\xff"[random() as usize % 20];
+            let bytes = b"'\"`()/*;,.@?\\-\0 a1\xff";
+            damaged[place] = bytes[random() as usize % bytes.len()];
             let _ = parse(&damaged, &ParseOptions::default());
         }
     }

@@ -171,7 +171,7 @@ impl Parser<'_> {
 
     /// `CREATE [OR REPLACE] USER`, behind USER.
     pub(super) fn create_user(&mut self, or_replace: bool) -> Result<Statement> {
-        let if_not_exists = self.accept_words(&["IF", "NOT", "EXISTS"]);
+        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         let accounts = self.comma_separated(Self::account_spec)?;
         let mut options = AccountOptions::default();
         if self.account_options(&mut options)? {
@@ -187,7 +187,7 @@ impl Parser<'_> {
 
     /// `ALTER USER`, behind USER.
     pub(super) fn alter_user(&mut self) -> Result<Statement> {
-        let if_exists = self.accept_words(&["IF", "EXISTS"]);
+        let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
         let accounts = self.comma_separated(Self::account_spec)?;
         let mut options = AccountOptions::default();
         if self.account_options(&mut options)? {
@@ -202,7 +202,7 @@ impl Parser<'_> {
 
     /// `DROP USER`, behind USER.
     pub(super) fn drop_user(&mut self) -> Result<Statement> {
-        let if_exists = self.accept_words(&["IF", "EXISTS"]);
+        let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
         let accounts = self.comma_separated(Self::account_name)?;
         Ok(Statement::Account(AccountStatement::Drop { if_exists, accounts }))
     }
@@ -227,7 +227,6 @@ impl Parser<'_> {
         if self.is_word("ADMIN") && self.is_word_at(1, "OPTION") {
             return Ok(Statement::Unsupported("ROLE"));
         }
-        let start = self.position();
         let privileges = self.comma_separated(Self::privilege)?;
         if !self.is_word("ON") {
             let to = if grant { "TO" } else { "FROM" };
@@ -253,7 +252,8 @@ impl Parser<'_> {
             .iter()
             .any(|privilege| !is_privilege(&privilege.privilege))
         {
-            return Err(self.error_at(start));
+            // A role, which is granted ON nothing.
+            return Err(self.error());
         }
         self.advance();
         let level = self.privilege_level()?;

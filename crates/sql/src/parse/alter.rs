@@ -52,7 +52,7 @@ impl Parser<'_> {
     }
 
     fn alter_table(&mut self, ignore: bool) -> Result<Statement> {
-        let if_exists = self.accept_words(&["IF", "EXISTS"]);
+        let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
         let table = self.table_name()?;
         self.wait_clause()?;
         let mut actions = Vec::new();
@@ -102,7 +102,7 @@ impl Parser<'_> {
             self.drop_action()?
         } else if self.accept_word("MODIFY") {
             self.accept_word("COLUMN");
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let name = self.checked_identifier()?;
             let column = self.column_spec(name)?;
             AlterAction::ModifyColumn {
@@ -112,7 +112,7 @@ impl Parser<'_> {
             }
         } else if self.accept_word("CHANGE") {
             self.accept_word("COLUMN");
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let old_name = self.identifier()?;
             let name = self.checked_identifier()?;
             let column = self.column_spec(name)?;
@@ -201,7 +201,7 @@ impl Parser<'_> {
             return Ok(());
         }
         self.accept_word("COLUMN");
-        let if_not_exists = self.accept_words(&["IF", "NOT", "EXISTS"]);
+        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         if self.accept(&Token::LeftParen) {
             loop {
                 match self.table_constraint()? {
@@ -255,28 +255,28 @@ impl Parser<'_> {
             return Ok(AlterAction::DropPrimaryKey { if_exists: false });
         }
         if self.accept_words(&["FOREIGN", "KEY"]) {
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             return Ok(AlterAction::DropForeignKey {
                 if_exists,
                 name: self.identifier()?,
             });
         }
         if self.accept_word("CONSTRAINT") {
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             return Ok(AlterAction::DropConstraint {
                 if_exists,
                 name: self.identifier()?,
             });
         }
         if self.accept_any_word(&["INDEX", "KEY"]).is_some() {
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             return Ok(AlterAction::DropIndex {
                 if_exists,
                 name: self.identifier()?,
             });
         }
         self.accept_word("COLUMN");
-        let if_exists = self.accept_words(&["IF", "EXISTS"]);
+        let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
         let name = self.identifier()?;
         let _ = self.accept_any_word(&["RESTRICT", "CASCADE"]);
         Ok(AlterAction::DropColumn { if_exists, name })
@@ -284,7 +284,7 @@ impl Parser<'_> {
 
     fn alter_column(&mut self) -> Result<AlterAction> {
         if self.accept_any_word(&["INDEX", "KEY"]).is_some() {
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let name = self.identifier()?;
             let ignored = !self.accept_word("NOT");
             self.expect_word("IGNORED")?;
@@ -295,7 +295,7 @@ impl Parser<'_> {
             });
         }
         self.accept_word("COLUMN");
-        let if_exists = self.accept_words(&["IF", "EXISTS"]);
+        let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
         let column = self.identifier()?;
         if self.accept_words(&["DROP", "DEFAULT"]) {
             return Ok(AlterAction::SetDefault {
@@ -314,7 +314,7 @@ impl Parser<'_> {
 
     fn rename_action(&mut self) -> Result<AlterAction> {
         if self.accept_word("COLUMN") {
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let old_name = self.identifier()?;
             self.expect_word("TO")?;
             return Ok(AlterAction::RenameColumn {
@@ -324,7 +324,7 @@ impl Parser<'_> {
             });
         }
         if self.accept_any_word(&["INDEX", "KEY"]).is_some() {
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let old_name = self.identifier()?;
             self.expect_word("TO")?;
             return Ok(AlterAction::RenameIndex {

@@ -41,7 +41,7 @@ impl Parser<'_> {
     fn column_attribute(&mut self, column: &mut ColumnSpec) -> Result<bool> {
         if self.accept_word("NULL") {
             column.nullable = Some(true);
-        } else if self.accept_words(&["NOT", "NULL"]) {
+        } else if self.accept_phrase(&["NOT", "NULL"])? {
             column.nullable = Some(false);
         } else if self.accept_word("DEFAULT") {
             column.default = Some(self.default_spec()?);

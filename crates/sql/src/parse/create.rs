@@ -23,7 +23,7 @@ impl Parser<'_> {
             };
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
-            let if_not_exists = self.accept_words(&["IF", "NOT", "EXISTS"]);
+            let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
             let name = self.checked_identifier()?;
             let options = self.database_options()?;
             return Ok(Statement::Ddl(DdlStatement::CreateDatabase {
@@ -133,7 +133,7 @@ impl Parser<'_> {
     // Tables -----------------------------------------------------------------------------------------------------
 
     fn create_table(&mut self, or_replace: bool, temporary: bool) -> Result<Statement> {
-        let if_not_exists = self.accept_words(&["IF", "NOT", "EXISTS"]);
+        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         let name = self.table_name()?;
         let body = self.create_table_body()?;
         Ok(Statement::Ddl(DdlStatement::CreateTable(Box::new(CreateTable {
@@ -224,7 +224,7 @@ impl Parser<'_> {
             return Err(Error::unsupported("PERIOD"));
         }
         if self.accept_word("CONSTRAINT") {
-            self.accept_words(&["IF", "NOT", "EXISTS"]);
+            self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
             if self.is_identifier() {
                 constraint_name = Some(self.checked_identifier()?);
             }
@@ -271,7 +271,7 @@ impl Parser<'_> {
 
     /// `[IF NOT EXISTS] [name] [USING …] (columns) [options]`
     fn index_spec(&mut self, kind: IndexKind, constraint_name: Option<String>) -> Result<IndexSpec> {
-        let if_not_exists = self.accept_words(&["IF", "NOT", "EXISTS"]);
+        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         let mut name = constraint_name;
         if self.is_identifier() && !self.is_word("TYPE") && !self.is(&Token::LeftParen) {
             name = Some(self.checked_identifier()?);
@@ -352,7 +352,7 @@ impl Parser<'_> {
             None => IndexKind::Plain,
         };
         self.expect_word("INDEX")?;
-        let if_not_exists = self.accept_words(&["IF", "NOT", "EXISTS"]);
+        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
         let name = Some(self.checked_identifier()?);
         let algorithm = self.index_algorithm()?;
         self.expect_word("ON")?;
@@ -516,7 +516,7 @@ impl Parser<'_> {
         }
         let temporary = self.accept_word("TEMPORARY");
         if self.accept_any_word(&["TABLE", "TABLES"]).is_some() {
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let tables = self.comma_separated(Self::table_name)?;
             let _ = self.accept_any_word(&["RESTRICT", "CASCADE"]);
             self.wait_clause()?;
@@ -527,14 +527,14 @@ impl Parser<'_> {
             }));
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             return Ok(Statement::Ddl(DdlStatement::DropDatabase {
                 if_exists,
                 name: self.identifier()?,
             }));
         }
         if self.accept_word("INDEX") {
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let primary = self.accept_word("PRIMARY");
             let name = if primary {
                 "PRIMARY".to_owned()
@@ -571,7 +571,7 @@ impl Parser<'_> {
             "SERVER",
         ]);
         if let Some(kind) = kind {
-            let if_exists = self.accept_words(&["IF", "EXISTS"]);
+            let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let names = self.comma_separated(Self::table_name)?;
             let _ = self.accept_any_word(&["RESTRICT", "CASCADE"]);
             return Ok(Statement::Ddl(DdlStatement::DropOther {
@@ -601,7 +601,7 @@ impl Parser<'_> {
         if self.accept_any_word(&["TABLE", "TABLES"]).is_none() {
             return Err(self.error());
         }
-        let if_exists = self.accept_words(&["IF", "EXISTS"]);
+        let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
         let renames = self.comma_separated(|parser| {
             let from = parser.table_name()?;
             parser.wait_clause()?;

@@ -565,6 +565,8 @@ impl Parser<'_> {
             let token = self.advance();
             super::function::call_without_parentheses(&self.word_text(&token))
         } else {
+            // DEFAULT is known here, but only as DEFAULT(column).
+            self.accept_word("DEFAULT");
             return Err(self.error());
         };
         Ok(expr)

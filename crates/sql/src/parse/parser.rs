@@ -124,7 +124,9 @@ impl<'a> Parser<'a> {
     /// 1064 at the current token.
     #[cold]
     pub(super) fn error(&self) -> Error {
-        self.error_at(self.current.start)
+        // MariaDB's lexer lets the next token begin behind a comma before the comma is looked at.
+        let comma = usize::from(self.current.token == Token::Comma);
+        self.error_at(self.current.start + comma)
     }
 
     /// 1064 at a place.
@@ -173,6 +175,21 @@ impl<'a> Parser<'a> {
             }
         }
         found
+    }
+
+    /// Takes these words if the first of them is the current token: then the others must follow.
+    ///
+    /// # Errors
+    /// 1064 at the first that does not.
+    pub(super) fn accept_phrase(&mut self, words: &[&str]) -> Result<bool> {
+        let Some((first, rest)) = words.split_first() else {
+            return Ok(false);
+        };
+        if !self.accept_word(first) {
+            return Ok(false);
+        }
+        self.expect_words(rest)?;
+        Ok(true)
     }
 
     /// Takes whichever of these words is the current token.

@@ -115,7 +115,7 @@ impl Parser<'_> {
         let body = self.set_expr(SetLevel::Union, &mut grouped_order)?;
         let mut query = plain_query(body);
         query.with = with;
-        if self.accept_words(&["ORDER", "BY"]) {
+        if self.accept_phrase(&["ORDER", "BY"])? {
             query.order_by = Some(order_by(self.comma_separated(Self::order_by_item)?));
         } else if let Some(items) = grouped_order {
             query.order_by = Some(order_by(items));
@@ -248,7 +248,7 @@ impl Parser<'_> {
         if self.accept_word("WHERE") {
             select.selection = Some(self.expr()?);
         }
-        if self.accept_words(&["GROUP", "BY"]) {
+        if self.accept_phrase(&["GROUP", "BY"])? {
             let items = self.comma_separated(Self::order_by_item)?;
             let rollup = self.accept_words(&["WITH", "ROLLUP"]);
             // GROUP BY a DESC also orders, where no ORDER BY says otherwise.
@@ -534,9 +534,9 @@ impl Parser<'_> {
     }
 
     fn lock_clause(&mut self) -> Result<Option<LockClause>> {
-        let lock_type = if self.accept_words(&["FOR", "UPDATE"]) {
+        let lock_type = if self.accept_phrase(&["FOR", "UPDATE"])? {
             LockType::Update
-        } else if self.accept_words(&["LOCK", "IN", "SHARE", "MODE"]) {
+        } else if self.accept_phrase(&["LOCK", "IN", "SHARE", "MODE"])? {
             LockType::Share
         } else {
             return Ok(None);
@@ -774,7 +774,7 @@ impl Parser<'_> {
         let for_clause = if self.accept_word("FOR") {
             Some(if self.accept_word("JOIN") {
                 TableIndexHintForClause::Join
-            } else if self.accept_words(&["ORDER", "BY"]) {
+            } else if self.accept_phrase(&["ORDER", "BY"])? {
                 TableIndexHintForClause::OrderBy
             } else {
                 self.expect_words(&["GROUP", "BY"])?;

@@ -79,7 +79,7 @@ impl Parser<'_> {
             return Ok(Show::CreateTable(self.table_name()?));
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
-            let if_not_exists = self.accept_words(&["IF", "NOT", "EXISTS"]);
+            let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
             return Ok(Show::CreateDatabase {
                 if_not_exists,
                 name: self.identifier()?,
