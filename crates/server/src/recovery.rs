@@ -35,14 +35,18 @@ fn follow_reset(storage: &Storage, log: &Log, start: LogPosition) -> Result<(), 
     if position == LogPosition::ZERO || position >= start {
         return Ok(());
     }
-    let state = log.state_at(start).map_err(|error| format!("the binary log cannot be read: {error}"))?;
+    let state = log
+        .state_at(start)
+        .map_err(|error| format!("the binary log cannot be read: {error}"))?;
     if !state.is_empty() {
         return Err(format!(
             "the tables are at {position}, but the binary log begins at {start}: files that recovery needs are gone"
         ));
     }
     tracing::info!("the binary log was reset: the tables go on from {position} at {start}");
-    storage.apply(&[], start).map_err(|error| format!("the tables cannot be written: {error}"))
+    storage
+        .apply(&[], start)
+        .map_err(|error| format!("the tables cannot be written: {error}"))
 }
 
 /// Statements about accounts, replayed.
