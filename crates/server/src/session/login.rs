@@ -247,7 +247,7 @@ impl Session {
         self.roll_back();
         self.transaction = Default::default();
         self.table_locks = Default::default();
-        self.prepared.clear();
+        self.forget_prepared();
         self.services.release_all_locks(&self.context);
         let user = self.context.user.clone();
         let current_user = self.context.current_user.clone();

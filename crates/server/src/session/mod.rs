@@ -128,6 +128,8 @@ impl Session {
             }
         }
         self.transaction.abandon();
+        self.forget_prepared();
+        paceline_sql::session::ServerFunctions::release_all_locks(&*self.services, &self.context);
         self.connection.socket.finish().await;
         drop(registered);
     }

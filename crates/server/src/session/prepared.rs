@@ -119,6 +119,13 @@ impl Prepared {
 }
 
 impl Session {
+    /// Forgets all prepared statements.
+    pub fn forget_prepared(&mut self) {
+        self.server
+            .prepared_statements_closed(self.prepared.count() as u64);
+        self.prepared.clear();
+    }
+
     /// COM_STMT_PREPARE.
     pub fn prepare(&mut self, text: Vec<u8>) {
         self.shared.counters.com_stmt_prepare.add(1);
