@@ -1,8 +1,10 @@
 """Fixtures of the end-to-end tests: servers that live as long as one test, in a directory of their own."""
 
+import contextlib
 import sys
 from pathlib import Path
 
+import pymysql
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -71,5 +73,6 @@ def database(shared_server):
         cursor.execute("show processlist")
         for row in cursor.fetchall():
             if row[0] != connection.thread_id() and row[1] == "root":
-                cursor.execute(f"kill {row[0]}")
+                with contextlib.suppress(pymysql.err.OperationalError):  # 1094: it has just ended by itself.
+                    cursor.execute(f"kill {row[0]}")
         cursor.execute("drop database t")
