@@ -1,0 +1,1 @@
+//! The primary's side: what a replica is sent.

@@ -1,0 +1,44 @@
+//! What the receiver of a connection hands to its applier, in the order of the primary's log.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use paceline_binlog::EventGroup;
+use paceline_binlog::event::FormatDescription;
+use paceline_types::Gtid;
+
+/// A place in the primary's log, by its own file names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourcePosition {
+    /// `Master_Log_File`.
+    pub file: Arc<str>,
+    /// Bytes from the file's start.
+    pub offset: u64,
+}
+
+/// An event group as the primary sent it: whole, its checksums verified.
+pub struct ReceivedGroup {
+    /// Its events. A source that has no GTIDs is given them by the receiver.
+    pub group: EventGroup,
+    /// The format of the file that it stood in.
+    pub format: Arc<FormatDescription>,
+    /// Where it ends in the primary's log.
+    pub source_end: SourcePosition,
+    /// When its last event arrived.
+    pub received_at: Instant,
+}
+
+/// What moves a connection's position.
+pub enum Received {
+    /// A transaction to apply.
+    Group(ReceivedGroup),
+    /// A transaction that is not to be applied (a filter, `sql_slave_skip_counter`, our own server id): only the position moves.
+    Passed {
+        /// Its GTID.
+        gtid: Gtid,
+        /// Where it ends.
+        source_end: SourcePosition,
+    },
+    /// Everything up to here has been sent, and nothing of it is for us: a heartbeat, the end of a file.
+    Position(SourcePosition),
+}
