@@ -91,6 +91,9 @@ impl EventFlags {
     pub const RELAY_LOG: Self = Self(0x0040);
     /// Who does not know the event's type may step over it.
     pub const IGNORABLE: Self = Self(0x0080);
+    /// Ours, in a Gtid event alone: the transaction was received from a primary. MariaDB gives the bit no meaning, and tools and
+    /// replicas pass over it.
+    pub const REPLICATED: Self = Self(0x1000);
     /// A replica executes it although its server_id is its own.
     pub const ACCEPT_OWN: Self = Self(0x4000);
     /// Not to be replicated to those who ask for that.

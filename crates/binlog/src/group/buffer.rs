@@ -149,6 +149,7 @@ pub struct EventGroupBuffer {
     pub(super) events: Vec<FinishedEvent>,
     options: GroupOptions,
     gtid_flags: GtidFlags,
+    gtid_event_flags: EventFlags,
     gtid_extra: Vec<u8>,
     timestamp: u32,
     row_flags: RowsFlags,
@@ -169,6 +170,7 @@ impl EventGroupBuffer {
             events: Vec::new(),
             options,
             gtid_flags: GtidFlags::TRANSACTIONAL.with(GtidFlags::ALLOW_PARALLEL),
+            gtid_event_flags: EventFlags::NONE,
             gtid_extra: Vec::new(),
             timestamp: 0,
             row_flags: RowsFlags(0),
@@ -186,6 +188,7 @@ impl EventGroupBuffer {
         self.events.clear();
         self.options = options;
         self.gtid_flags = GtidFlags::TRANSACTIONAL.with(GtidFlags::ALLOW_PARALLEL);
+        self.gtid_event_flags = EventFlags::NONE;
         self.gtid_extra.clear();
         self.annotation_is_due = false;
         self.open = None;
@@ -201,6 +204,15 @@ impl EventGroupBuffer {
     /// The flags of the Gtid event.
     pub fn gtid_flags(&self) -> GtidFlags {
         self.gtid_flags
+    }
+
+    /// Flags of the Gtid event's header beside those of all events: [`EventFlags::REPLICATED`].
+    pub fn set_gtid_event_flags(&mut self, flags: EventFlags) {
+        self.gtid_event_flags = flags;
+    }
+
+    pub(super) fn gtid_event_flags(&self) -> EventFlags {
+        self.gtid_event_flags
     }
 
     /// The Gtid event's extra flags and what belongs to them, as they came from a primary

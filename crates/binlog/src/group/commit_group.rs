@@ -107,7 +107,11 @@ impl CommitGroup {
             timestamp: buffer.timestamp(),
             server_id: gtid.server_id,
             // MariaDB sets this flag in every Gtid event.
-            flags: buffer.options().event_flags.with(EventFlags::SUPPRESS_USE),
+            flags: buffer
+                .options()
+                .event_flags
+                .with(buffer.gtid_event_flags())
+                .with(EventFlags::SUPPRESS_USE),
         };
         let event = GtidEvent {
             gtid,

@@ -10,6 +10,7 @@ use crate::manager::{Core, unix_seconds};
 use crate::positions::Durability;
 use crate::sync_point::CommitStep;
 use crate::transaction::{GtidChoice, Replication};
+use paceline_binlog::event::EventFlags;
 use paceline_binlog::group::GroupSize;
 use paceline_binlog::{BinlogState, CommitGroup, LOCAL_DOMAIN};
 use paceline_types::{Gtid, LogPosition, SequenceNumber};
@@ -59,7 +60,7 @@ impl LogStage {
                     .ok_or(Error::SequenceExhausted(domain_id))?;
                 Gtid::new(domain_id, server_id, sequence)
             }
-            GtidChoice::Given(given) => {
+            GtidChoice::Given(given) | GtidChoice::Replicated(given) => {
                 match self.state.last(given.domain_id).filter(|_| {
                     self.state
                         .highest_sequence(given.domain_id)
@@ -231,8 +232,11 @@ impl Core {
                 kept,
                 ticket,
                 queued_at,
-                gtid: _,
+                gtid: choice,
             } = request;
+            if matches!(choice, GtidChoice::Replicated(_)) {
+                events.set_gtid_event_flags(EventFlags::REPLICATED);
+            }
             let placed = stage.group.add(&mut events, gtid);
             assert_eq!(
                 placed.start, end,

@@ -77,8 +77,11 @@ pub enum GtidChoice {
         /// `server_id`.
         server_id: ServerId,
     },
-    /// This one (`gtid_seq_no`, or a replicated transaction's).
+    /// This one (`gtid_seq_no`).
     Given(Gtid),
+    /// This one, under which a primary has committed it: its Gtid event is marked with
+    /// [`EventFlags::REPLICATED`](paceline_binlog::event::EventFlags::REPLICATED).
+    Replicated(Gtid),
 }
 
 impl GtidChoice {
@@ -94,7 +97,7 @@ impl GtidChoice {
     pub fn server_id(&self) -> ServerId {
         match self {
             GtidChoice::Next { server_id, .. } => *server_id,
-            GtidChoice::Given(gtid) => gtid.server_id,
+            GtidChoice::Given(gtid) | GtidChoice::Replicated(gtid) => gtid.server_id,
         }
     }
 }

@@ -108,3 +108,28 @@ fn what_is_not_for_replicas_is_in_no_state() {
     }
     assert_eq!(flagged, ["Gtid", "Table_map", "Update_rows_v1", "Xid"]);
 }
+
+#[test]
+fn what_came_from_a_primary_is_marked_in_its_gtid_event_alone() {
+    let server = TestServer::new();
+    let gtid: Gtid = "3-2-5".parse().unwrap();
+    let options = TransactionOptions {
+        gtid: GtidChoice::Replicated(gtid),
+        ..TransactionOptions::default()
+    };
+    assert_eq!(commit(&server, options).unwrap().gtid, Some(gtid));
+    server.set("y", "1").unwrap();
+    let mut reader = server
+        .manager
+        .log()
+        .reader(server.recovery.start, server.manager.positions().written)
+        .unwrap();
+    let mut marked = Vec::new();
+    while let Some(event) = reader.next_event().unwrap() {
+        let header = event.event.header();
+        if header.flags.contains(paceline_binlog::event::EventFlags::REPLICATED) {
+            marked.push((event.event.event_type().name(), header.server_id));
+        }
+    }
+    assert_eq!(marked, [("Gtid", ServerId(2))]);
+}
