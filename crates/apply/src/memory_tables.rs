@@ -63,7 +63,7 @@ pub fn empty_memory_tables(
                     .publish(&changes, version)
                     .expect("a planned change fits the catalog");
             })),
-            gtid,
+            gtid: gtid.clone(),
             replication: Replication::Replicated,
             metadata_lock_timeout: Duration::from_secs(60),
         };

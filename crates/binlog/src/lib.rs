@@ -17,6 +17,7 @@
 //! - [`group`]: event groups: buffers that sessions fill, and what a reader gets.
 //! - [`gtid`]: GTID positions and states.
 //! - [`checksum`]: CRC-32 and its linearity.
+//! - [`replica_state`]: how far a replica has come, as its log tells.
 //! - [`log`]: the files: append, sync, rotation, purging, recovery of the tail, reading, finding a GTID.
 //!
 //! This crate knows nothing of transactions, engines or sockets.
@@ -29,8 +30,10 @@ pub mod event;
 pub mod group;
 pub mod gtid;
 pub mod log;
+pub mod replica_state;
 
 pub use error::{Error, Result};
 pub use group::{CommitGroup, EventGroup, EventGroupBuffer, LoggedTable};
 pub use gtid::{BinlogState, GtidPosition, LOCAL_DOMAIN};
 pub use log::{Disk, Log, LogConfig, LogReader, RealDisk, Recovery};
+pub use replica_state::{GtidMove, RecordScope, ReplicaRecord, ReplicaState, SourcePosition};

@@ -64,6 +64,11 @@ impl Interrupt {
             .compare_exchange(query, 0, Ordering::SeqCst, Ordering::SeqCst);
     }
 
+    /// Whether both are the same flag.
+    pub(crate) fn is_same(&self, other: &Interrupt) -> bool {
+        Arc::ptr_eq(&self.state, &other.state)
+    }
+
     /// What was raised.
     #[inline]
     pub fn raised(&self) -> Option<InterruptReason> {

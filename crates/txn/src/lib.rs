@@ -32,6 +32,7 @@ mod log_lease;
 mod manager;
 mod overlay;
 mod positions;
+mod replica;
 mod session;
 mod status;
 mod sync_point;
@@ -51,10 +52,11 @@ pub use lock::{Granted, LockMode, LockWait, MetadataGuard, MetadataMode, Metadat
 pub use log_lease::LogLease;
 pub use manager::{FatalHook, ManagerParts, TransactionManager};
 pub use positions::Positions;
+pub use replica::WaitEnd;
 pub use session::{GlobalReadLock, Session};
 pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
 pub use sync_point::{CommitStep, SyncPoints};
 pub use transaction::{
     AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, LockMark, Replication,
-    RowValue, Scan, ScanEntry, Settled, Transaction, TransactionOptions, WriteMark,
+    RowValue, Scan, ScanEntry, Settled, SourceMark, Transaction, TransactionOptions, WriteMark,
 };

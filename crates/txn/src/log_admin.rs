@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::log_lease::LogLease;
 use crate::manager::{Core, TransactionManager, unix_seconds};
-use paceline_binlog::BinlogState;
 use paceline_binlog::log::{LogFile, PurgeOutcome, PurgeTarget};
+use paceline_binlog::{BinlogState, GtidMove};
 use paceline_types::LogPosition;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
@@ -34,7 +34,7 @@ impl Core {
         }
         let written = self.log.written();
         if self.log.durable() >= written {
-            self.reach_in_stage(written);
+            self.reach_in_stage(written, GtidMove::None);
         } else {
             self.reach_unsynced_in_stage(written);
         }
@@ -145,7 +145,7 @@ impl TransactionManager {
             );
             let position = core.log.reset(number, unix_seconds())?;
             stage.reset(core.log.state());
-            core.reach_in_stage(position);
+            core.reach_in_stage(position, GtidMove::None);
             position
         };
         core.publish();

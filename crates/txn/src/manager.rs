@@ -13,6 +13,7 @@ use crate::lock::LockManager;
 use crate::log_lease::LeaseRegistry;
 use crate::overlay::Overlay;
 use crate::positions::{Durability, PositionCells, Positions};
+use crate::replica::PublishedPosition;
 use crate::session::Session;
 use crate::status::{CommitCounters, Status};
 use crate::sync_point::SyncPoints;
@@ -83,6 +84,7 @@ pub(crate) struct Core {
     /// What readers see: the engines at `positions.published()`.
     pub(crate) published: ArcSwap<StorageSnapshot>,
     pub(crate) positions: PositionCells,
+    pub(crate) replica: PublishedPosition,
     pub(crate) overlay: Overlay,
     pub(crate) locks: Arc<LockManager>,
     pub(crate) queue: CommitQueue,
@@ -184,6 +186,7 @@ impl TransactionManager {
         // What stands between the engine's last transaction and the log's end are events of the log itself.
         storage.apply(&[], start).expect("an empty batch can be applied");
         let snapshot = storage.snapshot();
+        let replica = PublishedPosition::new(log.replica_state().position);
         let core = Arc::new(Core {
             config: ArcSwap::from_pointee(config.clone()),
             log,
@@ -191,6 +194,7 @@ impl TransactionManager {
             storage,
             published: ArcSwap::from_pointee(snapshot),
             positions: PositionCells::new(start),
+            replica,
             overlay: Overlay::default(),
             locks: Arc::new(LockManager::new()),
             queue: CommitQueue::default(),

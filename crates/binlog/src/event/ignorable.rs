@@ -18,7 +18,7 @@ use paceline_types::LogPosition;
 const MARK: &[u8; 4] = b"pace";
 const KIND_FILE_HEAD: u8 = 1;
 const KIND_DURABLE: u8 = 2;
-const KIND_POSITION: u8 = 3;
+const KIND_REPLICA: u8 = 3;
 
 /// One of Paceline's own records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,14 +37,9 @@ pub enum IgnorableEvent<'a> {
         /// How the log is synced from here on.
         sync_mode: SyncMode,
     },
-    /// A replica's position moved without a transaction: of this connection, to this GTID position (as text). Empty
-    /// connection: the default one.
-    Position {
-        /// The connection's name.
-        connection: &'a [u8],
-        /// The position, opaque to this crate.
-        position: &'a [u8],
-    },
+    /// How far a replica has come, in a file's head, or where its position moved without a transaction: a
+    /// [`crate::replica_state::ReplicaRecord`], encoded.
+    Replica(&'a [u8]),
     /// Someone else's, or of a later version.
     Other(&'a [u8]),
 }
@@ -78,10 +73,7 @@ impl<'a> IgnorableEvent<'a> {
                     sync_mode: decode_mode(&mut cursor)?,
                 })
             }
-            KIND_POSITION => Ok(Self::Position {
-                connection: cursor.short_bytes()?,
-                position: cursor.rest(),
-            }),
+            KIND_REPLICA => Ok(Self::Replica(cursor.rest())),
             _ => Ok(Self::Other(body)),
         }
     }
@@ -124,10 +116,9 @@ impl EventBody for IgnorableEvent<'_> {
                 out.put_u64(durable.as_u64());
                 encode_mode(out, *sync_mode);
             }
-            Self::Position { connection, position } => {
-                out.put_u8(KIND_POSITION);
-                out.put_short_bytes(connection);
-                out.extend_from_slice(position);
+            Self::Replica(record) => {
+                out.put_u8(KIND_REPLICA);
+                out.extend_from_slice(record);
             }
             Self::Other(_) => {}
         }

@@ -5,6 +5,7 @@ use crate::event::{
     CHECKSUM_LENGTH, CommitId, END_POSITION_OFFSET, EventFlags, EventStamp, GtidEvent, GtidFlags,
     IgnorableEvent, encode_event, end_position,
 };
+use crate::replica_state::{GtidMove, ReplicaRecord};
 use paceline_types::{Gtid, LogPosition, ServerId};
 use std::io::IoSlice;
 use std::ops::Range;
@@ -42,6 +43,8 @@ pub struct CommitGroup {
     copied: Vec<u8>,
     pieces: Vec<Piece>,
     placed: Vec<(Gtid, u64)>,
+    /// What it changes in the replica's state, in order.
+    moves: Vec<ReplicaRecord>,
 }
 
 /// A part of the write.
@@ -70,6 +73,20 @@ impl CommitGroup {
         self.copied.clear();
         self.pieces.clear();
         self.placed.clear();
+        self.moves.clear();
+    }
+
+    /// Places a record about the replica's state behind what is there.
+    pub fn add_replica_record(
+        &mut self,
+        timestamp: u32,
+        server_id: ServerId,
+        record: ReplicaRecord,
+    ) -> PlacedGroup {
+        let bytes = record.encode();
+        let placed = self.add_record(timestamp, server_id, &IgnorableEvent::Replica(&bytes));
+        self.moves.push(record);
+        placed
     }
 
     /// Places one of Paceline's own records, which belongs to no transaction, behind what is there.
@@ -103,15 +120,19 @@ impl CommitGroup {
             // What stands behind others in a write must tell where the write begins.
             self.commit_id.get_or_insert(CommitId::of_group_at(self.start));
         }
+        // MariaDB sets this flag in every Gtid event.
+        let flags = buffer
+            .options()
+            .event_flags
+            .with(buffer.gtid_event_flags())
+            .with(EventFlags::SUPPRESS_USE);
+        if flags.contains(EventFlags::REPLICATED) {
+            self.note_replicated(gtid);
+        }
         let stamp = EventStamp {
             timestamp: buffer.timestamp(),
             server_id: gtid.server_id,
-            // MariaDB sets this flag in every Gtid event.
-            flags: buffer
-                .options()
-                .event_flags
-                .with(buffer.gtid_event_flags())
-                .with(EventFlags::SUPPRESS_USE),
+            flags,
         };
         let event = GtidEvent {
             gtid,
@@ -141,6 +162,24 @@ impl CommitGroup {
         self.length = end.offset() - self.start.offset();
         self.placed.push((gtid, start.offset()));
         PlacedGroup { start, end }
+    }
+
+    fn note_replicated(&mut self, gtid: Gtid) {
+        match self.moves.last_mut() {
+            Some(ReplicaRecord {
+                gtids: GtidMove::To(gtids),
+                ..
+            }) => match gtids.iter_mut().find(|known| known.domain_id == gtid.domain_id) {
+                Some(known) => *known = gtid,
+                None => gtids.push(gtid),
+            },
+            _ => self.moves.push(ReplicaRecord::of_gtids(GtidMove::To(vec![gtid]))),
+        }
+    }
+
+    /// What it changes in the replica's state, in order.
+    pub fn replica_moves(&self) -> &[ReplicaRecord] {
+        &self.moves
     }
 
     fn push_copied(&mut self, range: Range<usize>) {
@@ -177,6 +216,9 @@ impl CommitGroup {
             Piece::Long(bytes) => IoSlice::new(bytes),
         })
     }
+
+    /// How many bytes one of Paceline's own records takes beyond its content.
+    pub const RECORD_OVERHEAD: u64 = 32;
 
     /// How many bytes a transaction takes at most beyond what its session encoded: its Gtid event.
     pub const GTID_EVENT_LENGTH_MAX: u64 = 64;

@@ -19,7 +19,7 @@ impl EventGroup {
     ///
     /// # Errors
     /// [`Error::Malformed`] if it is none.
-    pub(crate) fn begin(start: LogPosition, event: &RawEvent<'_>) -> Result<Self> {
+    pub fn begin(start: LogPosition, event: &RawEvent<'_>) -> Result<Self> {
         if event.event_type() != EventType::GTID {
             return Err(Error::Malformed {
                 event: event.event_type().name(),
@@ -55,8 +55,8 @@ impl EventGroup {
         Ok(group)
     }
 
-    /// Adds the next event.
-    pub(crate) fn push(&mut self, event: &RawEvent<'_>) {
+    /// Adds the next event, whole and checked.
+    pub fn push(&mut self, event: &RawEvent<'_>) {
         self.bytes.extend_from_slice(event.bytes());
         self.ends.push(self.bytes.len());
     }

@@ -9,6 +9,7 @@ use super::handle::{Inner, SpareFile};
 use super::head::{NewHead, Occasion};
 use crate::error::{Error, Result};
 use crate::gtid::BinlogState;
+use crate::replica_state::ReplicaState;
 use paceline_types::{LogPosition, ServerId};
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::Path;
@@ -25,6 +26,7 @@ pub(super) struct NewFile<'a> {
     pub occasion: Occasion,
     pub sync_mode: SyncMode,
     pub state: &'a BinlogState,
+    pub replica: &'a ReplicaState,
     /// The first file that recovery needs.
     pub checkpoint: &'a str,
     pub now: u32,
@@ -130,6 +132,7 @@ impl FileCreator<'_> {
             ordinal: new.ordinal,
             sync_mode: new.sync_mode,
             state: new.state,
+            replica: new.replica,
             checkpoint: new.checkpoint,
         }
         .encode();

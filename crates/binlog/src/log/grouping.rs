@@ -5,7 +5,7 @@ use crate::event::{EventType, GtidEvent, GtidFlags, QueryEvent, RawEvent};
 
 /// Follows a stream of events and tells which of them make a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Grouping {
+pub enum Grouping {
     /// Between groups.
     #[default]
     Outside,
@@ -17,7 +17,7 @@ pub(super) enum Grouping {
 
 /// What an event is to its group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Role {
+pub enum EventRole {
     /// It is in none.
     Control,
     /// It is the Gtid event.
@@ -33,7 +33,7 @@ impl Grouping {
     ///
     /// # Errors
     /// [`crate::Error::Malformed`] for a Gtid event in the middle of a group, or an event of no group where none is open.
-    pub fn observe(&mut self, event: &RawEvent<'_>) -> Result<Role> {
+    pub fn observe(&mut self, event: &RawEvent<'_>) -> Result<EventRole> {
         let event_type = event.event_type();
         let malformed = |problem| crate::Error::Malformed {
             event: event_type.name(),
@@ -48,11 +48,11 @@ impl Grouping {
                 true => Self::Standalone,
                 false => Self::Transaction,
             };
-            return Ok(Role::Begins);
+            return Ok(EventRole::Begins);
         }
         match self {
             Self::Outside if event_type.is_control() || event_type == EventType::INCIDENT => {
-                Ok(Role::Control)
+                Ok(EventRole::Control)
             }
             Self::Outside => Err(malformed("it belongs to no transaction")),
             Self::Transaction | Self::Standalone if ends_file(event_type) => {
@@ -79,12 +79,12 @@ impl Grouping {
         }
     }
 
-    fn end_if(&mut self, ends: bool) -> Role {
+    fn end_if(&mut self, ends: bool) -> EventRole {
         if ends {
             *self = Self::Outside;
-            Role::Ends
+            EventRole::Ends
         } else {
-            Role::Inside
+            EventRole::Inside
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::event::{
 };
 use crate::group::CommitGroup;
 use crate::gtid::BinlogState;
+use crate::replica_state::{ReplicaRecord, ReplicaState};
 use paceline_types::{LogPosition, ServerId};
 use parking_lot::{Mutex, RwLock};
 use std::io::IoSlice;
@@ -81,6 +82,8 @@ pub(super) struct Inner {
     pub durable: AtomicU64,
     /// The ordinal of the first file that recovery needs.
     pub checkpoint: AtomicU64,
+    /// How far the replica has come, up to `written`.
+    pub replica: Mutex<ReplicaState>,
     /// Why nothing may be written any more.
     pub poison: OnceLock<String>,
 }
@@ -174,6 +177,13 @@ impl Log {
             for (gtid, start) in group.transactions() {
                 index.record(gtid, start);
             }
+        }
+        if !group.replica_moves().is_empty() {
+            let mut replica = self.inner.replica.lock();
+            group
+                .replica_moves()
+                .iter()
+                .for_each(|record| replica.apply(record));
         }
         if !prefix.is_empty() {
             writer.told_durable = self.durable();
@@ -310,6 +320,28 @@ impl Log {
             .checkpoint
             .store(u64::from(needed.ordinal()), Ordering::Release);
         Ok(())
+    }
+
+    /// Moves the replica's position without a transaction. Everything before is durable afterwards, and this is. `now` is in seconds
+    /// since 1970.
+    ///
+    /// # Errors
+    /// As for [`Self::reserve`], [`Self::append`] and [`Self::sync`].
+    pub fn write_replica_record(&self, record: &ReplicaRecord, now: u32) -> Result<()> {
+        let mut writer = self.inner.writer.lock();
+        self.inner.check_usable(&writer)?;
+        self.sync()?;
+        let bytes = record.encode();
+        let event = IgnorableEvent::Replica(&bytes);
+        self.inner
+            .write_record(&mut writer, now, EventFlags::IGNORABLE, &event)?;
+        self.inner.replica.lock().apply(record);
+        Ok(())
+    }
+
+    /// How far the replica has come, as everything that is written tells.
+    pub fn replica_state(&self) -> ReplicaState {
+        self.inner.replica.lock().clone()
     }
 
     /// The files, oldest first, the active one last.

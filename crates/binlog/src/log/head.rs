@@ -1,9 +1,9 @@
 //! The head of a file: what stands before its first event group.
 //!
 //! ```text
-//! magic | Format_description (in use) | Ignorable: FileHead (ordinal) | Gtid_list | Binlog_checkpoint | …
+//! magic | Format_description (in use) | Ignorable: FileHead (ordinal) | [Ignorable: Replica] | Gtid_list | Binlog_checkpoint | …
 //! ```
-//! Files of MariaDB and files of Paceline differ in the ordinal's event only. The head is synced before the index names
+//! Files of MariaDB and files of Paceline differ in the ignorable events only. The head is synced before the index names
 //! the file, so a file in the index whose head is not whole is damaged and not torn.
 
 use super::config::SyncMode;
@@ -15,6 +15,7 @@ use crate::event::{
     MAGIC, encode_event,
 };
 use crate::gtid::BinlogState;
+use crate::replica_state::{ReplicaRecord, ReplicaState};
 use paceline_types::ServerId;
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ pub(super) struct NewHead<'a> {
     pub ordinal: u32,
     pub sync_mode: SyncMode,
     pub state: &'a BinlogState,
+    pub replica: &'a ReplicaState,
     pub checkpoint: &'a str,
 }
 
@@ -69,6 +71,11 @@ impl NewHead<'_> {
             sync_mode: self.sync_mode,
         };
         encode_event(&mut out, &ignorable, start, &head);
+        if !self.replica.is_empty() {
+            let start = out.len() as u64;
+            let record = self.replica.to_record().encode();
+            encode_event(&mut out, &ignorable, start, &IgnorableEvent::Replica(&record));
+        }
         let start = out.len() as u64;
         encode_event(&mut out, &stamp, start, &GtidListEvent::of_state(self.state));
         let start = out.len() as u64;
@@ -94,6 +101,8 @@ pub(super) struct FileHead {
     pub sync_mode: SyncMode,
     /// The GTID state of all files before.
     pub state: BinlogState,
+    /// How far the replica had come in all files before.
+    pub replica: ReplicaState,
     /// Where the head's Gtid_list ends, in bytes.
     pub length: u64,
 }
@@ -113,6 +122,7 @@ impl FileHead {
         stream.check_magic()?;
         let (format, in_use) = read_format(&mut stream)?;
         let mut identity = None;
+        let mut replica = ReplicaState::default();
         loop {
             let Some((start, event)) = stream.next()? else {
                 return Err(stream.damaged(length, "it ends within its head"));
@@ -120,6 +130,9 @@ impl FileHead {
             match event.decode(&format)? {
                 Event::Ignorable(IgnorableEvent::FileHead { ordinal, sync_mode }) => {
                     identity = Some((ordinal, sync_mode))
+                }
+                Event::Ignorable(IgnorableEvent::Replica(record)) => {
+                    replica.apply(&ReplicaRecord::decode(record)?);
                 }
                 Event::GtidList(list) => {
                     let Some((ordinal, sync_mode)) = identity else {
@@ -133,6 +146,7 @@ impl FileHead {
                         ordinal,
                         sync_mode,
                         state: list.state(),
+                        replica,
                         length,
                     });
                 }

@@ -9,6 +9,7 @@ use super::survey::{Found, LastFile, Survey};
 use super::tail::Ending;
 use crate::error::Result;
 use crate::gtid::BinlogState;
+use crate::replica_state::ReplicaState;
 use paceline_types::LogPosition;
 use std::io::{ErrorKind, IoSlice};
 
@@ -18,6 +19,7 @@ pub(super) struct Mended {
     pub survey: Survey,
     pub files: Vec<FileEntry>,
     pub state: BinlogState,
+    pub replica: ReplicaState,
     pub end: LogPosition,
     pub checkpoint: Option<String>,
     pub cut: Option<Cut>,
@@ -44,6 +46,7 @@ impl Survey {
         let mut mended = Mended {
             files: found.files,
             state: BinlogState::new(),
+            replica: ReplicaState::default(),
             end: LogPosition::ZERO,
             checkpoint: None,
             cut: None,
@@ -61,6 +64,7 @@ impl Survey {
             }
             mended.checkpoint = last.tail.checkpoint;
             mended.timestamp = last.tail.timestamp;
+            mended.replica = last.tail.replica;
             mended.state = last.tail.builder.into_parts().1;
         }
         if let Some(final_name) = mended.survey.reset.take() {

@@ -75,6 +75,7 @@ mod tail;
 pub use config::{LogConfig, OpenRequest, SyncMode};
 pub use disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
 pub use files::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
+pub use grouping::{EventRole, Grouping};
 pub use handle::{Log, Preparation};
 pub use open::{Cut, Recovery, Shutdown};
 pub use reader::{LogReader, LoggedEvent};

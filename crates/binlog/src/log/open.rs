@@ -13,6 +13,7 @@ use super::survey::Survey;
 use crate::error::Result;
 use crate::event::MAGIC;
 use crate::gtid::BinlogState;
+use crate::replica_state::ReplicaState;
 use paceline_types::LogPosition;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,6 +48,8 @@ pub struct Recovery {
     pub shutdown: Shutdown,
     /// The GTID state of everything in the log.
     pub state: BinlogState,
+    /// How far it had replicated.
+    pub replica: ReplicaState,
     /// Where the log begins: nothing before it is there to replay.
     pub start: LogPosition,
     /// Where what is to be replayed ends: the end of what the server before has written.
@@ -78,6 +81,7 @@ impl Mended {
             survey,
             files,
             state,
+            replica,
             end,
             checkpoint,
             cut,
@@ -105,6 +109,7 @@ impl Mended {
             occasion: Occasion::ServerStart,
             sync_mode: config.sync_mode,
             state: &state,
+            replica: &replica,
             checkpoint: &checkpoint,
             now: request.now,
         };
@@ -129,6 +134,7 @@ impl Mended {
         let recovery = Recovery {
             shutdown: survey.shutdown,
             state,
+            replica,
             start,
             end,
             checkpoint,
@@ -196,6 +202,7 @@ impl Setup<'_> {
             written: AtomicU64::new(position.as_u64()),
             durable: AtomicU64::new(position.as_u64()),
             checkpoint: AtomicU64::new(u64::from(new.ordinal)),
+            replica: Mutex::new(new.replica.clone()),
             poison: OnceLock::new(),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::disk::DiskFile;
 use super::files::FileEntry;
-use super::grouping::{Grouping, Role};
+use super::grouping::{EventRole, Grouping};
 use super::handle::{Inner, Log};
 use super::head::read_format;
 use super::stream::EventStream;
@@ -124,18 +124,18 @@ impl LogReader {
             };
             let role = grouping.observe(&event);
             let step = match (&role, &mut group) {
-                (Err(_), _) | (Ok(Role::Control), _) => Ok(()),
-                (Ok(Role::Begins), group) => {
+                (Err(_), _) | (Ok(EventRole::Control), _) => Ok(()),
+                (Ok(EventRole::Begins), group) => {
                     EventGroup::begin(start, &event).map(|begun| *group = Some(begun))
                 }
-                (Ok(Role::Inside | Role::Ends), Some(group)) => {
+                (Ok(EventRole::Inside | EventRole::Ends), Some(group)) => {
                     group.push(&event);
                     Ok(())
                 }
-                (Ok(Role::Inside | Role::Ends), None) => Ok(()),
+                (Ok(EventRole::Inside | EventRole::Ends), None) => Ok(()),
             };
             match role.and_then(|role| step.map(|()| role)) {
-                Ok(Role::Ends) => return Ok(group),
+                Ok(EventRole::Ends) => return Ok(group),
                 Ok(_) => {}
                 Err(error) => return Err(self.stream.damaged(start.offset(), error.to_string())),
             }

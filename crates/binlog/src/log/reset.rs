@@ -15,7 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Log {
-    /// `RESET MASTER [TO number]`: an empty log with an empty GTID state. Names start from .000001 (or `number`) again;
+    /// `RESET MASTER [TO number]`: an empty log with an empty GTID state. How far a replica has come stays.
+    ///
+    /// Names start from .000001 (or `number`) again;
     /// ordinals, and so positions, go on. The engines must hold everything in the log before, durably. Returns where the log
     /// goes on.
     ///
@@ -31,6 +33,7 @@ impl Log {
         let ordinal = ordinal_after(old.ordinal)?;
         let final_name = file_name(&inner.base_name, number);
         inner.drop_spare();
+        let replica = self.replica_state();
         let (entry, new, end) = inner.create_file(&NewFile {
             name: reset_name(&inner.base_name),
             number,
@@ -38,6 +41,7 @@ impl Log {
             occasion: Occasion::Rotation,
             sync_mode: writer.sync_mode,
             state: &BinlogState::new(),
+            replica: &replica,
             checkpoint: &final_name,
             now,
         })?;

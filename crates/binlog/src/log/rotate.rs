@@ -32,6 +32,7 @@ impl Log {
             .file_by_ordinal(inner.checkpoint.load(Ordering::Acquire) as u32)
             .map_or_else(|| old.name.clone(), |file| file.name.clone());
         let state = self.state();
+        let replica = self.replica_state();
         let (entry, new, end) = inner.create_file(&NewFile {
             name: file_name(&inner.base_name, number),
             number,
@@ -39,6 +40,7 @@ impl Log {
             occasion: Occasion::Rotation,
             sync_mode: writer.sync_mode,
             state: &state,
+            replica: &replica,
             checkpoint: &checkpoint,
             now,
         })?;

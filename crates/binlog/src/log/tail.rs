@@ -2,14 +2,16 @@
 
 use super::config::SyncMode;
 use super::disk::DiskFile;
-use super::grouping::{Grouping, Role};
+use super::grouping::{EventRole, Grouping};
 use super::gtid_index::GtidIndexBuilder;
 use super::head::{FileHead, read_format};
 use super::stream::{EventStream, Found};
 use crate::error::{Error, Result};
 use crate::event::{
-    BinlogCheckpointEvent, CommitId, EventType, FormatDescription, GtidEvent, IgnorableEvent, MAGIC, RawEvent,
+    BinlogCheckpointEvent, CommitId, EventFlags, EventType, FormatDescription, GtidEvent, IgnorableEvent,
+    MAGIC, RawEvent,
 };
+use crate::replica_state::{GtidMove, RecordScope, ReplicaRecord, ReplicaState};
 use paceline_types::LogPosition;
 use std::sync::Arc;
 
@@ -31,6 +33,8 @@ pub(super) struct Tail {
     pub end: u64,
     /// The GTID index and state up to there.
     pub builder: GtidIndexBuilder,
+    /// How far the replica has come up to there.
+    pub replica: ReplicaState,
     /// The file that the last Binlog_checkpoint names.
     pub checkpoint: Option<String>,
     pub ending: Ending,
@@ -63,6 +67,7 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
         tail: Tail {
             end: stream.position(),
             builder: GtidIndexBuilder::new(head.state.clone(), head.length),
+            replica: head.replica.clone(),
             checkpoint: None,
             ending: Ending::None,
             durable: head.length,
@@ -70,6 +75,7 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
             timestamp: 0,
         },
         open_gtid: None,
+        open_moves: Vec::new(),
     };
     let (bad, problem) = loop {
         match stream.advance()? {
@@ -150,6 +156,8 @@ struct Scan {
     /// Where the open group starts.
     group_start: u64,
     open_gtid: Option<paceline_types::Gtid>,
+    /// What the open or next group moves in the replica's state when it is whole.
+    open_moves: Vec<ReplicaRecord>,
     mode: SyncMode,
     tail: Tail,
 }
@@ -165,23 +173,30 @@ impl Scan {
         }
         let end = start + event.bytes().len() as u64;
         match self.grouping.observe(event)? {
-            Role::Begins => {
+            EventRole::Begins => {
                 let gtid = GtidEvent::decode(event.body(), event.header().server_id)?;
                 self.group_start = start;
                 self.open_gtid = Some(gtid.gtid);
+                if event.header().flags.contains(EventFlags::REPLICATED) {
+                    self.open_moves
+                        .push(ReplicaRecord::of_gtids(GtidMove::To(vec![gtid.gtid])));
+                }
                 if self.mode == SyncMode::EachGroup {
                     self.tail.durable = self.tail.durable.max(self.write_start(gtid.commit_id, start));
                 }
             }
-            Role::Inside => {}
-            Role::Ends => {
+            EventRole::Inside => {}
+            EventRole::Ends => {
                 if let Some(gtid) = self.open_gtid.take() {
                     self.tail.builder.record(gtid, self.group_start);
+                }
+                for record in self.open_moves.drain(..) {
+                    self.tail.replica.apply(&record);
                 }
                 self.tail.end = end;
                 self.tail.timestamp = event.header().timestamp;
             }
-            Role::Control => {
+            EventRole::Control => {
                 self.take_control(start, event)?;
                 self.tail.end = end;
                 self.tail.timestamp = event.header().timestamp;
@@ -199,15 +214,22 @@ impl Scan {
                 self.tail.checkpoint = Some(String::from_utf8_lossy(checkpoint.file_name).into_owned());
                 self.tail.durable = self.tail.durable.max(start);
             }
-            EventType::IGNORABLE => {
-                if let IgnorableEvent::Durable { durable, sync_mode } = IgnorableEvent::decode(event.body())?
-                {
+            EventType::IGNORABLE => match IgnorableEvent::decode(event.body())? {
+                IgnorableEvent::Durable { durable, sync_mode } => {
                     if durable.ordinal() == self.ordinal {
                         self.tail.durable = self.tail.durable.max(durable.offset());
                     }
                     self.mode = sync_mode;
                 }
-            }
+                IgnorableEvent::Replica(record) => {
+                    let record = ReplicaRecord::decode(record)?;
+                    match record.scope {
+                        RecordScope::Alone => self.tail.replica.apply(&record),
+                        RecordScope::WithNextGroup => self.open_moves.push(record),
+                    }
+                }
+                IgnorableEvent::FileHead { .. } | IgnorableEvent::Other(_) => {}
+            },
             EventType::FORMAT_DESCRIPTION => {
                 let again = FormatDescription::decode(event.body())?;
                 if again.checksum != self.format.checksum {

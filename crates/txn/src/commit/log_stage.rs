@@ -12,7 +12,7 @@ use crate::sync_point::CommitStep;
 use crate::transaction::{GtidChoice, Replication};
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::group::GroupSize;
-use paceline_binlog::{BinlogState, CommitGroup, LOCAL_DOMAIN};
+use paceline_binlog::{BinlogState, CommitGroup, GtidMove, LOCAL_DOMAIN, RecordScope, ReplicaRecord};
 use paceline_types::{Gtid, LogPosition, SequenceNumber};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -52,15 +52,17 @@ impl LogStage {
                 SequenceNumber(self.local_sequence),
             ));
         }
-        let gtid = match request.gtid {
-            GtidChoice::Next { domain_id, server_id } => {
+        let gtid = match &request.gtid {
+            &GtidChoice::Next { domain_id, server_id } => {
                 let sequence = self
                     .state
                     .next_sequence(domain_id)
                     .ok_or(Error::SequenceExhausted(domain_id))?;
                 Gtid::new(domain_id, server_id, sequence)
             }
-            GtidChoice::Given(given) | GtidChoice::Replicated(given) => {
+            &GtidChoice::Given(given)
+            | &GtidChoice::Replicated(given)
+            | &GtidChoice::ReplicatedFrom(given, _) => {
                 match self.state.last(given.domain_id).filter(|_| {
                     self.state
                         .highest_sequence(given.domain_id)
@@ -82,11 +84,25 @@ impl LogStage {
     }
 }
 
+/// What is logged in front of a replicated transaction: where it ends in its primary's log.
+fn source_record(choice: &GtidChoice) -> Option<ReplicaRecord> {
+    match choice {
+        GtidChoice::ReplicatedFrom(_, mark) => Some(ReplicaRecord::of_source(
+            RecordScope::WithNextGroup,
+            mark.connection.clone(),
+            Some(mark.position.clone()),
+        )),
+        _ => None,
+    }
+}
+
 /// A group that is written (and, unless `sync_binlog=0`, durable).
 pub(crate) struct WrittenGroup {
     pub(crate) transactions: Vec<PlacedTransaction>,
     /// Where it ends. A rotation behind it is a group without transactions.
     pub(crate) end: LogPosition,
+    /// What it moves in `gtid_slave_pos` beside its transactions.
+    pub(crate) moves: GtidMove,
     pub(crate) durable_at: Instant,
 }
 
@@ -152,6 +168,7 @@ impl Core {
         self.publisher.push(WrittenGroup {
             transactions,
             end: written,
+            moves: GtidMove::None,
             durable_at: Instant::now(),
         });
         if self.log.rotation_due()
@@ -167,7 +184,11 @@ impl Core {
 
     /// Finds room for the group. While there is none, the largest transaction is turned away: the others may fit.
     fn reserve(&self, mut requests: Vec<CommitRequest>) -> Option<(LogPosition, Vec<CommitRequest>)> {
-        let need = |request: &CommitRequest| request.events.len() as u64 + CommitGroup::GTID_EVENT_LENGTH_MAX;
+        let need = |request: &CommitRequest| {
+            let source = source_record(&request.gtid)
+                .map_or(0, |record| record.length_max() + CommitGroup::RECORD_OVERHEAD);
+            request.events.len() as u64 + CommitGroup::GTID_EVENT_LENGTH_MAX + source
+        };
         loop {
             if requests.is_empty() {
                 return None;
@@ -234,7 +255,13 @@ impl Core {
                 queued_at,
                 gtid: choice,
             } = request;
-            if matches!(choice, GtidChoice::Replicated(_)) {
+            if let Some(record) = source_record(&choice) {
+                let placed = stage
+                    .group
+                    .add_replica_record(events.timestamp(), gtid.server_id, record);
+                end = placed.end;
+            }
+            if choice.is_replicated() {
                 events.set_gtid_event_flags(EventFlags::REPLICATED);
             }
             let placed = stage.group.add(&mut events, gtid);
@@ -250,6 +277,7 @@ impl Core {
                     gtid: (replication == Replication::Replicated).then_some(gtid),
                     version: placed.end,
                 },
+                is_replicated: choice.is_replicated(),
                 writes: Arc::new(writes.assign_version(placed.end)),
                 locks,
                 on_publish,
@@ -289,7 +317,7 @@ impl Core {
     pub(crate) fn rotate_in_stage(&self, _stage: &mut LogStage) -> Result<LogPosition> {
         match self.log.rotate(unix_seconds()) {
             Ok(position) => {
-                self.reach_in_stage(position);
+                self.reach_in_stage(position, GtidMove::None);
                 self.background.wake_for_expiry();
                 Ok(position)
             }
@@ -306,13 +334,14 @@ impl Core {
         self.publisher.push(WrittenGroup {
             transactions: Vec::new(),
             end: position,
+            moves: GtidMove::None,
             durable_at: Instant::now(),
         });
         self.background.wake_if_idle();
     }
 
     /// The log has grown, durably, by something that is no transaction.
-    pub(crate) fn reach_in_stage(&self, position: LogPosition) {
+    pub(crate) fn reach_in_stage(&self, position: LogPosition, moves: GtidMove) {
         self.positions.advance_written(position);
         self.positions.advance_durable(position);
         let acknowledged = self.acknowledger.made_durable(position);
@@ -321,6 +350,7 @@ impl Core {
         self.publisher.push(WrittenGroup {
             transactions: Vec::new(),
             end: position,
+            moves,
             durable_at: Instant::now(),
         });
     }

@@ -111,6 +111,8 @@ impl CommitRequest {
 /// A transaction that has its place in the log.
 pub(crate) struct PlacedTransaction {
     pub(crate) committed: Committed,
+    /// It came from a primary.
+    pub(crate) is_replicated: bool,
     pub(crate) writes: Arc<FrozenWriteSet>,
     pub(crate) locks: TravellingLocks,
     pub(crate) on_publish: Option<OnPublish>,

@@ -8,7 +8,9 @@ use super::ticket::Work;
 use super::{Committed, PlacedTransaction};
 use crate::config::LeaderMode;
 use crate::manager::Core;
+use crate::replica::replica_moves;
 use crate::sync_point::CommitStep;
+use paceline_binlog::GtidMove;
 use paceline_storage::{BuildId, FrozenWriteSet};
 use paceline_types::LogPosition;
 use parking_lot::{Condvar, Mutex};
@@ -27,6 +29,8 @@ struct State {
     busy: bool,
     /// Hand-off mode: what is left of the group whose members publish themselves.
     in_turn: VecDeque<(PlacedTransaction, LogPosition)>,
+    /// What that group moves in `gtid_slave_pos` when all have had their turn.
+    moves_of_turns: Vec<GtidMove>,
 }
 
 /// Groups that wait to be published, and those who wait for a publication.
@@ -130,15 +134,21 @@ impl Core {
             .last()
             .map(|group| (group.end, group.durable_at))
             .expect("a batch is not empty");
+        let moves = replica_moves(&groups);
         let transactions: Vec<PlacedTransaction> =
             groups.into_iter().flat_map(|group| group.transactions).collect();
-        if self.make_visible(transactions, end) {
+        if self.make_visible(transactions, end, &moves) {
             self.counters.publish_time.record(durable_at.elapsed());
         }
     }
 
     /// Engine, snapshot, overlay, sessions: in this order. False if the engine has failed.
-    fn make_visible(&self, mut transactions: Vec<PlacedTransaction>, end: LogPosition) -> bool {
+    fn make_visible(
+        &self,
+        mut transactions: Vec<PlacedTransaction>,
+        end: LogPosition,
+        moves: &[GtidMove],
+    ) -> bool {
         // Behind a group that an engine has refused nothing is applied: the log is replayed by the next start.
         let applied = match self.publisher.engine_failed.load(Ordering::Acquire) {
             false => self.apply_to_engines(&mut transactions, end),
@@ -169,6 +179,7 @@ impl Core {
         // Only now: a reader who misses a row in the overlay finds it in the snapshot that he loads then.
         self.overlay
             .forget(transactions.iter().map(|transaction| &transaction.writes));
+        self.replica.advance(moves);
         self.sync_points.reach(CommitStep::Published);
         self.publisher.wake_waiting(end);
         for transaction in transactions {
@@ -206,6 +217,7 @@ impl Core {
 
     /// Hand-off mode: every transaction of these groups is published by its own session, one after the other.
     fn start_turns(&self, groups: Vec<WrittenGroup>) {
+        let moves = replica_moves(&groups);
         let mut in_turn = VecDeque::new();
         let mut end = LogPosition::ZERO;
         for group in groups {
@@ -216,11 +228,15 @@ impl Core {
             }));
         }
         if in_turn.is_empty() {
-            self.make_visible(Vec::new(), end);
+            self.make_visible(Vec::new(), end, &[]);
         } else if let Some((_, last)) = in_turn.back_mut() {
             *last = end;
         }
-        self.publisher.state.lock().in_turn = in_turn;
+        {
+            let mut state = self.publisher.state.lock();
+            state.in_turn = in_turn;
+            state.moves_of_turns = moves;
+        }
         self.next_turn();
     }
 
@@ -230,6 +246,8 @@ impl Core {
             let mut state = self.publisher.state.lock();
             match state.in_turn.front() {
                 None => {
+                    let moves = std::mem::take(&mut state.moves_of_turns);
+                    self.replica.advance(&moves);
                     state.busy = false;
                     drop(state);
                     return self.publish();
@@ -249,7 +267,7 @@ impl Core {
     fn publish_front(&self) {
         let front = self.publisher.state.lock().in_turn.pop_front();
         let (transaction, end) = front.expect("whose turn it is stands in front");
-        self.make_visible(vec![transaction], end);
+        self.make_visible(vec![transaction], end, &[]);
     }
 
     /// A session does its own part in hand-off mode.

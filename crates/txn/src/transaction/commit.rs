@@ -83,7 +83,7 @@ impl Transaction {
         let request = CommitRequest {
             events,
             writes: std::mem::replace(&mut self.writes, WriteSet::new()),
-            gtid: self.options.gtid,
+            gtid: self.options.gtid.clone(),
             replication: self.options.replication,
             locks: TravellingLocks {
                 manager: self.session.locks.clone(),

@@ -27,6 +27,7 @@ use crate::lock::metadata::TransactionMetadata;
 use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, Patience};
 use crate::manager::Core;
 use crate::session::Session;
+use paceline_binlog::SourcePosition;
 use paceline_storage::{Mark, StorageSnapshot, WriteSet};
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId, Version};
 use std::sync::Arc;
@@ -68,7 +69,7 @@ pub enum Lifetime {
 }
 
 /// Which GTID a transaction is to get.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GtidChoice {
     /// The next of a domain (`gtid_domain_id`, `server_id`).
     Next {
@@ -80,8 +81,19 @@ pub enum GtidChoice {
     /// This one (`gtid_seq_no`).
     Given(Gtid),
     /// This one, under which a primary has committed it: its Gtid event is marked with
-    /// [`EventFlags::REPLICATED`](paceline_binlog::event::EventFlags::REPLICATED).
+    /// [`EventFlags::REPLICATED`](paceline_binlog::event::EventFlags::REPLICATED), and `gtid_slave_pos` moves to it with the transaction.
     Replicated(Gtid),
+    /// The same, of a connection that has only the place in its primary's log to go on from: that is logged with the transaction.
+    ReplicatedFrom(Gtid, Arc<SourceMark>),
+}
+
+/// A connection's place in its primary's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceMark {
+    /// The connection's name; empty for the default one.
+    pub connection: Arc<str>,
+    /// The place.
+    pub position: SourcePosition,
 }
 
 impl GtidChoice {
@@ -93,11 +105,18 @@ impl GtidChoice {
         }
     }
 
+    /// Whether it came from a primary.
+    pub fn is_replicated(&self) -> bool {
+        matches!(self, GtidChoice::Replicated(_) | GtidChoice::ReplicatedFrom(..))
+    }
+
     /// The server where the transaction is born.
     pub fn server_id(&self) -> ServerId {
         match self {
             GtidChoice::Next { server_id, .. } => *server_id,
-            GtidChoice::Given(gtid) | GtidChoice::Replicated(gtid) => gtid.server_id,
+            GtidChoice::Given(gtid) | GtidChoice::Replicated(gtid) | GtidChoice::ReplicatedFrom(gtid, _) => {
+                gtid.server_id
+            }
         }
     }
 }
@@ -230,8 +249,8 @@ impl Transaction {
 
     /// Changes the GTID that the commit will ask for.
     pub fn set_gtid(&mut self, gtid: GtidChoice) {
-        self.options.gtid = gtid;
         self.events.set_server_id(gtid.server_id());
+        self.options.gtid = gtid;
     }
 
     /// Whether it has changed anything.

@@ -127,7 +127,10 @@ fn what_came_from_a_primary_is_marked_in_its_gtid_event_alone() {
     let mut marked = Vec::new();
     while let Some(event) = reader.next_event().unwrap() {
         let header = event.event.header();
-        if header.flags.contains(paceline_binlog::event::EventFlags::REPLICATED) {
+        if header
+            .flags
+            .contains(paceline_binlog::event::EventFlags::REPLICATED)
+        {
             marked.push((event.event.event_type().name(), header.server_id));
         }
     }

@@ -6,6 +6,7 @@ mod gtids;
 mod histories;
 mod log_files;
 mod pipeline;
+mod replica_positions;
 
 use crate::{Config, LeaderMode, LockRelease};
 

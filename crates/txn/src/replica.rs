@@ -1,0 +1,185 @@
+//! How far this server has replicated: `gtid_slave_pos`, and those who wait for it.
+//!
+//! The truth is in the log ([`paceline_binlog::replica_state`]). Here is its published part: what the next snapshot contains. It moves in
+//! the publish stage, in the log's order, after the shared snapshot is taken and before any session is told.
+
+use crate::commit::log_stage::WrittenGroup;
+use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Waited};
+use crate::manager::{Core, TransactionManager, unix_seconds};
+use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord, SourcePosition};
+use paceline_types::{Gtid, ServerId};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How a wait for a GTID position ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEnd {
+    /// It is reached: the next snapshot contains it.
+    Reached,
+    /// The time is over.
+    TimedOut,
+}
+
+/// See the module's head.
+pub(crate) struct PublishedPosition {
+    position: Mutex<GtidPosition>,
+    waiting: Mutex<Vec<(GtidPosition, Interrupt)>>,
+}
+
+impl PublishedPosition {
+    pub(crate) fn new(position: GtidPosition) -> Self {
+        PublishedPosition {
+            position: Mutex::new(position),
+            waiting: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn get(&self) -> GtidPosition {
+        self.position.lock().clone()
+    }
+
+    fn covers(&self, wanted: &GtidPosition) -> bool {
+        self.position.lock().covers(wanted)
+    }
+
+    /// Moves on and wakes who has waited for it.
+    pub(crate) fn advance(&self, moves: &[GtidMove]) {
+        if moves.is_empty() {
+            return;
+        }
+        {
+            let mut position = self.position.lock();
+            moves.iter().for_each(|step| step.apply(&mut position));
+        }
+        let waiting = self.waiting.lock();
+        for (wanted, interrupt) in waiting.iter() {
+            if self.covers(wanted) {
+                interrupt.notify();
+            }
+        }
+    }
+
+    fn wait(
+        &self,
+        wanted: &GtidPosition,
+        deadline: Option<Instant>,
+        interrupt: &Interrupt,
+    ) -> Result<WaitEnd> {
+        if self.covers(wanted) {
+            return Ok(WaitEnd::Reached);
+        }
+        self.waiting.lock().push((wanted.clone(), interrupt.clone()));
+        let waited = interrupt.wait_until(deadline, || self.covers(wanted));
+        {
+            let mut waiting = self.waiting.lock();
+            let own = waiting
+                .iter()
+                .position(|(position, other)| other.is_same(interrupt) && position == wanted);
+            if let Some(at) = own {
+                waiting.swap_remove(at);
+            }
+        }
+        match waited {
+            Waited::Ready => Ok(WaitEnd::Reached),
+            Waited::TimedOut => Ok(WaitEnd::TimedOut),
+            Waited::Interrupted(reason) => Err(Error::Interrupted(reason)),
+        }
+    }
+}
+
+/// What groups that are published together move in `gtid_slave_pos`, in order.
+pub(crate) fn replica_moves(groups: &[WrittenGroup]) -> Vec<GtidMove> {
+    let mut moves: Vec<GtidMove> = Vec::new();
+    for group in groups {
+        for transaction in &group.transactions {
+            let Some(gtid) = transaction.committed.gtid.filter(|_| transaction.is_replicated) else {
+                continue;
+            };
+            match moves.last_mut() {
+                Some(GtidMove::To(gtids)) => note(gtids, gtid),
+                _ => moves.push(GtidMove::To(vec![gtid])),
+            }
+        }
+        if group.moves != GtidMove::None {
+            moves.push(group.moves.clone());
+        }
+    }
+    moves
+}
+
+fn note(gtids: &mut Vec<Gtid>, gtid: Gtid) {
+    match gtids.iter_mut().find(|known| known.domain_id == gtid.domain_id) {
+        Some(known) => *known = gtid,
+        None => gtids.push(gtid),
+    }
+}
+
+impl Core {
+    /// Logs a move and publishes it in its place.
+    fn move_replica(&self, record: &ReplicaRecord) -> Result<()> {
+        let _stage = self.log_stage.lock();
+        if let Some(error) = self.poisoned() {
+            return Err(error);
+        }
+        match self.log.write_replica_record(record, unix_seconds()) {
+            Ok(()) => {}
+            Err(error @ paceline_binlog::Error::NoSpace { .. }) => return Err(error.into()),
+            Err(error) => return Err(self.fatal(&format!("cannot write the binary log: {error}"))),
+        }
+        self.reach_in_stage(self.log.written(), record.gtids.clone());
+        Ok(())
+    }
+}
+
+impl TransactionManager {
+    /// `gtid_slave_pos`: the last replicated GTID of each domain, as far as it is published.
+    pub fn replicated_position(&self) -> GtidPosition {
+        self.core().replica.get()
+    }
+
+    /// `gtid_current_pos`: in each domain the last replicated GTID, or the last one written here if that is later.
+    pub fn current_position(&self, server_id: ServerId) -> GtidPosition {
+        let mut position = self.replicated_position();
+        for own in self.gtid_state().position().iter() {
+            if own.server_id == server_id {
+                position.advance(own);
+            }
+        }
+        position
+    }
+
+    /// Where a connection stands in its primary's log, if that was recorded.
+    pub fn source_position(&self, connection: &str) -> Option<SourcePosition> {
+        self.core().log.replica_state().sources.get(connection).cloned()
+    }
+
+    /// Moves the replica's position without a transaction: a filter has passed over one, `SET GLOBAL gtid_slave_pos`, a new place in a
+    /// primary's log. It is durable and published when this returns; what is in the commit queue before comes before it.
+    ///
+    /// # Errors
+    /// [`Error::LogFull`]; others are fatal.
+    pub fn move_replica_position(&self, record: &ReplicaRecord) -> Result<()> {
+        let core: &Arc<Core> = self.core();
+        core.move_replica(record)?;
+        core.publish();
+        core.wait_published_blocking(core.log.written().min(core.positions.acknowledged()));
+        Ok(())
+    }
+
+    /// `MASTER_GTID_WAIT`: waits in the calling thread until everything in `wanted` is replicated and published. Numbers are compared,
+    /// within domains. No deadline: for ever.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub fn wait_replicated(
+        &self,
+        wanted: &GtidPosition,
+        deadline: Option<Instant>,
+        interrupt: &Interrupt,
+    ) -> Result<WaitEnd> {
+        let core = self.core();
+        crate::lock::owner::blocking(|| core.replica.wait(wanted, deadline, interrupt))
+    }
+}
