@@ -3,7 +3,7 @@
 //! | thread | does |
 //! |---|---|
 //! | `log` | leads commit groups (modes `thread` and `adaptive`) |
-//! | `publisher` | publishes a group while the log thread writes the next |
+//! | `publisher` | publishes a group while the log thread writes the next (`PublishBy::Publisher`) |
 //! | `log-keeper` | prepares blocks ahead of the log, syncs it under `sync_binlog=0`, purges expired files |
 //! | `checkpoint` | flushes the engines and notes it in the log; lets them give back memory and space |
 //!

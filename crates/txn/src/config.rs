@@ -17,6 +17,25 @@ pub enum LeaderMode {
     Handoff,
 }
 
+/// Who publishes a group while more wait to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PublishBy {
+    /// The log thread, between two groups: no thread more to switch to.
+    LogThread,
+    /// A thread of its own, while the log thread writes the next group.
+    Publisher,
+}
+
+impl Default for PublishBy {
+    /// The log thread where the machine has few processors: there the switch costs more than the overlap gains.
+    fn default() -> Self {
+        match std::thread::available_parallelism() {
+            Ok(processors) if processors.get() > 4 => PublishBy::Publisher,
+            _ => PublishBy::LogThread,
+        }
+    }
+}
+
 /// When row locks are released (`paceline_early_lock_release`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LockRelease {
@@ -52,6 +71,8 @@ pub enum GtidStrictMode {
 pub struct Config {
     /// Who leads a commit group.
     pub leader_mode: LeaderMode,
+    /// Who publishes when the log thread leads.
+    pub publish_by: PublishBy,
     /// When row locks are released.
     pub lock_release: LockRelease,
     /// `sync_binlog`.
@@ -85,6 +106,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             leader_mode: LeaderMode::default(),
+            publish_by: PublishBy::default(),
             lock_release: LockRelease::default(),
             sync_binlog: SyncBinlog::default(),
             sync_interval: Duration::from_millis(100),

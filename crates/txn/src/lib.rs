@@ -43,7 +43,7 @@ mod testing;
 
 pub use commit::OnPublish;
 pub use commit::acknowledge::{AcknowledgeAtOnce, Acknowledger};
-pub use config::{Config, GtidStrictMode, LeaderMode, LockRelease, SyncBinlog};
+pub use config::{Config, GtidStrictMode, LeaderMode, LockRelease, PublishBy, SyncBinlog};
 pub use ddl::DdlCommit;
 pub use error::{Error, Result, RollbackScope};
 pub use event_cache::RowChange;

@@ -122,7 +122,7 @@ impl Session {
 
     /// Tells the client that a variable has changed, if it wants to know.
     fn track(&mut self, variable: Variable) {
-        if self.services.tracks(&[variable]) {
+        if self.services.tracks(variable) {
             let value = self
                 .services
                 .show(&self.context, variable, crate::variables::Scope::Both)

@@ -222,7 +222,7 @@ impl Session {
             // gtid_seq_no holds for one transaction.
             view.gtid_seq_no = 0;
         }
-        if self.services.tracks(&[Variable::LastGtid]) {
+        if self.services.tracks(Variable::LastGtid) {
             let change = StateChange::SystemVariable {
                 name: "last_gtid".into(),
                 value: gtid.to_string(),
@@ -351,16 +351,8 @@ impl SessionServices {
         gtid_choice(self)
     }
 
-    /// Whether the client wants to be told of one of these variables (`session_track_system_variables`).
-    pub fn tracks(&self, variables: &[Variable]) -> bool {
-        let values = self.values.lock();
-        let list = values.get(Variable::SessionTrackSystemVariables);
-        let list = list.as_str();
-        list == "*"
-            || !list.is_empty()
-                && variables.iter().any(|variable| {
-                    let name = variable.definition().name;
-                    list.split(',').any(|item| item.trim().eq_ignore_ascii_case(name))
-                })
+    /// Whether the client wants to be told when this variable changes (`session_track_system_variables`).
+    pub fn tracks(&self, variable: Variable) -> bool {
+        self.values.lock().tracks(variable)
     }
 }

@@ -64,14 +64,47 @@ impl Globals {
 pub struct SessionValues {
     inherited: Arc<Vec<Setting>>,
     own: Vec<(Variable, Setting)>,
+    tracked: Tracked,
+}
+
+/// `session_track_system_variables`, taken apart: it is looked at after every commit.
+#[derive(Debug, Clone)]
+enum Tracked {
+    All,
+    /// In no order; names of variables that are not there are passed over.
+    These(Vec<Variable>),
+}
+
+impl Tracked {
+    fn parse(list: &str) -> Self {
+        match list.trim() {
+            "*" => Tracked::All,
+            list => Tracked::These(
+                list.split(',')
+                    .filter_map(|name| Variable::by_name(&name.trim().to_ascii_lowercase()))
+                    .collect(),
+            ),
+        }
+    }
 }
 
 impl SessionValues {
     /// Those of a session that begins now.
     pub fn new(globals: &Globals) -> Self {
+        let inherited = globals.snapshot();
+        let tracked = Tracked::parse(inherited[Variable::SessionTrackSystemVariables as usize].as_str());
         SessionValues {
-            inherited: globals.snapshot(),
+            inherited,
             own: vec![],
+            tracked,
+        }
+    }
+
+    /// Whether the client wants to be told when this variable changes.
+    pub fn tracks(&self, variable: Variable) -> bool {
+        match &self.tracked {
+            Tracked::All => true,
+            Tracked::These(variables) => variables.contains(&variable),
         }
     }
 
@@ -86,6 +119,9 @@ impl SessionValues {
 
     /// Assigns.
     pub fn set(&mut self, variable: Variable, setting: Setting) {
+        if variable == Variable::SessionTrackSystemVariables {
+            self.tracked = Tracked::parse(setting.as_str());
+        }
         match self.own.iter_mut().find(|(own, _)| *own == variable) {
             Some((_, slot)) => *slot = setting,
             None => self.own.push((variable, setting)),
@@ -111,5 +147,21 @@ mod tests {
         session.set(Variable::WaitTimeout, Setting::Unsigned(8));
         assert_eq!(session.get(Variable::WaitTimeout).as_u64(), 8);
         assert_eq!(globals.number(Variable::WaitTimeout), 5);
+    }
+
+    #[test]
+    fn tracked_variables_are_those_of_the_list() {
+        let globals = Globals::default();
+        let mut session = SessionValues::new(&globals);
+        assert!(session.tracks(Variable::Autocommit) && !session.tracks(Variable::LastGtid));
+        session.set(
+            Variable::SessionTrackSystemVariables,
+            Setting::Text(" Last_GTID , no_such_one".into()),
+        );
+        assert!(session.tracks(Variable::LastGtid) && !session.tracks(Variable::Autocommit));
+        session.set(Variable::SessionTrackSystemVariables, Setting::Text("*".into()));
+        assert!(session.tracks(Variable::Autocommit));
+        session.set(Variable::SessionTrackSystemVariables, Setting::Text("".into()));
+        assert!(!session.tracks(Variable::Autocommit));
     }
 }

@@ -5,13 +5,13 @@
 
 use super::CommitRequest;
 use super::ticket::Work;
-use crate::config::{Config, LeaderMode};
+use crate::config::{Config, LeaderMode, PublishBy};
 use crate::manager::Core;
 use crate::sync_point::CommitStep;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often a group that waits for more looks whether somebody waits for its locks.
@@ -42,8 +42,9 @@ pub(crate) struct CommitQueue {
     changed: Condvar,
     /// For the log thread alone.
     called: Condvar,
-    /// How many transactions the last group had: tells one busy session from many.
+    /// How many transactions the last group had, and which session queued last: these tell one busy session from many.
     last_group_size: AtomicUsize,
+    last_session: AtomicU64,
 }
 
 impl CommitQueue {
@@ -70,8 +71,12 @@ impl Core {
         self.sync_points.reach(CommitStep::Queued);
         let config = self.config();
         // This transaction still counts as open. Others may be between two transactions, waiting for their clients or for
-        // their commits: then the last group had more than one.
-        let is_alone = self.open_transactions.load(Ordering::Relaxed) <= 1
+        // their commits: then the last group had more than one. And where one worker runs all sessions, one that leads in place keeps
+        // the others from beginning: then they take turns.
+        let session = request.locks.owner.id();
+        let is_same_session = self.queue.last_session.swap(session, Ordering::Relaxed) == session;
+        let is_alone = is_same_session
+            && self.open_transactions.load(Ordering::Relaxed) <= 1
             && self.queue.last_group_size.load(Ordering::Relaxed) <= 1;
         let leads_in_place = match config.leader_mode {
             LeaderMode::Thread => false,
@@ -241,12 +246,11 @@ impl Core {
                 Next::Nothing => return,
                 Next::Group(group) => self.log_group(group),
             }
-            let more = !self.queue.state.lock().requests.is_empty();
-            if more {
-                // The next group is written while this one is published.
-                self.background.call_publisher();
-            } else {
-                self.publish();
+            let published_beside =
+                config.publish_by == PublishBy::Publisher && !self.queue.state.lock().requests.is_empty();
+            match published_beside {
+                true => self.background.call_publisher(),
+                false => self.publish(),
             }
         }
     }

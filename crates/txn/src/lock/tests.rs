@@ -23,7 +23,8 @@ struct Holder {
 }
 
 /// Commands: `lock KEY s|x [nowait|skip|ms=N]`, `range FROM TO`, `table NAME read|write|readonly|exclusive`, `upgrade NAME`,
-/// `release`, `weight N`, `kill` (said by anyone of the one named).
+/// `release`, `weight N`, `kill` (said by anyone of the one named), `outlast` (until the one
+/// named waits no more, because its time is over).
 struct LockScript {
     locks: Arc<LockManager>,
     owners: HashMap<String, Arc<LockOwner>>,
@@ -164,8 +165,10 @@ impl Runner for LockScript {
                 self.owners[&args[0]].interrupt().raise(InterruptReason::Query);
                 Some(String::new())
             }
-            "sleep" => {
-                std::thread::sleep(Duration::from_millis(args[0].parse()?));
+            "outlast" => {
+                while self.owners[&args[0]].is_parked() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
                 Some(String::new())
             }
             other => return Err(format!("no command {other}").into()),

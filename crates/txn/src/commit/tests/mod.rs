@@ -8,20 +8,23 @@ mod log_files;
 mod pipeline;
 mod replica_positions;
 
-use crate::{Config, LeaderMode, LockRelease};
+use crate::{Config, LeaderMode, LockRelease, PublishBy};
 
-/// Every way to lead and to release locks.
+/// Every way to lead, to publish and to release locks.
 fn all_modes() -> Vec<Config> {
     let mut modes = Vec::new();
-    for leader_mode in [
-        LeaderMode::Inline,
-        LeaderMode::Thread,
-        LeaderMode::Adaptive,
-        LeaderMode::Handoff,
+    for (leader_mode, publish_by) in [
+        (LeaderMode::Inline, PublishBy::LogThread),
+        (LeaderMode::Thread, PublishBy::LogThread),
+        (LeaderMode::Thread, PublishBy::Publisher),
+        (LeaderMode::Adaptive, PublishBy::LogThread),
+        (LeaderMode::Adaptive, PublishBy::Publisher),
+        (LeaderMode::Handoff, PublishBy::LogThread),
     ] {
         for lock_release in [LockRelease::Early, LockRelease::AfterPublish] {
             modes.push(Config {
                 leader_mode,
+                publish_by,
                 lock_release,
                 ..Config::default()
             });

@@ -119,6 +119,40 @@ fn locks_are_released_before_the_sync_and_rows_are_seen_in_the_overlay() {
     assert!(outcome.version >= block_on(commit).unwrap().version);
 }
 
+/// One worker that runs all sessions lets the next begin only when the last has committed: no two are ever open, and still the log
+/// thread is to lead, so that they share a sync.
+#[test]
+fn sessions_that_take_turns_are_led_by_the_log_thread_and_one_alone_leads_in_place() {
+    let server = TestServer::with_config(Config {
+        leader_mode: LeaderMode::Adaptive,
+        ..Config::default()
+    });
+    let by_log_thread = Arc::new(AtomicBool::new(false));
+    let seen = by_log_thread.clone();
+    server.manager.sync_points().set(move |step| {
+        if step == CommitStep::Written {
+            let is_log_thread = std::thread::current().name() == Some("log");
+            seen.store(is_log_thread, Ordering::SeqCst);
+        }
+    });
+    let is_led_by_log_thread = |session: &crate::Session| {
+        let mut writer = server.begin(session, IsolationLevel::ReadCommitted);
+        server.table.set(&mut writer, "x", "new").unwrap();
+        writer.commit_blocking().unwrap();
+        by_log_thread.load(Ordering::SeqCst)
+    };
+    let (one, other) = (server.session(), server.session());
+    for _ in 0..20 {
+        assert!(is_led_by_log_thread(&one) && is_led_by_log_thread(&other));
+    }
+    // The log thread leads on until it has found the queue empty.
+    let start = Instant::now();
+    while is_led_by_log_thread(&other) {
+        assert!(start.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 #[test]
 fn without_early_release_the_lock_is_held_until_publication() {
     let config = Config {
