@@ -69,12 +69,11 @@ impl Session {
                     None => current.clone(),
                 };
                 let hash = match password {
-                    PasswordSpec::Plain(text) => {
-                        paceline_wire::authentication::NativePassword::of(text).to_string()
-                    }
+                    PasswordSpec::Plain(text) => super::query::stored_hash(text),
                     PasswordSpec::Hash(hash) => hash.clone(),
                 };
-                format!("SET PASSWORD FOR '{user}'@'{host}' = '{hash}'").into_bytes()
+                let [user, host] = [user, host].map(|name| name.replace('\\', "\\\\").replace('\'', "''"));
+                format!("SET PASSWORD FOR '{user}'@'{host}'='{hash}'").into_bytes()
             }
             (_, Some(text)) => text.to_vec(),
             (_, None) => return Err(Error::new(ER_UNKNOWN_ERROR, &[])),

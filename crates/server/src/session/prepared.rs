@@ -215,7 +215,7 @@ impl Session {
         if parsed.parameters > usize::from(u16::MAX) {
             return Err(Error::new(ER_PS_MANY_PARAM, &[]));
         }
-        let text = text[parsed.text].to_vec();
+        let text = parsed.text_to_show(&text, super::query::stored_hash).into_owned();
         Ok((Arc::new(parsed.statement), text, parsed.parameters))
     }
 

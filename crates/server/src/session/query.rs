@@ -8,6 +8,8 @@ use paceline_sql::{Error, Result};
 use paceline_types::Value;
 use paceline_types::error_code::*;
 use paceline_wire::WireResult;
+use paceline_wire::authentication::NativePassword;
+use std::borrow::Cow;
 
 /// A statement that is executed: how it came, and what its reply looks like.
 #[derive(Clone, Copy)]
@@ -41,10 +43,12 @@ impl Session {
                 ..ParseOptions::default()
             };
             let parsed = parse::parse_first(&text[offset..], &options);
+            // Whoever sees it from here on sees no password in it.
             let (statement_text, next) = match &parsed {
-                Ok(parsed) => (&text[offset..][parsed.text.clone()], parsed.next),
-                Err(_) => (&text[offset..], None),
+                Ok(parsed) => (parsed.text_to_show(&text[offset..], stored_hash), parsed.next),
+                Err(_) => (Cow::Borrowed(&text[offset..]), None),
             };
+            let statement_text = &*statement_text;
             self.begin_command("Query", statement_text);
             self.begin_statement(
                 parsed.as_ref().ok().map(|parsed| &parsed.statement),
@@ -182,6 +186,11 @@ fn names_a_count(text: &[u8]) -> bool {
             .any(|window| window.eq_ignore_ascii_case(needle))
     };
     text.contains(&b'@') && (contains(b"warning_count") || contains(b"error_count"))
+}
+
+/// What is stored of a password, and shown in its place.
+pub fn stored_hash(password: &str) -> String {
+    NativePassword::of(password).to_string()
 }
 
 /// 1064 near a text.

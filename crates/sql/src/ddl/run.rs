@@ -16,7 +16,9 @@ use super::select::SelectedColumn;
 use crate::catalog::{Catalog, CatalogChange, CatalogHandle, TableEngine};
 use crate::error::{Error, Result};
 use crate::parse::definition::AlterAction;
-use crate::parse::{AccountStatement, DdlStatement, ParseOptions, Statement, TableName, parse_first};
+use crate::parse::{
+    AccountStatement, DdlStatement, ParseOptions, SetItem, Statement, TableName, parse_first,
+};
 use crate::session::{Services, SessionContext, SqlMode};
 
 /// Something to be locked exclusively.
@@ -241,7 +243,7 @@ pub fn replay_ddl(
         ..ParseOptions::default()
     };
     let parsed = parse_first(&query.sql, &options)?;
-    match parsed.statement {
+    match logged_statement(parsed.statement) {
         Statement::Ddl(statement) => {
             let first_id = query.status_vars.iter().find_map(|var| match var {
                 StatusVar::Xid(id) => u32::try_from(*id).ok(),
@@ -277,6 +279,21 @@ pub fn replay_ddl(
             })
         }
         _ => Err(Error::unsupported("this statement in the log")),
+    }
+}
+
+/// What a logged text does: what SET STATEMENT sets for it is in the event already, and SET PASSWORD is a statement about accounts.
+fn logged_statement(statement: Statement) -> Statement {
+    match statement {
+        Statement::SetStatement { statement, .. } => logged_statement(*statement),
+        Statement::Set(items) => match <[SetItem; 1]>::try_from(items) {
+            Ok([SetItem::Password { account, password }]) => {
+                Statement::Account(AccountStatement::SetPassword { account, password })
+            }
+            Ok([item]) => Statement::Set(vec![item]),
+            Err(items) => Statement::Set(items),
+        },
+        other => other,
     }
 }
 

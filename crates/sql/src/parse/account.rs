@@ -1,22 +1,34 @@
 //! Accounts and privileges.
 
+use super::clear_password::{ClearPassword, HashForm};
 use super::lexer::Token;
 use super::parser::Parser;
 use super::statement::*;
 use crate::error::Result;
 
-/// `PASSWORD('secret')`, `OLD_PASSWORD('secret')`, or a hash as a string.
+/// `PASSWORD('secret')`, or a hash as a string.
 pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec> {
+    let start = parser.position();
     if parser.accept_word("PASSWORD") {
         parser.expect(&Token::LeftParen)?;
         let secret = parser.text()?;
         parser.expect(&Token::RightParen)?;
+        parser.note_clear_password(start, &secret, HashForm::String);
         return Ok(PasswordSpec::Plain(secret));
     }
     Ok(PasswordSpec::Hash(parser.text()?))
 }
 
 impl Parser<'_> {
+    /// The text since `start` gave this password in clear.
+    fn note_clear_password(&mut self, start: usize, password: &str, hash_form: HashForm) {
+        self.clear_passwords.push(ClearPassword {
+            text: start..self.previous_end(),
+            password: password.to_owned(),
+            hash_form,
+        });
+    }
+
     /// `user[@host]`, `CURRENT_USER[()]`
     pub(super) fn account_name(&mut self) -> Result<AccountName> {
         let host_any = || "%".to_owned();
@@ -68,7 +80,10 @@ impl Parser<'_> {
             let password = if self.accept_word("PASSWORD") {
                 PasswordSpec::Hash(self.text()?)
             } else {
-                PasswordSpec::Plain(self.text()?)
+                let start = self.position();
+                let secret = self.text()?;
+                self.note_clear_password(start, &secret, HashForm::WordAndString);
+                PasswordSpec::Plain(secret)
             };
             return Ok(Some(Authentication::Password(password)));
         }

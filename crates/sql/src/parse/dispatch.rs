@@ -19,7 +19,8 @@ impl Parser<'_> {
             if !self.is_end() {
                 return Err(self.error());
             }
-            self.previous_end().max(start)
+            // Up to the semicolon, with comments: one may have been executed, and its end belongs to it.
+            start + text[start..self.position()].trim_ascii_end().len()
         };
         let next = if self.is(&Token::Semicolon) && !matches!(statement, Statement::Unsupported(_)) {
             self.advance();
@@ -35,6 +36,7 @@ impl Parser<'_> {
             text: start..end,
             parameters: self.parameters,
             next,
+            clear_passwords: std::mem::take(&mut self.clear_passwords),
         })
     }
 

@@ -31,6 +31,7 @@
 mod account;
 mod administration;
 mod alter;
+mod clear_password;
 mod column;
 mod create;
 mod data_change;
@@ -55,6 +56,7 @@ use self::parser::Parser;
 use crate::error::{Error, Result};
 use crate::session::SqlMode;
 
+pub use clear_password::{ClearPassword, HashForm};
 pub use definition::DdlStatement;
 pub use statement::*;
 
@@ -90,6 +92,8 @@ pub struct ParsedStatement {
     pub parameters: usize,
     /// Where the next statement starts; `None` when this was the last.
     pub next: Option<usize>,
+    /// The passwords that the text gives in clear; where they stand is counted within the whole text.
+    pub clear_passwords: Vec<ClearPassword>,
 }
 
 /// Parses the first statement of a text.
@@ -112,6 +116,7 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
             text,
             parameters: 0,
             next: None,
+            clear_passwords: Vec::new(),
         });
     }
     if parser.is(&Token::Semicolon) {
@@ -131,6 +136,9 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Result<Vec<ParsedStatement>
         let mut parsed = parse_first(&text[offset..], options)?;
         parsed.text = parsed.text.start + offset..parsed.text.end + offset;
         parsed.next = parsed.next.map(|next| next + offset);
+        for secret in &mut parsed.clear_passwords {
+            secret.text = secret.text.start + offset..secret.text.end + offset;
+        }
         let next = parsed.next;
         statements.push(parsed);
         match next {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use paceline_types::error_code;
 use sqlparser::ast::{Ident, ObjectName};
 
+use super::clear_password::ClearPassword;
 use super::lexer::{Lexer, Spanned, Token};
 use super::statement::{SelectInto, TableName};
 use super::{ParseOptions, syntax_error};
@@ -39,6 +40,8 @@ pub(super) struct Parser<'a> {
     pub(super) lock_wait_seconds: Option<u64>,
     /// `INTO` of the outermost query.
     pub(super) into: Option<SelectInto>,
+    /// The passwords that the text gives in clear.
+    pub(super) clear_passwords: Vec<ClearPassword>,
 }
 
 impl<'a> Parser<'a> {
@@ -56,6 +59,7 @@ impl<'a> Parser<'a> {
             query_depth: 0,
             lock_wait_seconds: None,
             into: None,
+            clear_passwords: Vec::new(),
         }
     }
 

@@ -1,0 +1,101 @@
+//! Passwords in a statement's text, and the text without them.
+//!
+//! A log, a list of sessions and a trace keep what they are shown; so they are shown the hash that the server stores, in a statement that
+//! means the same.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::ParsedStatement;
+
+/// A password that a statement gives in clear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClearPassword {
+    /// Where: the bytes that the hash replaces.
+    pub text: Range<usize>,
+    /// The password.
+    pub password: String,
+    /// How a hash is written in its place.
+    pub hash_form: HashForm,
+}
+
+/// How a password's hash is written where the password stood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HashForm {
+    /// `PASSWORD '*hash'`, behind IDENTIFIED BY.
+    WordAndString,
+    /// `'*hash'`, instead of `PASSWORD('secret')`.
+    String,
+}
+
+impl ParsedStatement {
+    /// The statement's own text out of the `whole` text, each password in it replaced by its hash.
+    ///
+    /// A hash consists of letters, digits and the asterisk, so that it needs no escapes in any SQL mode.
+    pub fn text_to_show<'a>(&self, whole: &'a [u8], hash: impl Fn(&str) -> String) -> Cow<'a, [u8]> {
+        if self.clear_passwords.is_empty() {
+            return Cow::Borrowed(&whole[self.text.clone()]);
+        }
+        let mut shown = Vec::with_capacity(self.text.len() + 64);
+        let mut copied = self.text.start;
+        for secret in &self.clear_passwords {
+            shown.extend_from_slice(&whole[copied..secret.text.start]);
+            if secret.hash_form == HashForm::WordAndString {
+                shown.extend_from_slice(b"PASSWORD ");
+            }
+            shown.push(b'\'');
+            shown.extend_from_slice(hash(&secret.password).as_bytes());
+            shown.push(b'\'');
+            copied = secret.text.end;
+        }
+        shown.extend_from_slice(&whole[copied..self.text.end]);
+        Cow::Owned(shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ParseOptions, parse};
+
+    fn shown(text: &str) -> String {
+        let parsed = parse(text.as_bytes(), &ParseOptions::default()).unwrap();
+        let texts = parsed.iter().map(|statement| {
+            let text = statement.text_to_show(text.as_bytes(), |password| format!("*{}", password.len()));
+            String::from_utf8(text.into_owned()).unwrap()
+        });
+        texts.collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn hashes_stand_for_passwords() {
+        for (written, expected) in [
+            (
+                "CREATE USER a@b /* c */ IDENTIFIED  BY 'it''s' , c IDENTIFIED BY \"\" ACCOUNT LOCK",
+                "CREATE USER a@b /* c */ IDENTIFIED  BY PASSWORD '*4' , c IDENTIFIED BY PASSWORD '*0' ACCOUNT LOCK",
+            ),
+            (
+                "SELECT 'secret'; ALTER USER a IDENTIFIED BY 'secret'; GRANT ALL ON *.* TO a IDENTIFIED BY 'xy'",
+                "SELECT 'secret'; ALTER USER a IDENTIFIED BY PASSWORD '*6'; \
+                 GRANT ALL ON *.* TO a IDENTIFIED BY PASSWORD '*2'",
+            ),
+            (
+                "CREATE USER a IDENTIFIED VIA mysql_native_password USING PASSWORD ( 'secret' )",
+                "CREATE USER a IDENTIFIED VIA mysql_native_password USING '*6'",
+            ),
+            (
+                "SET PASSWORD FOR a = PASSWORD('secret')",
+                "SET PASSWORD FOR a = '*6'",
+            ),
+            (
+                "SET STATEMENT max_statement_time = 1 FOR CREATE USER a /*!40101 IDENTIFIED BY 'secret' */",
+                "SET STATEMENT max_statement_time = 1 FOR CREATE USER a /*!40101 IDENTIFIED BY PASSWORD '*6' */",
+            ),
+            (
+                "CREATE USER a IDENTIFIED BY PASSWORD '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'",
+                "CREATE USER a IDENTIFIED BY PASSWORD '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'",
+            ),
+        ] {
+            assert_eq!(shown(written), expected);
+        }
+    }
+}
