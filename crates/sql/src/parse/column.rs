@@ -104,7 +104,7 @@ impl Parser<'_> {
         } else if self.is_word("COMPRESSED") {
             return Err(Error::unsupported("COMPRESSED columns"));
         } else {
-            return Ok(false);
+            return self.engine_attribute();
         }
         Ok(true)
     }

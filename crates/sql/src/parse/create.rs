@@ -5,6 +5,7 @@ use super::lexer::Token;
 use super::parser::Parser;
 use super::statement::*;
 use crate::error::{Error, Result};
+use paceline_types::error_code;
 
 impl Parser<'_> {
     /// CREATE.
@@ -338,7 +339,7 @@ impl Parser<'_> {
                 index.ignored = false;
             } else if self.accept_word("IGNORED") {
                 index.ignored = true;
-            } else {
+            } else if !self.engine_attribute()? {
                 return Ok(());
             }
         }
@@ -501,9 +502,38 @@ impl Parser<'_> {
         } else if self.is_any_word(&["ENCRYPTED", "ENCRYPTION_KEY_ID"]) {
             return Err(Error::unsupported("ENCRYPTED"));
         } else {
-            return Ok(false);
+            return self.engine_attribute();
         }
         Ok(true)
+    }
+
+    /// `name = value`: an attribute that an engine defines for a table, a column or an index, if one starts here. No engine here defines any.
+    ///
+    /// # Errors
+    /// 1911 for the attribute, 1064 for a name without a value.
+    pub(super) fn engine_attribute(&mut self) -> Result<bool> {
+        // Words that are no names in this place.
+        const OTHER: &[&str] = &[
+            "AFTER",
+            "ALGORITHM",
+            "FIRST",
+            "LOCK",
+            "NOWAIT",
+            "PARTITION",
+            "REMOVE",
+            "WAIT",
+        ];
+        if !self.is_identifier() || self.is_any_word(OTHER) {
+            return Ok(false);
+        }
+        let name = self.identifier()?;
+        self.expect(&Token::Equal)?;
+        match self.peek() {
+            Token::Text(_) | Token::Integer | Token::Hex(_) => self.advance(),
+            _ if self.is_identifier() || self.is_word("DEFAULT") => self.advance(),
+            _ => return Err(self.error()),
+        };
+        Err(Error::new(error_code::ER_UNKNOWN_OPTION, &[&name]))
     }
 
     // DROP, RENAME -----------------------------------------------------------------------------------------------

@@ -412,6 +412,12 @@ impl Parser<'_> {
                 return Ok(binary_string(&bytes));
             }
             Token::Hex(_) | Token::Bits(_) | Token::National(_) => return self.other_literal(),
+            Token::Dot => return self.column_behind_dot(),
+            // What MariaDB wants behind it is missing.
+            Token::At => {
+                self.advance();
+                return Err(self.error());
+            }
             _ => return Err(self.error()),
         };
         self.advance();
@@ -661,6 +667,14 @@ impl Parser<'_> {
             return self.function_named(name.join("."));
         }
         Ok(Expr::CompoundIdentifier(parts))
+    }
+
+    /// `.t.a`: a column of a table of the current database.
+    fn column_behind_dot(&mut self) -> Result<Expr> {
+        self.expect(&Token::Dot)?;
+        let table = self.ident_after_dot()?;
+        self.expect(&Token::Dot)?;
+        Ok(Expr::CompoundIdentifier(vec![table, self.ident_after_dot()?]))
     }
 
     pub(super) fn case(&mut self) -> Result<Expr> {

@@ -304,7 +304,7 @@ impl<'a> Lexer<'a> {
         }
         self.skip_digits();
         let mut token = Token::Integer;
-        if self.byte(0) == b'.' {
+        if self.byte(0) == b'.' && self.byte(1) != b'.' {
             token = Token::Decimal;
             self.at += 1;
             self.skip_digits();
@@ -482,6 +482,8 @@ impl<'a> Lexer<'a> {
             (b')', ..) => (Token::RightParen, 1),
             (b'{', ..) => (Token::LeftBrace, 1),
             (b'}', ..) => (Token::RightBrace, 1),
+            // MariaDB's grammar has a token of two points, for ranges.
+            (b'.', b'.', _) => (Token::Invalid, 2),
             (b'.', ..) => (Token::Dot, 1),
             (b';', ..) => (Token::Semicolon, 1),
             (b'?', ..) => (Token::Parameter, 1),
