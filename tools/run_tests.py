@@ -33,6 +33,7 @@ STEPS = [
      "unit, property, golden-script and documentation tests"),
     ("clients", pytest("tests/clients"), "real clients and tools against the server"),
     ("log", pytest("tests/log"), "the log, as MariaDB's own tools read it"),
+    ("sql", pytest("tests/sql"), "SQL beside a real MariaDB: the same answers"),
     ("crash", pytest("tests/crash"), "kill -9 under load, machine crashes, damaged files, full disk, failing fsync"),
 ]
 

@@ -1,6 +1,6 @@
 //! What can go wrong with the log, and MariaDB's number for it.
 
-use paceline_types::Gtid;
+use paceline_types::{DomainId, Gtid};
 use std::io;
 use std::path::PathBuf;
 
@@ -98,6 +98,12 @@ pub enum Error {
         /// The second.
         second: Gtid,
     },
+    /// A domain cannot be forgotten while there are files with its transactions (1076).
+    #[error(
+        "Could not delete gtid domain. Reason: binlog files may contain gtids from the domain ('{0}') being deleted. Make \
+         sure to first purge those files."
+    )]
+    DomainInUse(DomainId),
     /// There is no room on the disk for what is to be written. Nothing was written, and nothing is lost (1026, ENOSPC).
     #[error("no space left on device for the binary log (wanted {wanted} bytes more)")]
     NoSpace {
@@ -131,6 +137,7 @@ impl Error {
         match self {
             Error::GtidSyntax => 1941,
             Error::DuplicateDomain { .. } => 1943,
+            Error::DomainInUse(_) => 1076,
             Error::UnknownFile(_) => 1373,
             Error::UnknownPosition(_) | Error::Purged => 1236,
             Error::NoSpace { .. } => 1026,

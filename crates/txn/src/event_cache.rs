@@ -9,7 +9,7 @@
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::transaction::{Replication, TransactionOptions};
-use paceline_binlog::event::{EventFlags, RowsFlags};
+use paceline_binlog::event::{EventFlags, QueryEvent, RowsFlags};
 use paceline_binlog::group::{BufferMark, GroupOptions, StatementOptions};
 use paceline_binlog::{EventGroupBuffer, LoggedTable};
 use paceline_types::ServerId;
@@ -147,6 +147,12 @@ impl EventCache {
             RowChange::Update { before, after } => self.buffer.update_row(table, before, after),
             RowChange::Delete { before } => self.buffer.delete_row(table, before),
         }
+        self.check_room()
+    }
+
+    /// A statement as text between the rows. Its text names what it needs, so that nobody has to change the database for it.
+    pub(crate) fn log_statement(&mut self, query: &QueryEvent<'_>, timestamp: u32) -> Result<()> {
+        self.buffer.query(timestamp, EventFlags::SUPPRESS_USE, query);
         self.check_room()
     }
 

@@ -49,6 +49,7 @@ pub use error::{Error, Result, RollbackScope};
 pub use event_cache::RowChange;
 pub use interrupt::{Interrupt, InterruptReason};
 pub use lock::{Granted, LockMode, LockWait, MetadataGuard, MetadataMode, MetadataObject};
+pub use log_admin::DomainDeletion;
 pub use log_lease::LogLease;
 pub use manager::{FatalHook, ManagerParts, TransactionManager};
 pub use positions::Positions;

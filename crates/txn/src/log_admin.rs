@@ -5,7 +5,7 @@ use crate::log_lease::LogLease;
 use crate::manager::{Core, TransactionManager, unix_seconds};
 use paceline_binlog::log::{LogFile, PurgeOutcome, PurgeTarget};
 use paceline_binlog::{BinlogState, GtidMove};
-use paceline_types::LogPosition;
+use paceline_types::{DomainId, Gtid, LogPosition};
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
@@ -71,6 +71,35 @@ impl Core {
     }
 }
 
+/// What `FLUSH BINARY LOGS DELETE_DOMAIN_ID` has to say of its domains.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DomainDeletion {
+    /// Domains that the state does not have.
+    pub unknown: Vec<DomainId>,
+    /// In which respects the state contradicts that in the oldest file, in MariaDB's words.
+    pub doubts: Vec<String>,
+}
+
+/// Whether the state lacks what was there before the oldest file.
+fn doubt(before: Gtid, state: &BinlogState) -> Option<String> {
+    let Gtid {
+        domain_id,
+        server_id,
+        sequence,
+    } = before;
+    match state.last_of(domain_id, server_id) {
+        None => Some(format!(
+            "missing gtids from the '{domain_id}-{server_id}' domain-server pair which is referred to in the gtid list describing \
+             an earlier state. Ignore if the domain ('{domain_id}') was already explicitly deleted"
+        )),
+        Some(now) if now.sequence < sequence => Some(format!(
+            "having a gtid '{now}' which is less than the '{before}' of the gtid list describing an earlier state. The state may \
+             have been affected by manually injecting a lower sequence number gtid or via replication"
+        )),
+        Some(_) => None,
+    }
+}
+
 impl TransactionManager {
     /// `FLUSH BINARY LOGS`: goes on in a new file. Returns where.
     ///
@@ -87,6 +116,35 @@ impl TransactionManager {
         };
         core.publish();
         Ok(position)
+    }
+
+    /// `FLUSH BINARY LOGS DELETE_DOMAIN_ID`: forgets domains, in a new file. If none of them is known there is nothing to do.
+    ///
+    /// # Errors
+    /// [`Error::Log`] with 1076 if a file may still have a transaction of one of them; [`Error::LogFull`]. Nothing has changed then.
+    pub fn delete_domains(&self, domains: &[DomainId]) -> Result<DomainDeletion> {
+        let core = self.core();
+        let mut deletion = DomainDeletion::default();
+        {
+            let mut stage = core.log_stage.lock();
+            if let Some(error) = core.poisoned() {
+                return Err(error);
+            }
+            let state = core.log.state();
+            for before in core.log.oldest_state().iter() {
+                deletion.doubts.extend(doubt(before, &state));
+            }
+            let (known, unknown): (Vec<DomainId>, Vec<DomainId>) = domains
+                .iter()
+                .copied()
+                .partition(|domain_id| state.last(*domain_id).is_some());
+            deletion.unknown = unknown;
+            if !known.is_empty() {
+                core.rotate_without_in_stage(&mut stage, &known)?;
+            }
+        }
+        core.publish();
+        Ok(deletion)
     }
 
     /// `PURGE BINARY LOGS`. What recovery, a connected reader or a lease needs stays, and the outcome says who needs it. A checkpoint is

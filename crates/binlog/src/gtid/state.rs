@@ -98,6 +98,19 @@ impl BinlogState {
             .collect()
     }
 
+    /// The last GTID of each server in a domain.
+    pub fn domain(&self, domain_id: DomainId) -> impl Iterator<Item = Gtid> + '_ {
+        let servers = self
+            .domains
+            .get(&domain_id)
+            .map_or(&[][..], |domain| &domain.servers);
+        servers.iter().map(move |(server_id, sequence)| Gtid {
+            domain_id,
+            server_id: *server_id,
+            sequence: *sequence,
+        })
+    }
+
     /// Every GTID, by domain; within a domain the one written last comes last, as in a Gtid_list event.
     pub fn iter(&self) -> impl Iterator<Item = Gtid> + '_ {
         self.domains.iter().flat_map(|(domain_id, domain)| {

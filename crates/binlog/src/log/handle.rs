@@ -386,6 +386,12 @@ impl Log {
         ))
     }
 
+    /// The GTID state before the oldest file that is still there.
+    pub fn oldest_state(&self) -> BinlogState {
+        let files = self.inner.files.read();
+        files.first().map(|file| file.state.clone()).unwrap_or_default()
+    }
+
     /// The GTID state of everything that is written (`gtid_binlog_state`).
     pub fn state(&self) -> BinlogState {
         let active = Arc::clone(&self.inner.active.read());

@@ -7,7 +7,7 @@ use super::handle::{Inner, Life, Log, Writer};
 use super::head::Occasion;
 use crate::error::{Error, Result};
 use crate::event::{EventFlags, MAGIC, RotateEvent, StopEvent, encode_event};
-use paceline_types::LogPosition;
+use paceline_types::{DomainId, LogPosition};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,6 +21,14 @@ impl Log {
     /// # Errors
     /// [`Error::NoSpace`]: the log goes on in the old file, as before. Other errors are fatal.
     pub fn rotate(&self, now: u32) -> Result<LogPosition> {
+        self.rotate_without(&[], now)
+    }
+
+    /// As [`Self::rotate`]; the new file's state, and from then on the log's, does not have these domains any more.
+    ///
+    /// # Errors
+    /// [`Error::DomainInUse`]: a file that is still there may have a transaction of one of them. Those of [`Self::rotate`].
+    pub fn rotate_without(&self, domains: &[DomainId], now: u32) -> Result<LogPosition> {
         let inner = &self.inner;
         let mut writer = inner.writer.lock();
         inner.check_usable(&writer)?;
@@ -31,7 +39,20 @@ impl Log {
         let checkpoint = inner
             .file_by_ordinal(inner.checkpoint.load(Ordering::Acquire) as u32)
             .map_or_else(|| old.name.clone(), |file| file.name.clone());
-        let state = self.state();
+        let mut state = self.state();
+        let oldest = self.oldest_state();
+        for domain_id in domains {
+            // Then everything of the domain is in files that are gone.
+            if !state
+                .domain(*domain_id)
+                .all(|gtid| oldest.last_of(gtid.domain_id, gtid.server_id) == Some(gtid))
+            {
+                return Err(Error::DomainInUse(*domain_id));
+            }
+        }
+        for domain_id in domains {
+            state.remove_domain(*domain_id);
+        }
         let replica = self.replica_state();
         let (entry, new, end) = inner.create_file(&NewFile {
             name: file_name(&inner.base_name, number),

@@ -210,6 +210,7 @@ impl Session {
                     return self.lock_tables_statement(&locks, more).await;
                 }
                 FlushTarget::Logs("" | "BINARY") => self.flush_binary_logs()?,
+                FlushTarget::DeleteDomains(domains) => self.delete_domains(domains)?,
                 FlushTarget::Logs(_) => {}
                 FlushTarget::Other("STATUS") => self.shared.counters.reset(),
                 FlushTarget::Other(_) => {}

@@ -13,7 +13,7 @@ use paceline_sql::parse::{Purge, ResetTarget, ShowLimit};
 use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
 use paceline_types::error_code::*;
-use paceline_types::{LogPosition, ServerId, Value};
+use paceline_types::{DomainId, LogPosition, ServerId, Value};
 use paceline_wire::WireResult;
 use paceline_wire::command::Command;
 use paceline_wire::response::write_eof;
@@ -44,6 +44,28 @@ impl Session {
             Ok(())
         });
         done.map_err(|error: paceline_txn::Error| of_transaction(&error))
+    }
+
+    /// FLUSH BINARY LOGS DELETE_DOMAIN_ID=(…). MariaDB rotates for an empty list too, and does not where none of the domains is known.
+    pub fn delete_domains(&mut self, domains: &[u32]) -> Result<()> {
+        if domains.is_empty() {
+            return self.flush_binary_logs();
+        }
+        let domains: Vec<DomainId> = domains.iter().copied().map(DomainId).collect();
+        let transactions = &self.server.transactions;
+        let deletion = tokio::task::block_in_place(|| transactions.delete_domains(&domains))
+            .map_err(|error| of_transaction(&error))?;
+        let diagnostics = &mut self.context.diagnostics;
+        for doubt in &deletion.doubts {
+            let message = format!("The current gtid binlog state is incompatible with a former one {doubt}.");
+            diagnostics.warn(ER_BINLOG_CANT_DELETE_GTID_DOMAIN, message);
+        }
+        for domain in &deletion.unknown {
+            let message =
+                format!("The gtid domain being deleted ('{domain}') is not in the current binlog state");
+            diagnostics.warn(ER_BINLOG_CANT_DELETE_GTID_DOMAIN, message);
+        }
+        Ok(())
     }
 
     /// PURGE BINARY LOGS.
@@ -214,7 +236,7 @@ impl Session {
             left -= 1;
             let header = *logged.event.header();
             let info = match logged.event.decode(&format) {
-                Ok(event) => describe(&event),
+                Ok(event) => describe(&event, header.flags),
                 Err(error) => error.to_string(),
             };
             output.row(vec![
@@ -393,7 +415,7 @@ impl Session {
 }
 
 /// What SHOW BINLOG EVENTS says of an event.
-fn describe(event: &Event<'_>) -> String {
+fn describe(event: &Event<'_>, flags: EventFlags) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match event {
         Event::FormatDescription(format) => format!(
@@ -433,7 +455,7 @@ fn describe(event: &Event<'_>) -> String {
             };
             format!("table_id: {}{end}", rows.table_id.0)
         }
-        Event::Query(query) => match query.database.is_empty() {
+        Event::Query(query) => match query.database.is_empty() || flags.contains(EventFlags::SUPPRESS_USE) {
             true => text(&query.sql),
             false => format!("use `{}`; {}", text(query.database), text(&query.sql)),
         },

@@ -7,6 +7,7 @@
 //!    └────────────▶ Single ──the statement's end──▶ None
 //! ```
 
+use super::ddl::LoggedStatement;
 use super::errors::of_transaction;
 use super::services::SessionServices;
 use super::{More, Phase, Session};
@@ -297,7 +298,13 @@ impl Session {
                 if !self.context.settings.autocommit {
                     self.enter_transaction();
                 }
+                // As MariaDB logs it: where the transaction has rows already, by a name of its own making.
+                let text = format!("SAVEPOINT `{}`", name.replace('`', "``"));
+                let logged = LoggedStatement::of(self, text.as_bytes());
                 if let Some(transaction) = self.transaction.get_mut() {
+                    transaction
+                        .log_statement(&logged.query_event(None), logged.timestamp_seconds)
+                        .map_err(|error| of_transaction(&error))?;
                     transaction.savepoint(name);
                 }
             }

@@ -21,7 +21,7 @@ use super::create_table::{add_constraint, checked_table_comment, row_format};
 use super::index::{DraftIndex, PRIMARY};
 use super::normal_form::normal_form;
 use super::plan::Planner;
-use super::table::check_table_name;
+use super::table::{check_table_name, no_database_for};
 use crate::catalog::{
     CatalogChange, CheckConstraint, ColumnDefault, ColumnDefinition, IndexKind, TableDefinition,
     TableDescription, same_name, schema_of,
@@ -48,6 +48,8 @@ struct Alteration {
     drafts: Vec<DraftIndex>,
     checks: Vec<CheckConstraint>,
     rename: Option<(String, String)>,
+    /// Nothing else is to be done.
+    only_rename: bool,
     forget_auto_increment: bool,
     /// `FORCE`, or an engine named: the table is rebuilt whatever changes.
     force_rebuild: bool,
@@ -70,6 +72,7 @@ impl Planner<'_> {
             drafts: Vec::new(),
             checks: old.checks().to_vec(),
             rename: None,
+            only_rename: false,
             forget_auto_increment: false,
             force_rebuild: false,
             algorithm: None,
@@ -142,6 +145,7 @@ impl Planner<'_> {
                         .unwrap_or_else(|| alteration.description.database.clone());
                     check_table_name(&to.name)?;
                     alteration.rename = Some((database, to.name.clone()));
+                    alteration.only_rename = actions.len() == 1;
                 }
                 AlterAction::Force => alteration.force_rebuild = true,
                 AlterAction::Algorithm(word) => {
@@ -453,6 +457,7 @@ impl Planner<'_> {
             drafts,
             checks,
             rename,
+            only_rename,
             ..
         } = alteration;
         let sources: Vec<Option<usize>> = columns.iter().map(|draft| draft.source).collect();
@@ -494,6 +499,9 @@ impl Planner<'_> {
         };
         let renamed = (database.as_str(), name.as_str()) != (old.database(), old.name());
         if renamed {
+            if only_rename && self.catalog.database(&database).is_none() {
+                return Err(no_database_for(&old, &database, &name));
+            }
             self.database(&database)?;
             if self.catalog.table(&database, &name).is_some() {
                 return Err(Error::new(ER_TABLE_EXISTS_ERROR, &[&name]));

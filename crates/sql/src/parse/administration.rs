@@ -3,7 +3,8 @@
 use super::lexer::Token;
 use super::parser::Parser;
 use super::statement::*;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use paceline_types::error_code::ER_BINLOG_CANT_DELETE_GTID_DOMAIN;
 
 impl Parser<'_> {
     /// KILL.
@@ -39,6 +40,9 @@ impl Parser<'_> {
                 if kind == "RELAY" && matches!(parser.peek(), Token::Text(_)) {
                     parser.text()?;
                 }
+                if kind == "BINARY" && parser.accept_word("DELETE_DOMAIN_ID") {
+                    return parser.delete_domains();
+                }
                 return Ok(FlushTarget::Logs(kind));
             }
             if parser.accept_word("LOGS") {
@@ -68,6 +72,32 @@ impl Parser<'_> {
             other.map(FlushTarget::Other).ok_or_else(|| parser.error())
         })?;
         Ok(Statement::Flush(targets))
+    }
+
+    /// `=(id, …)`, behind DELETE_DOMAIN_ID; an empty list names none.
+    ///
+    /// # Errors
+    /// 1064; 1076 for an id that is none.
+    fn delete_domains(&mut self) -> Result<FlushTarget> {
+        self.expect(&Token::Equal)?;
+        self.expect(&Token::LeftParen)?;
+        let mut domains = Vec::new();
+        if !self.is(&Token::RightParen) {
+            domains = self.comma_separated(|parser| {
+                let number = parser.number()?;
+                u32::try_from(number).map_err(|_| {
+                    Error::with_message(
+                        ER_BINLOG_CANT_DELETE_GTID_DOMAIN,
+                        format!(
+                            "The value of gtid domain being deleted ('{number}') exceeds its maximum size of 32 bit unsigned \
+                             integer"
+                        ),
+                    )
+                })
+            })?;
+        }
+        self.expect(&Token::RightParen)?;
+        Ok(FlushTarget::DeleteDomains(domains))
     }
 
     fn flush_tables(&mut self) -> Result<FlushTarget> {

@@ -904,6 +904,8 @@ pub enum FlushTarget {
     },
     /// `LOGS` and `… LOGS`: in capitals (`BINARY`, `ERROR`, `ENGINE`, `GENERAL`, `SLOW`, `RELAY`), empty for all.
     Logs(&'static str),
+    /// `BINARY LOGS DELETE_DOMAIN_ID=(…)`: the replication domains that the log is to forget.
+    DeleteDomains(Vec<u32>),
     /// `STATUS`, `PRIVILEGES`, `HOSTS`, `QUERY CACHE` …: in capitals.
     Other(&'static str),
 }

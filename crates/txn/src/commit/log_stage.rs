@@ -13,7 +13,7 @@ use crate::transaction::{GtidChoice, Replication};
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::group::GroupSize;
 use paceline_binlog::{BinlogState, CommitGroup, GtidMove, LOCAL_DOMAIN, RecordScope, ReplicaRecord};
-use paceline_types::{Gtid, LogPosition, SequenceNumber};
+use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -314,14 +314,28 @@ impl Core {
     }
 
     /// Goes on in a new file. The new place is published in order, like a group without transactions.
-    pub(crate) fn rotate_in_stage(&self, _stage: &mut LogStage) -> Result<LogPosition> {
-        match self.log.rotate(unix_seconds()) {
+    pub(crate) fn rotate_in_stage(&self, stage: &mut LogStage) -> Result<LogPosition> {
+        self.rotate_without_in_stage(stage, &[])
+    }
+
+    /// As [`Self::rotate_in_stage`], forgetting these domains.
+    pub(crate) fn rotate_without_in_stage(
+        &self,
+        stage: &mut LogStage,
+        domains: &[DomainId],
+    ) -> Result<LogPosition> {
+        match self.log.rotate_without(domains, unix_seconds()) {
             Ok(position) => {
+                for domain_id in domains {
+                    stage.state.remove_domain(*domain_id);
+                }
                 self.reach_in_stage(position, GtidMove::None);
                 self.background.wake_for_expiry();
                 Ok(position)
             }
-            Err(error @ paceline_binlog::Error::NoSpace { .. }) => Err(error.into()),
+            Err(
+                error @ (paceline_binlog::Error::NoSpace { .. } | paceline_binlog::Error::DomainInUse(_)),
+            ) => Err(error.into()),
             Err(error) => Err(self.fatal(&format!("cannot rotate the binary log: {error}"))),
         }
     }

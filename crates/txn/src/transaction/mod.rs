@@ -28,6 +28,7 @@ use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, Patien
 use crate::manager::Core;
 use crate::session::Session;
 use paceline_binlog::SourcePosition;
+use paceline_binlog::event::QueryEvent;
 use paceline_storage::{Mark, StorageSnapshot, WriteSet};
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId, Version};
 use std::sync::Arc;
@@ -306,6 +307,24 @@ impl Transaction {
             self.events.abandon_statement();
         }
         self.statement_guard = None;
+    }
+
+    /// Logs a statement that stands as text between the transaction's rows (SAVEPOINT), unless there are none yet.
+    ///
+    /// # Errors
+    /// [`Error::RolledBack`]; [`Error::CacheFull`], with nothing logged.
+    pub fn log_statement(&mut self, query: &QueryEvent<'_>, timestamp_seconds: u32) -> Result<()> {
+        self.check_active()?;
+        assert!(self.statement.is_none(), "the statement before has not ended");
+        if self.events.is_empty() {
+            return Ok(());
+        }
+        let mark = self.events.mark();
+        let logged = self.events.log_statement(query, timestamp_seconds);
+        if logged.is_err() {
+            self.events.rollback_to(mark);
+        }
+        logged
     }
 
     /// `SAVEPOINT name`: replaces one of the same name.

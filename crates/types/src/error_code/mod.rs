@@ -180,6 +180,10 @@ fn fill(format: &str, arguments: &[&dyn Display]) -> String {
                 };
                 let number = argument.to_string();
                 match number.parse::<i32>() {
+                    // The storage engines' own, of which only this one is ever shown.
+                    Ok(errno @ 168) => {
+                        let _ = write!(out, "{errno} \"Unknown (generic) error from engine\"");
+                    }
                     Ok(errno) => {
                         let text = std::io::Error::from_raw_os_error(errno).to_string();
                         let text = text.split(" (os error").next().unwrap_or_default();

@@ -1,0 +1,13 @@
+create table t (a int);
+create table `odd name/-` (a int);
+rename table t to nosuch.t;
+rename table t to `no such/`.`u-1`;
+rename table `odd name/-` to nosuch.x;
+rename table t to t2, t2 to nosuch.t;
+alter table t rename nosuch.x;
+alter table t rename to nosuch.x, add b int;
+rename table nosuch.a to nosuch.b;
+rename table t to `odd name/-`;
+show tables;
+rename table t to t2, t2 to t3;
+show tables;

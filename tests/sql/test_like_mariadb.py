@@ -1,0 +1,33 @@
+"""Scripts beside this file, run against Paceline and a real MariaDB, statement by statement: both must say the same."""
+
+from pathlib import Path
+
+import pytest
+
+from support.servers import MariaDb, Paceline
+from support.side_by_side import differences
+
+SCRIPTS = sorted(Path(__file__).parent.glob("*.sql"))
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory):
+    """Both, with what they show of themselves made alike."""
+    ours = Paceline(tmp_path_factory.mktemp("paceline"), "--server-id=100", "--log-bin=bin")
+    model = MariaDb(tmp_path_factory.mktemp("mariadb"))
+    try:
+        ours.start()
+        model.start()
+        yield ours, model
+    finally:
+        ours.close()
+        model.close()
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_both_say_the_same(servers, script):
+    ours, model = servers
+    for server in servers:
+        server.query("create or replace database t character set utf8mb4")
+    found = differences(ours, model, script.read_text(encoding="utf-8"), database="t")
+    assert not found, "\n" + found
