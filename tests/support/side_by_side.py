@@ -11,11 +11,27 @@ def statements_of(script):
     return [text.strip() for text in "\n".join(lines).split(";\n") if text.strip(" ;\n")]
 
 
+def anonymous(answer, directory):
+    """An answer in which the directory has no name."""
+    if isinstance(answer, str):
+        return answer.replace(directory, "{directory}") if directory else answer
+    if isinstance(answer, (tuple, list)):
+        return tuple(anonymous(part, directory) for part in answer)
+    return answer
+
+
 class Session:
     """A session that keeps what it is told."""
 
-    def __init__(self, server, **options):
+    def __init__(self, server, metadata=False, **options):
         self.connection = server.connect(**options)
+        self.metadata = metadata
+
+    @staticmethod
+    def described(field):
+        """Everything that the protocol says of a column."""
+        return (f"{field.db}.{field.table_name}({field.org_table}).{field.name}({field.org_name}) type={field.type_code} "
+                f"charset={field.charsetnr} length={field.length} flags={field.flags} decimals={field.scale}")
 
     def answer(self, statement):
         """What the server says to a statement."""
@@ -25,26 +41,34 @@ class Session:
             except pymysql.MySQLError as error:
                 return "error", error.args
             names = [column[0] for column in cursor.description or ()]
+            columns = [self.described(column) for column in cursor._result.fields] if self.metadata and names else names
             rows = cursor.fetchall()
             affected = cursor.rowcount
             warnings = ()
             if cursor._result.warning_count:
                 cursor.execute("show warnings")
                 warnings = cursor.fetchall()
-            return names, rows, affected, warnings
+            return columns, rows, affected, warnings
 
     def close(self):
         with contextlib.suppress(pymysql.MySQLError):
             self.connection.close()
 
 
-def differences(server, model, script, **options):
-    """Where `server` answers a script otherwise than `model` does: a text, empty if nowhere."""
-    sessions = [Session(server, **options), Session(model, **options)]
+def differences(server, model, script, directories=("", ""), **options):
+    """Where `server` answers a script otherwise than `model` does: a text, empty if nowhere.
+
+    `{directory}` in a script is a directory of each server's own.
+    """
+    metadata = script.startswith("-- metadata")
+    sessions = [Session(server, metadata, **options), Session(model, metadata, **options)]
     found = []
     try:
         for statement in statements_of(script):
-            ours, theirs = (session.answer(statement) for session in sessions)
+            ours, theirs = (
+                anonymous(session.answer(statement.replace("{directory}", str(directory))), str(directory))
+                for session, directory in zip(sessions, directories)
+            )
             if ours != theirs:
                 found.append(f"{statement}\n  answer:   {ours}\n  expected: {theirs}")
     finally:

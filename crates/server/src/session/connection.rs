@@ -7,6 +7,9 @@ use std::time::Duration;
 /// What is collected of a result before it is sent, in bytes.
 pub const FLUSH_AT: usize = 128 * 1024;
 
+/// The head of the packet that asks for a file.
+const LOCAL_INFILE: u8 = 0xFB;
+
 /// A connected client.
 #[derive(Debug)]
 pub struct Connection {
@@ -56,6 +59,24 @@ impl Connection {
     /// The same in the middle of a statement, which is synchronous: blocks this thread, and tells the runtime so.
     pub fn flush_blocking(&mut self) -> WireResult<()> {
         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(self.flush()))
+    }
+
+    /// Asks the client for a file (LOAD DATA LOCAL INFILE); [`Self::receive_piece`] gets it.
+    pub async fn request_file(&mut self, name: &[u8]) -> WireResult<()> {
+        let out = self.writer.begin();
+        out.push(LOCAL_INFILE);
+        out.extend_from_slice(name);
+        self.writer.end();
+        self.flush().await?;
+        self.reader.set_sequence(self.writer.sequence());
+        Ok(())
+    }
+
+    /// Receives a piece of the file as the reader's payload; an empty one is the last.
+    pub async fn receive_piece(&mut self) -> WireResult<()> {
+        self.reader.advance(&mut self.socket).await?;
+        self.writer.set_sequence(self.reader.sequence());
+        Ok(())
     }
 
     /// Reads the answer to a packet of this server's in a dialogue (the handshake).

@@ -20,7 +20,7 @@ use paceline_wire::Capabilities;
 use std::sync::Arc;
 
 /// How often a plan is made again because somebody keeps changing its tables.
-const ATTEMPTS_MAX: usize = 100;
+pub const ATTEMPTS_MAX: usize = 100;
 
 impl Session {
     /// Plans a statement, executes it and writes its reply.
@@ -82,6 +82,7 @@ impl Session {
                 true => AffectedRows::Found,
                 false => AffectedRows::Changed,
             },
+            input: None,
         };
         let mut sink = ResultWriter::new(&mut self.connection, style, streaming, known);
         let outcome = execute(plan, &mut context, &mut sink)?;
@@ -112,6 +113,7 @@ impl Session {
             parameters: execution.parameters,
             text: if annotated { execution.text } else { b"" },
             affected: AffectedRows::Changed,
+            input: None,
         };
         let mut rows = RowCollector::default();
         let outcome = execute(plan, &mut context, &mut rows)?;
@@ -120,7 +122,7 @@ impl Session {
     }
 
     /// Privileges, transaction, metadata locks. `None` if the tables are no longer those of the plan.
-    fn prepare_run(&mut self, plan: &Plan) -> Result<Option<Arc<Catalog>>> {
+    pub fn prepare_run(&mut self, plan: &Plan) -> Result<Option<Arc<Catalog>>> {
         self.count(plan);
         self.check_privileges(plan)?;
         if plan.writes() {
@@ -176,6 +178,7 @@ impl Session {
             PlanType::Replace => counters.com_replace.add(1),
             PlanType::Update => counters.com_update.add(1),
             PlanType::Delete => counters.com_delete.add(1),
+            PlanType::Load => counters.com_load.add(1),
         }
     }
 
@@ -198,7 +201,7 @@ impl Session {
     }
 
     /// `binlog_annotate_row_events`: whether the statement's text is logged with its rows.
-    fn annotates(&self) -> bool {
+    pub fn annotates(&self) -> bool {
         self.services
             .values
             .lock()

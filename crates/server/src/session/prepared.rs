@@ -8,7 +8,7 @@ use super::query::Execution;
 use super::result::{EncodedColumns, KnownColumns, RowCollector, RowFormat, definition};
 use super::{More, Session};
 use paceline_sql::expr::{EvalContext, EvalState, Expr, ExprType};
-use paceline_sql::parse::{self, ParseOptions, Statement};
+use paceline_sql::parse::{self, ParseOptions, QueryStatement, SelectInto, Statement};
 use paceline_sql::plan::{Plan, ResultColumn};
 use paceline_sql::{Error, Result};
 use paceline_types::data_type::FieldType;
@@ -19,6 +19,13 @@ use paceline_wire::prepared::{ParameterType, Parameters, cursor_type, write_prep
 use paceline_wire::response::{Status, write_end_of_columns};
 use std::collections::HashMap;
 use std::sync::Arc;
+
+fn writes_file(query: &QueryStatement) -> bool {
+    matches!(
+        query.into,
+        Some(SelectInto::Outfile { .. } | SelectInto::Dumpfile(_))
+    )
+}
 
 /// A prepared statement.
 struct Prepared {
@@ -221,6 +228,11 @@ impl Session {
 
     fn plan_to_prepare(&self, statement: &Statement) -> Result<Option<Arc<Plan>>> {
         Ok(match statement {
+            // Its rows do not go to the client.
+            Statement::Query(query) if writes_file(query) => {
+                self.plan(statement)?;
+                None
+            }
             Statement::Query(_)
             | Statement::Insert(_)
             | Statement::Update(_)

@@ -2,7 +2,7 @@
 
 use super::result::RowFormat;
 use super::{More, Session};
-use paceline_sql::parse::{self, ParseOptions, Show, Statement};
+use paceline_sql::parse::{self, IntoPlace, ParseOptions, SelectInto, Show, Statement};
 use paceline_sql::session::KeepDiagnostics;
 use paceline_sql::{Error, Result};
 use paceline_types::Value;
@@ -114,7 +114,21 @@ impl Session {
     /// What is to be told to the client.
     pub async fn statement(&mut self, statement: &Statement, execution: Execution<'_>) -> Result<()> {
         let more = execution.more;
+        if let Statement::Query(query) = statement
+            && query.into_place == IntoPlace::AtEnd
+        {
+            let message = ER_WARN_DEPRECATED_SYNTAX.message(&[
+                &"<select expression> INTO <destination>;",
+                &"'SELECT <select list> INTO <destination> FROM...'",
+            ]);
+            self.context.diagnostics.warn(ER_WARN_DEPRECATED_SYNTAX, message);
+        }
         match statement {
+            Statement::Query(query)
+                if let Some(into @ (SelectInto::Outfile { .. } | SelectInto::Dumpfile(_))) = &query.into =>
+            {
+                self.select_into_file(statement, into, execution).await
+            }
             Statement::Query(_)
             | Statement::Insert(_)
             | Statement::Update(_)
@@ -171,7 +185,7 @@ impl Session {
                 self.write_ok(0, 0, "", more);
                 Ok(())
             }
-            Statement::LoadData(_) => Err(Error::unsupported("LOAD DATA")),
+            Statement::LoadData(load) => self.load_data(statement, load, execution).await,
             Statement::Binlog(_) => Err(Error::unsupported("BINLOG")),
             Statement::Replication(_) => Err(Error::unsupported("replication")),
             Statement::Unsupported(what) => Err(Error::unsupported(what)),

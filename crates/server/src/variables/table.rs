@@ -155,7 +155,7 @@ mod list {
         LcMessagesDir "lc_messages_dir" Global Fixed Text => Some("");
         LcTimeNames "lc_time_names" Both Dynamic Locale => Some("en_US");
         License "license" Global Fixed Text => Some("Apache-2.0");
-        LocalInfile "local_infile" Global Fixed Boolean => Some("OFF");
+        LocalInfile "local_infile" Global Dynamic Boolean => Some("ON");
         LockWaitTimeout "lock_wait_timeout" Both Dynamic Unsigned { min: 0, max: 31536000, block: 1 } => Some("86400");
         LockedInMemory "locked_in_memory" Global Fixed Boolean => Some("OFF");
         LogBin "log_bin" Global Fixed Boolean => Some("ON");

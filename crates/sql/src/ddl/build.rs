@@ -318,11 +318,14 @@ fn assign(
     let assigned = convert::assign(value, &column.data_type, &context);
     if let Some(problem) = assigned.problem {
         let qualified = format!("`{}`.`{}`.`{}`", table.database, table.name, column.name);
-        let message = problem.message(&qualified, &column.name, row);
+        let warning = || problem.warning_message(&qualified, &column.name, row);
         match problem.severity {
-            Severity::Warning if strict => return Err(Error::with_message(problem.code, message)),
-            Severity::Warning => session.diagnostics.warn(problem.code, message),
-            Severity::Note => session.diagnostics.note(problem.code, message),
+            Severity::Warning if strict => {
+                let message = problem.message(&qualified, &column.name, row);
+                return Err(Error::with_message(problem.code, message));
+            }
+            Severity::Warning => session.diagnostics.warn(problem.warning_code, warning()),
+            Severity::Note => session.diagnostics.note(problem.warning_code, warning()),
         }
     }
     Ok(assigned.value)

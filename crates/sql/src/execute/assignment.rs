@@ -1,9 +1,7 @@
 //! Values on their way into columns: conversion, NOT NULL, and what strict mode makes of problems.
 
 use paceline_types::convert::{Severity, assign};
-use paceline_types::error_code::{
-    ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_DATA_TOO_LONG, ER_NO_DEFAULT_FOR_FIELD, WARN_DATA_TRUNCATED,
-};
+use paceline_types::error_code::{ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD};
 use paceline_types::temporal::DateModes;
 use paceline_types::{DataType, EnumValue, Value};
 
@@ -80,18 +78,16 @@ pub(crate) fn assign_column(
     if let Some(problem) = assigned.problem {
         let row = exec.session.diagnostics.current_row();
         let qualified = format!("`{}`.`{}`.`{}`", table.database(), table.name(), definition.name);
-        let message = problem.message(&qualified, &definition.name, row);
+        // What was changed is another warning than what would have been refused.
+        let warning = || problem.warning_message(&qualified, &definition.name, row);
+        let diagnostics = &mut exec.session.diagnostics;
         match (problem.severity, strictness) {
             (Severity::Warning, Strictness::Strict) => {
+                let message = problem.message(&qualified, &definition.name, row);
                 return Err(Error::with_message(problem.code, message));
             }
-            (Severity::Warning, Strictness::Lenient) if problem.code == ER_DATA_TOO_LONG => {
-                // What was cut off is another warning than what was refused.
-                let cut = Error::new(WARN_DATA_TRUNCATED, &[&definition.name, &row]);
-                exec.session.diagnostics.warn(cut.code(), cut.message());
-            }
-            (Severity::Warning, Strictness::Lenient) => exec.session.diagnostics.warn(problem.code, message),
-            (Severity::Note, _) => exec.session.diagnostics.note(problem.code, message),
+            (Severity::Warning, Strictness::Lenient) => diagnostics.warn(problem.warning_code, warning()),
+            (Severity::Note, _) => diagnostics.note(problem.warning_code, warning()),
         }
     }
     if assigned.value.is_null() && !definition.nullable {

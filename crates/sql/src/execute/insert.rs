@@ -29,8 +29,8 @@ struct Progress {
     rows_sent: u64,
 }
 
-/// A running INSERT.
-struct Insertion<'p> {
+/// A running INSERT, or the rows of a LOAD DATA on their way into the table.
+pub(super) struct Insertion<'p> {
     plan: &'p InsertPlan,
     table: &'p TableDefinition,
     writer: RowWriter<'p>,
@@ -64,45 +64,22 @@ pub(super) fn execute(
     columns: &[ResultColumn],
     sink: &mut dyn RowSink,
 ) -> Result<Outcome> {
-    let ignore = Ignore::from(plan.ignore);
     let one_row = matches!(&plan.source, InsertRows::Values(rows) if rows.len() == 1);
-    let mut insertion = Insertion {
-        plan,
-        table: &plan.table,
-        writer: RowWriter::new(exec, &plan.table),
-        strictness: Strictness::new(exec, ignore),
-        ignore,
-        null_rule: if one_row && ignore == Ignore::No {
-            NullRule::Refuse
-        } else {
-            NullRule::BySqlMode
-        },
-        row: vec![Value::Null; plan.slot_count],
-        progress: Progress {
-            records: 0,
-            copied: 0,
-            updated: 0,
-            deleted: 0,
-            generated: None,
-            last_value: 0,
-            rows_sent: 0,
-        },
-        returned: Vec::new(),
-        interval: Interval {
-            next: 0,
-            remaining: 0,
-            expected: match &plan.source {
-                InsertRows::Values(rows) => Some(rows.len() as u64),
-                InsertRows::Query(_) => None,
-            },
-            batch: 1,
-        },
+    let expected = match &plan.source {
+        InsertRows::Values(rows) => Some(rows.len() as u64),
+        InsertRows::Query(_) | InsertRows::File => None,
     };
+    let mut insertion = Insertion::new(exec, plan, expected);
+    if one_row && insertion.ignore == Ignore::No {
+        insertion.null_rule = NullRule::Refuse;
+    }
     if plan.returning.is_some() {
         sink.columns(columns)?;
     }
     exec.session.diagnostics.reset_row();
     match &plan.source {
+        // Its lines are given to the insertion by LOAD DATA.
+        InsertRows::File => {}
         InsertRows::Values(rows) => {
             for values in rows {
                 insertion.take_values(exec, values)?;
@@ -132,7 +109,52 @@ pub(super) fn execute(
     Ok(insertion.outcome(exec, one_row))
 }
 
-impl Insertion<'_> {
+impl<'p> Insertion<'p> {
+    /// Nothing is inserted yet. `expected` is the number of rows, where it is known.
+    pub fn new(exec: &mut Exec<'_, '_>, plan: &'p InsertPlan, expected: Option<u64>) -> Self {
+        let ignore = Ignore::from(plan.ignore);
+        Insertion {
+            plan,
+            table: &plan.table,
+            writer: RowWriter::new(exec, &plan.table),
+            strictness: Strictness::new(exec, ignore),
+            ignore,
+            null_rule: NullRule::BySqlMode,
+            row: vec![Value::Null; plan.slot_count],
+            progress: Progress {
+                records: 0,
+                copied: 0,
+                updated: 0,
+                deleted: 0,
+                generated: None,
+                last_value: 0,
+                rows_sent: 0,
+            },
+            returned: Vec::new(),
+            interval: Interval {
+                next: 0,
+                remaining: 0,
+                expected,
+                batch: 1,
+            },
+        }
+    }
+
+    /// How problems are dealt with.
+    pub fn strictness(&self) -> Strictness {
+        self.strictness
+    }
+
+    /// The row that is being made.
+    pub fn row(&self) -> &[Value] {
+        &self.row
+    }
+
+    /// Gives a column of the row a value of its type.
+    pub fn set(&mut self, column: usize, value: Value) {
+        self.row[column] = value;
+    }
+
     /// Fills the row from a list of values.
     fn take_values(&mut self, exec: &mut Exec<'_, '_>, values: &[Option<Expr>]) -> Result<()> {
         self.begin_row(exec, values.is_empty())?;
@@ -158,7 +180,8 @@ impl Insertion<'_> {
         Ok(())
     }
 
-    fn begin_row(&mut self, exec: &mut Exec<'_, '_>, all_defaults: bool) -> Result<()> {
+    /// Begins a row with the defaults of the columns that get no values.
+    pub fn begin_row(&mut self, exec: &mut Exec<'_, '_>, all_defaults: bool) -> Result<()> {
         exec.tick()?;
         let columns = self.table.columns().len();
         self.row[..columns].fill(Value::Null);
@@ -183,7 +206,8 @@ impl Insertion<'_> {
         Ok(())
     }
 
-    fn assign(&mut self, exec: &mut Exec<'_, '_>, column: usize, value: Value) -> Result<()> {
+    /// Gives a column of the row a value of any type.
+    pub fn assign(&mut self, exec: &mut Exec<'_, '_>, column: usize, value: Value) -> Result<()> {
         if value.is_null() && self.table.auto_increment_column() == Some(column) {
             self.row[column] = Value::Null;
             return Ok(());
@@ -193,7 +217,7 @@ impl Insertion<'_> {
     }
 
     /// Puts the row into the table.
-    fn insert(&mut self, exec: &mut Exec<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
+    pub fn insert(&mut self, exec: &mut Exec<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
         self.progress.records += 1;
         let generated = self.generate(exec)?;
         let columns = self.table.columns().len();
@@ -432,6 +456,25 @@ impl Insertion<'_> {
             self.interval.batch = (self.interval.batch * 2).min(BATCH_MAX);
         }
         Ok(self.interval.next)
+    }
+
+    /// What LOAD DATA tells.
+    pub fn loaded(self, exec: &mut Exec<'_, '_>) -> Outcome {
+        let progress = self.progress;
+        if let Some(generated) = progress.generated {
+            exec.session.last_insert_id = generated;
+        }
+        let warnings = exec.session.diagnostics.warning_count();
+        Outcome {
+            affected_rows: progress.copied + progress.deleted,
+            info: format!(
+                "Records: {}  Deleted: {}  Skipped: {}  Warnings: {warnings}",
+                progress.records,
+                progress.deleted,
+                progress.records - progress.copied
+            ),
+            ..Outcome::default()
+        }
     }
 
     fn outcome(self, exec: &mut Exec<'_, '_>, one_row: bool) -> Outcome {

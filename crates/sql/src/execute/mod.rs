@@ -20,9 +20,11 @@ mod aggregation;
 mod assignment;
 mod delete;
 mod distinct;
+mod field_reader;
 mod hash;
 mod insert;
 mod join;
+mod load;
 mod memory;
 mod point;
 mod query;
@@ -70,6 +72,15 @@ pub trait RowSink {
     }
 }
 
+/// The file that LOAD DATA reads.
+pub trait LoadInput: Send {
+    /// Appends the next piece of it; nothing at its end.
+    ///
+    /// # Errors
+    /// What the file meets: execution ends with it.
+    fn read(&mut self, buffer: &mut Vec<u8>) -> Result<()>;
+}
+
 /// What a statement is executed with.
 pub struct ExecutionContext<'a> {
     /// The transaction it is a part of.
@@ -84,6 +95,8 @@ pub struct ExecutionContext<'a> {
     pub text: &'a [u8],
     /// What the affected rows of an UPDATE count.
     pub affected: AffectedRows,
+    /// The file of a LOAD DATA.
+    pub input: Option<&'a mut dyn LoadInput>,
 }
 
 /// What the affected rows of an UPDATE count.

@@ -205,6 +205,13 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
         }
         PlanKind::Insert(insert) => super::insert::execute(&mut exec, insert, plan.columns(), sink),
         PlanKind::Update(update) => super::update::execute(&mut exec, update, context.affected),
+        PlanKind::Load(load) => {
+            let input = context
+                .input
+                .as_deref_mut()
+                .ok_or_else(|| Error::unsupported("LOAD DATA here"))?;
+            super::load::execute(&mut exec, load, input)
+        }
         PlanKind::Delete(delete) => super::delete::execute(&mut exec, delete, plan.columns(), sink),
         PlanKind::Do(exprs) => {
             for expr in exprs {

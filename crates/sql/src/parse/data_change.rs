@@ -307,45 +307,11 @@ impl Parser<'_> {
             path,
             duplicates,
             table,
-            charset: None,
-            fields_terminated_by: b"\t".to_vec(),
-            fields_enclosed_by: Vec::new(),
-            fields_escaped_by: b"\\".to_vec(),
-            lines_starting_by: Vec::new(),
-            lines_terminated_by: b"\n".to_vec(),
+            format: self.file_format()?,
             ignore_lines: 0,
             columns: Vec::new(),
             assignments: Vec::new(),
         };
-        if self.accept_words(&["CHARACTER", "SET"]) || self.accept_word("CHARSET") {
-            load.charset = Some(self.collation_name()?);
-        }
-        if self.accept_word("COLUMNS") || self.accept_word("FIELDS") {
-            loop {
-                if self.accept_words(&["TERMINATED", "BY"]) {
-                    load.fields_terminated_by = self.text_bytes()?;
-                } else if self.accept_words(&["OPTIONALLY", "ENCLOSED", "BY"])
-                    || self.accept_words(&["ENCLOSED", "BY"])
-                {
-                    load.fields_enclosed_by = self.text_bytes()?;
-                } else if self.accept_words(&["ESCAPED", "BY"]) {
-                    load.fields_escaped_by = self.text_bytes()?;
-                } else {
-                    break;
-                }
-            }
-        }
-        if self.accept_word("LINES") {
-            loop {
-                if self.accept_words(&["TERMINATED", "BY"]) {
-                    load.lines_terminated_by = self.text_bytes()?;
-                } else if self.accept_words(&["STARTING", "BY"]) {
-                    load.lines_starting_by = self.text_bytes()?;
-                } else {
-                    break;
-                }
-            }
-        }
         if self.accept_word("IGNORE") {
             load.ignore_lines = self.number()?;
             if self.accept_any_word(&["LINES", "ROWS"]).is_none() {

@@ -672,9 +672,9 @@ impl Parser<'_> {
     /// `.t.a`: a column of a table of the current database.
     fn column_behind_dot(&mut self) -> Result<Expr> {
         self.expect(&Token::Dot)?;
-        let table = self.ident_after_dot()?;
+        let table = self.ident()?;
         self.expect(&Token::Dot)?;
-        Ok(Expr::CompoundIdentifier(vec![table, self.ident_after_dot()?]))
+        Ok(Expr::CompoundIdentifier(vec![table, self.ident()?]))
     }
 
     pub(super) fn case(&mut self) -> Result<Expr> {

@@ -128,6 +128,7 @@ impl<'a> Lexer<'a> {
 
     /// The next token; [`Token::End`] again and again at the end.
     pub(super) fn next(&mut self) -> Spanned {
+        let behind = self.at;
         if let Err(start) = self.skip_space() {
             self.at = self.text.len();
             return Spanned {
@@ -137,6 +138,8 @@ impl<'a> Lexer<'a> {
             };
         }
         let start = self.at;
+        // Any word is a name behind a point, but not at a distance.
+        self.after_dot &= start == behind;
         let token = self.scan();
         self.after_dot = token == Token::Dot;
         Spanned {

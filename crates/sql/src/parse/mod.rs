@@ -38,6 +38,7 @@ mod data_change;
 pub mod definition;
 mod dispatch;
 mod expression;
+mod file_format;
 mod function;
 mod lexer;
 mod parser;
@@ -58,6 +59,7 @@ use crate::session::SqlMode;
 
 pub use clear_password::{ClearPassword, HashForm};
 pub use definition::DdlStatement;
+pub use file_format::FileFormat;
 pub use statement::*;
 
 /// The quotes of an alias that nobody wrote: the text of the select item.

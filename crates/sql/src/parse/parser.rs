@@ -8,7 +8,7 @@ use sqlparser::ast::{Ident, ObjectName};
 
 use super::clear_password::ClearPassword;
 use super::lexer::{Lexer, Spanned, Token};
-use super::statement::{SelectInto, TableName};
+use super::statement::{IntoPlace, SelectInto, TableName};
 use super::{ParseOptions, syntax_error};
 use crate::error::{Error, Result};
 use crate::session::SqlMode;
@@ -40,6 +40,8 @@ pub(super) struct Parser<'a> {
     pub(super) lock_wait_seconds: Option<u64>,
     /// `INTO` of the outermost query.
     pub(super) into: Option<SelectInto>,
+    /// Where it stood.
+    pub(super) into_place: IntoPlace,
     /// The passwords that the text gives in clear.
     pub(super) clear_passwords: Vec<ClearPassword>,
 }
@@ -59,6 +61,7 @@ impl<'a> Parser<'a> {
             query_depth: 0,
             lock_wait_seconds: None,
             into: None,
+            into_place: IntoPlace::default(),
             clear_passwords: Vec::new(),
         }
     }

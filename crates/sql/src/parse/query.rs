@@ -14,7 +14,7 @@ use sqlparser::ast::{
 use super::GENERATED_NAME;
 use super::lexer::Token;
 use super::parser::{Parser, too_deep};
-use super::statement::{QueryStatement, SelectInto};
+use super::statement::{IntoPlace, QueryStatement, SelectInto};
 use crate::error::{Error, Result};
 
 /// The alias that a select item's text is; `Ident::with_quote` refuses quotes of ours.
@@ -41,6 +41,7 @@ impl Parser<'_> {
             query,
             lock_wait_seconds: std::mem::replace(&mut self.lock_wait_seconds, outer_wait),
             into: std::mem::replace(&mut self.into, outer_into),
+            into_place: std::mem::take(&mut self.into_place),
         })
     }
 
@@ -124,10 +125,14 @@ impl Parser<'_> {
         if self.is_word("PROCEDURE") {
             return Err(Error::unsupported("PROCEDURE ANALYSE"));
         }
-        self.accept_into()?;
+        let is_set_operation = matches!(*query.body, SetExpr::SetOperation { .. });
+        let mut at_end = self.accept_into()? || (is_set_operation && self.into.is_some());
         if let Some(lock) = self.lock_clause()? {
             query.locks.push(lock);
-            self.accept_into()?;
+            at_end |= self.accept_into()?;
+        }
+        if at_end && self.query_depth == 1 {
+            self.into_place = IntoPlace::AtEnd;
         }
         self.query_depth -= 1;
         Ok(unwrapped(query))
@@ -398,17 +403,15 @@ impl Parser<'_> {
     }
 
     /// `INTO …` of the outermost query.
-    fn accept_into(&mut self) -> Result<()> {
+    fn accept_into(&mut self) -> Result<bool> {
         if !self.is_word("INTO") || self.query_depth > 1 || self.into.is_some() {
-            return Ok(());
+            return Ok(false);
         }
         self.advance();
         self.into = Some(if self.accept_word("OUTFILE") {
             let path = self.text()?;
-            if !self.is_end() && !self.is_any_word(&["FROM", "FOR", "LOCK"]) {
-                return Err(Error::unsupported("INTO OUTFILE with options"));
-            }
-            SelectInto::Outfile(path)
+            let format = Box::new(self.file_format()?);
+            SelectInto::Outfile { path, format }
         } else if self.accept_word("DUMPFILE") {
             SelectInto::Dumpfile(self.text()?)
         } else {
@@ -421,7 +424,7 @@ impl Parser<'_> {
                 _ => Err(parser.error()),
             })?)
         });
-        Ok(())
+        Ok(true)
     }
 
     // ORDER BY, LIMIT, locks -------------------------------------------------------------------------------------

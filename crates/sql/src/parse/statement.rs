@@ -9,6 +9,7 @@ use std::fmt;
 use sqlparser::ast::{Expr, Ident, OrderByExpr, Query, SelectItem, TableAlias, TableWithJoins};
 
 use super::definition::DdlStatement;
+use super::file_format::FileFormat;
 pub use crate::session::VariableScope;
 
 /// A statement.
@@ -150,6 +151,18 @@ pub struct QueryStatement {
     pub lock_wait_seconds: Option<u64>,
     /// `INTO …`.
     pub into: Option<SelectInto>,
+    /// Where INTO stands.
+    pub into_place: IntoPlace,
+}
+
+/// Where the INTO of a query stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum IntoPlace {
+    /// Behind the select list, or nowhere.
+    #[default]
+    BehindSelectList,
+    /// Behind something else: MariaDB takes it with a warning.
+    AtEnd,
 }
 
 /// Where `SELECT … INTO` puts its row.
@@ -157,8 +170,13 @@ pub struct QueryStatement {
 pub enum SelectInto {
     /// User variables, without the `@`.
     Variables(Vec<String>),
-    /// `INTO OUTFILE 'path'`.
-    Outfile(String),
+    /// `INTO OUTFILE 'path' …`.
+    Outfile {
+        /// The file.
+        path: String,
+        /// How it is to hold the rows.
+        format: Box<FileFormat>,
+    },
     /// `INTO DUMPFILE 'path'`.
     Dumpfile(String),
 }
@@ -296,18 +314,8 @@ pub struct LoadData {
     pub duplicates: Duplicates,
     /// The table.
     pub table: TableName,
-    /// `CHARACTER SET`.
-    pub charset: Option<String>,
-    /// `FIELDS TERMINATED BY`.
-    pub fields_terminated_by: Vec<u8>,
-    /// `FIELDS [OPTIONALLY] ENCLOSED BY`.
-    pub fields_enclosed_by: Vec<u8>,
-    /// `FIELDS ESCAPED BY`.
-    pub fields_escaped_by: Vec<u8>,
-    /// `LINES STARTING BY`.
-    pub lines_starting_by: Vec<u8>,
-    /// `LINES TERMINATED BY`.
-    pub lines_terminated_by: Vec<u8>,
+    /// How the file holds rows.
+    pub format: FileFormat,
     /// `IGNORE n LINES`.
     pub ignore_lines: u64,
     /// Columns and user variables, in order.

@@ -54,6 +54,8 @@ pub enum InsertRows {
     Values(Vec<Vec<Option<Expr>>>),
     /// A query.
     Query(Arc<QueryPlan>),
+    /// Lines of a file: [`super::LoadPlan`].
+    File,
 }
 
 /// What a column gets when it is not named.
@@ -429,7 +431,11 @@ fn bind_values(
     Ok(bound)
 }
 
-fn find_assigned(block: &Block<'_, '_>, name: &parse::ColumnName, clause: &str) -> Result<(usize, usize)> {
+pub(super) fn find_assigned(
+    block: &Block<'_, '_>,
+    name: &parse::ColumnName,
+    clause: &str,
+) -> Result<(usize, usize)> {
     let name = ColumnName {
         database: name.database.as_deref(),
         table: name.table.as_deref(),
@@ -441,7 +447,7 @@ fn find_assigned(block: &Block<'_, '_>, name: &parse::ColumnName, clause: &str) 
     }
 }
 
-fn bind_assigned(
+pub(super) fn bind_assigned(
     block: &mut Block<'_, '_>,
     table: usize,
     column: usize,
@@ -519,7 +525,7 @@ pub(super) fn column_default(
     })
 }
 
-fn default_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Vec<DefaultPlan>> {
+pub(super) fn default_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Vec<DefaultPlan>> {
     let mut plans = Vec::with_capacity(table.columns().len());
     for (number, column) in table.columns().iter().enumerate() {
         if column.auto_increment {
@@ -537,7 +543,7 @@ fn default_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<
     Ok(plans)
 }
 
-fn check_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Vec<CheckPlan>> {
+pub(super) fn check_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Vec<CheckPlan>> {
     let mut plans = Vec::new();
     for column in table.columns() {
         if let Some(text) = &column.check {
@@ -588,7 +594,7 @@ fn bind_text(planner: &Planner<'_>, table: &Arc<TableDefinition>, text: &str) ->
     block.bind(&expr, BindMode::named("DEFAULT"))
 }
 
-fn current_timestamp(planner: &Planner<'_>, decimals: u8) -> Result<Expr> {
+pub(super) fn current_timestamp(planner: &Planner<'_>, decimals: u8) -> Result<Expr> {
     let text = if decimals == 0 {
         "current_timestamp()".to_owned()
     } else {

@@ -10,7 +10,7 @@
 //! * [`block`] resolves names in one query block; [`from`] its tables, [`select`] the rest of it, [`set_operation`] UNION and its like.
 //! * [`conditions`] takes conditions apart, [`keys`] finds what an index can serve, [`range`] turns conditions into ranges of an index when
 //!   the statement runs, [`join_order`] picks the cheapest order of tables and each one's access path.
-//! * [`dml`] plans INSERT, UPDATE and DELETE; [`explain`] tells what was chosen.
+//! * [`dml`] plans INSERT, UPDATE and DELETE, [`load`] LOAD DATA; [`explain`] tells what was chosen.
 //!
 //! A plan holds no values of the session's data: ranges and lookups are expressions, computed when the plan is executed, so that a
 //! prepared statement's plan serves any parameters. It is valid as long as [`Plan::is_current`] says so.
@@ -23,6 +23,7 @@ mod from;
 mod index_order;
 mod join_order;
 mod keys;
+mod load;
 pub(crate) mod range;
 mod result_column;
 mod select;
@@ -35,12 +36,15 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use load::{RowFormat, has_odd_separators};
 pub use result_column::ResultColumn;
 pub use statistics::{Statistics, StatisticsSource};
 
 pub(crate) use dml::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget,
 };
+
+pub(crate) use load::{LoadPlan, LoadTarget};
 
 use crate::catalog::{Catalog, TableDefinition};
 use crate::error::{Error, Result};
@@ -79,6 +83,8 @@ pub(crate) enum PlanKind {
     Update(Box<dml::UpdatePlan>),
     /// DELETE.
     Delete(Box<dml::DeletePlan>),
+    /// LOAD DATA.
+    Load(Box<LoadPlan>),
     /// DO.
     Do(Vec<Expr>),
     /// EXPLAIN: rows that are known already.
@@ -228,6 +234,8 @@ pub enum PlanType {
     Update,
     /// DELETE.
     Delete,
+    /// LOAD DATA.
+    Load,
 }
 
 impl Plan {
@@ -263,6 +271,7 @@ impl Plan {
             PlanKind::Insert(_) => PlanType::Insert,
             PlanKind::Update(_) => PlanType::Update,
             PlanKind::Delete(_) => PlanType::Delete,
+            PlanKind::Load(_) => PlanType::Load,
         }
     }
 
@@ -282,7 +291,7 @@ impl Plan {
     }
 }
 
-/// Plans a statement: [`Statement::Query`], `Insert`, `Update`, `Delete`, `Do` and `Explain` of those.
+/// Plans a statement: [`Statement::Query`], `Insert`, `Update`, `Delete`, `LoadData`, `Do` and `Explain` of those.
 ///
 /// # Errors
 /// What MariaDB says of unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for what is not supported.
@@ -326,6 +335,7 @@ impl<'a> Planner<'a> {
             Statement::Insert(insert) => self.plan_insert(insert),
             Statement::Update(update) => self.plan_update(update),
             Statement::Delete(delete) => self.plan_delete(delete),
+            Statement::LoadData(load) => self.plan_load(load),
             Statement::Do(exprs) => self.plan_do(exprs),
             Statement::Explain(explain) => self.plan_explain(explain),
             _ => Err(Error::unsupported(
@@ -339,10 +349,9 @@ impl<'a> Planner<'a> {
         statement: &parse::QueryStatement,
     ) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let into = match &statement.into {
-            None => None,
+            // Where the rows of a query go is its caller's affair.
+            None | Some(parse::SelectInto::Outfile { .. } | parse::SelectInto::Dumpfile(_)) => None,
             Some(parse::SelectInto::Variables(names)) => Some(names.clone()),
-            Some(parse::SelectInto::Outfile(_)) => return Err(Error::unsupported("SELECT INTO OUTFILE")),
-            Some(parse::SelectInto::Dumpfile(_)) => return Err(Error::unsupported("SELECT INTO DUMPFILE")),
         };
         let query = self.plan_top_query(&statement.query, statement.lock_wait_seconds)?;
         if let Some(names) = &into

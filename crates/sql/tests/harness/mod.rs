@@ -264,6 +264,7 @@ impl Server {
             parameters,
             text: text.as_bytes(),
             affected: AffectedRows::Changed,
+            input: None,
         };
         let result = execute(plan, &mut context, sink);
         if open {

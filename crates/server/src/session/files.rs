@@ -1,0 +1,126 @@
+//! Files of this machine that statements name: LOAD DATA INFILE, SELECT … INTO OUTFILE.
+//!
+//! Only accounts with FILE come here. `secure_file_priv` names the one directory that such files may be in; without it any file that the
+//! server's own user may read can be read, and new files be made wherever that user may.
+
+use super::Session;
+use crate::variables::Variable;
+use paceline_sql::{Error, Result};
+use paceline_types::ErrorCode;
+use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What failed, with the number and the words of MariaDB's system layer (`mysys/errors.c`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileProblem {
+    /// A file could not be made.
+    Create,
+    /// … be read.
+    Read,
+    /// … be written.
+    Write,
+    /// … be found.
+    Stat,
+    /// … be opened.
+    Open,
+}
+
+impl FileProblem {
+    /// The error for a file and what the operating system said of it.
+    pub fn error(self, file: &Path, source: &io::Error) -> Error {
+        let (number, words) = match self {
+            FileProblem::Create => (1, "Can't create/write to file"),
+            FileProblem::Read => (2, "Error reading file"),
+            FileProblem::Write => (3, "Error writing file"),
+            FileProblem::Stat => (13, "Can't get stat of"),
+            FileProblem::Open => (29, "File"),
+        };
+        let behind = if self == FileProblem::Open {
+            " not found"
+        } else {
+            ""
+        };
+        let reason = source.to_string();
+        let reason = reason.split(" (os error").next().unwrap_or_default();
+        let errno = source.raw_os_error().unwrap_or(0);
+        Error::with_message(
+            ErrorCode::from_number(number),
+            format!(
+                "{words} '{}'{behind} (Errcode: {errno} \"{reason}\")",
+                file.display()
+            ),
+        )
+    }
+}
+
+impl Session {
+    /// The path that a statement means: what is no absolute path is below the data directory, a bare name in the current database's.
+    ///
+    /// # Errors
+    /// 1290 for a file outside of `secure_file_priv`.
+    pub fn named_file(&self, name: &str, table_database: Option<&str>) -> Result<PathBuf> {
+        let directory = PathBuf::from(self.server.globals.get(Variable::Datadir).as_str());
+        let path = match name.contains('/') {
+            true => directory.join(name),
+            false => {
+                let database = self.context.database.as_deref().or(table_database);
+                directory.join(database.unwrap_or_default()).join(name)
+            }
+        };
+        let allowed = self.server.globals.get(Variable::SecureFilePriv);
+        let allowed = allowed.as_str();
+        // MariaDB refuses a path that leads nowhere by this check, whatever is allowed.
+        let allowed = if allowed.is_empty() { "/" } else { allowed };
+        if is_below(&path, Path::new(allowed)) {
+            Ok(path)
+        } else {
+            Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--secure-file-priv"]))
+        }
+    }
+}
+
+/// Whether a file, which need not be there, is in a directory or below it, whatever links and `..` are on the way.
+fn is_below(path: &Path, directory: &Path) -> bool {
+    let Ok(directory) = directory.canonicalize() else {
+        return false;
+    };
+    let real = path.canonicalize().or_else(|_| {
+        let parent = path.parent().unwrap_or(Path::new("/"));
+        parent.canonicalize()
+    });
+    real.is_ok_and(|real| real.starts_with(&directory))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_leaves_the_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let inner = directory.path().join("in");
+        std::fs::create_dir(&inner).unwrap();
+        std::os::unix::fs::symlink("/etc", inner.join("link")).unwrap();
+        for (path, below) in [
+            ("in/new", true),
+            ("in/../in/new", true),
+            ("in/../new", false),
+            ("in/link/passwd", false),
+            ("in/nowhere/new", false),
+            ("/etc/passwd", false),
+        ] {
+            assert_eq!(is_below(&directory.path().join(path), &inner), below, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_words_are_those_of_mariadb() {
+        let error = FileProblem::Stat.error(Path::new("/x/y"), &io::Error::from_raw_os_error(2));
+        assert_eq!(error.code().number(), 13);
+        assert_eq!(
+            error.message(),
+            "Can't get stat of '/x/y' (Errcode: 2 \"No such file or directory\")"
+        );
+    }
+}

@@ -1,0 +1,217 @@
+//! LOAD DATA: where the file comes from, this machine or the client.
+//!
+//! ```text
+//!   client                         server
+//!     ── LOAD DATA LOCAL … ──▶       plan, locks
+//!     ◀── 0xFB file name ───
+//!     ── pieces of the file ──▶      rows
+//!     ── an empty packet ──▶
+//!     ◀── OK or error ──────
+//! ```
+//!
+//! A client that has been asked for its file sends it to the end. So after an error the rest is read and thrown away.
+
+use super::Session;
+use super::connection::Connection;
+use super::files::FileProblem;
+use super::plans::{ATTEMPTS_MAX, Run};
+use super::query::Execution;
+use super::result::RowCollector;
+use crate::variables::Variable;
+use paceline_sql::execute::{AffectedRows, ExecutionContext, LoadInput, execute};
+use paceline_sql::expr::ExprType;
+use paceline_sql::parse::{LoadData, Statement};
+use paceline_sql::plan::Plan;
+use paceline_sql::session::{Privilege, UserVariable};
+use paceline_sql::{Error, Result};
+use paceline_types::Value;
+use paceline_types::error_code::*;
+use paceline_wire::Capabilities;
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What is read of a file at once, in bytes.
+const PIECE: usize = 128 * 1024;
+/// The characters of a LONGTEXT, as which variables are declared.
+const LONG_TEXT_CHARACTERS: u64 = u32::MAX as u64 / 4;
+
+impl Session {
+    /// LOAD DATA.
+    pub async fn load_data(
+        &mut self,
+        statement: &Statement,
+        load: &LoadData,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        if load.local {
+            let offered = self.connection.capabilities.has(Capabilities::LOCAL_FILES);
+            if !offered || !self.server.globals.is_on(Variable::LocalInfile) {
+                return Err(Error::new(ER_LOAD_INFILE_CAPABILITY_DISABLED, &[]));
+            }
+        } else {
+            self.services.require_any(&[Privilege::File])?;
+        }
+        self.declare_variables(load);
+        for _ in 0..ATTEMPTS_MAX {
+            let plan = self.plan(statement)?;
+            if self.run_load(&plan, load, execution).await? == Run::Done {
+                return Ok(());
+            }
+        }
+        Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
+    }
+
+    /// The variables that fields go to are strings to the expressions of SET.
+    fn declare_variables(&mut self, load: &LoadData) {
+        let collation = self.context.settings.collation_database;
+        for column in &load.columns {
+            if let sqlparser::ast::Expr::Identifier(name) = column
+                && name.quote_style.is_none()
+                && let Some(name) = name.value.strip_prefix('@')
+            {
+                let variable = UserVariable {
+                    value: Value::Null,
+                    ty: ExprType::text(LONG_TEXT_CHARACTERS, collation),
+                };
+                self.context.user_variables.set(&name.to_lowercase(), variable);
+            }
+        }
+    }
+
+    async fn run_load(&mut self, plan: &Plan, load: &LoadData, execution: Execution<'_>) -> Result<Run> {
+        let Some(catalog) = self.prepare_run(plan)? else {
+            return Ok(Run::Stale);
+        };
+        let text = if self.annotates() { execution.text } else { b"" };
+        let mut server_file = match load.local {
+            true => None,
+            false => Some(self.open_file(load)?),
+        };
+        let timeout = self.services.values.lock().get(Variable::NetReadTimeout).as_u64();
+        if load.local {
+            let asked = self.connection.request_file(load.path.as_bytes()).await;
+            asked.map_err(|_| Error::new(ER_NET_ERROR_ON_WRITE, &[]))?;
+        }
+        let mut client_file = ClientFile {
+            connection: &mut self.connection,
+            timeout: Duration::from_secs(timeout),
+            state: match load.local {
+                true => Transfer::Running,
+                false => Transfer::Ended,
+            },
+        };
+        let transaction = self
+            .transaction
+            .get_mut()
+            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let mut context = ExecutionContext {
+            transaction,
+            session: &mut self.context,
+            catalog: &catalog,
+            parameters: execution.parameters,
+            text,
+            affected: AffectedRows::Changed,
+            input: Some(match &mut server_file {
+                Some(file) => file,
+                None => &mut client_file,
+            }),
+        };
+        let done = execute(plan, &mut context, &mut RowCollector::default());
+        if client_file.drain() == Transfer::Broken {
+            self.phase = super::Phase::Closing;
+        }
+        let outcome = done?;
+        self.leave_statement().await?;
+        self.reply(&outcome, execution.more);
+        Ok(Run::Done)
+    }
+
+    fn open_file(&self, load: &LoadData) -> Result<ServerFile> {
+        let path = self.named_file(&load.path, load.table.database.as_deref())?;
+        let metadata = std::fs::metadata(&path).map_err(|error| FileProblem::Stat.error(&path, &error))?;
+        if metadata.is_dir() {
+            return Err(Error::new(ER_TEXTFILE_NOT_READABLE, &[&path.display()]));
+        }
+        let file = File::open(&path).map_err(|error| FileProblem::Open.error(&path, &error))?;
+        Ok(ServerFile { file, path })
+    }
+}
+
+/// A file of this machine.
+struct ServerFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl LoadInput for ServerFile {
+    fn read(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
+        let piece = Read::by_ref(&mut self.file)
+            .take(PIECE as u64)
+            .read_to_end(buffer);
+        piece.map_err(|error| FileProblem::Read.error(&self.path, &error))?;
+        Ok(())
+    }
+}
+
+/// A file of the client.
+struct ClientFile<'c> {
+    connection: &'c mut Connection,
+    /// `net_read_timeout`.
+    timeout: Duration,
+    state: Transfer,
+}
+
+/// Where the transfer of a file stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transfer {
+    Running,
+    Ended,
+    /// The connection is of no use any more.
+    Broken,
+}
+
+impl ClientFile<'_> {
+    /// The next piece; an empty one is the last.
+    fn piece(&mut self) -> Result<&[u8]> {
+        if self.state != Transfer::Running {
+            return Ok(&[]);
+        }
+        let timeout = self.timeout;
+        let connection = &mut *self.connection;
+        let received = tokio::task::block_in_place(|| {
+            tokio::runtime::Handle::current()
+                .block_on(async { tokio::time::timeout(timeout, connection.receive_piece()).await })
+        });
+        let code = match received {
+            Ok(Ok(())) => {
+                if self.connection.reader.payload().is_empty() {
+                    self.state = Transfer::Ended;
+                }
+                return Ok(self.connection.reader.payload());
+            }
+            Ok(Err(_)) => ER_NET_READ_ERROR,
+            Err(_) => ER_NET_READ_INTERRUPTED,
+        };
+        self.state = Transfer::Broken;
+        Err(Error::new(code, &[]))
+    }
+
+    /// Reads what the statement did not want.
+    fn drain(mut self) -> Transfer {
+        while self.state == Transfer::Running {
+            // An error has changed the state.
+            let _ = self.piece();
+        }
+        self.state
+    }
+}
+
+impl LoadInput for ClientFile<'_> {
+    fn read(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
+        let piece = self.piece()?;
+        buffer.extend_from_slice(piece);
+        Ok(())
+    }
+}

@@ -1,0 +1,321 @@
+//! SELECT … INTO OUTFILE and INTO DUMPFILE: the rows go to a new file on this machine.
+
+use super::Session;
+use super::files::FileProblem;
+use super::plans::{ATTEMPTS_MAX, Run};
+use super::query::Execution;
+use paceline_sql::execute::{AffectedRows, ExecutionContext, RowSink, execute};
+use paceline_sql::parse::{FileFormat, SelectInto, Statement};
+use paceline_sql::plan::{Plan, ResultColumn, RowFormat, has_odd_separators};
+use paceline_sql::session::Privilege;
+use paceline_sql::{Error, Result};
+use paceline_types::error_code::*;
+use paceline_types::{Charset, DataType, TimeZone, Value, text};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+impl Session {
+    /// A query whose rows go to a file.
+    pub async fn select_into_file(
+        &mut self,
+        statement: &Statement,
+        into: &SelectInto,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        self.services.require_any(&[Privilege::File])?;
+        for _ in 0..ATTEMPTS_MAX {
+            let plan = self.plan(statement)?;
+            if self.run_into_file(&plan, into, execution).await? == Run::Done {
+                return Ok(());
+            }
+        }
+        Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
+    }
+
+    async fn run_into_file(
+        &mut self,
+        plan: &Plan,
+        into: &SelectInto,
+        execution: Execution<'_>,
+    ) -> Result<Run> {
+        let Some(catalog) = self.prepare_run(plan)? else {
+            return Ok(Run::Stale);
+        };
+        let mut sink = self.file_sink(plan, into)?;
+        let transaction = self
+            .transaction
+            .get_mut()
+            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let mut context = ExecutionContext {
+            transaction,
+            session: &mut self.context,
+            catalog: &catalog,
+            parameters: execution.parameters,
+            text: b"",
+            affected: AffectedRows::Changed,
+            input: None,
+        };
+        let done = execute(plan, &mut context, &mut sink).and_then(|outcome| {
+            sink.finish()?;
+            Ok(outcome)
+        });
+        let outcome = match done {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                sink.remove();
+                return Err(error);
+            }
+        };
+        self.leave_statement().await?;
+        self.write_ok(outcome.rows_sent, 0, "", execution.more);
+        Ok(Run::Done)
+    }
+
+    fn file_sink(&mut self, plan: &Plan, into: &SelectInto) -> Result<FileSink> {
+        let (name, format) = match into {
+            SelectInto::Outfile { path, format } => (path, Some(format)),
+            SelectInto::Dumpfile(path) => (path, None),
+            SelectInto::Variables(_) => return Err(Error::new(ER_UNKNOWN_ERROR, &[])),
+        };
+        let time_zone = self.context.settings.time_zone.clone();
+        let style = match format {
+            None => Style::Dump,
+            Some(format) => {
+                if has_odd_separators(format) {
+                    let warning = Error::new(WARN_NON_ASCII_SEPARATOR_NOT_IMPLEMENTED, &[]);
+                    self.context.diagnostics.warn(warning.code(), warning.message());
+                }
+                let lines = LineStyle::new(format, plan.columns(), self.context.settings.sql_mode)?;
+                if lines.is_ambiguous {
+                    let warning = Error::new(ER_AMBIGUOUS_FIELD_TERM, &[]);
+                    self.context.diagnostics.warn(warning.code(), warning.message());
+                }
+                Style::Lines(lines)
+            }
+        };
+        let path = self.named_file(name, None)?;
+        if path.symlink_metadata().is_ok() {
+            return Err(Error::new(ER_FILE_EXISTS_ERROR, &[name]));
+        }
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o644)
+            .open(&path);
+        let file = file.map_err(|error| FileProblem::Create.error(&path, &error))?;
+        Ok(FileSink {
+            file: BufWriter::new(file),
+            path,
+            style,
+            time_zone,
+            types: plan
+                .columns()
+                .iter()
+                .map(|column| column.data_type.clone())
+                .collect(),
+            rows: 0,
+            line: Vec::new(),
+        })
+    }
+}
+
+/// Writes rows to a file.
+struct FileSink {
+    file: BufWriter<File>,
+    path: PathBuf,
+    style: Style,
+    time_zone: TimeZone,
+    types: Vec<DataType>,
+    rows: u64,
+    line: Vec<u8>,
+}
+
+enum Style {
+    /// INTO OUTFILE.
+    Lines(LineStyle),
+    /// INTO DUMPFILE: one row, its values as they are.
+    Dump,
+}
+
+impl FileSink {
+    fn finish(&mut self) -> Result<()> {
+        let done = self.file.flush();
+        done.map_err(|error| FileProblem::Write.error(&self.path, &error))
+    }
+
+    /// The statement failed: there is no file then.
+    fn remove(self) {
+        if let Err(error) = std::fs::remove_file(&self.path) {
+            tracing::warn!("{} could not be removed: {error}", self.path.display());
+        }
+    }
+}
+
+impl RowSink for FileSink {
+    fn columns(&mut self, _: &[ResultColumn]) -> Result<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        self.rows += 1;
+        self.line.clear();
+        match &self.style {
+            Style::Dump if self.rows > 1 => return Err(Error::new(ER_TOO_MANY_ROWS, &[])),
+            Style::Dump => {
+                for (value, data_type) in row.iter().zip(&self.types) {
+                    match value {
+                        // What MariaDB writes for it.
+                        Value::Null => self.line.push(0),
+                        value => {
+                            let value = value.as_ref();
+                            text::append_column_value(&value, data_type, &self.time_zone, &mut self.line);
+                        }
+                    }
+                }
+            }
+            Style::Lines(lines) => lines.append_row(row, &self.types, &self.time_zone, &mut self.line),
+        }
+        let written = self.file.write_all(&self.line);
+        written.map_err(|error: io::Error| FileProblem::Write.error(Path::new(&self.path), &error))
+    }
+}
+
+/// How INTO OUTFILE writes a row.
+///
+/// What has to be escaped, and when the separator escapes itself, is decided as in `select_export` (`sql/sql_class.cc`), so that LOAD
+/// DATA with the same options reads the same values.
+struct LineStyle {
+    format: RowFormat,
+    /// `LINES TERMINATED BY`, or else what ends fields.
+    line_end: Vec<u8>,
+    /// Strings only are enclosed.
+    optionally: bool,
+    /// What numbers are converted to, where it is not UTF-8.
+    charset: Option<Charset>,
+    /// The separator means something behind an escape: it is escaped by itself.
+    separator_is_escape_letter: bool,
+    /// The separator can stand in a number.
+    separator_is_numeric: bool,
+    /// What ends fields cannot be escaped: it would mean something else, or numbers are full of it.
+    field_end_is_ambiguous: bool,
+    /// Reading the file back may go wrong (1475).
+    is_ambiguous: bool,
+}
+
+/// Letters with a meaning behind an escape.
+const ESCAPE_LETTERS: &[u8] = b"ntrb0ZN";
+/// What numbers are made of.
+const NUMERIC: &[u8] = b".0123456789e+-";
+
+impl LineStyle {
+    fn new(
+        format: &FileFormat,
+        columns: &[ResultColumn],
+        sql_mode: paceline_sql::session::SqlMode,
+    ) -> Result<Self> {
+        let row_format = RowFormat::new(format, Charset::Utf8mb4, sql_mode)?;
+        let strings = columns.iter().any(|column| is_string(&column.data_type));
+        let numbers = columns.iter().any(|column| !is_string(&column.data_type));
+        let optionally = row_format.quote.is_none()
+            || (format.optionally_enclosed && !format.fields_terminated_by.is_empty());
+        let field_end = format.fields_terminated_by.first().copied();
+        let separator = row_format.quote.or(field_end);
+        let is_one_of = |byte: Option<u8>, set: &[u8]| byte.is_some_and(|byte| set.contains(&byte));
+        let separator_is_escape_letter = is_one_of(separator, ESCAPE_LETTERS);
+        let separator_is_numeric = is_one_of(separator, NUMERIC);
+        let is_ambiguous =
+            (separator_is_escape_letter && row_format.quote.is_none() && (strings || separator_is_numeric))
+                || (optionally && numbers && is_one_of(field_end, NUMERIC));
+        let line_end = match format.lines_terminated_by.is_empty() {
+            true => format.fields_terminated_by.clone(),
+            false => format.lines_terminated_by.clone(),
+        };
+        Ok(LineStyle {
+            line_end,
+            optionally,
+            charset: match row_format.charset {
+                Charset::Latin1 | Charset::Ascii => Some(row_format.charset),
+                Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Binary => None,
+            },
+            format: row_format,
+            separator_is_escape_letter,
+            separator_is_numeric,
+            field_end_is_ambiguous: is_one_of(field_end, ESCAPE_LETTERS) || is_one_of(field_end, NUMERIC),
+            is_ambiguous,
+        })
+    }
+
+    fn append_row(&self, row: &[Value], types: &[DataType], zone: &TimeZone, line: &mut Vec<u8>) {
+        line.extend_from_slice(&self.format.line_start);
+        let mut shown = Vec::new();
+        for (number, (value, data_type)) in row.iter().zip(types).enumerate() {
+            if number > 0 {
+                line.extend_from_slice(&self.format.field_end);
+            }
+            if value.is_null() {
+                match self.format.escape {
+                    Some(escape) => line.extend([escape, b'N']),
+                    None => line.extend_from_slice(b"NULL"),
+                }
+                continue;
+            }
+            shown.clear();
+            text::append_column_value(&value.as_ref(), data_type, zone, &mut shown);
+            if let (Some(charset), Ok(text), true) =
+                (self.charset, std::str::from_utf8(&shown), data_type.is_text())
+            {
+                let mut converted = Vec::with_capacity(text.len());
+                charset.encode(text, &mut converted);
+                shown = converted;
+            }
+            let is_string = is_string(data_type);
+            let quote = self.format.quote.filter(|_| !self.optionally || is_string);
+            line.extend(quote);
+            match self.format.escape {
+                Some(escape) if is_string || self.separator_is_numeric => {
+                    self.append_escaped(&shown, escape, quote, line);
+                }
+                _ => line.extend_from_slice(&shown),
+            }
+            line.extend(quote);
+        }
+        line.extend_from_slice(&self.line_end);
+    }
+
+    fn append_escaped(&self, text: &[u8], escape: u8, quote: Option<u8>, line: &mut Vec<u8>) {
+        let field_end = self.format.field_end.first().copied();
+        let separator = self.format.quote.or(field_end);
+        let line_end = self.line_end.first().copied();
+        for &byte in text {
+            let is = |other: Option<u8>| other == Some(byte);
+            let needs_escape = byte == escape || is(quote.or(field_end)) || is(line_end) || byte == 0;
+            // Doubling is for what encloses a field, not for what ends it.
+            let may_escape = quote.is_some() || !self.field_end_is_ambiguous || !is(field_end);
+            if needs_escape && may_escape {
+                line.push(if is(separator) && self.separator_is_escape_letter {
+                    byte
+                } else {
+                    escape
+                });
+                line.push(if byte == 0 { b'0' } else { byte });
+            } else {
+                line.push(byte);
+            }
+        }
+    }
+}
+
+/// Whether values of the type are strings to MariaDB (`STRING_RESULT`).
+fn is_string(data_type: &DataType) -> bool {
+    !matches!(
+        data_type,
+        DataType::Integer(_)
+            | DataType::Decimal(_)
+            | DataType::Float(_)
+            | DataType::Double(_)
+            | DataType::Bit { .. }
+            | DataType::Year
+    )
+}
