@@ -12,6 +12,8 @@
 //! means: the one with the lowest id, [`TableSchema::find_row`](paceline_storage::TableSchema::find_row). The engine is then exactly at the group's
 //! place, so that the answer is the same every time.)
 //!
+//! What another server sends is another matter: it is checked against the tables and logged anew ([`replicated`]).
+//!
 //! Nothing here knows where a group came from.
 #![forbid(unsafe_code)]
 
@@ -22,6 +24,7 @@ mod error;
 mod group;
 mod memory_tables;
 mod recovery;
+pub mod replicated;
 
 pub use catalog_definitions::CatalogDefinitions;
 pub use definitions::{DdlEffect, DdlError, Definitions, LoggedDdl, ReplayTable};

@@ -4,16 +4,15 @@
 //! between. DDL goes through the same queue as everything else and is published in its place in the log.
 
 use crate::commit::ticket::Ticket;
-use crate::commit::{CommitRequest, Kept, OnPublish, TravellingLocks};
+use crate::commit::{CommitRequest, Kept, OnPublish, Reply, TravellingLocks};
 use crate::event_cache::event_flags;
-use crate::lock::metadata::TransactionMetadata;
 use crate::lock::{HeldLocks, MetadataMode, MetadataObject};
 use crate::manager::TransactionManager;
 use crate::session::Session;
-use crate::transaction::{CommitFuture, GtidChoice, Replication};
+use crate::transaction::{CommitFuture, GtidChoice, Replication, TransactionOptions};
 use paceline_binlog::EventGroupBuffer;
 use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent};
-use paceline_binlog::group::GroupOptions;
+use paceline_binlog::group::{GroupOptions, StatementOptions};
 use paceline_storage::{BuildId, WriteSet};
 use std::time::{Duration, Instant};
 
@@ -40,6 +39,46 @@ pub struct DdlCommit<'a> {
 }
 
 impl TransactionManager {
+    /// Logs an empty transaction: a replica's position moves to its GTID without a change. `timestamp_seconds` is the Gtid event's.
+    pub fn commit_empty(&self, session: &Session, gtid: GtidChoice, timestamp_seconds: u32) -> CommitFuture {
+        let core = self.core().clone();
+        let guard = match session.lock_metadata(
+            MetadataObject::Commit,
+            MetadataMode::Write,
+            TransactionOptions::default().metadata_lock_timeout,
+        ) {
+            Ok(guard) => guard,
+            Err(error) => return CommitFuture::failed(core, error),
+        };
+        let mut events = EventGroupBuffer::new(GroupOptions::new(gtid.server_id()));
+        events.begin_statement(&StatementOptions {
+            timestamp: timestamp_seconds,
+            ..StatementOptions::default()
+        });
+        events.commit(core.next_xid());
+        let ticket = Ticket::new();
+        core.submit(CommitRequest {
+            events,
+            writes: WriteSet::new(),
+            gtid,
+            replication: Replication::Replicated,
+            locks: TravellingLocks {
+                manager: session.locks.clone(),
+                owner: session.owner.clone(),
+                held: HeldLocks::default(),
+            },
+            on_publish: None,
+            builds: Vec::new(),
+            kept: Kept {
+                _guards: [Some(guard), None],
+                ..Kept::default()
+            },
+            reply: Reply::Session(ticket.clone()),
+            queued_at: Instant::now(),
+        });
+        CommitFuture::of(core, ticket)
+    }
+
     /// Commits DDL. It is in the queue when this returns; the future ends when it is published.
     pub fn commit_ddl(&self, session: &Session, ddl: DdlCommit<'_>) -> CommitFuture {
         let core = self.core().clone();
@@ -76,10 +115,10 @@ impl TransactionManager {
             on_publish: ddl.on_publish,
             builds: ddl.builds,
             kept: Kept {
-                _metadata: TransactionMetadata::default(),
                 _guards: [Some(guard), None],
+                ..Kept::default()
             },
-            ticket: ticket.clone(),
+            reply: Reply::Session(ticket.clone()),
             queued_at: Instant::now(),
         });
         CommitFuture::of(core, ticket)

@@ -65,6 +65,9 @@ pub enum Error {
     /// The transaction was rolled back by an earlier error (1213); a new one must be begun.
     #[error("the transaction has been rolled back")]
     RolledBack,
+    /// A transaction before it in its [`crate::CommitStream`] was refused.
+    #[error("a transaction before it could not be committed")]
+    Aborted,
     /// 1026: there is no room for the log. Nothing of the transaction is left.
     #[error("no space left on device for the binary log (wanted {wanted} bytes more)")]
     LogFull {
@@ -116,6 +119,7 @@ impl Error {
             | Error::RolledBack
             | Error::Fatal(_)
             | Error::Closed
+            | Error::Aborted
             | Error::LogFull { .. }
             | Error::OutOfOrder { .. }
             | Error::SequenceExhausted(_) => RollbackScope::Transaction,
@@ -127,6 +131,7 @@ impl Error {
     pub fn error_code(&self) -> ErrorCode {
         match self {
             Error::LockWaitTimeout => error_code::ER_LOCK_WAIT_TIMEOUT,
+            Error::Aborted => error_code::ER_PRIOR_COMMIT_FAILED,
             Error::Deadlock | Error::RolledBack => error_code::ER_LOCK_DEADLOCK,
             Error::SnapshotConflict { .. } => error_code::ER_CHECKREAD,
             Error::Interrupted(InterruptReason::Query) => error_code::ER_QUERY_INTERRUPTED,

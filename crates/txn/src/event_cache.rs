@@ -9,7 +9,7 @@
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::transaction::{Replication, TransactionOptions};
-use paceline_binlog::event::{EventFlags, QueryEvent, RowsFlags};
+use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent, RowsFlags};
 use paceline_binlog::group::{BufferMark, GroupOptions, StatementOptions};
 use paceline_binlog::{EventGroupBuffer, LoggedTable};
 use paceline_types::ServerId;
@@ -121,12 +121,22 @@ impl EventCache {
         if annotation.is_some() {
             self.take_from_pool();
         }
-        let annotation = annotation.map(str::as_bytes);
         self.buffer.begin_statement(&StatementOptions {
             timestamp,
-            annotation,
+            annotation: annotation.map(str::as_bytes),
             row_flags: RowsFlags(0),
         });
+    }
+
+    /// A statement of a primary begins, as its events tell.
+    pub(crate) fn begin_replicated_statement(&mut self, statement: &StatementOptions<'_>) {
+        self.take_from_pool();
+        self.buffer.begin_statement(statement);
+    }
+
+    pub(crate) fn set_gtid_flags(&mut self, flags: GtidFlags) {
+        self.take_from_pool();
+        self.buffer.set_gtid_flags(flags);
     }
 
     /// Goes on in a buffer that has its memory already. A transaction that only reads never does.

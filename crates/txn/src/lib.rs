@@ -43,6 +43,7 @@ mod testing;
 
 pub use commit::OnPublish;
 pub use commit::acknowledge::{AcknowledgeAtOnce, Acknowledger};
+pub use commit::batch::{BatchObserver, CommitStream};
 pub use config::{Config, GtidStrictMode, LeaderMode, LockRelease, PublishBy, SyncBinlog};
 pub use ddl::DdlCommit;
 pub use error::{Error, Result, RollbackScope};

@@ -232,6 +232,11 @@ impl TransactionManager {
         Session::new(id, interrupt, self.core.locks.clone())
     }
 
+    /// A session of an applier: its transactions are a primary's, committed in batches ([`TransactionManager::commit_batch`]); several may be under way.
+    pub fn applier_session(&self, interrupt: Interrupt) -> Session {
+        self.session(interrupt)
+    }
+
     /// Begins a transaction of a session, which has no other.
     pub fn begin(&self, session: &Session, options: TransactionOptions) -> Transaction {
         Transaction::new(self.core.clone(), session.clone(), options)

@@ -26,6 +26,7 @@ pub mod outfile;
 pub mod plans;
 pub mod prepared;
 pub mod query;
+pub mod replicated;
 pub mod result;
 pub mod services;
 pub mod set;

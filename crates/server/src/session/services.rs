@@ -55,6 +55,8 @@ pub struct TransactionView {
     pub snapshot: Option<Version>,
     /// `@@gtid_seq_no`: for the next transaction.
     pub gtid_seq_no: u64,
+    /// The GTID of the primary's transaction that is being replicated.
+    pub replicated: Option<Gtid>,
 }
 
 impl fmt::Debug for SessionServices {

@@ -392,6 +392,26 @@ pub(super) fn constant_default(column: &ColumnDefinition, session: &SessionConte
     }
 }
 
+/// The value of a column that a replicated row does not hold: its default, where that can be told without a session (the time now for
+/// `CURRENT_TIMESTAMP`), else NULL or the type's zero.
+pub fn default_of_absent(column: &ColumnDefinition) -> Value {
+    let value = match &column.default {
+        ColumnDefault::Expression(_) | ColumnDefault::None => None,
+        ColumnDefault::CurrentTimestamp(_) => {
+            let mut session = SessionContext::new(0, crate::session::Services::default());
+            session.begin_statement(crate::session::KeepDiagnostics::No);
+            constant_default(column, &session)
+        }
+        ColumnDefault::Null => Some(Value::Null),
+        ColumnDefault::Literal(text) => Some(crate::catalog::literal_value(column, text)),
+    };
+    match value {
+        Some(value) if !value.is_null() || column.nullable => value,
+        _ if column.nullable => Value::Null,
+        _ => implicit_default(&column.data_type),
+    }
+}
+
 /// Where entries go.
 struct Sink {
     /// A builder for each index in files, by its number in the schema; the last two are hidden ones.

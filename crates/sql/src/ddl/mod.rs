@@ -29,7 +29,7 @@ mod select;
 mod show_create;
 mod table;
 
-pub use build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
+pub use build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info, default_of_absent};
 pub use column_type::{charset, collation};
 pub use normal_form::{quote_identifier, quote_text};
 pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};

@@ -100,6 +100,12 @@ impl Statistics {
         self.table(definition).rows as u64
     }
 
+    /// About how many rows share a value of all columns of an index.
+    pub fn rows_per_key(&self, definition: &Arc<TableDefinition>, index: usize) -> f64 {
+        let parts = definition.indexes()[index].parts.len();
+        self.table(definition).rows_per_key(index, parts)
+    }
+
     /// What is known of a table.
     pub(crate) fn table(&self, definition: &Arc<TableDefinition>) -> TableStatistics {
         let id = definition.schema().clustered_id();

@@ -117,6 +117,7 @@ impl Core {
                 .for_each(|request| request.fail(error.clone()));
             return;
         }
+        let requests = CommitRequest::without_failed(requests);
         let Some((start, requests)) = self.reserve(requests) else {
             return;
         };
@@ -142,6 +143,9 @@ impl Core {
                 .for_each(|transaction| transaction.locks.release());
         }
         self.sync_points.reach(CommitStep::LocksReleased);
+        transactions
+            .iter()
+            .for_each(|transaction| transaction.reply.placed());
         self.counters
             .commits
             .fetch_add(transactions.len() as u64, Ordering::Relaxed);
@@ -199,7 +203,7 @@ impl Core {
                     let largest = (0..requests.len())
                         .max_by_key(|at| need(&requests[*at]))
                         .expect("not empty");
-                    requests.remove(largest).fail(error.into());
+                    CommitRequest::refuse_at(&mut requests, largest, error.into());
                 }
                 Err(error) => {
                     let error = self.fatal(&format!("cannot prepare room in the binary log: {error}"));
@@ -226,9 +230,13 @@ impl Core {
         );
         let mut accepted = Vec::with_capacity(requests.len());
         for request in requests {
+            if request.is_of_failed_stream() {
+                request.fail(Error::Aborted);
+                continue;
+            }
             match stage.take_gtid(&request, strict) {
                 Ok(gtid) => accepted.push((request, gtid)),
-                Err(error) => request.fail(error),
+                Err(error) => request.refuse(error),
             }
         }
         stage.group.begin(
@@ -251,7 +259,7 @@ impl Core {
                 on_publish,
                 builds,
                 kept,
-                ticket,
+                reply,
                 queued_at,
                 gtid: choice,
             } = request;
@@ -283,7 +291,7 @@ impl Core {
                 on_publish,
                 builds,
                 kept,
-                ticket,
+                reply,
                 queued_at,
             });
         }

@@ -13,8 +13,10 @@
 //! - [`log_stage`]: places, writes and syncs a group.
 //! - [`publish`]: makes groups visible, in order, and tells their sessions.
 //! - [`ticket`]: how a session waits.
+//! - [`batch`]: how a replica's transactions are submitted and told, many at once.
 
 pub(crate) mod acknowledge;
+pub(crate) mod batch;
 pub(crate) mod log_stage;
 pub(crate) mod publish;
 pub(crate) mod queue;
@@ -25,12 +27,13 @@ use crate::lock::metadata::TransactionMetadata;
 use crate::lock::owner::LockOwner;
 use crate::lock::{HeldLocks, LockManager, MetadataGuard};
 use crate::transaction::{GtidChoice, Replication};
+use batch::Batch;
 use paceline_binlog::EventGroupBuffer;
 use paceline_storage::{BuildId, FrozenWriteSet, WriteSet};
 use paceline_types::{Gtid, Version};
 use std::sync::Arc;
 use std::time::Instant;
-use ticket::Ticket;
+use ticket::{Ticket, Work};
 
 /// The place that a transaction got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +45,12 @@ pub(crate) struct Committed {
 
 /// What a session keeps locked until its transaction is published. Travels through the pipeline, so that it is given back even if
 /// the session goes away meanwhile.
+#[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) _metadata: TransactionMetadata,
     pub(crate) _guards: [Option<MetadataGuard>; 2],
+    /// Those that a whole batch shares.
+    pub(crate) _shared: Option<Arc<Vec<MetadataGuard>>>,
 }
 
 /// What a session gets back.
@@ -52,6 +58,40 @@ pub(crate) struct Outcome {
     pub(crate) result: Result<Committed>,
     /// Dropped by the session, or with the ticket.
     pub(crate) _kept: Kept,
+}
+
+/// Who is told what becomes of a transaction.
+#[derive(Clone)]
+pub(crate) enum Reply {
+    /// The session that waits for it.
+    Session(Arc<Ticket<Outcome>>),
+    /// The batch that it is part of.
+    Batch(Arc<Batch>),
+}
+
+impl Reply {
+    /// It has its place, and its locks are free.
+    pub(crate) fn placed(&self) {
+        match self {
+            Reply::Session(_) => {}
+            Reply::Batch(batch) => batch.placed(),
+        }
+    }
+
+    pub(crate) fn done(&self, outcome: Outcome) {
+        match self {
+            Reply::Session(ticket) => ticket.done(outcome),
+            Reply::Batch(batch) => batch.done(outcome),
+        }
+    }
+
+    /// Asks the session to do its part; false if there is none, and somebody else must.
+    pub(crate) fn your_turn(&self, work: Work) -> bool {
+        match self {
+            Reply::Session(ticket) => ticket.your_turn(work),
+            Reply::Batch(_) => false,
+        }
+    }
 }
 
 /// Row locks on their way to be released.
@@ -87,7 +127,7 @@ pub(crate) struct CommitRequest {
     /// What was built aside and becomes visible with it.
     pub(crate) builds: Vec<BuildId>,
     pub(crate) kept: Kept,
-    pub(crate) ticket: Arc<Ticket<Outcome>>,
+    pub(crate) reply: Reply,
     pub(crate) queued_at: Instant,
 }
 
@@ -97,11 +137,12 @@ impl CommitRequest {
         let CommitRequest {
             mut locks,
             kept,
-            ticket,
+            reply,
             ..
         } = self;
         locks.release();
-        ticket.done(Outcome {
+        reply.placed();
+        reply.done(Outcome {
             result: Err(error),
             _kept: kept,
         });
@@ -119,7 +160,7 @@ pub(crate) struct PlacedTransaction {
     /// What was built aside and becomes visible with it.
     pub(crate) builds: Vec<BuildId>,
     pub(crate) kept: Kept,
-    pub(crate) ticket: Arc<Ticket<Outcome>>,
+    pub(crate) reply: Reply,
     pub(crate) queued_at: Instant,
 }
 
@@ -128,11 +169,11 @@ impl PlacedTransaction {
         let PlacedTransaction {
             mut locks,
             kept,
-            ticket,
+            reply,
             ..
         } = self;
         locks.release();
-        ticket.done(Outcome { result, _kept: kept });
+        reply.done(Outcome { result, _kept: kept });
     }
 }
 

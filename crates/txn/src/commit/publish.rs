@@ -253,9 +253,9 @@ impl Core {
                     return self.publish();
                 }
                 Some((transaction, _)) => {
-                    let ticket = transaction.ticket.clone();
+                    let reply = transaction.reply.clone();
                     drop(state);
-                    if ticket.your_turn(Work::Publish) {
+                    if reply.your_turn(Work::Publish) {
                         return;
                     }
                     self.publish_front();

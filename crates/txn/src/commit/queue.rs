@@ -108,6 +108,36 @@ impl Core {
         }
     }
 
+    /// Puts a batch into the queue, in its order. The log thread leads: an applier has other things to do.
+    pub(crate) fn submit_all(self: &Arc<Self>, requests: Vec<CommitRequest>) {
+        if requests.is_empty() {
+            return;
+        }
+        let error = {
+            let mut state = self.queue.state.lock();
+            match self.poisoned() {
+                None if !state.closing => {
+                    state.requests.extend(requests);
+                    if state.is_led {
+                        if state.waits_for_more {
+                            self.queue.changed.notify_all();
+                        }
+                        return;
+                    }
+                    state.is_led = true;
+                    state.thread_is_called = true;
+                    drop(state);
+                    self.queue.called.notify_one();
+                    return;
+                }
+                poisoned => poisoned.unwrap_or(crate::Error::Closed),
+            }
+        };
+        requests
+            .into_iter()
+            .for_each(|request| request.refuse(error.clone()));
+    }
+
     /// Takes what is to be committed next. The caller leads.
     fn next_group(&self, config: &Config) -> Next {
         let mut state = self.queue.state.lock();
@@ -189,14 +219,14 @@ impl Core {
                     state.is_led = false;
                     return;
                 };
-                let ticket = request.ticket.clone();
+                let reply = request.reply.clone();
                 if matches!(config.leader_mode, LeaderMode::Adaptive | LeaderMode::Thread) {
                     state.thread_is_called = true;
                     drop(state);
                     self.queue.called.notify_one();
                     return;
                 }
-                ticket
+                reply
             };
             if next.your_turn(Work::Lead) {
                 return;

@@ -1,10 +1,11 @@
 //! The end of a transaction: into the commit queue, and the wait until it is published.
 
 use super::Transaction;
+use crate::commit::batch::Batch;
 use crate::commit::ticket::{Ticket, Told, Work};
-use crate::commit::{CommitRequest, Committed, Kept, OnPublish, Outcome, TravellingLocks};
+use crate::commit::{CommitRequest, Committed, Kept, OnPublish, Outcome, Reply, TravellingLocks};
 use crate::error::Result;
-use crate::lock::{MetadataMode, MetadataObject};
+use crate::lock::{MetadataGuard, MetadataMode, MetadataObject};
 use crate::manager::Core;
 use paceline_storage::WriteSet;
 use paceline_types::{Gtid, LogPosition, Version};
@@ -95,12 +96,48 @@ impl Transaction {
             kept: Kept {
                 _metadata: std::mem::take(&mut self.metadata),
                 _guards: [Some(guard), self.statement_guard.take()],
+                _shared: None,
             },
-            ticket: ticket.clone(),
+            reply: Reply::Session(ticket.clone()),
             queued_at: Instant::now(),
         };
         self.core.submit(request);
         Ok(Some(ticket))
+    }
+
+    /// What goes into the queue for a transaction of a batch, which is logged even if it changes nothing.
+    pub(crate) fn batch_request(
+        &mut self,
+        batch: &Arc<Batch>,
+        locks: &Arc<Vec<MetadataGuard>>,
+    ) -> Result<CommitRequest> {
+        self.check_active()?;
+        self.end_statement()?;
+        self.core
+            .storage
+            .check_memory_room(self.writes.memory_engine_bytes())?;
+        let mut events = self.events.take();
+        events.commit(self.core.next_xid());
+        Ok(CommitRequest {
+            events,
+            writes: std::mem::replace(&mut self.writes, WriteSet::new()),
+            gtid: self.options.gtid,
+            replication: self.options.replication,
+            locks: TravellingLocks {
+                manager: self.session.locks.clone(),
+                owner: self.session.owner.clone(),
+                held: std::mem::take(&mut self.held),
+            },
+            on_publish: None,
+            builds: Vec::new(),
+            kept: Kept {
+                _metadata: std::mem::take(&mut self.metadata),
+                _guards: [None, self.statement_guard.take()],
+                _shared: Some(locks.clone()),
+            },
+            reply: Reply::Batch(batch.clone()),
+            queued_at: Instant::now(),
+        })
     }
 
     /// Ready when everything that this transaction has read under lock is published: to be awaited before a statement's reply leaves,

@@ -28,7 +28,8 @@ use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, Patien
 use crate::manager::Core;
 use crate::session::Session;
 use paceline_binlog::SourcePosition;
-use paceline_binlog::event::QueryEvent;
+use paceline_binlog::event::{GtidFlags, QueryEvent};
+use paceline_binlog::group::StatementOptions;
 use paceline_storage::{Mark, StorageSnapshot, WriteSet};
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId, Version};
 use std::sync::Arc;
@@ -283,6 +284,30 @@ impl Transaction {
         self.events.begin_statement(annotation, timestamp_seconds);
         self.statement = Some(self.mark());
         Ok(())
+    }
+
+    /// A statement of a primary begins: with its time, its text and the flags of its rows events, as the primary's log has them. Row
+    /// changes follow, and [`Transaction::end_statement`].
+    ///
+    /// # Errors
+    /// [`Error::RolledBack`].
+    pub fn begin_replicated_statement(&mut self, statement: &StatementOptions<'_>) -> Result<()> {
+        self.check_active()?;
+        assert!(self.statement.is_none(), "the statement before has not ended");
+        self.events.begin_replicated_statement(statement);
+        self.statement = Some(self.mark());
+        Ok(())
+    }
+
+    /// Whether a statement has begun and not ended.
+    pub fn is_in_statement(&self) -> bool {
+        self.statement.is_some()
+    }
+
+    /// The flags that the Gtid event is to have, where they are not those of any transaction (at first: transactional, parallel apply
+    /// allowed). Only before the first event.
+    pub fn set_gtid_flags(&mut self, flags: GtidFlags) {
+        self.events.set_gtid_flags(flags);
     }
 
     /// The statement succeeded.

@@ -1,0 +1,306 @@
+//! A row's change, with images in our own layout: what every way of applying rows comes to.
+//!
+//! ```text
+//!   row key: lock, read, compare ─▶ unique keys: lock, look ─▶ write set ─▶ lock what was written ─▶ our own event
+//! ```
+
+use super::ExecMode;
+use super::failure::{Failure, HandlerError};
+use super::table::MappedTable;
+use paceline_sql::catalog::TableDefinition;
+use paceline_storage::{Clustered, Row};
+use paceline_txn::{LockMode, LockWait, RowChange, Transaction};
+use paceline_types::error_code::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND};
+use paceline_types::{TimeZone, Value, ValueRef};
+
+/// Changes rows. Keeps memory from one to the next.
+#[derive(Default)]
+pub(super) struct RowChanger {
+    /// The key of the row that is being changed.
+    key: Vec<u8>,
+    /// A unique key.
+    unique: Vec<u8>,
+    /// The same one before the change.
+    unique_before: Vec<u8>,
+}
+
+/// Where the row of an image is.
+enum Located {
+    /// Under [`RowChanger::key`], locked, and it is that image.
+    Same,
+    /// Under [`RowChanger::key`], locked, and it is this one.
+    Other(Vec<u8>),
+    /// Nowhere.
+    Missing(HandlerError),
+}
+
+impl RowChanger {
+    /// Inserts a row. Whether anything was changed.
+    pub(super) fn insert(
+        &mut self,
+        table: &MappedTable,
+        after: &[u8],
+        transaction: &mut Transaction,
+    ) -> Result<bool, Failure> {
+        let schema = table.schema();
+        if let Clustered::Key(index) = schema.clustered() {
+            self.unique.clear();
+            schema.append_row_key(after, &mut self.unique)?;
+            self.claim(table, index, after, transaction)?;
+        }
+        for index in table.other_unique() {
+            self.unique.clear();
+            if schema.append_unique_key(*index, after, &mut self.unique)? {
+                self.claim(table, *index, after, transaction)?;
+            }
+        }
+        let mark = transaction.write_mark();
+        schema.row_change(None, Some(after), transaction.write_set_mut()?)?;
+        transaction.lock_written_since(mark)?;
+        transaction.log_row(table.logged(), RowChange::Insert { after })?;
+        observe_auto_increment(table.definition(), after);
+        Ok(true)
+    }
+
+    /// Locks `self.unique` for the row that is to have it. Whoever has it already is a duplicate, or makes way.
+    fn claim(
+        &mut self,
+        table: &MappedTable,
+        index: usize,
+        after: &[u8],
+        transaction: &mut Transaction,
+    ) -> Result<(), Failure> {
+        transaction.lock(&self.unique, LockMode::Exclusive, LockWait::Default)?;
+        let schema = table.schema();
+        match transaction.probe_newest(&self.unique)? {
+            None => return Ok(()),
+            Some(_) if table.exec_mode() == ExecMode::Strict => {
+                return Err(duplicate(table.definition(), index, after));
+            }
+            Some(value) => {
+                self.key.clear();
+                schema.append_row_key_of_entry(index, &self.unique, &value, &mut self.key)?;
+            }
+        }
+        transaction.lock(&self.key, LockMode::Exclusive, LockWait::Default)?;
+        let existing = transaction
+            .probe_newest(&self.key)?
+            .map(|row| row.payload().to_vec());
+        if let Some(existing) = existing {
+            self.delete_here(table, &existing, transaction)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes a row. Whether anything was changed.
+    pub(super) fn delete(
+        &mut self,
+        table: &MappedTable,
+        before: &[u8],
+        transaction: &mut Transaction,
+    ) -> Result<bool, Failure> {
+        match self.locate(table, before, transaction)? {
+            Located::Same => self.delete_here(table, before, transaction)?,
+            Located::Other(found) if table.exec_mode() == ExecMode::Idempotent => {
+                self.delete_here(table, &found, transaction)?;
+            }
+            Located::Other(_) => return Err(missing(table, HandlerError::RecordChanged)),
+            Located::Missing(_) if passes_over_missing(table) => return Ok(false),
+            Located::Missing(error) => return Err(missing(table, error)),
+        }
+        Ok(true)
+    }
+
+    /// Updates a row. Whether anything was changed.
+    pub(super) fn update(
+        &mut self,
+        table: &MappedTable,
+        before: &[u8],
+        after: &[u8],
+        transaction: &mut Transaction,
+    ) -> Result<bool, Failure> {
+        match self.locate(table, before, transaction)? {
+            Located::Same => self.update_here(table, before, after, transaction),
+            Located::Other(found) if table.exec_mode() == ExecMode::Idempotent => {
+                self.update_here(table, &found, after, transaction)
+            }
+            Located::Other(_) => Err(missing(table, HandlerError::RecordChanged)),
+            Located::Missing(_) if passes_over_missing(table) => Ok(false),
+            Located::Missing(error) => Err(missing(table, error)),
+        }
+    }
+
+    /// Says which row the next change is of: the one under `key`, which is locked.
+    pub(super) fn stand_at(&mut self, key: &[u8]) {
+        self.key.clear();
+        self.key.extend_from_slice(key);
+    }
+
+    /// Deletes the row under [`Self::stand_at`]'s key, whose image is `before`.
+    pub(super) fn delete_here(
+        &mut self,
+        table: &MappedTable,
+        before: &[u8],
+        transaction: &mut Transaction,
+    ) -> Result<(), Failure> {
+        let mark = transaction.write_mark();
+        let row = Row {
+            image: before,
+            key: Some(&self.key),
+        };
+        table
+            .schema()
+            .row_change(Some(row), None, transaction.write_set_mut()?)?;
+        transaction.lock_written_since(mark)?;
+        transaction.log_row(table.logged(), RowChange::Delete { before })?;
+        Ok(())
+    }
+
+    /// Updates the row under [`Self::stand_at`]'s key, whose image is `before`. Whether anything was changed.
+    pub(super) fn update_here(
+        &mut self,
+        table: &MappedTable,
+        before: &[u8],
+        after: &[u8],
+        transaction: &mut Transaction,
+    ) -> Result<bool, Failure> {
+        let schema = table.schema();
+        if let Clustered::Key(index) = schema.clustered() {
+            self.unique.clear();
+            schema.append_row_key(after, &mut self.unique)?;
+            if self.unique != self.key && !self.take(table, index, after, transaction)? {
+                return Ok(false);
+            }
+        }
+        for index in table.other_unique() {
+            self.unique.clear();
+            self.unique_before.clear();
+            if !schema.append_unique_key(*index, after, &mut self.unique)? {
+                continue;
+            }
+            let had = schema.append_unique_key(*index, before, &mut self.unique_before)?;
+            if (!had || self.unique != self.unique_before) && !self.take(table, *index, after, transaction)? {
+                return Ok(false);
+            }
+        }
+        let mark = transaction.write_mark();
+        let row = Row {
+            image: before,
+            key: Some(&self.key),
+        };
+        schema.row_change(Some(row), Some(after), transaction.write_set_mut()?)?;
+        transaction.lock_written_since(mark)?;
+        transaction.log_row(table.logged(), RowChange::Update { before, after })?;
+        observe_auto_increment(table.definition(), after);
+        Ok(true)
+    }
+
+    /// Locks `self.unique` for a row that changes to it. False: it is taken, and the update is passed over.
+    fn take(
+        &mut self,
+        table: &MappedTable,
+        index: usize,
+        after: &[u8],
+        transaction: &mut Transaction,
+    ) -> Result<bool, Failure> {
+        transaction.lock(&self.unique, LockMode::Exclusive, LockWait::Default)?;
+        match transaction.probe_newest(&self.unique)? {
+            None => Ok(true),
+            Some(_) if table.exec_mode() == ExecMode::Idempotent => Ok(false),
+            Some(_) => Err(duplicate(table.definition(), index, after)),
+        }
+    }
+
+    /// Finds and locks the row of an image.
+    fn locate(
+        &mut self,
+        table: &MappedTable,
+        image: &[u8],
+        transaction: &mut Transaction,
+    ) -> Result<Located, Failure> {
+        let schema = table.schema();
+        if let Clustered::Key(_) = schema.clustered() {
+            self.key.clear();
+            schema.append_row_key(image, &mut self.key)?;
+            transaction.lock(&self.key, LockMode::Exclusive, LockWait::Default)?;
+            return Ok(match transaction.probe_newest(&self.key)? {
+                None => Located::Missing(HandlerError::KeyNotFound),
+                Some(row) if row.payload() == image => Located::Same,
+                Some(row) => Located::Other(row.payload().to_vec()),
+            });
+        }
+        // Without a key to live under, it is the one with the lowest id among those that look the same.
+        loop {
+            let Some(found) = schema.find_row(image, transaction)? else {
+                return Ok(Located::Missing(HandlerError::EndOfFile));
+            };
+            transaction.lock(&found, LockMode::Exclusive, LockWait::Default)?;
+            let is_there = transaction
+                .probe_newest(&found)?
+                .is_some_and(|row| row.payload() == image);
+            if is_there {
+                self.key = found;
+                return Ok(Located::Same);
+            }
+        }
+    }
+}
+
+/// Whether a row that is not there is passed over.
+pub(super) fn passes_over_missing(table: &MappedTable) -> bool {
+    table.exec_mode() == ExecMode::Idempotent || table.may_miss_rows()
+}
+
+/// 1032.
+pub(super) fn missing(table: &MappedTable, error: HandlerError) -> Failure {
+    let message = ER_KEY_NOT_FOUND.message(&[&table.definition().name()]);
+    Failure::met(ER_KEY_NOT_FOUND, message, error)
+}
+
+/// 1062.
+fn duplicate(definition: &TableDefinition, index: usize, image: &[u8]) -> Failure {
+    let index = &definition.indexes()[index];
+    let mut text = Vec::new();
+    let image = definition.schema().image(image);
+    for (number, part) in index.parts.iter().enumerate() {
+        if number > 0 {
+            text.push(b'-');
+        }
+        let data_type = &definition.columns()[part.column].data_type;
+        match (image.column(part.column), part.prefix_length) {
+            (Err(_), _) | (Ok(ValueRef::Null), _) => text.extend_from_slice(b"NULL"),
+            (Ok(ValueRef::Text(value)), Some(prefix)) => {
+                let prefix: String = value.chars().take(prefix as usize).collect();
+                text.extend_from_slice(prefix.as_bytes());
+            }
+            (Ok(value), _) => {
+                paceline_types::text::append_column_value(&value, data_type, &TimeZone::UTC, &mut text);
+            }
+        }
+    }
+    let message = format!(
+        "Duplicate entry '{}' for key '{}'",
+        String::from_utf8_lossy(&text),
+        index.name
+    );
+    Failure::met(ER_DUP_ENTRY, message, HandlerError::DuplicateKey)
+}
+
+/// What a row was given counts for the values that are given out here.
+fn observe_auto_increment(definition: &TableDefinition, image: &[u8]) {
+    let Some(column) = definition.auto_increment_column() else {
+        return;
+    };
+    if definition.auto_increment().known().is_none() {
+        return; // It will be found in the data.
+    }
+    if let Ok(value) = definition.schema().image(image).column(column) {
+        match value.into_owned() {
+            Value::Int(value) => definition
+                .auto_increment()
+                .observe(u64::try_from(value).unwrap_or(0)),
+            Value::UInt(value) => definition.auto_increment().observe(value),
+            _ => {}
+        }
+    }
+}

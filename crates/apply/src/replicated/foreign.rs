@@ -1,0 +1,285 @@
+//! Rows whose images are not laid out as ours: without all columns (`binlog_row_image`), with fewer or more, or of other types.
+//!
+//! What the image before holds finds the row; what the image after holds is put into that row; the rest is what the row had already. From then on it
+//! is a row in our own form.
+//!
+//! Where a row is looked for: under the key it lives under, if the image holds all of that; else in the index, among those whose columns the image holds,
+//! in which fewest rows share a value; else in the whole table.
+
+use super::change::{RowChanger, missing, passes_over_missing};
+use super::convert::convert;
+use super::failure::{Failure, HandlerError};
+use super::table::MappedTable;
+use paceline_binlog::event::{RowsEvent, RowsKind};
+use paceline_sql::catalog::IndexKind;
+use paceline_sql::ddl::default_of_absent;
+use paceline_sql::plan::Statistics;
+use paceline_storage::{Clustered, Direction, KeyRange};
+use paceline_txn::{LockMode, LockWait, Transaction};
+use paceline_types::row_image::RowLayout;
+use paceline_types::{Value, ValueRef};
+use std::sync::Arc;
+
+/// Values of our columns; `None` where an image does not hold the column.
+type PartialRow = Vec<Option<Value>>;
+
+/// Applies foreign rows.
+pub(super) struct ForeignRows {
+    statistics: Option<Arc<Statistics>>,
+}
+
+/// The columns that the images of an event hold.
+struct HeldColumns {
+    /// Their numbers on the primary.
+    numbers: Vec<usize>,
+    layout: RowLayout,
+}
+
+impl HeldColumns {
+    fn new(event: &RowsEvent<'_>, present: &[u8], table: &MappedTable) -> Result<Self, Failure> {
+        let types = match table.foreign() {
+            Some(foreign) => foreign.types(),
+            None => table.schema().layout().types(),
+        };
+        if event.columns != types.len() {
+            return Err(Failure::fatal(format_args!(
+                "a row event has {} columns, its table map {}",
+                event.columns,
+                types.len()
+            )));
+        }
+        let is_held = |number: &usize| {
+            present
+                .get(number / 8)
+                .is_some_and(|byte| byte >> (number % 8) & 1 == 1)
+        };
+        let numbers: Vec<usize> = (0..types.len()).filter(is_held).collect();
+        if let Some(foreign) = table.foreign() {
+            for number in &numbers {
+                foreign.is_taken(*number)?;
+            }
+        }
+        let held: Vec<_> = numbers.iter().map(|number| types[*number].clone()).collect();
+        Ok(HeldColumns {
+            numbers,
+            layout: RowLayout::new(held),
+        })
+    }
+
+    /// Takes an image off the front.
+    fn take(&self, rest: &mut &[u8], table: &MappedTable) -> Result<PartialRow, Failure> {
+        let (image, behind) = self.layout.split(rest)?;
+        let columns = table.definition().columns();
+        let mut row: PartialRow = vec![None; columns.len()];
+        for (value, number) in image.columns().zip(&self.numbers) {
+            let value = value?;
+            if let Some(column) = columns.get(*number) {
+                let value = value.into_owned();
+                row[*number] = Some(match value.is_null() {
+                    true => value,
+                    false if table.foreign().is_none() => value,
+                    false => convert(value, &column.data_type),
+                });
+            }
+        }
+        let consumed = rest.len() - behind.len();
+        *rest = &rest[consumed..];
+        Ok(row)
+    }
+}
+
+impl ForeignRows {
+    pub(super) fn new(statistics: Option<Arc<Statistics>>) -> Self {
+        ForeignRows { statistics }
+    }
+
+    /// Applies the rows of an event.
+    pub(super) fn rows(
+        &self,
+        event: &RowsEvent<'_>,
+        table: &MappedTable,
+        changer: &mut RowChanger,
+        transaction: &mut Transaction,
+        changed: &mut u64,
+    ) -> Result<(), Failure> {
+        let held = HeldColumns::new(event, event.columns_present, table)?;
+        let held_after = match event.kind {
+            RowsKind::Update => Some(HeldColumns::new(event, event.columns_present_after, table)?),
+            RowsKind::Write | RowsKind::Delete => None,
+        };
+        let mut rest: &[u8] = &event.rows;
+        let mut image = Vec::new();
+        while !rest.is_empty() {
+            let row = held.take(&mut rest, table)?;
+            let after = match &held_after {
+                Some(held_after) => Some(held_after.take(&mut rest, table)?),
+                None => None,
+            };
+            image.clear();
+            if event.kind == RowsKind::Write {
+                own_image(table, row, None, &mut image)?;
+                *changed += u64::from(changer.insert(table, &image, transaction)?);
+                continue;
+            }
+            let Some((key, current)) = self.locate(table, &row, transaction)? else {
+                if passes_over_missing(table) {
+                    continue;
+                }
+                let error = match table.schema().clustered() {
+                    Clustered::Key(_) => HandlerError::KeyNotFound,
+                    Clustered::RowId(_) => HandlerError::EndOfFile,
+                };
+                return Err(missing(table, error));
+            };
+            changer.stand_at(&key);
+            match after {
+                Some(after) => {
+                    own_image(table, after, Some(&current), &mut image)?;
+                    *changed += u64::from(changer.update_here(table, &current, &image, transaction)?);
+                }
+                None => {
+                    changer.delete_here(table, &current, transaction)?;
+                    *changed += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The key and the image of the row that a partial image is of, locked.
+    fn locate(
+        &self,
+        table: &MappedTable,
+        row: &PartialRow,
+        transaction: &mut Transaction,
+    ) -> Result<Option<(Vec<u8>, Vec<u8>)>, Failure> {
+        let schema = table.schema();
+        if let Clustered::Key(index) = schema.clustered()
+            && let Some(prefix) = self.prefix(table, index, row)?
+        {
+            transaction.lock(&prefix, LockMode::Exclusive, LockWait::Default)?;
+            let Some(found) = transaction
+                .probe_newest(&prefix)?
+                .map(|row| row.payload().to_vec())
+            else {
+                return Ok(None);
+            };
+            if !is_row(table, row, &found)? {
+                return Err(missing(table, HandlerError::RecordChanged));
+            }
+            return Ok(Some((prefix, found)));
+        }
+        let (index, range) = match self.best_index(table, row)? {
+            Some((index, prefix)) => (Some(index), KeyRange::prefix(&prefix)),
+            None => (None, schema.rows_range()),
+        };
+        let mut candidates = transaction.scan_newest(range, Direction::Forward)?;
+        let mut key = Vec::new();
+        while let Some(entry) = candidates.next()? {
+            key.clear();
+            match index {
+                Some(index) => schema.append_row_key_of_entry(index, entry.key, entry.value, &mut key)?,
+                None => key.extend_from_slice(entry.key),
+            }
+            let seen = match index {
+                None => is_row(table, row, entry.payload())?,
+                Some(_) => match transaction.probe_newest(&key)? {
+                    Some(found) => is_row(table, row, found.payload())?,
+                    None => false,
+                },
+            };
+            if !seen {
+                continue;
+            }
+            transaction.lock(&key, LockMode::Exclusive, LockWait::Default)?;
+            let locked = transaction.probe_newest(&key)?.map(|row| row.payload().to_vec());
+            if let Some(found) = locked
+                && is_row(table, row, &found)?
+            {
+                return Ok(Some((key, found)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The whole key of a row in an index, if the image holds all its columns.
+    fn prefix(
+        &self,
+        table: &MappedTable,
+        index: usize,
+        row: &PartialRow,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        let parts = &table.schema().indexes()[index].parts;
+        let values: Option<Vec<ValueRef<'_>>> = parts
+            .iter()
+            .map(|part| row[part.column].as_ref().map(Value::as_ref))
+            .collect();
+        let Some(values) = values else { return Ok(None) };
+        let mut key = Vec::with_capacity(64);
+        table.schema().append_key_prefix(index, &values, &mut key)?;
+        Ok(Some(key))
+    }
+
+    /// The index, with the key's start, in which the image finds fewest rows.
+    fn best_index(&self, table: &MappedTable, row: &PartialRow) -> Result<Option<(usize, Vec<u8>)>, Failure> {
+        let mut best: Option<(f64, usize, Vec<u8>)> = None;
+        for (number, index) in table.definition().indexes().iter().enumerate() {
+            let Some(prefix) = self.prefix(table, number, row)? else {
+                continue;
+            };
+            let has_null = index
+                .parts
+                .iter()
+                .any(|part| row[part.column].as_ref().is_none_or(Value::is_null));
+            let rows = match (index.kind, &self.statistics) {
+                (IndexKind::Primary | IndexKind::Unique, _) if !has_null => 0.0,
+                (_, Some(statistics)) => statistics.rows_per_key(table.definition(), number),
+                (_, None) => 10.0 / index.parts.len() as f64,
+            };
+            if best.as_ref().is_none_or(|(fewest, ..)| rows < *fewest) {
+                best = Some((rows, number, prefix));
+            }
+        }
+        Ok(best.map(|(_, index, prefix)| (index, prefix)))
+    }
+}
+
+/// Whether an image of ours has the values of a partial row.
+fn is_row(table: &MappedTable, row: &PartialRow, image: &[u8]) -> Result<bool, Failure> {
+    for (value, wanted) in table.schema().image(image).columns().zip(row) {
+        if let Some(wanted) = wanted
+            && value?.into_owned() != *wanted
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Appends the image of a row: what is held, else what the row had before, else the column's default.
+fn own_image(
+    table: &MappedTable,
+    row: PartialRow,
+    before: Option<&[u8]>,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    let had = match before {
+        Some(image) => Some(table.schema().decode_row(image)?),
+        None => None,
+    };
+    let mut values = Vec::with_capacity(row.len());
+    for (number, value) in row.into_iter().enumerate() {
+        let column = &table.definition().columns()[number];
+        let value = match (value, &had) {
+            (Some(value), _) => value,
+            (None, Some(had)) => had[number].clone(),
+            (None, None) => default_of_absent(column),
+        };
+        values.push(match value.is_null() && !column.nullable {
+            true => default_of_absent(column),
+            false => value,
+        });
+    }
+    table.schema().encode_row(&values, out)?;
+    Ok(())
+}

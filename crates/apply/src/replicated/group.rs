@@ -1,0 +1,370 @@
+//! A whole transaction of a primary, applied to one of ours.
+
+use super::change::RowChanger;
+use super::failure::Failure;
+use super::foreign;
+use super::table::MappedTable;
+use super::{RowOptions, SkippedErrors};
+use paceline_binlog::EventGroup;
+use paceline_binlog::event::{
+    Event, EventType, FormatDescription, GtidFlags, QueryEvent, RawEvent, RowsEvent, RowsFlags, RowsKind,
+    TableId,
+};
+use paceline_binlog::group::StatementOptions;
+use paceline_sql::plan::Statistics;
+use paceline_txn::Transaction;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// What has to be done for an event group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GroupKind {
+    /// Rows alone, or nothing: it can be prepared beside others.
+    Rows,
+    /// Statements: they run through SQL, one group at a time.
+    Statements,
+}
+
+/// Looks which kind a group is of.
+///
+/// # Errors
+/// If an event cannot be decoded.
+pub fn group_kind(group: &EventGroup, format: &FormatDescription) -> Result<GroupKind, Failure> {
+    for event in group.events().skip(1) {
+        let event_type = event.event_type();
+        if event_type == EventType::XID
+            || event_type == EventType::TABLE_MAP
+            || event_type == EventType::ANNOTATE_ROWS
+            || event_type.is_rows()
+        {
+            continue;
+        }
+        match event.decode(format)? {
+            Event::Query(query) if frame(&query).is_some() => {}
+            Event::Ignorable(_) => {}
+            _ => return Ok(GroupKind::Statements),
+        }
+    }
+    Ok(GroupKind::Rows)
+}
+
+/// A statement that only frames rows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Frame {
+    /// BEGIN, COMMIT.
+    Edge,
+    /// ROLLBACK: what is before was undone on the primary.
+    Rollback,
+    /// SAVEPOINT.
+    Savepoint(String),
+    /// ROLLBACK TO.
+    RollbackTo(String),
+}
+
+/// The frame that a Query event is; `None` for a statement that does something.
+pub(crate) fn frame(query: &QueryEvent<'_>) -> Option<Frame> {
+    let sql = query.sql.trim_ascii();
+    let behind = |words: &[u8]| {
+        let head = sql.get(..words.len())?;
+        head.eq_ignore_ascii_case(words).then(|| {
+            let name = String::from_utf8_lossy(sql[words.len()..].trim_ascii()).into_owned();
+            match name.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+                Some(quoted) => quoted.replace("``", "`"),
+                None => name,
+            }
+        })
+    };
+    if sql.eq_ignore_ascii_case(b"BEGIN") || sql.eq_ignore_ascii_case(b"COMMIT") {
+        Some(Frame::Edge)
+    } else if sql.eq_ignore_ascii_case(b"ROLLBACK") {
+        Some(Frame::Rollback)
+    } else {
+        behind(b"SAVEPOINT ").map(Frame::Savepoint).or_else(|| {
+            behind(b"ROLLBACK TO SAVEPOINT ")
+                .or_else(|| behind(b"ROLLBACK TO "))
+                .map(Frame::RollbackTo)
+        })
+    }
+}
+
+/// The tables that a transaction's table maps name; `None` for those whose rows are passed over.
+pub type MappedTables = SmallVec<[(TableId, Option<Arc<MappedTable>>); 2]>;
+
+/// A transaction that consists of rows.
+#[derive(Clone, Copy)]
+pub struct ReplicatedRows<'a> {
+    /// Its events.
+    pub group: &'a EventGroup,
+    /// The format of the file that it stood in.
+    pub format: &'a FormatDescription,
+    /// Its tables.
+    pub tables: &'a MappedTables,
+}
+
+impl<'a> ReplicatedRows<'a> {
+    /// The table of a number. `None`: its rows are passed over.
+    fn table(&self, id: TableId) -> Result<Option<&'a MappedTable>, Failure> {
+        let found = self.tables.iter().find(|(known, _)| *known == id);
+        match found {
+            Some((_, table)) => Ok(table.as_deref()),
+            None => Err(Failure::fatal(format_args!(
+                "a row event is for table number {}, which no table map names",
+                id.0
+            ))),
+        }
+    }
+}
+
+/// Whether the images hold all columns. What is behind the last column in the bitmap does not matter.
+pub(super) fn all_columns(event: &RowsEvent<'_>) -> bool {
+    let holds_all = |present: &[u8]| {
+        present.iter().enumerate().all(|(at, byte)| {
+            let here = (event.columns - at * 8).min(8);
+            let wanted = (0xffu16 >> (8 - here)) as u8;
+            byte & wanted == wanted
+        })
+    };
+    holds_all(event.columns_present)
+        && (event.kind != RowsKind::Update || holds_all(event.columns_present_after))
+}
+
+/// Calls `visit` with every rows event that has rows for a table of ours.
+pub(super) fn each_rows_event(
+    rows: &ReplicatedRows<'_>,
+    mut visit: impl FnMut(&RowsEvent<'_>, &MappedTable) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for event in rows.group.events().skip(1) {
+        if event.event_type().is_rows()
+            && let Event::Rows(decoded) = event.decode(rows.format)?
+            && !decoded.rows.is_empty()
+            && let Some(table) = rows.table(decoded.table_id)?
+        {
+            visit(&decoded, table)?;
+        }
+    }
+    Ok(())
+}
+
+/// What became of a transaction's rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowsOutcome {
+    /// So many rows were changed.
+    Changed(u64),
+    /// The primary rolled everything back in the end: nothing of it may be kept but its GTID.
+    RolledBack,
+}
+
+/// Applies transactions one after the other. Keeps memory from one to the next.
+pub struct RowApplier {
+    changer: RowChanger,
+    foreign: foreign::ForeignRows,
+    skipped_errors: SkippedErrors,
+    /// The text of the statement whose rows come next.
+    annotation: Option<Vec<u8>>,
+    /// The tables of the statement whose rows come next.
+    maps: SmallVec<[TableId; 4]>,
+}
+
+impl RowApplier {
+    /// One with these options.
+    pub fn new(options: &RowOptions, statistics: Option<Arc<Statistics>>) -> Self {
+        RowApplier {
+            changer: RowChanger::default(),
+            foreign: foreign::ForeignRows::new(statistics),
+            skipped_errors: options.skipped_errors.clone(),
+            annotation: None,
+            maps: SmallVec::new(),
+        }
+    }
+
+    /// A transaction begins.
+    pub fn begin(&mut self) {
+        self.annotation = None;
+        self.maps.clear();
+    }
+
+    /// Applies a transaction's rows to one of ours, which has changed nothing so far.
+    ///
+    /// # Errors
+    /// Why it cannot be: nothing of it may be committed then.
+    pub fn apply(
+        &mut self,
+        rows: &ReplicatedRows<'_>,
+        transaction: &mut Transaction,
+    ) -> Result<RowsOutcome, Failure> {
+        let flags = rows.group.gtid_event()?.flags;
+        let kept = GtidFlags::WAITED.with(GtidFlags::ALLOW_PARALLEL);
+        transaction.set_gtid_flags(GtidFlags(flags.0 & kept.0).with(GtidFlags::TRANSACTIONAL));
+        self.begin();
+        let mut changed = 0;
+        for event in rows.group.events().skip(1) {
+            changed += self.event(&event, rows, transaction)?;
+            if event.event_type() == EventType::QUERY
+                && let Event::Query(query) = event.decode(rows.format)?
+                && frame(&query) == Some(Frame::Rollback)
+            {
+                return Ok(RowsOutcome::RolledBack);
+            }
+        }
+        Ok(RowsOutcome::Changed(changed))
+    }
+
+    /// Applies one event of a transaction: annotations, table maps, rows, savepoints. How many rows were changed.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub fn event(
+        &mut self,
+        event: &RawEvent<'_>,
+        rows: &ReplicatedRows<'_>,
+        transaction: &mut Transaction,
+    ) -> Result<u64, Failure> {
+        self.decoded(event, rows, transaction).map_err(|failure| Failure {
+            end_log_pos: event.header().end_position,
+            ..failure
+        })
+    }
+
+    fn decoded(
+        &mut self,
+        event: &RawEvent<'_>,
+        rows: &ReplicatedRows<'_>,
+        transaction: &mut Transaction,
+    ) -> Result<u64, Failure> {
+        match event.decode(rows.format)? {
+            Event::AnnotateRows(annotate) => self.annotation = Some(annotate.sql.to_vec()),
+            Event::TableMap(map) => self.maps.push(map.table_id),
+            Event::Rows(decoded) => return self.rows(event, &decoded, rows, transaction),
+            Event::Query(query) => match frame(&query) {
+                Some(Frame::Edge | Frame::Rollback) => {}
+                Some(Frame::Savepoint(name)) => {
+                    transaction.end_statement()?;
+                    transaction.savepoint(&name);
+                }
+                Some(Frame::RollbackTo(name)) => {
+                    transaction.end_statement()?;
+                    transaction.rollback_to_savepoint(&name)?;
+                }
+                None => {
+                    return Err(Failure::fatal(format_args!(
+                        "a statement among rows: {}",
+                        String::from_utf8_lossy(&query.sql)
+                    )));
+                }
+            },
+            Event::Xid(_) | Event::Ignorable(_) => {}
+            _ => {
+                return Err(Failure::fatal(format_args!(
+                    "a {} event in a transaction",
+                    event.event_type().name()
+                )));
+            }
+        }
+        Ok(0)
+    }
+
+    /// A rows event: the first one of a statement begins ours.
+    fn rows(
+        &mut self,
+        event: &RawEvent<'_>,
+        decoded: &RowsEvent<'_>,
+        rows: &ReplicatedRows<'_>,
+        transaction: &mut Transaction,
+    ) -> Result<u64, Failure> {
+        if !transaction.is_in_statement() {
+            transaction.begin_replicated_statement(&StatementOptions {
+                timestamp: event.header().timestamp,
+                annotation: self.annotation.as_deref(),
+                row_flags: RowsFlags(decoded.flags.0 & !RowsFlags::STATEMENT_END),
+            })?;
+            self.annotation = None;
+            for id in self.maps.drain(..) {
+                if let Some(table) = rows.table(id)? {
+                    transaction.map_table(table.logged());
+                }
+            }
+        }
+        let mut changed = 0;
+        if !decoded.rows.is_empty()
+            && let Some(table) = rows.table(decoded.table_id)?
+        {
+            changed = self
+                .rows_event(decoded, table, transaction)
+                .map_err(|failure| Failure {
+                    event: Some(event.event_type().name()),
+                    table: Some((
+                        table.definition().database().to_owned(),
+                        table.definition().name().to_owned(),
+                    )),
+                    ..failure
+                })?;
+        }
+        if decoded.flags.ends_statement() {
+            transaction.end_statement()?;
+            self.maps.clear();
+        }
+        Ok(changed)
+    }
+
+    /// Applies the rows of one event. How many were changed.
+    fn rows_event(
+        &mut self,
+        event: &RowsEvent<'_>,
+        table: &MappedTable,
+        transaction: &mut Transaction,
+    ) -> Result<u64, Failure> {
+        let mut changed = 0;
+        let is_foreign = table.foreign().is_some() || !all_columns(event);
+        let done = match is_foreign {
+            true => self
+                .foreign
+                .rows(event, table, &mut self.changer, transaction, &mut changed),
+            false => own_rows(event, table, &mut self.changer, transaction, &mut changed),
+        };
+        match done {
+            Err(failure) if self.skipped_errors.contains(failure.code) && is_of_row(&failure) => {
+                tracing::warn!(
+                    "{} on {}.{} is passed over (slave_skip_errors), with the rest of its event",
+                    failure.message,
+                    table.definition().database(),
+                    table.definition().name()
+                );
+                Ok(changed)
+            }
+            Err(failure) => Err(failure),
+            Ok(()) => Ok(changed),
+        }
+    }
+}
+
+/// Whether an error concerns one row, so that what was done before it is whole.
+fn is_of_row(failure: &Failure) -> bool {
+    failure.handler_error.is_some()
+}
+
+/// Rows whose images are laid out as ours.
+fn own_rows(
+    event: &RowsEvent<'_>,
+    table: &MappedTable,
+    changer: &mut RowChanger,
+    transaction: &mut Transaction,
+    changed: &mut u64,
+) -> Result<(), Failure> {
+    let layout = table.definition().schema().layout();
+    let mut rest: &[u8] = &event.rows;
+    while !rest.is_empty() {
+        let (first, behind) = layout.split(rest)?;
+        rest = behind;
+        let first = first.bytes();
+        *changed += u64::from(match event.kind {
+            RowsKind::Write => changer.insert(table, first, transaction)?,
+            RowsKind::Delete => changer.delete(table, first, transaction)?,
+            RowsKind::Update => {
+                let (after, behind) = layout.split(rest)?;
+                rest = behind;
+                changer.update(table, first, after.bytes(), transaction)?
+            }
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! What a transaction's rows touch: one number for each unique key, before and after.
+//!
+//! Two transactions that have no number in common touch no row and no unique value in common, so that it does not matter which of them is
+//! prepared first. (The other way round does not hold, as numbers are hashes: then one waits without need.) A key with a NULL excludes nothing and
+//! has no number. A table without a key to live under finds its rows by their images; those are what its rows touch.
+//!
+//! Where an event does not tell all keys (images without all columns of a table with several unique keys, columns that are not ours,
+//! `IDEMPOTENT`, which overwrites what it finds), the transaction touches [`TouchedKeys::Everything`].
+
+use super::ExecMode;
+use super::failure::Failure;
+use super::group::{ReplicatedRows, all_columns, each_rows_event};
+use super::table::MappedTable;
+use paceline_binlog::event::{RowsEvent, RowsKind};
+use paceline_storage::Clustered;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What the rows of a transaction touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TouchedKeys {
+    /// The keys whose numbers were added.
+    Listed,
+    /// Perhaps any: nothing may run beside it.
+    Everything,
+}
+
+/// Adds the numbers of all keys that a transaction touches to `keys`.
+///
+/// # Errors
+/// If an event cannot be decoded.
+pub fn touched_keys(rows: &ReplicatedRows<'_>, keys: &mut Vec<u64>) -> Result<TouchedKeys, Failure> {
+    let mut key = Vec::with_capacity(64);
+    let mut touched = TouchedKeys::Listed;
+    each_rows_event(rows, |event, table| {
+        if touched == TouchedKeys::Listed {
+            touched = of_event(event, table, &mut key, keys)?;
+        }
+        Ok(())
+    })?;
+    Ok(touched)
+}
+
+fn of_event(
+    event: &RowsEvent<'_>,
+    table: &MappedTable,
+    key: &mut Vec<u8>,
+    keys: &mut Vec<u64>,
+) -> Result<TouchedKeys, Failure> {
+    if table.foreign().is_some() || table.exec_mode() == ExecMode::Idempotent || !all_columns(event) {
+        return Ok(TouchedKeys::Everything);
+    }
+    let layout = table.schema().layout();
+    let mut rest: &[u8] = &event.rows;
+    while !rest.is_empty() {
+        let (first, behind) = layout.split(rest)?;
+        rest = behind;
+        of_image(table, first.bytes(), None, key, keys)?;
+        if event.kind == RowsKind::Update {
+            let (after, behind) = layout.split(rest)?;
+            rest = behind;
+            of_image(table, after.bytes(), Some(first.bytes()), key, keys)?;
+        }
+    }
+    Ok(TouchedKeys::Listed)
+}
+
+/// The keys of an image, those aside that `before` has as well.
+fn of_image(
+    table: &MappedTable,
+    image: &[u8],
+    before: Option<&[u8]>,
+    key: &mut Vec<u8>,
+    keys: &mut Vec<u64>,
+) -> Result<(), Failure> {
+    let schema = table.schema();
+    let known = keys.len();
+    let mut add = |key: &[u8]| {
+        let number = xxh3_64(key);
+        // Most updates leave their keys as they are.
+        let is_repeated =
+            before.is_some() && keys[..known].iter().rev().take(8).any(|before| *before == number);
+        if !is_repeated {
+            keys.push(number);
+        }
+    };
+    key.clear();
+    match schema.clustered() {
+        Clustered::Key(_) => schema.append_row_key(image, key)?,
+        Clustered::RowId(hidden) => {
+            key.extend_from_slice(&hidden.hash.to_be_bytes());
+            key.extend_from_slice(image);
+        }
+    }
+    add(key);
+    for index in table.other_unique() {
+        key.clear();
+        if schema.append_unique_key(*index, image, key)? {
+            add(key);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! Which of our tables a table map means, and how its columns compare with ours.
+
+use super::convert::ForeignColumns;
+use super::failure::Failure;
+use super::{ExecMode, RowOptions};
+use paceline_binlog::LoggedTable;
+use paceline_binlog::event::TableMapEvent;
+use paceline_sql::catalog::{IndexKind, TableDefinition};
+use paceline_storage::{Clustered, EngineKind, TableSchema};
+use paceline_types::table_map_metadata::{RowMetadata, append_metadata, type_code};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// `replicate_*` for tables: what becomes of a primary's table.
+pub enum TableTarget<'a> {
+    /// Its rows are for this table of ours.
+    Table {
+        /// Its database.
+        database: Cow<'a, str>,
+        /// Its name.
+        table: Cow<'a, str>,
+    },
+    /// Its rows are passed over.
+    Ignored,
+}
+
+/// Which tables a connection replicates, and under which names.
+pub trait TableFilter: Send + Sync {
+    /// What becomes of a table of the primary.
+    fn target<'a>(&self, database: &'a str, table: &'a str) -> TableTarget<'a>;
+}
+
+/// All tables, under their own names.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unfiltered;
+
+impl TableFilter for Unfiltered {
+    fn target<'a>(&self, database: &'a str, table: &'a str) -> TableTarget<'a> {
+        TableTarget::Table {
+            database: database.into(),
+            table: table.into(),
+        }
+    }
+}
+
+/// A table of ours that row events of a primary are for.
+pub struct MappedTable {
+    definition: Arc<TableDefinition>,
+    /// Its unique indexes but for the one that rows live in.
+    other_unique: Vec<usize>,
+    /// `None`: the primary's images are laid out as ours.
+    foreign: Option<ForeignColumns>,
+    metadata: RowMetadata,
+    exec_mode: ExecMode,
+}
+
+impl MappedTable {
+    /// Compares a table map with our definition of the table. Columns that cannot be had are told when an event holds them.
+    ///
+    /// # Errors
+    /// 1610 for column types that nobody knows.
+    pub fn new(
+        map: &TableMapEvent<'_>,
+        definition: Arc<TableDefinition>,
+        options: &RowOptions,
+    ) -> Result<Self, Failure> {
+        let foreign = match is_ours(map, &definition) {
+            true => None,
+            false => Some(ForeignColumns::new(map, &definition, options.conversions)?),
+        };
+        let clustered = match definition.schema().clustered() {
+            Clustered::Key(number) => number,
+            Clustered::RowId(_) => usize::MAX,
+        };
+        let other_unique = (0..definition.indexes().len())
+            .filter(|index| *index != clustered && definition.indexes()[*index].kind != IndexKind::Plain)
+            .collect();
+        Ok(MappedTable {
+            definition,
+            other_unique,
+            foreign,
+            metadata: options.row_metadata,
+            exec_mode: options.exec_mode,
+        })
+    }
+
+    /// Our table.
+    pub fn definition(&self) -> &Arc<TableDefinition> {
+        &self.definition
+    }
+
+    pub(super) fn schema(&self) -> &TableSchema {
+        self.definition.schema()
+    }
+
+    pub(super) fn logged(&self) -> &LoggedTable {
+        self.definition.logged(self.metadata)
+    }
+
+    pub(super) fn other_unique(&self) -> &[usize] {
+        &self.other_unique
+    }
+
+    pub(super) fn foreign(&self) -> Option<&ForeignColumns> {
+        self.foreign.as_ref()
+    }
+
+    pub(super) fn exec_mode(&self) -> ExecMode {
+        self.exec_mode
+    }
+
+    /// Whether a missing row is none of the primary's doing: MEMORY tables are empty after a restart.
+    pub(super) fn may_miss_rows(&self) -> bool {
+        self.schema().clustered_id().engine() == EngineKind::Memory
+    }
+}
+
+/// Whether the columns are as many, of the same types and the same metadata, so that an image means the same here and there.
+fn is_ours(map: &TableMapEvent<'_>, definition: &TableDefinition) -> bool {
+    let columns = definition.columns();
+    if columns.len() != map.columns() {
+        return false;
+    }
+    let mut metadata = Vec::with_capacity(map.metadata.len());
+    columns.iter().zip(map.column_types).all(|(column, code)| {
+        append_metadata(&column.data_type, &mut metadata);
+        type_code(&column.data_type).code() == *code
+    }) && metadata == map.metadata
+}

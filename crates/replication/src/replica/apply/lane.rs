@@ -1,0 +1,517 @@
+//! A lane: the thread of a domain, which plans its transactions, dispatches rounds, and runs statements.
+
+use super::ParallelMode;
+use super::pipeline::Pipeline;
+use super::plan::{Conflicts, Fit, TableMaps, lock_server};
+use super::progress::PushNumber;
+use super::queue::{Item, LaneQueue, Next, Work};
+use super::round::{Content, ItemHead, Planned, Round, RoundBuilder};
+use super::shared::Shared;
+use super::statements::{ReplicatedStatement, StatementRunner};
+use super::worker::Worker;
+use crate::replica::received::{ReceivedGroup, SourcePosition};
+use paceline_apply::replicated::{Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, group_kind};
+use paceline_binlog::event::{CommitId, Event, IntvarKind, RandEvent, UserVarEvent};
+use paceline_types::Gtid;
+use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Transactions that one worker prepares at a time, at most.
+const CHUNK_MAX: usize = 32;
+
+/// The lane ends; why was raised, or it was told to.
+struct Ended;
+
+/// See the module's head.
+pub(super) struct Lane {
+    shared: Arc<Shared>,
+    queue: Arc<LaneQueue>,
+    pipeline: Arc<Pipeline>,
+    maps: TableMaps,
+    conflicts: Conflicts,
+    round: RoundBuilder,
+    /// Taken off the queue, and not planned.
+    items: VecDeque<Item>,
+    /// Positions to move to without a transaction: only the last one counts.
+    passed: Vec<(PushNumber, Gtid)>,
+    /// For rounds that are not worth a worker.
+    worker: Worker,
+    runner: Option<Box<dyn StatementRunner>>,
+    rows: RowApplier,
+}
+
+impl Lane {
+    pub(super) fn new(shared: Arc<Shared>, queue: Arc<LaneQueue>) -> Self {
+        let parts = &shared.parts;
+        let pipeline = Pipeline::new(shared.clone(), queue.clone());
+        Lane {
+            maps: TableMaps::new(parts.catalog.load()),
+            conflicts: Conflicts::default(),
+            round: RoundBuilder::new(parts.manager.applier_session(shared.interrupt.clone())),
+            items: VecDeque::new(),
+            passed: Vec::new(),
+            worker: Worker::new(
+                &parts.manager,
+                &parts.options.rows,
+                &shared.statistics,
+                &shared.interrupt,
+            ),
+            runner: None,
+            rows: RowApplier::new(&parts.options.rows, Some(shared.statistics.clone())),
+            pipeline,
+            queue,
+            shared,
+        }
+    }
+
+    /// Applies until it is told to end, or an error ends it.
+    pub(super) fn run(mut self) {
+        while let Ok(()) = self.step() {}
+        // What was handed over is waited for: the applier ends behind whole transactions.
+        self.pipeline.drain();
+    }
+
+    fn step(&mut self) -> Result<(), Ended> {
+        if self.pipeline.has_failed() {
+            self.recover()?;
+        }
+        if self.shared.is_stopping() {
+            return Err(Ended);
+        }
+        let Some(item) = self.items.pop_front() else {
+            return self.fetch();
+        };
+        match item.work {
+            Work::Pass(gtid) => {
+                self.passed.push((item.number, gtid));
+                Ok(())
+            }
+            Work::Apply(received) => self.plan(item.number, received),
+        }
+    }
+
+    /// Gets more to do. What is planned does not wait for it.
+    fn fetch(&mut self) -> Result<(), Ended> {
+        match self.queue.take(&self.shared) {
+            Next::Items(items) => self.items = items,
+            Next::Closed => return Err(Ended),
+            Next::Empty if !self.passed.is_empty() => self.plan_passed()?,
+            Next::Empty if !self.round.is_empty() => self.dispatch(),
+            Next::Empty => self.queue.wait(),
+        }
+        Ok(())
+    }
+
+    fn raise(&self, failure: Failure, gtid: Gtid, end: Option<SourcePosition>) -> Ended {
+        self.shared.raise(failure, Some(gtid), end);
+        Ended
+    }
+
+    /// A transaction to apply.
+    fn plan(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
+        let gtid = received.group.gtid();
+        let end = received.source_end.clone();
+        match group_kind(&received.group, &received.format) {
+            Err(failure) => self.stop_behind(failure, gtid, end),
+            Ok(GroupKind::Statements) => self.statements(number, received),
+            Ok(GroupKind::Rows) => self.plan_rows(number, received),
+        }
+    }
+
+    /// Something is wrong with a transaction: what is before it is committed, then the applier ends.
+    fn stop_behind(&mut self, failure: Failure, gtid: Gtid, end: SourcePosition) -> Result<(), Ended> {
+        self.settle()?;
+        Err(self.raise(failure, gtid, Some(end)))
+    }
+
+    fn plan_rows(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
+        let gtid = received.group.gtid();
+        let bytes = received.group.bytes().len();
+        let commit_id = match self.shared.parts.options.mode {
+            ParallelMode::Conservative => self.end_of_commit_group(&received),
+            ParallelMode::Optimistic | ParallelMode::None => None,
+        };
+        let tables = match self.map_tables(&received) {
+            Ok(tables) => tables,
+            Err(_) => {
+                // Perhaps something before it was in the way, such as a lock that the round itself holds.
+                self.settle()?;
+                match self.map_tables(&received) {
+                    Ok(tables) => tables,
+                    Err(failure) => return Err(self.raise(failure, gtid, Some(received.source_end))),
+                }
+            }
+        };
+        let rows = ReplicatedRows {
+            group: &received.group,
+            format: &received.format,
+            tables: &tables,
+        };
+        if let Err(failure) = self.conflicts.take(&rows) {
+            let end = received.source_end.clone();
+            return self.stop_behind(failure, gtid, end);
+        }
+        let after = match self.conflicts.fit(&self.round, self.pipeline.placed()) {
+            Fit::Joins(after) => after,
+            Fit::Conflicts => {
+                // Planned again in the next round, whose metadata locks are its own.
+                self.dispatch();
+                self.items.push_front(Item {
+                    number,
+                    work: Work::Apply(received),
+                    bytes: 0,
+                });
+                return Ok(());
+            }
+        };
+        let after = match self.shared.parts.options.mode {
+            // What the primary committed in one group waits for the group before, whatever the keys say.
+            ParallelMode::Conservative => self.pipeline.last_dispatched(),
+            ParallelMode::Optimistic | ParallelMode::None => after,
+        };
+        self.conflicts.join(&mut self.round);
+        self.round.commit_id = commit_id;
+        // Positions before it need no transaction of their own.
+        let passed = std::mem::take(&mut self.passed);
+        self.shared.done(passed.into_iter().map(|(number, _)| number));
+        let planned = Planned {
+            item: ItemHead { number, gtid },
+            content: Content::Rows { received, tables },
+            after,
+        };
+        self.round.add(planned, bytes);
+        if self.round.is_full() {
+            self.dispatch();
+        }
+        Ok(())
+    }
+
+    /// In conservative mode a round is what the primary committed together.
+    fn end_of_commit_group(&mut self, received: &ReceivedGroup) -> Option<CommitId> {
+        let commit_id = received.group.gtid_event().ok().and_then(|event| event.commit_id);
+        if !self.round.is_empty() && (commit_id.is_none() || commit_id != self.round.commit_id) {
+            self.dispatch();
+        }
+        commit_id
+    }
+
+    fn map_tables(&mut self, received: &ReceivedGroup) -> Result<MappedTables, Failure> {
+        if self.round.guards.is_empty() {
+            lock_server(&mut self.round)?;
+        }
+        self.maps.of(received, &mut self.round, &self.shared)
+    }
+
+    /// Logs the position that was moved to: an empty group under the last GTID, unless our log has come so far already (our own transactions,
+    /// come back).
+    fn plan_passed(&mut self) -> Result<(), Ended> {
+        let passed = std::mem::take(&mut self.passed);
+        let Some((number, gtid)) = passed.last().copied() else {
+            return Ok(());
+        };
+        self.shared
+            .done(passed[..passed.len() - 1].iter().map(|(number, _)| *number));
+        let known = self
+            .shared
+            .parts
+            .manager
+            .gtid_state()
+            .last_of(gtid.domain_id, gtid.server_id);
+        if known.is_some_and(|known| known.sequence >= gtid.sequence) {
+            self.shared.done([number]);
+            return Ok(());
+        }
+        if self.round.guards.is_empty()
+            && let Err(failure) = lock_server(&mut self.round)
+        {
+            return Err(self.raise(failure, gtid, None));
+        }
+        self.conflicts.take_nothing();
+        if self.conflicts.fit(&self.round, self.pipeline.placed()) == Fit::Conflicts {
+            self.dispatch();
+        }
+        let planned = Planned {
+            item: ItemHead { number, gtid },
+            content: Content::Nothing,
+            after: 0,
+        };
+        self.round.add(planned, 0);
+        self.dispatch();
+        Ok(())
+    }
+
+    /// Has the round prepared. After a failure it stays, to be planned again.
+    fn dispatch(&mut self) {
+        if self.round.is_empty() {
+            return;
+        }
+        let was_empty = self.pipeline.is_empty();
+        let Some(number) = self.pipeline.dispatch() else {
+            return;
+        };
+        let manager = &self.shared.parts.manager;
+        let session = manager.applier_session(self.shared.interrupt.clone());
+        let mut round = std::mem::replace(&mut self.round, RoundBuilder::new(session));
+        self.conflicts.dispatched(&mut round, number);
+        let workers = self.shared.pool.workers();
+        let share = round.planned.len().div_ceil(workers.max(1)).min(CHUNK_MAX);
+        let is_inline = workers == 0 || (was_empty && round.planned.len() <= 2);
+        let chunks = Round::cut(round, number, &self.pipeline, share);
+        match is_inline {
+            true => chunks.into_iter().for_each(|chunk| self.worker.prepare(chunk)),
+            false => self.shared.pool.add(chunks),
+        }
+    }
+
+    /// Everything planned is published. Begins anew with metadata locks.
+    fn settle(&mut self) -> Result<(), Ended> {
+        // What comes later waits until this is done.
+        let later = std::mem::take(&mut self.items);
+        loop {
+            self.dispatch();
+            self.pipeline.drain();
+            if self.pipeline.has_failed() {
+                self.recover()?;
+                self.run_again()?;
+                continue;
+            }
+            if self.round.is_empty() {
+                break;
+            }
+        }
+        self.items = later;
+        self.conflicts.forget();
+        self.release_locks();
+        Ok(())
+    }
+
+    fn release_locks(&mut self) {
+        let manager = &self.shared.parts.manager;
+        self.round = RoundBuilder::new(manager.applier_session(self.shared.interrupt.clone()));
+    }
+
+    /// After a failure in a round: waits until nothing is under way, takes back what was not committed, and tries the first of it alone.
+    fn recover(&mut self) -> Result<(), Ended> {
+        self.pipeline.drain();
+        let round = std::mem::take(&mut self.round.planned);
+        self.release_locks();
+        self.conflicts.forget();
+        let mut again = match self.pipeline.recover() {
+            Ok(again) => again,
+            Err(error) => {
+                self.shared.raise(of_commit(&error), None, None);
+                return Err(Ended);
+            }
+        };
+        again.extend(round.into_iter().map(Planned::into_item));
+        again.append(&mut self.items);
+        self.items = again;
+        if self.shared.is_stopping() {
+            return Err(Ended);
+        }
+        let Some(item) = self.items.pop_front() else {
+            return Ok(());
+        };
+        self.shared.retries.fetch_add(1, Ordering::Relaxed);
+        self.alone(item)
+    }
+
+    /// What recovery has given back is applied before what comes next.
+    fn run_again(&mut self) -> Result<(), Ended> {
+        while let Some(item) = self.items.pop_front() {
+            match item.work {
+                Work::Pass(gtid) => self.passed.push((item.number, gtid)),
+                Work::Apply(received) => self.plan_rows(item.number, received)?,
+            }
+            if self.pipeline.has_failed() {
+                self.recover()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies one transaction with nothing beside it. If it cannot be, the applier ends.
+    fn alone(&mut self, item: Item) -> Result<(), Ended> {
+        let gtid = item.work.gtid();
+        let received = match item.work {
+            Work::Apply(received) => received,
+            Work::Pass(_) => {
+                self.passed.push((item.number, gtid));
+                return self.plan_passed();
+            }
+        };
+        let end = received.source_end.clone();
+        let tables = match self.map_tables(&received) {
+            Ok(tables) => tables,
+            Err(failure) => return Err(self.raise(failure, gtid, Some(end))),
+        };
+        let planned = Planned {
+            item: ItemHead {
+                number: item.number,
+                gtid,
+            },
+            content: Content::Rows { received, tables },
+            after: 0,
+        };
+        let manager = &self.shared.parts.manager;
+        let session = manager.applier_session(self.shared.interrupt.clone());
+        // Tried here, so that what goes wrong is known here.
+        match self.worker.transaction(&planned, &session) {
+            Ok(transaction) => drop(transaction),
+            Err(failure) => return Err(self.raise(failure, gtid, Some(end))),
+        }
+        self.round.touches_everything = true;
+        self.round.add(planned, 0);
+        self.dispatch();
+        Ok(())
+    }
+
+    /// A transaction of statements, or with statements in it.
+    fn statements(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
+        self.settle()?;
+        let gtid = received.group.gtid();
+        let passed = std::mem::take(&mut self.passed);
+        self.shared.done(passed.into_iter().map(|(number, _)| number));
+        let mut runner = match self.runner.take() {
+            Some(runner) => runner,
+            None => self.shared.parts.statements.runner(),
+        };
+        let done = self.run_statements(runner.as_mut(), &received);
+        self.release_locks();
+        if let Err(failure) = done {
+            runner.rollback();
+            return Err(self.raise(failure, gtid, Some(received.source_end)));
+        }
+        self.runner = Some(runner);
+        self.shared.done([number]);
+        Ok(())
+    }
+
+    fn run_statements(
+        &mut self,
+        runner: &mut dyn StatementRunner,
+        received: &ReceivedGroup,
+    ) -> Result<(), Failure> {
+        let mut intvars: Vec<(IntvarKind, u64)> = Vec::new();
+        let mut rand: Option<RandEvent> = None;
+        let mut user_variables: Vec<UserVarEvent<'_>> = Vec::new();
+        runner.begin(received.group.gtid());
+        let mut tables: Option<MappedTables> = None;
+        for event in received.group.events().skip(1) {
+            let header = *event.header();
+            let at = |failure: Failure| Failure {
+                end_log_pos: header.end_position,
+                ..failure
+            };
+            match event.decode(&received.format)? {
+                Event::Intvar(intvar) => intvars.push((intvar.kind, intvar.value)),
+                Event::Rand(seeds) => rand = Some(seeds),
+                Event::UserVar(variable) => user_variables.push(variable),
+                Event::Query(query) => {
+                    let sql = query.sql.trim_ascii();
+                    if sql.eq_ignore_ascii_case(b"BEGIN") || sql.eq_ignore_ascii_case(b"COMMIT") {
+                        continue;
+                    }
+                    if sql.eq_ignore_ascii_case(b"ROLLBACK") {
+                        runner.rollback();
+                        continue;
+                    }
+                    let statement = ReplicatedStatement {
+                        query: &query,
+                        event_flags: header.flags,
+                        timestamp_seconds: header.timestamp,
+                        intvars: &intvars,
+                        rand,
+                        user_variables: &user_variables,
+                    };
+                    let done = runner.statement(&statement);
+                    intvars.clear();
+                    rand = None;
+                    user_variables.clear();
+                    if let Err(failure) = done {
+                        self.pass_over(&query, failure).map_err(at)?;
+                    }
+                }
+                Event::TableMap(_) | Event::AnnotateRows(_) | Event::Rows(_) => {
+                    // Rows among statements, in the session's transaction.
+                    let tables = match &tables {
+                        Some(tables) => tables,
+                        None => {
+                            self.rows.begin();
+                            tables.insert(self.map_tables(received)?)
+                        }
+                    };
+                    let rows = ReplicatedRows {
+                        group: &received.group,
+                        format: &received.format,
+                        tables,
+                    };
+                    self.rows.event(&event, &rows, runner.transaction()?)?;
+                }
+                Event::Xid(_) | Event::Ignorable(_) => {}
+                Event::XaPrepare(_) => {
+                    return Err(Failure::fatal("XA PREPARE cannot be replicated"));
+                }
+                Event::Incident(incident) => {
+                    let message = String::from_utf8_lossy(incident.message);
+                    return Err(Failure::new(
+                        ER_SLAVE_INCIDENT,
+                        ER_SLAVE_INCIDENT.message(&[&"LOST_EVENTS", &message]),
+                    ));
+                }
+                _ => {
+                    return Err(at(Failure::fatal(format_args!(
+                        "a {} event cannot be replicated",
+                        header.event_type.name()
+                    ))));
+                }
+            }
+        }
+        runner.commit()
+    }
+
+    /// A statement failed: on the primary it may have failed the same way, or such errors are passed over.
+    fn pass_over(
+        &self,
+        query: &paceline_binlog::event::QueryEvent<'_>,
+        failure: Failure,
+    ) -> Result<(), Failure> {
+        let options = &self.shared.parts.options.rows;
+        if query.error_code == failure.code.number() || options.skipped_errors.contains(failure.code) {
+            tracing::warn!(
+                "a replicated statement failed and is passed over: {}",
+                failure.message
+            );
+            return Ok(());
+        }
+        Err(Failure {
+            message: format!(
+                "Error '{}' on query. Default database: '{}'. Query: '{}'",
+                failure.message,
+                String::from_utf8_lossy(query.database),
+                String::from_utf8_lossy(&query.sql)
+            ),
+            ..failure
+        })
+    }
+}
+
+/// Why the commit queue has refused a transaction.
+fn of_commit(error: &paceline_txn::Error) -> Failure {
+    match error {
+        paceline_txn::Error::OutOfOrder { given, existing } => Failure::new(
+            ER_GTID_STRICT_OUT_OF_ORDER,
+            ER_GTID_STRICT_OUT_OF_ORDER.message(&[
+                &given.domain_id,
+                &given.server_id,
+                &given.sequence,
+                &existing.domain_id,
+                &existing.server_id,
+                &existing.sequence,
+            ]),
+        ),
+        error => Failure::from(error.clone()),
+    }
+}

@@ -1,0 +1,254 @@
+//! Planning: which tables a transaction is for, and which keys it touches.
+
+use super::round::{KeySet, RoundBuilder, RoundNumber};
+use super::shared::Shared;
+use crate::replica::received::ReceivedGroup;
+use paceline_apply::replicated::{
+    Failure, MappedTable, MappedTables, ReplicatedRows, TableTarget, TouchedKeys, touched_keys,
+};
+use paceline_binlog::event::{Event, EventType, RawEvent, TableId, TableMapEvent};
+use paceline_sql::catalog::{Catalog, TableDefinition};
+use paceline_txn::{MetadataMode, MetadataObject};
+use paceline_types::error_code::ER_NO_SUCH_TABLE;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The most table maps that are remembered.
+const MAPS_MAX: usize = 4096;
+/// `lock_wait_timeout`'s default: for tables' definitions.
+const METADATA_LOCK_TIMEOUT: Duration = Duration::from_secs(86_400);
+
+struct KnownMap {
+    body: Vec<u8>,
+    table: Option<Arc<MappedTable>>,
+}
+
+/// Table maps that were seen under the present catalog.
+pub(super) struct TableMaps {
+    catalog: Arc<Catalog>,
+    known: HashMap<TableId, KnownMap>,
+}
+
+impl TableMaps {
+    pub(super) fn new(catalog: Arc<Catalog>) -> Self {
+        TableMaps {
+            catalog,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The tables of a transaction, locked for the round.
+    ///
+    /// # Errors
+    /// 1146; what cannot be decoded; a lock that is not to be had.
+    pub(super) fn of(
+        &mut self,
+        received: &ReceivedGroup,
+        round: &mut RoundBuilder,
+        shared: &Shared,
+    ) -> Result<MappedTables, Failure> {
+        let mut tables = MappedTables::new();
+        for event in received.group.events().skip(1) {
+            if event.event_type() != EventType::TABLE_MAP {
+                continue;
+            }
+            let Event::TableMap(map) = event.decode(&received.format)? else {
+                continue;
+            };
+            if tables.iter().any(|(known, _)| *known == map.table_id) {
+                continue;
+            }
+            let table = self.table(&event, &map, round, shared)?;
+            tables.push((map.table_id, table));
+        }
+        Ok(tables)
+    }
+
+    fn table(
+        &mut self,
+        event: &RawEvent<'_>,
+        map: &TableMapEvent<'_>,
+        round: &mut RoundBuilder,
+        shared: &Shared,
+    ) -> Result<Option<Arc<MappedTable>>, Failure> {
+        loop {
+            let catalog = shared.parts.catalog.load();
+            if !Arc::ptr_eq(&catalog, &self.catalog) || self.known.len() >= MAPS_MAX {
+                self.known.clear();
+                self.catalog = catalog;
+            }
+            let table = match self.known.get(&map.table_id) {
+                Some(known) if known.body == event.body() => known.table.clone(),
+                _ => {
+                    let table = find(map, &self.catalog, shared).map_err(|failure| Failure {
+                        end_log_pos: event.header().end_position,
+                        ..failure
+                    })?;
+                    let body = event.body().to_vec();
+                    let known = KnownMap {
+                        body,
+                        table: table.clone(),
+                    };
+                    self.known.insert(map.table_id, known);
+                    table
+                }
+            };
+            let Some(table) = table else { return Ok(None) };
+            if is_locked(round, table.definition()) {
+                return Ok(Some(table));
+            }
+            lock(round, table.definition())?;
+            // Whoever had it locked may have changed it.
+            let now = shared.parts.catalog.load();
+            let definition = table.definition();
+            let is_current = now
+                .table(definition.database(), definition.name())
+                .is_some_and(|now| Arc::ptr_eq(now, definition));
+            if is_current {
+                round.locked.push(definition.clone());
+                return Ok(Some(table));
+            }
+        }
+    }
+}
+
+fn find(
+    map: &TableMapEvent<'_>,
+    catalog: &Catalog,
+    shared: &Shared,
+) -> Result<Option<Arc<MappedTable>>, Failure> {
+    let (database, table) = (
+        String::from_utf8_lossy(map.database),
+        String::from_utf8_lossy(map.table),
+    );
+    let (database, table) = match shared.parts.filter.target(&database, &table) {
+        TableTarget::Ignored => return Ok(None),
+        TableTarget::Table { database, table } => (database.into_owned(), table.into_owned()),
+    };
+    let Some(definition) = catalog.table(&database, &table) else {
+        let missing = ER_NO_SUCH_TABLE.message(&[&database, &table]);
+        return Err(Failure::new(
+            ER_NO_SUCH_TABLE,
+            format!("Error executing row event: '{missing}'"),
+        ));
+    };
+    MappedTable::new(map, definition.clone(), &shared.parts.options.rows).map(|table| Some(Arc::new(table)))
+}
+
+fn is_locked(round: &RoundBuilder, definition: &Arc<TableDefinition>) -> bool {
+    round.locked.iter().any(|locked| Arc::ptr_eq(locked, definition))
+}
+
+fn lock(round: &mut RoundBuilder, definition: &TableDefinition) -> Result<(), Failure> {
+    let object = MetadataObject::Table {
+        database: definition.database(),
+        table: definition.name(),
+    };
+    let mut take = |object: MetadataObject<'_>| -> Result<(), Failure> {
+        let guard = round
+            .session
+            .lock_metadata(object, MetadataMode::Write, METADATA_LOCK_TIMEOUT)?;
+        round.guards.push(guard);
+        Ok(())
+    };
+    take(object)
+}
+
+/// What a global read lock stops: taken once a round, before its first table.
+///
+/// # Errors
+/// If the wait is interrupted.
+pub(super) fn lock_server(round: &mut RoundBuilder) -> Result<(), Failure> {
+    for object in [MetadataObject::Global, MetadataObject::Commit] {
+        let guard = round
+            .session
+            .lock_metadata(object, MetadataMode::Write, METADATA_LOCK_TIMEOUT)?;
+        round.guards.push(guard);
+    }
+    Ok(())
+}
+
+/// The keys of a dispatched round that is not placed yet.
+struct UnplacedRound {
+    number: RoundNumber,
+    keys: KeySet,
+    touches_everything: bool,
+}
+
+/// Where a transaction belongs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fit {
+    /// Into the round that is being planned, to be prepared when that earlier round is placed (0: at once).
+    Joins(RoundNumber),
+    /// Into the next round.
+    Conflicts,
+}
+
+/// Who touches what.
+#[derive(Default)]
+pub(super) struct Conflicts {
+    unplaced: VecDeque<UnplacedRound>,
+    /// The keys of the transaction in hand.
+    keys: Vec<u64>,
+    touched: Option<TouchedKeys>,
+}
+
+impl Conflicts {
+    /// Works out the keys of a transaction.
+    ///
+    /// # Errors
+    /// If it cannot be decoded.
+    pub(super) fn take(&mut self, rows: &ReplicatedRows<'_>) -> Result<(), Failure> {
+        self.keys.clear();
+        self.touched = Some(touched_keys(rows, &mut self.keys)?);
+        Ok(())
+    }
+
+    /// The transaction in hand touches nothing.
+    pub(super) fn take_nothing(&mut self) {
+        self.keys.clear();
+        self.touched = Some(TouchedKeys::Listed);
+    }
+
+    /// Whether it shares a key with the round that is being planned, or with one that is not placed.
+    pub(super) fn fit(&mut self, round: &RoundBuilder, placed: RoundNumber) -> Fit {
+        while self.unplaced.front().is_some_and(|front| front.number <= placed) {
+            self.unplaced.pop_front();
+        }
+        let everything = self.touched == Some(TouchedKeys::Everything);
+        if !round.is_empty()
+            && (everything
+                || round.touches_everything
+                || self.keys.iter().any(|key| round.keys.contains(key)))
+        {
+            return Fit::Conflicts;
+        }
+        let conflicting = self.unplaced.iter().rev().find(|unplaced| {
+            everything
+                || unplaced.touches_everything
+                || self.keys.iter().any(|key| unplaced.keys.contains(key))
+        });
+        Fit::Joins(conflicting.map_or(0, |unplaced| unplaced.number))
+    }
+
+    /// It joins the round.
+    pub(super) fn join(&mut self, round: &mut RoundBuilder) {
+        round.keys.extend(self.keys.drain(..));
+        round.touches_everything |= self.touched == Some(TouchedKeys::Everything);
+    }
+
+    /// The round is dispatched.
+    pub(super) fn dispatched(&mut self, round: &mut RoundBuilder, number: RoundNumber) {
+        self.unplaced.push_back(UnplacedRound {
+            number,
+            keys: std::mem::take(&mut round.keys),
+            touches_everything: round.touches_everything,
+        });
+    }
+
+    /// Nothing is under way any more.
+    pub(super) fn forget(&mut self) {
+        self.unplaced.clear();
+    }
+}

@@ -1,0 +1,148 @@
+//! Which of what was pushed is done: domains may overtake each other, positions in the primary's log may not.
+
+use super::status::ApplierStatus;
+use crate::replica::received::SourcePosition;
+use paceline_types::Gtid;
+use std::collections::VecDeque;
+
+/// The number of something that was pushed.
+pub(super) type PushNumber = u64;
+
+struct Entry {
+    is_done: bool,
+    end: SourcePosition,
+    gtid: Option<Gtid>,
+    timestamp_seconds: Option<u32>,
+}
+
+/// Everything pushed that has something undone before it, in order.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// The number of the first entry.
+    first: PushNumber,
+    entries: VecDeque<Entry>,
+    pending: u64,
+    applied: u64,
+    last_gtid: Option<Gtid>,
+    position: Option<SourcePosition>,
+    applied_timestamp_seconds: Option<u32>,
+}
+
+impl Progress {
+    /// Something was pushed that is to be applied.
+    pub(super) fn push(
+        &mut self,
+        end: SourcePosition,
+        gtid: Gtid,
+        timestamp_seconds: Option<u32>,
+    ) -> PushNumber {
+        self.pending += 1;
+        self.entries.push_back(Entry {
+            is_done: false,
+            end,
+            gtid: Some(gtid),
+            timestamp_seconds,
+        });
+        self.first + self.entries.len() as u64 - 1
+    }
+
+    /// The primary's log is read up to here, and nothing of it is for us.
+    pub(super) fn pass(&mut self, end: SourcePosition) {
+        match self.entries.back_mut() {
+            None => self.position = Some(end),
+            // Positions come often while there is nothing else.
+            Some(last) if last.is_done && last.gtid.is_none() => last.end = end,
+            Some(_) => self.entries.push_back(Entry {
+                is_done: true,
+                end,
+                gtid: None,
+                timestamp_seconds: None,
+            }),
+        }
+    }
+
+    /// These are published.
+    pub(super) fn done(&mut self, numbers: impl IntoIterator<Item = PushNumber>) {
+        for number in numbers {
+            let at = usize::try_from(number - self.first).expect("what is done was not done before");
+            let entry = &mut self.entries[at];
+            debug_assert!(!entry.is_done, "what is done was not done before");
+            entry.is_done = true;
+            self.pending -= 1;
+            self.applied += 1;
+        }
+        while let Some(entry) = self.entries.pop_front_if(|entry| entry.is_done) {
+            self.first += 1;
+            self.position = Some(entry.end);
+            if entry.gtid.is_some() {
+                self.last_gtid = entry.gtid;
+                self.applied_timestamp_seconds = entry.timestamp_seconds.or(self.applied_timestamp_seconds);
+            }
+        }
+    }
+
+    /// Whether everything is done.
+    pub(super) fn is_idle(&self) -> bool {
+        self.pending == 0
+    }
+
+    /// Fills in what it knows.
+    pub(super) fn tell(&self, status: &mut ApplierStatus) {
+        status.last_gtid = self.last_gtid;
+        status.position = self.position.clone();
+        status.applied_timestamp_seconds = self.applied_timestamp_seconds;
+        status.pending_transactions = self.pending;
+        status.applied_transactions = self.applied;
+        status.pending_timestamp_seconds = self
+            .entries
+            .iter()
+            .find(|entry| !entry.is_done)
+            .and_then(|entry| entry.timestamp_seconds);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(offset: u64) -> SourcePosition {
+        SourcePosition {
+            file: "binlog.000001".into(),
+            offset,
+        }
+    }
+
+    fn gtid(text: &str) -> Gtid {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_position_stays_behind_what_is_undone() {
+        let mut progress = Progress::default();
+        let told = |progress: &Progress| {
+            let mut status = ApplierStatus::default();
+            progress.tell(&mut status);
+            (
+                status.position.map(|position| position.offset),
+                status.last_gtid.map(|gtid| gtid.to_string()),
+                status.pending_transactions,
+                status.pending_timestamp_seconds,
+            )
+        };
+        progress.pass(end(4));
+        assert_eq!(told(&progress), (Some(4), None, 0, None));
+        let first = progress.push(end(100), gtid("0-1-1"), Some(10));
+        let second = progress.push(end(200), gtid("1-1-1"), Some(11));
+        progress.pass(end(300));
+        progress.pass(end(350));
+        // The second domain has overtaken the first.
+        progress.done([second]);
+        assert_eq!(told(&progress), (Some(4), None, 1, Some(10)));
+        progress.done([first]);
+        assert_eq!(told(&progress), (Some(350), Some("1-1-1".into()), 0, None));
+        let third = progress.push(end(400), gtid("0-1-2"), Some(12));
+        progress.done([third]);
+        assert_eq!(told(&progress), (Some(400), Some("0-1-2".into()), 0, None));
+        assert!(progress.is_idle());
+    }
+}

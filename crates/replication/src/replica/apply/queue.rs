@@ -1,0 +1,105 @@
+//! What a lane has still to plan.
+
+use super::progress::PushNumber;
+use super::shared::Shared;
+use crate::replica::received::ReceivedGroup;
+use paceline_types::Gtid;
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+
+/// Something that a domain's lane is to do, in order.
+pub(super) struct Item {
+    pub(super) number: PushNumber,
+    pub(super) work: Work,
+    /// The bytes that it counts for while it is queued.
+    pub(super) bytes: usize,
+}
+
+pub(super) enum Work {
+    /// Apply this transaction.
+    Apply(ReceivedGroup),
+    /// Only the position moves to it.
+    Pass(Gtid),
+}
+
+impl Work {
+    pub(super) fn gtid(&self) -> Gtid {
+        match self {
+            Work::Apply(received) => received.group.gtid(),
+            Work::Pass(gtid) => *gtid,
+        }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    items: VecDeque<Item>,
+    is_closed: bool,
+    /// The lane sleeps.
+    is_awaited: bool,
+    /// Something else than an item is to be looked at.
+    is_nudged: bool,
+}
+
+/// A lane's queue.
+#[derive(Default)]
+pub(super) struct LaneQueue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// What a lane finds.
+pub(super) enum Next {
+    Items(VecDeque<Item>),
+    /// There is none now.
+    Empty,
+    Closed,
+}
+
+impl LaneQueue {
+    pub(super) fn push(&self, item: Item) {
+        let mut state = self.state.lock();
+        state.items.push_back(item);
+        if std::mem::take(&mut state.is_awaited) {
+            drop(state);
+            self.changed.notify_one();
+        }
+    }
+
+    /// All items there are.
+    pub(super) fn take(&self, shared: &Shared) -> Next {
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return Next::Closed;
+        }
+        if state.items.is_empty() {
+            return Next::Empty;
+        }
+        let items = std::mem::take(&mut state.items);
+        drop(state);
+        shared.unqueued(items.iter().map(|item| item.bytes).sum());
+        Next::Items(items)
+    }
+
+    /// Waits until there are items, or it is closed or nudged.
+    pub(super) fn wait(&self) {
+        let mut state = self.state.lock();
+        while state.items.is_empty() && !state.is_closed && !state.is_nudged {
+            state.is_awaited = true;
+            self.changed.wait(&mut state);
+        }
+        state.is_awaited = false;
+        state.is_nudged = false;
+    }
+
+    /// Makes the lane look.
+    pub(super) fn nudge(&self) {
+        self.state.lock().is_nudged = true;
+        self.changed.notify_one();
+    }
+
+    pub(super) fn close(&self) {
+        self.state.lock().is_closed = true;
+        self.changed.notify_one();
+    }
+}

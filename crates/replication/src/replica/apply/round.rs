@@ -1,0 +1,207 @@
+//! A round: a run of a domain's transactions that touch no key in common.
+
+use super::pipeline::Pipeline;
+use super::progress::PushNumber;
+use super::queue::{Item, Work};
+use crate::replica::received::ReceivedGroup;
+use paceline_apply::replicated::{Failure, MappedTables};
+use paceline_binlog::event::CommitId;
+use paceline_sql::catalog::TableDefinition;
+use paceline_txn::{MetadataGuard, Session, Transaction};
+use parking_lot::Mutex;
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The most transactions in a round.
+const TRANSACTIONS_MAX: usize = 512;
+/// A round ends with the transaction that makes it so large, in bytes of events.
+const BYTES_MAX: usize = 2 << 20;
+
+/// Rounds of a lane are numbered from 1.
+pub(super) type RoundNumber = u64;
+
+/// The keys are hashes already.
+#[derive(Default)]
+pub(super) struct Unhashed(u64);
+
+impl Hasher for Unhashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+/// Numbers of keys.
+pub(super) type KeySet = HashSet<u64, BuildHasherDefault<Unhashed>>;
+
+/// What a planned transaction does.
+pub(super) enum Content {
+    /// It changes rows of these tables.
+    Rows {
+        received: ReceivedGroup,
+        tables: MappedTables,
+    },
+    /// Nothing but its GTID.
+    Nothing,
+}
+
+/// A transaction in a round.
+pub(super) struct Planned {
+    pub(super) item: ItemHead,
+    pub(super) content: Content,
+    /// The round that must be placed before it is prepared; 0 for none.
+    pub(super) after: RoundNumber,
+}
+
+/// What is left of an item when its work is taken out.
+#[derive(Clone, Copy)]
+pub(super) struct ItemHead {
+    pub(super) number: PushNumber,
+    pub(super) gtid: paceline_types::Gtid,
+}
+
+impl Planned {
+    /// To be planned again.
+    pub(super) fn into_item(self) -> Item {
+        Item {
+            number: self.item.number,
+            work: match self.content {
+                Content::Rows { received, .. } => Work::Apply(received),
+                Content::Nothing => Work::Pass(self.item.gtid),
+            },
+            bytes: 0,
+        }
+    }
+}
+
+/// A round that is being planned.
+pub(super) struct RoundBuilder {
+    /// Holds the round's metadata locks.
+    pub(super) session: Session,
+    pub(super) guards: Vec<MetadataGuard>,
+    /// The tables that are locked.
+    pub(super) locked: Vec<Arc<TableDefinition>>,
+    pub(super) planned: Vec<Planned>,
+    pub(super) keys: KeySet,
+    /// Of its transactions, in conservative mode.
+    pub(super) commit_id: Option<CommitId>,
+    /// One of its transactions touches what cannot be told: nothing else belongs to it.
+    pub(super) touches_everything: bool,
+    bytes: usize,
+}
+
+impl RoundBuilder {
+    pub(super) fn new(session: Session) -> Self {
+        RoundBuilder {
+            session,
+            guards: Vec::new(),
+            locked: Vec::new(),
+            planned: Vec::new(),
+            keys: KeySet::default(),
+            commit_id: None,
+            touches_everything: false,
+            bytes: 0,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.planned.is_empty()
+    }
+
+    pub(super) fn add(&mut self, planned: Planned, bytes: usize) {
+        self.planned.push(planned);
+        self.bytes += bytes;
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.planned.len() >= TRANSACTIONS_MAX || self.bytes >= BYTES_MAX
+    }
+}
+
+/// A transaction that went through a worker.
+pub(super) struct Prepared {
+    /// Its place in the round.
+    pub(super) index: usize,
+    pub(super) planned: Planned,
+    /// `None`: it was not tried, because something before it failed.
+    pub(super) result: Option<Result<Transaction, Failure>>,
+}
+
+/// A round that is being prepared.
+pub(super) struct Round {
+    pub(super) number: RoundNumber,
+    pub(super) pipeline: Arc<Pipeline>,
+    guards: Mutex<Vec<MetadataGuard>>,
+    prepared: Mutex<Vec<Prepared>>,
+    open_chunks: AtomicUsize,
+}
+
+/// A part of a round, for one worker.
+pub(super) struct Chunk {
+    pub(super) round: Arc<Round>,
+    pub(super) planned: Vec<(usize, Planned)>,
+}
+
+impl Round {
+    /// Cuts a planned round into chunks: what can begin at once comes first.
+    pub(super) fn cut(
+        builder: RoundBuilder,
+        number: RoundNumber,
+        pipeline: &Arc<Pipeline>,
+        chunk_transactions: usize,
+    ) -> Vec<Chunk> {
+        let placed = pipeline.placed();
+        let count = builder.planned.len();
+        let (ready, waiting): (Vec<_>, Vec<_>) = builder
+            .planned
+            .into_iter()
+            .enumerate()
+            .partition(|(_, planned)| planned.after <= placed);
+        let size = chunk_transactions.max(1);
+        let chunks = ready.len().div_ceil(size) + waiting.len().div_ceil(size);
+        let round = Arc::new(Round {
+            number,
+            pipeline: pipeline.clone(),
+            guards: Mutex::new(builder.guards),
+            prepared: Mutex::new(Vec::with_capacity(count)),
+            open_chunks: AtomicUsize::new(chunks),
+        });
+        let mut cut = Vec::with_capacity(chunks);
+        for part in [ready, waiting] {
+            let mut part = part.into_iter().peekable();
+            while part.peek().is_some() {
+                cut.push(Chunk {
+                    round: round.clone(),
+                    planned: part.by_ref().take(size).collect(),
+                });
+            }
+        }
+        cut
+    }
+
+    /// A chunk has been through its worker. The last one makes the round complete.
+    pub(super) fn chunk_done(self: &Arc<Self>, prepared: Vec<Prepared>) {
+        self.prepared.lock().extend(prepared);
+        if self.open_chunks.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.pipeline.complete(self.clone());
+        }
+    }
+
+    /// What has become of its transactions, in order, and the metadata locks.
+    pub(super) fn take(&self) -> (Vec<Prepared>, Vec<MetadataGuard>) {
+        let mut prepared = std::mem::take(&mut *self.prepared.lock());
+        prepared.sort_unstable_by_key(|prepared| prepared.index);
+        (prepared, std::mem::take(&mut *self.guards.lock()))
+    }
+}

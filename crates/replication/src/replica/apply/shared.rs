@@ -1,0 +1,253 @@
+//! What the threads of an applier share: lanes, the queue's limit, progress, the error.
+
+use super::lane::Lane;
+use super::progress::{Progress, PushNumber};
+use super::queue::{Item, LaneQueue, Work};
+use super::status::{ApplierState, ApplierStatus, ApplyError};
+use super::worker::Pool;
+use super::{ApplierParts, LANES_MAX};
+use crate::replica::received::{Received, SourcePosition};
+use paceline_apply::replicated::Failure;
+use paceline_sql::plan::Statistics;
+use paceline_txn::{Interrupt, InterruptReason};
+use paceline_types::{DomainId, Gtid};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::SystemTime;
+use tokio::sync::Notify;
+
+/// The applier takes nothing any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the applier has stopped")]
+pub struct Stopped;
+
+/// What a queued transaction takes beside its events, in bytes.
+const ITEM_BYTES: usize = 256;
+
+#[derive(Default)]
+struct Lanes {
+    /// By the lane's number: the domain, or what domains share when there are too many.
+    queues: HashMap<u32, Arc<LaneQueue>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// See the module's head.
+pub(super) struct Shared {
+    pub(super) parts: ApplierParts,
+    pub(super) statistics: Arc<Statistics>,
+    pub(super) pool: Arc<Pool>,
+    /// Ends waits for locks when the applier is stopped.
+    pub(super) interrupt: Interrupt,
+    lanes: Mutex<Lanes>,
+    progress: Mutex<Progress>,
+    queued_bytes: AtomicUsize,
+    space: Notify,
+    is_stopping: AtomicBool,
+    error: Mutex<Option<ApplyError>>,
+    error_raised: Notify,
+    pub(super) rounds: AtomicU64,
+    pub(super) retries: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn start(parts: ApplierParts) -> Arc<Self> {
+        let statistics = Arc::new(Statistics::new(parts.manager.clone()));
+        let interrupt = Interrupt::new();
+        let pool = Pool::start(&parts, &statistics, &interrupt);
+        Arc::new(Shared {
+            statistics,
+            pool,
+            interrupt,
+            lanes: Mutex::default(),
+            progress: Mutex::default(),
+            queued_bytes: AtomicUsize::new(0),
+            space: Notify::new(),
+            is_stopping: AtomicBool::new(false),
+            error: Mutex::new(None),
+            error_raised: Notify::new(),
+            rounds: AtomicU64::new(0),
+            retries: AtomicU64::new(0),
+            parts,
+        })
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Acquire)
+    }
+
+    pub(super) async fn push(self: &Arc<Self>, received: Received) -> Result<(), Stopped> {
+        let (work, end, timestamp, bytes) = match received {
+            Received::Position(end) => {
+                if self.is_stopping() {
+                    return Err(Stopped);
+                }
+                self.progress.lock().pass(end);
+                return Ok(());
+            }
+            Received::Passed { gtid, source_end } => (Work::Pass(gtid), source_end, None, ITEM_BYTES),
+            Received::Group(group) => {
+                let end = group.source_end.clone();
+                let timestamp = group.group.events().next().map(|event| event.header().timestamp);
+                let bytes = group.group.bytes().len() + ITEM_BYTES;
+                (Work::Apply(group), end, timestamp, bytes)
+            }
+        };
+        self.room_for(bytes).await?;
+        let gtid = work.gtid();
+        let queue = self.lane(gtid.domain_id)?;
+        let number = self.progress.lock().push(end, gtid, timestamp);
+        queue.push(Item { number, work, bytes });
+        Ok(())
+    }
+
+    /// Waits until so many bytes may be queued; more than is allowed at all may be when nothing else is.
+    async fn room_for(&self, bytes: usize) -> Result<(), Stopped> {
+        loop {
+            let waiting = self.space.notified();
+            if self.is_stopping() {
+                return Err(Stopped);
+            }
+            let queued = self.queued_bytes.load(Ordering::Acquire);
+            if queued == 0 || queued + bytes <= self.parts.options.queued_bytes_max {
+                // One task pushes.
+                self.queued_bytes.fetch_add(bytes, Ordering::AcqRel);
+                return Ok(());
+            }
+            waiting.await;
+        }
+    }
+
+    /// A lane has taken so many bytes off its queue.
+    pub(super) fn unqueued(&self, bytes: usize) {
+        let before = self.queued_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        debug_assert!(before >= bytes, "what is taken off was queued");
+        self.space.notify_one();
+    }
+
+    fn lane(self: &Arc<Self>, domain_id: DomainId) -> Result<Arc<LaneQueue>, Stopped> {
+        let mut lanes = self.lanes.lock();
+        if let Some(queue) = lanes.queues.get(&domain_id.0) {
+            return Ok(queue.clone());
+        }
+        let number = match lanes.queues.len() < LANES_MAX {
+            true => domain_id.0,
+            false => {
+                let known = lanes.queues.keys().copied();
+                known.min().expect("there are lanes")
+            }
+        };
+        if let Some(queue) = lanes.queues.get(&number) {
+            return Ok(queue.clone());
+        }
+        if self.is_stopping() {
+            return Err(Stopped);
+        }
+        let queue = Arc::new(LaneQueue::default());
+        let lane = Lane::new(self.clone(), queue.clone());
+        let thread = std::thread::Builder::new()
+            .name(format!("apply-{number}"))
+            .spawn(move || lane.run());
+        match thread {
+            Ok(thread) => lanes.threads.push(thread),
+            Err(error) => {
+                self.raise(Failure::fatal(error), None, None);
+                return Err(Stopped);
+            }
+        }
+        lanes.queues.insert(number, queue.clone());
+        Ok(queue)
+    }
+
+    /// These are published.
+    pub(super) fn done(&self, numbers: impl IntoIterator<Item = PushNumber>) {
+        self.progress.lock().done(numbers);
+    }
+
+    /// An error ends the applier. The first one counts.
+    pub(super) fn raise(&self, failure: Failure, gtid: Option<Gtid>, position: Option<SourcePosition>) {
+        {
+            let mut error = self.error.lock();
+            if error.is_some() || self.is_stopping() {
+                return;
+            }
+            let file = position.as_ref().map_or("", |position| &position.file);
+            let text = failure.text(file);
+            tracing::error!(
+                "replication {}: {text} (error {}, transaction {})",
+                self.parts.connection,
+                failure.code,
+                gtid.map(|gtid| gtid.to_string()).unwrap_or_default()
+            );
+            *error = Some(ApplyError {
+                code: failure.code,
+                text,
+                gtid,
+                position,
+                time: SystemTime::now(),
+            });
+        }
+        self.request_stop();
+        self.error_raised.notify_waiters();
+    }
+
+    pub(super) async fn failed(&self) {
+        loop {
+            let raised = self.error_raised.notified();
+            if self.error.lock().is_some() {
+                return;
+            }
+            raised.await;
+        }
+    }
+
+    /// Makes all threads end.
+    pub(super) fn request_stop(&self) {
+        self.is_stopping.store(true, Ordering::Release);
+        self.interrupt.raise(InterruptReason::Connection);
+        for queue in self.lanes.lock().queues.values() {
+            queue.close();
+        }
+        self.space.notify_waiters();
+        self.space.notify_one();
+    }
+
+    pub(super) async fn stop(self: &Arc<Self>) {
+        self.request_stop();
+        let shared = self.clone();
+        let ended = tokio::task::spawn_blocking(move || shared.join());
+        if let Err(error) = ended.await {
+            tracing::error!("the applier's threads could not be awaited: {error}");
+        }
+    }
+
+    fn join(&self) {
+        let threads = std::mem::take(&mut self.lanes.lock().threads);
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the applier has panicked");
+            }
+        }
+        self.pool.stop();
+    }
+
+    pub(super) fn status(&self) -> ApplierStatus {
+        let mut status = ApplierStatus {
+            queued_bytes: self.queued_bytes.load(Ordering::Relaxed) as u64,
+            rounds: self.rounds.load(Ordering::Relaxed),
+            retried_transactions: self.retries.load(Ordering::Relaxed),
+            error: self.error.lock().clone(),
+            ..ApplierStatus::default()
+        };
+        let progress = self.progress.lock();
+        progress.tell(&mut status);
+        status.state = match (self.is_stopping(), progress.is_idle()) {
+            (true, _) => ApplierState::Stopped,
+            (false, true) => ApplierState::Idle,
+            (false, false) => ApplierState::Applying,
+        };
+        status
+    }
+}

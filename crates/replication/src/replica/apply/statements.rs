@@ -1,0 +1,60 @@
+//! What runs through SQL: DDL, and transactions that a primary logged as statements.
+//!
+//! The server implements [`StatementRunner`] with a session of its own. It gets one transaction at a time, when everything before it in its domain is
+//! published, and nothing of the domain runs beside it.
+
+use paceline_apply::replicated::Failure;
+use paceline_binlog::event::{EventFlags, IntvarKind, QueryEvent, RandEvent, UserVarEvent};
+use paceline_txn::Transaction;
+use paceline_types::Gtid;
+
+/// A statement with everything that its primary's session gave it.
+#[derive(Clone, Debug)]
+pub struct ReplicatedStatement<'a> {
+    /// Its text and its session's settings.
+    pub query: &'a QueryEvent<'a>,
+    /// The flags of its event.
+    pub event_flags: EventFlags,
+    /// When it began, in seconds since 1970.
+    pub timestamp_seconds: u32,
+    /// `INSERT_ID` and `LAST_INSERT_ID`.
+    pub intvars: &'a [(IntvarKind, u64)],
+    /// The seeds of `RAND()`.
+    pub rand: Option<RandEvent>,
+    /// User variables that it reads.
+    pub user_variables: &'a [UserVarEvent<'a>],
+}
+
+/// Runs the statements of one domain. Its functions block the thread, which is none of the runtime's.
+pub trait StatementRunner: Send {
+    /// A transaction begins, which is to be committed under this GTID.
+    fn begin(&mut self, gtid: Gtid);
+
+    /// Runs a statement. One that commits by itself (DDL) is committed when this returns.
+    ///
+    /// # Errors
+    /// Whatever our SQL says against it. What it changed is undone.
+    fn statement(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), Failure>;
+
+    /// The running transaction, for rows among its statements.
+    ///
+    /// # Errors
+    /// If none can be begun.
+    fn transaction(&mut self) -> Result<&mut Transaction, Failure>;
+
+    /// Commits what is not committed yet, and waits until it is published. Even if there is nothing, the GTID is logged, unless a statement has done it
+    /// already.
+    ///
+    /// # Errors
+    /// If it cannot be committed.
+    fn commit(&mut self) -> Result<(), Failure>;
+
+    /// Undoes what is not committed.
+    fn rollback(&mut self);
+}
+
+/// Makes a runner for each domain.
+pub trait StatementRunners: Send + Sync {
+    /// A runner.
+    fn runner(&self) -> Box<dyn StatementRunner>;
+}

@@ -1,0 +1,199 @@
+//! Workers: threads that prepare transactions of any lane.
+//!
+//! Chunks are taken in the order in which they were dispatched. So whatever a chunk waits for is in chunks that were taken before it, and the first of those waits
+//! for nothing: somebody always gets on.
+
+use super::ApplierParts;
+use super::round::{Chunk, Content, Planned, Prepared};
+use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowOptions, RowsOutcome};
+use paceline_binlog::group::StatementOptions;
+use paceline_sql::plan::Statistics;
+use paceline_txn::{
+    GtidChoice, Interrupt, IsolationLevel, Session, Transaction, TransactionManager, TransactionOptions,
+};
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+#[derive(Default)]
+struct State {
+    chunks: VecDeque<Chunk>,
+    idle: usize,
+    is_stopping: bool,
+}
+
+/// The workers of an applier.
+pub(super) struct Pool {
+    state: Mutex<State>,
+    changed: Condvar,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    workers: usize,
+}
+
+impl Pool {
+    pub(super) fn start(
+        parts: &ApplierParts,
+        statistics: &Arc<Statistics>,
+        interrupt: &Interrupt,
+    ) -> Arc<Self> {
+        let workers = match parts.options.mode {
+            super::ParallelMode::None => 0,
+            _ => parts.options.workers,
+        };
+        let pool = Arc::new(Pool {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            threads: Mutex::default(),
+            workers,
+        });
+        for number in 0..workers {
+            let worker = Worker::new(&parts.manager, &parts.options.rows, statistics, interrupt);
+            let thread = {
+                let pool = pool.clone();
+                std::thread::Builder::new()
+                    .name(format!("apply-worker-{number}"))
+                    .spawn(move || pool.work(worker))
+            };
+            match thread {
+                Ok(thread) => pool.threads.lock().push(thread),
+                Err(error) => tracing::warn!("worker {number} of the applier could not be started: {error}"),
+            }
+        }
+        pool
+    }
+
+    /// How many threads there are beside the lanes' own.
+    pub(super) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Hands chunks to the workers.
+    pub(super) fn add(&self, chunks: Vec<Chunk>) {
+        let count = chunks.len();
+        let idle = {
+            let mut state = self.state.lock();
+            state.chunks.extend(chunks);
+            state.idle
+        };
+        for _ in 0..count.min(idle) {
+            self.changed.notify_one();
+        }
+    }
+
+    fn work(&self, mut worker: Worker) {
+        loop {
+            let chunk = {
+                let mut state = self.state.lock();
+                loop {
+                    if let Some(chunk) = state.chunks.pop_front() {
+                        break chunk;
+                    }
+                    if state.is_stopping {
+                        return;
+                    }
+                    state.idle += 1;
+                    self.changed.wait(&mut state);
+                    state.idle -= 1;
+                }
+            };
+            worker.prepare(chunk);
+        }
+    }
+
+    /// Ends the threads. The lanes have ended: there is nothing left to prepare.
+    pub(super) fn stop(&self) {
+        self.state.lock().is_stopping = true;
+        self.changed.notify_all();
+        for thread in std::mem::take(&mut *self.threads.lock()) {
+            if thread.join().is_err() {
+                tracing::error!("a worker of the applier has panicked");
+            }
+        }
+    }
+}
+
+/// Prepares transactions, one at a time.
+pub(super) struct Worker {
+    manager: Arc<TransactionManager>,
+    applier: RowApplier,
+    interrupt: Interrupt,
+}
+
+impl Worker {
+    pub(super) fn new(
+        manager: &Arc<TransactionManager>,
+        options: &RowOptions,
+        statistics: &Arc<Statistics>,
+        interrupt: &Interrupt,
+    ) -> Self {
+        Worker {
+            manager: manager.clone(),
+            applier: RowApplier::new(options, Some(statistics.clone())),
+            interrupt: interrupt.clone(),
+        }
+    }
+
+    /// Prepares a chunk's transactions. They touch nothing in common, so that they can share a session, which owns their locks.
+    pub(super) fn prepare(&mut self, chunk: Chunk) {
+        let session = self.manager.applier_session(self.interrupt.clone());
+        let Chunk { round, planned } = chunk;
+        let pipeline = &round.pipeline;
+        let mut prepared = Vec::with_capacity(planned.len());
+        for (index, planned) in planned {
+            let may_begin =
+                !pipeline.is_abandoned(round.number) && pipeline.wait_placed(planned.after, round.number);
+            let result = may_begin.then(|| self.transaction(&planned, &session));
+            if matches!(result, Some(Err(_))) {
+                pipeline.fail(round.number);
+            }
+            prepared.push(Prepared {
+                index,
+                planned,
+                result,
+            });
+        }
+        round.chunk_done(prepared);
+    }
+
+    /// A transaction of ours that does what a primary's did.
+    pub(super) fn transaction(
+        &mut self,
+        planned: &Planned,
+        session: &Session,
+    ) -> Result<Transaction, Failure> {
+        let begin = || {
+            let options = TransactionOptions {
+                isolation: IsolationLevel::ReadCommitted,
+                gtid: GtidChoice::Replicated(planned.item.gtid),
+                ..TransactionOptions::default()
+            };
+            self.manager.begin(session, options)
+        };
+        let mut transaction = begin();
+        let Content::Rows { received, tables } = &planned.content else {
+            return Ok(transaction);
+        };
+        let rows = ReplicatedRows {
+            group: &received.group,
+            format: &received.format,
+            tables,
+        };
+        let outcome = self.applier.apply(&rows, &mut transaction)?;
+        if outcome == RowsOutcome::RolledBack {
+            drop(transaction);
+            transaction = begin();
+        }
+        if !transaction.has_writes()
+            && let Some(first) = received.group.events().next()
+        {
+            // So that the empty group has its time.
+            transaction.begin_replicated_statement(&StatementOptions {
+                timestamp: first.header().timestamp,
+                ..StatementOptions::default()
+            })?;
+            transaction.end_statement()?;
+        }
+        Ok(transaction)
+    }
+}

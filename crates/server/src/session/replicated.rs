@@ -1,0 +1,380 @@
+//! The session in which a replica runs what its primary logged as statements: DDL, and transactions in statement format.
+//!
+//! It is a session as any other, but that nobody is connected: what it would answer is thrown away. Each statement finds the settings of the session that
+//! ran it on the primary, so that it gives the same result here, and what it changes is logged as rows, under the primary's GTID.
+
+use super::connection::Connection;
+use super::query::Execution;
+use super::result::RowFormat;
+use super::services::SessionServices;
+use super::{More, Phase, Session};
+use crate::accounts::{Account, ClientHost, PrivilegeSet};
+use crate::registry::SessionShared;
+use crate::server::Server;
+use crate::variables::{Setting, Variable, apply_all_to_session};
+use paceline_apply::replicated::Failure;
+use paceline_binlog::event::{IntvarKind, StatusVar, UserVarEvent};
+use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
+use paceline_sql::ddl::session_of_event;
+use paceline_sql::expr::ExprType;
+use paceline_sql::parse::{self, ParseOptions, Statement};
+use paceline_sql::session::{RandomGenerator, Services, SessionContext, SqlMode, UserVariable};
+use paceline_sql::{Error, Result};
+use paceline_txn::{GtidChoice, Transaction};
+use paceline_types::error_code::ER_UNKNOWN_ERROR;
+use paceline_types::{Charset, Collation, DataType, Decimal, Gtid, Value};
+use paceline_wire::socket::Socket;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::net::UnixStream;
+use tokio::runtime::Handle;
+
+/// The user that the process list shows.
+const USER: &str = "system user";
+
+/// Makes such sessions, one for each domain of a connection.
+pub struct ReplicatedSessions {
+    server: Arc<Server>,
+    runtime: Handle,
+}
+
+impl ReplicatedSessions {
+    /// For appliers of this server. To be called in the runtime that its sessions run in.
+    pub fn new(server: Arc<Server>) -> Self {
+        ReplicatedSessions {
+            server,
+            runtime: Handle::current(),
+        }
+    }
+}
+
+impl StatementRunners for ReplicatedSessions {
+    fn runner(&self) -> Box<dyn StatementRunner> {
+        Box::new(ReplicatedSession {
+            server: self.server.clone(),
+            runtime: self.runtime.clone(),
+            open: None,
+            gtid: None,
+            timestamp_seconds: 0,
+        })
+    }
+}
+
+/// A session, and the other end of its socket, at which nobody listens.
+struct Open {
+    session: Session,
+    _other_end: UnixStream,
+}
+
+/// See the module's head.
+struct ReplicatedSession {
+    server: Arc<Server>,
+    runtime: Handle,
+    /// Made with the first statement.
+    open: Option<Open>,
+    /// What the running transaction is to be committed under.
+    gtid: Option<Gtid>,
+    timestamp_seconds: u32,
+}
+
+impl ReplicatedSession {
+    fn session(&mut self) -> std::io::Result<&mut Session> {
+        if self.open.is_none() {
+            let _runtime = self.runtime.enter();
+            self.open = Some(open(&self.server)?);
+        }
+        let open = self.open.as_mut();
+        Ok(&mut open.expect("made above").session)
+    }
+
+    fn ready(&mut self) -> std::result::Result<&mut Session, Failure> {
+        let gtid = self.gtid;
+        let session = self.session().map_err(Failure::fatal)?;
+        session.services.transaction.lock().replicated = gtid;
+        Ok(session)
+    }
+}
+
+fn open(server: &Arc<Server>) -> std::io::Result<Open> {
+    let (near, far) = UnixStream::pair()?;
+    let socket = Socket::unix(near);
+    let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
+    let shared = Arc::new(SessionShared::new(
+        number as u32,
+        socket.handle()?,
+        String::new(),
+        u64::MAX,
+    ));
+    let locks = server.transactions.session(shared.interrupt.clone());
+    let services = Arc::new(SessionServices::new(server.clone(), shared.clone(), locks));
+    let mut account = Account::new(USER, "");
+    account.global = PrivilegeSet::everything();
+    services.set_account(account);
+    let context = SessionContext::new(
+        u64::from(shared.id),
+        Services {
+            variables: services.clone(),
+            privileges: services.clone(),
+            virtual_tables: services.clone(),
+            functions: services.clone(),
+        },
+    );
+    let mut session = Session {
+        server: server.clone(),
+        shared,
+        services,
+        context,
+        connection: Connection::new(socket, usize::MAX),
+        transaction: Default::default(),
+        prepared: Default::default(),
+        table_locks: Default::default(),
+        multi_statements: false,
+        state_changes: vec![],
+        phase: Phase::Commands,
+        client: ClientHost::local(),
+    };
+    let mut values = crate::variables::SessionValues::new(&server.globals);
+    apply_all_to_session(&mut session.context, &mut values);
+    *session.services.values.lock() = values;
+    Ok(Open {
+        session,
+        _other_end: far,
+    })
+}
+
+impl Session {
+    /// Takes the settings that a statement had on its primary.
+    fn take_settings(&mut self, statement: &ReplicatedStatement<'_>) {
+        let before = self.context.settings.clone();
+        let there = session_of_event(statement.query, statement.timestamp_seconds);
+        self.context.connection_id = there.connection_id;
+        self.context.database = there.database;
+        if !there.current_user.user.is_empty() {
+            self.context.current_user = there.current_user;
+        }
+        self.context.settings = there.settings;
+        let settings = &mut self.context.settings;
+        // A transaction lasts until the primary's COMMIT.
+        settings.autocommit = false;
+        settings.max_allowed_packet = before.max_allowed_packet;
+        settings.row_lock_wait_timeout = before.row_lock_wait_timeout;
+        settings.metadata_lock_wait_timeout = before.metadata_lock_wait_timeout;
+        settings.binlog_row_metadata = before.binlog_row_metadata;
+        settings.isolation = paceline_sql::session::IsolationLevel::ReadCommitted;
+        let mut time_zone = "SYSTEM".to_owned();
+        for variable in &statement.query.status_vars {
+            match variable {
+                StatusVar::Flags2(flags) => {
+                    settings.auto_is_null = flags & (1 << 14) != 0;
+                    settings.foreign_key_checks = flags & (1 << 26) == 0;
+                    settings.unique_checks = flags & (1 << 27) == 0;
+                }
+                StatusVar::AutoIncrement { increment, offset } => {
+                    settings.auto_increment_increment = u64::from(*increment);
+                    settings.auto_increment_offset = u64::from(*offset);
+                }
+                StatusVar::TimeZone(name) => time_zone = String::from_utf8_lossy(name).into_owned(),
+                StatusVar::HrNow(micros) | StatusVar::Microseconds(micros) => {
+                    settings.timestamp_override =
+                        Some(i64::from(statement.timestamp_seconds) * 1_000_000 + i64::from(*micros));
+                }
+                _ => {}
+            }
+        }
+        self.services
+            .values
+            .lock()
+            .set(Variable::TimeZone, Setting::Text(time_zone.into()));
+    }
+
+    /// Takes what a statement reads that is not in its text.
+    fn take_values(&mut self, statement: &ReplicatedStatement<'_>) {
+        for (kind, value) in statement.intvars {
+            match kind {
+                IntvarKind::LastInsertId => self.context.last_insert_id = *value,
+                IntvarKind::InsertId => self.context.statement.insert_id = Some(*value),
+            }
+        }
+        if let Some(seeds) = statement.rand {
+            self.context.random = RandomGenerator::new(seeds.seed1, seeds.seed2);
+        }
+        for variable in statement.user_variables {
+            let name = String::from_utf8_lossy(variable.name).to_lowercase();
+            self.context.user_variables.set(&name, user_variable(variable));
+        }
+    }
+
+    async fn run_replicated(&mut self, statement: &ReplicatedStatement<'_>) -> Result<()> {
+        self.take_settings(statement);
+        let sql: Cow<'_, [u8]> = match self.context.settings.character_set_client {
+            Charset::Latin1 => Charset::Latin1
+                .decode(&statement.query.sql)
+                .into_owned()
+                .into_bytes()
+                .into(),
+            _ => Cow::Borrowed(&statement.query.sql),
+        };
+        let options = ParseOptions {
+            sql_mode: self.context.settings.sql_mode,
+            ..ParseOptions::default()
+        };
+        let parsed = parse::parse_first(&sql, &options)?;
+        let text = &sql[parsed.text.clone()];
+        self.begin_statement(Some(&parsed.statement), text);
+        self.take_values(statement);
+        let execution = Execution {
+            text,
+            parameters: &[],
+            format: RowFormat::Text,
+            more: More::No,
+        };
+        let done = match &parsed.statement {
+            // What is only for the primary itself.
+            Statement::Empty => Ok(()),
+            statement => self.statement(statement, execution).await,
+        };
+        if done.is_err() {
+            self.abort_statement();
+        }
+        self.connection.writer.clear();
+        self.state_changes.clear();
+        done
+    }
+}
+
+/// A user variable's value and type.
+fn user_variable(event: &UserVarEvent<'_>) -> UserVariable {
+    let number = |bytes: &[u8]| {
+        bytes
+            .first_chunk::<8>()
+            .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    };
+    let text_type = |length: usize| DataType::VarChar {
+        length: length as u32,
+        collation: Collation::Utf8mb4GeneralCi,
+    };
+    let (value, data_type) = match &event.value {
+        None => (Value::Null, text_type(0)),
+        Some(value) => match value.value_type {
+            1 => (
+                Value::Double(f64::from_bits(number(value.bytes))),
+                DataType::Double(Default::default()),
+            ),
+            2 => {
+                let is_unsigned = value.flags.is_some_and(|flags| flags & 1 != 0);
+                let number = number(value.bytes);
+                let sign = match is_unsigned {
+                    true => paceline_types::Sign::Unsigned,
+                    false => paceline_types::Sign::Signed,
+                };
+                let data_type = DataType::Integer(paceline_types::IntegerType::new(
+                    paceline_types::IntegerWidth::Big,
+                    sign,
+                ));
+                match is_unsigned {
+                    true => (Value::UInt(number), data_type),
+                    false => (Value::Int(number as i64), data_type),
+                }
+            }
+            4 => {
+                let decimal = match value.bytes {
+                    [precision, scale, packed @ ..] => Decimal::from_binary(packed, *precision, *scale)
+                        .map(|decimal| (decimal, *precision, *scale)),
+                    _ => None,
+                };
+                match decimal {
+                    Some((decimal, precision, scale)) => (
+                        Value::Decimal(decimal),
+                        DataType::Decimal(paceline_types::DecimalType::new(precision, scale)),
+                    ),
+                    None => (Value::Null, text_type(0)),
+                }
+            }
+            _ => {
+                let collation = u16::try_from(value.collation).ok().and_then(Collation::from_id);
+                match collation {
+                    Some(collation) if collation.charset() != Charset::Binary => {
+                        let text = collation.charset().decode(value.bytes).into_owned();
+                        let data_type = DataType::VarChar {
+                            length: text.chars().count() as u32,
+                            collation,
+                        };
+                        (Value::Text(text), data_type)
+                    }
+                    _ => (
+                        Value::Bytes(value.bytes.to_vec()),
+                        DataType::VarBinary {
+                            length: value.bytes.len() as u32,
+                        },
+                    ),
+                }
+            }
+        },
+    };
+    UserVariable {
+        value,
+        ty: ExprType::new(data_type),
+    }
+}
+
+fn failure(error: Error) -> Failure {
+    Failure::from(error)
+}
+
+impl StatementRunner for ReplicatedSession {
+    fn begin(&mut self, gtid: Gtid) {
+        self.gtid = Some(gtid);
+    }
+
+    fn statement(&mut self, statement: &ReplicatedStatement<'_>) -> std::result::Result<(), Failure> {
+        self.timestamp_seconds = statement.timestamp_seconds;
+        let runtime = self.runtime.clone();
+        let session = self.ready()?;
+        runtime
+            .block_on(session.run_replicated(statement))
+            .map_err(failure)
+    }
+
+    fn transaction(&mut self) -> std::result::Result<&mut Transaction, Failure> {
+        let session = self.ready()?;
+        session.context.settings.autocommit = false;
+        session.context.settings.sql_mode = SqlMode::DEFAULT;
+        session.enter_transaction();
+        session
+            .transaction
+            .get_mut()
+            .ok_or_else(|| failure(Error::new(ER_UNKNOWN_ERROR, &[])))
+    }
+
+    fn commit(&mut self) -> std::result::Result<(), Failure> {
+        let (runtime, timestamp) = (self.runtime.clone(), self.timestamp_seconds);
+        let Some(gtid) = self.gtid else { return Ok(()) };
+        let session = self.ready()?;
+        let done = runtime.block_on(async {
+            session.commit().await?;
+            if session.services.transaction.lock().last_gtid == Some(gtid) {
+                return Ok(());
+            }
+            // Nothing was changed: the position moves all the same.
+            let committing = session.server.transactions.commit_empty(
+                &session.services.locks,
+                GtidChoice::Replicated(gtid),
+                timestamp,
+            );
+            let outcome = committing
+                .await
+                .map_err(|error| super::errors::of_transaction(&error))?;
+            session.committed(outcome);
+            Ok(())
+        });
+        self.gtid = None;
+        done.map_err(failure)
+    }
+
+    fn rollback(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.session.roll_back();
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Batches: transactions of a replica, which are submitted together and told together.
+//!
+//! A session waits for one commit at a time and is told by itself. An applier has hundreds under way, wants no task for each, and must
+//! know two moments: when a batch is *placed* (its rows are in the pending overlay and its locks are free, so that what depends on it can begin
+//! and will land in a later group), and when it *ended* (published, or not).
+//!
+//! **Order.** Transactions of one [`CommitStream`] get their places in the order in which they were submitted. So once one of them is refused a place
+//! (1950, a full disk), all behind it are refused as well: the stream has failed and commits nothing any more.
+
+use super::{CommitRequest, Kept, Outcome};
+use crate::error::{Error, Result};
+use crate::lock::MetadataGuard;
+use crate::manager::TransactionManager;
+use crate::transaction::Transaction;
+use paceline_types::Version;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Transactions that are committed in the order of their submission, or not at all. Clones are the same stream.
+#[derive(Clone, Default)]
+pub struct CommitStream(Arc<AtomicBool>);
+
+impl CommitStream {
+    /// A stream that has not failed.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether one of its transactions was refused. Those behind it get [`Error::Aborted`].
+    pub fn has_failed(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn fail(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn is(&self, other: &CommitStream) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// Who waits for a batch. Called by the pipeline's threads: must not block.
+pub trait BatchObserver: Send + Sync {
+    /// Every transaction of the batch has its place in the log (or has failed): its rows are in the pending overlay, its row locks are
+    /// free.
+    fn placed(&self);
+
+    /// Every transaction of the batch is published. The version is that of the last one.
+    ///
+    /// # Errors
+    /// The first error: the transactions before the one that it befell are published, that one and all behind it are not.
+    fn ended(&self, result: Result<Version>);
+}
+
+/// What a batch is waiting for.
+pub(crate) struct Batch {
+    stream: CommitStream,
+    unplaced: AtomicUsize,
+    open: AtomicUsize,
+    result: Mutex<Result<Version>>,
+    observer: Arc<dyn BatchObserver>,
+}
+
+impl Batch {
+    pub(crate) fn stream(&self) -> &CommitStream {
+        &self.stream
+    }
+
+    /// One more of its transactions has its place, and has given its locks back.
+    pub(crate) fn placed(&self) {
+        if self.unplaced.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.observer.placed();
+        }
+    }
+
+    /// One more of its transactions is published, or failed.
+    pub(crate) fn done(&self, outcome: Outcome) {
+        {
+            let mut result = self.result.lock();
+            match (&outcome.result, &mut *result) {
+                (Ok(committed), Ok(version)) => *version = (*version).max(committed.version),
+                (Err(error), Ok(_)) => *result = Err(error.clone()),
+                (_, Err(_)) => {}
+            }
+        }
+        // The metadata locks go before anybody hears of it.
+        drop(outcome);
+        if self.open.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let result = self.result.lock().clone();
+            self.observer.ended(result);
+        }
+    }
+}
+
+impl CommitRequest {
+    fn stream(&self) -> Option<&CommitStream> {
+        match &self.reply {
+            super::Reply::Session(_) => None,
+            super::Reply::Batch(batch) => Some(batch.stream()),
+        }
+    }
+
+    /// Whether one before it in its stream was refused.
+    pub(crate) fn is_of_failed_stream(&self) -> bool {
+        self.stream().is_some_and(CommitStream::has_failed)
+    }
+
+    /// Ends it without a place in the log, and with it the stream that it belongs to.
+    pub(crate) fn refuse(self, error: Error) {
+        if let Some(stream) = self.stream() {
+            stream.fail();
+        }
+        self.fail(error);
+    }
+
+    /// Refuses those whose streams have failed.
+    pub(crate) fn without_failed(requests: Vec<CommitRequest>) -> Vec<CommitRequest> {
+        if !requests.iter().any(CommitRequest::is_of_failed_stream) {
+            return requests;
+        }
+        let (failed, rest): (Vec<_>, Vec<_>) =
+            requests.into_iter().partition(CommitRequest::is_of_failed_stream);
+        failed
+            .into_iter()
+            .for_each(|request| request.fail(Error::Aborted));
+        rest
+    }
+
+    /// Refuses the one at `at`, and what is behind it in its stream.
+    pub(crate) fn refuse_at(requests: &mut Vec<CommitRequest>, at: usize, error: Error) {
+        let refused = requests.remove(at);
+        let stream = refused.stream().cloned();
+        refused.refuse(error);
+        if let Some(stream) = stream {
+            let behind = requests.split_off(at);
+            let (same, others): (Vec<_>, Vec<_>) = behind
+                .into_iter()
+                .partition(|request| request.stream().is_some_and(|other| other.is(&stream)));
+            same.into_iter().for_each(|request| request.fail(Error::Aborted));
+            requests.extend(others);
+        }
+    }
+}
+
+impl TransactionManager {
+    /// Commits transactions in this order, behind all that was submitted to the stream before. They are in the queue when this returns. Even one
+    /// that has changed nothing is logged, under its GTID. `locks` (metadata locks on the tables, on [`crate::MetadataObject::Global`] and
+    /// [`crate::MetadataObject::Commit`], for all of them together) are kept until everything that they were given with is published.
+    ///
+    /// The transactions may not conflict with each other, as none waits for another one's place.
+    pub fn commit_batch(
+        &self,
+        stream: &CommitStream,
+        transactions: Vec<Transaction>,
+        locks: Arc<Vec<MetadataGuard>>,
+        observer: Arc<dyn BatchObserver>,
+    ) {
+        let core = self.core();
+        if transactions.is_empty() {
+            observer.placed();
+            observer.ended(Ok(core.positions.published()));
+            return;
+        }
+        let batch = Arc::new(Batch {
+            stream: stream.clone(),
+            unplaced: AtomicUsize::new(transactions.len()),
+            open: AtomicUsize::new(transactions.len()),
+            result: Mutex::new(Ok(Version::ZERO)),
+            observer,
+        });
+        let mut requests = Vec::with_capacity(transactions.len());
+        let mut failure = None;
+        for mut transaction in transactions {
+            let prepared = match &failure {
+                None => transaction.batch_request(&batch, &locks),
+                Some(_) => Err(Error::Aborted),
+            };
+            match prepared {
+                Ok(request) => requests.push(request),
+                Err(error) => {
+                    drop(transaction);
+                    failure.get_or_insert(error);
+                }
+            }
+        }
+        let refused = batch.unplaced.load(Ordering::Acquire) - requests.len();
+        core.submit_all(requests);
+        if let Some(error) = failure {
+            // What was submitted before keeps its place; nothing may follow it.
+            stream.fail();
+            for _ in 0..refused {
+                batch.placed();
+                batch.done(Outcome {
+                    result: Err(error.clone()),
+                    _kept: Kept::default(),
+                });
+            }
+        }
+    }
+}
