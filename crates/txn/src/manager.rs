@@ -232,9 +232,11 @@ impl TransactionManager {
         Session::new(id, interrupt, self.core.locks.clone())
     }
 
-    /// A session of an applier: its transactions are a primary's, committed in batches ([`TransactionManager::commit_batch`]); several may be under way.
+    /// A session of an applier: its transactions are a primary's, committed in batches ([`TransactionManager::commit_batch`]). Several may be under way at a
+    /// time, if they touch nothing in common. They wait for no session's transaction that is not about to commit: that one gets 1213.
     pub fn applier_session(&self, interrupt: Interrupt) -> Session {
-        self.session(interrupt)
+        let id = self.core.next_session.fetch_add(1, Ordering::Relaxed);
+        Session::of_applier(id, interrupt, self.core.locks.clone())
     }
 
     /// Begins a transaction of a session, which has no other.

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::lock::owner::LockOwner;
+use crate::lock::owner::{LockOwner, OwnerKind};
 use crate::lock::{LockManager, MetadataGuard, MetadataMode, MetadataObject, Patience};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +18,13 @@ impl Session {
     pub(crate) fn new(id: u64, interrupt: Interrupt, locks: Arc<LockManager>) -> Self {
         Session {
             owner: LockOwner::new(id, interrupt),
+            locks,
+        }
+    }
+
+    pub(crate) fn of_applier(id: u64, interrupt: Interrupt, locks: Arc<LockManager>) -> Self {
+        Session {
+            owner: LockOwner::of_kind(id, interrupt, OwnerKind::Applier),
             locks,
         }
     }

@@ -4,17 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use paceline_binlog::EventGroup;
+pub use paceline_binlog::SourcePosition;
 use paceline_binlog::event::FormatDescription;
 use paceline_types::Gtid;
-
-/// A place in the primary's log, by its own file names.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SourcePosition {
-    /// `Master_Log_File`.
-    pub file: Arc<str>,
-    /// Bytes from the file's start.
-    pub offset: u64,
-}
 
 /// An event group as the primary sent it: whole, its checksums verified.
 pub struct ReceivedGroup {

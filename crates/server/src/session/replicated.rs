@@ -22,7 +22,7 @@ use paceline_sql::session::{RandomGenerator, Services, SessionContext, SqlMode, 
 use paceline_sql::{Error, Result};
 use paceline_txn::{GtidChoice, Transaction};
 use paceline_types::error_code::ER_UNKNOWN_ERROR;
-use paceline_types::{Charset, Collation, DataType, Decimal, Gtid, Value};
+use paceline_types::{Charset, Collation, DataType, Decimal, Value};
 use paceline_wire::socket::Socket;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ struct ReplicatedSession {
     /// Made with the first statement.
     open: Option<Open>,
     /// What the running transaction is to be committed under.
-    gtid: Option<Gtid>,
+    gtid: Option<GtidChoice>,
     timestamp_seconds: u32,
 }
 
@@ -89,7 +89,7 @@ impl ReplicatedSession {
     }
 
     fn ready(&mut self) -> std::result::Result<&mut Session, Failure> {
-        let gtid = self.gtid;
+        let gtid = self.gtid.clone();
         let session = self.session().map_err(Failure::fatal)?;
         session.services.transaction.lock().replicated = gtid;
         Ok(session)
@@ -323,7 +323,7 @@ fn failure(error: Error) -> Failure {
 }
 
 impl StatementRunner for ReplicatedSession {
-    fn begin(&mut self, gtid: Gtid) {
+    fn begin(&mut self, gtid: GtidChoice) {
         self.gtid = Some(gtid);
     }
 
@@ -349,19 +349,22 @@ impl StatementRunner for ReplicatedSession {
 
     fn commit(&mut self) -> std::result::Result<(), Failure> {
         let (runtime, timestamp) = (self.runtime.clone(), self.timestamp_seconds);
-        let Some(gtid) = self.gtid else { return Ok(()) };
+        let Some(choice) = self.gtid.clone() else {
+            return Ok(());
+        };
+        let gtid = choice.given();
         let session = self.ready()?;
         let done = runtime.block_on(async {
             session.commit().await?;
-            if session.services.transaction.lock().last_gtid == Some(gtid) {
+            if session.services.transaction.lock().last_gtid == gtid {
                 return Ok(());
             }
             // Nothing was changed: the position moves all the same.
-            let committing = session.server.transactions.commit_empty(
-                &session.services.locks,
-                GtidChoice::Replicated(gtid),
-                timestamp,
-            );
+            let committing =
+                session
+                    .server
+                    .transactions
+                    .commit_empty(&session.services.locks, choice, timestamp);
             let outcome = committing
                 .await
                 .map_err(|error| super::errors::of_transaction(&error))?;

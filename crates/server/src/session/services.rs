@@ -13,7 +13,7 @@ use paceline_sql::session::{
     VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
 };
 use paceline_sql::{Error, Result};
-use paceline_txn::{InterruptReason, MetadataGuard, MetadataMode, MetadataObject};
+use paceline_txn::{GtidChoice, InterruptReason, MetadataGuard, MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
 use paceline_types::{Gtid, Value, Version};
 use parking_lot::Mutex;
@@ -45,7 +45,7 @@ pub struct SessionServices {
 }
 
 /// What variables tell of a session's transactions.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct TransactionView {
     /// `@@in_transaction`.
     pub open: bool,
@@ -56,7 +56,7 @@ pub struct TransactionView {
     /// `@@gtid_seq_no`: for the next transaction.
     pub gtid_seq_no: u64,
     /// The GTID of the primary's transaction that is being replicated.
-    pub replicated: Option<Gtid>,
+    pub replicated: Option<GtidChoice>,
 }
 
 impl fmt::Debug for SessionServices {
@@ -147,7 +147,7 @@ impl SessionServices {
     fn computed(&self, session: &SessionContext, variable: Variable, scope: Scope) -> Option<Setting> {
         let number = Setting::Unsigned;
         let text = |value: String| Setting::Text(value.into());
-        let view = || *self.transaction.lock();
+        let view = || self.transaction.lock().clone();
         Some(match variable {
             Variable::LastInsertId | Variable::Identity => number(session.last_insert_id),
             Variable::InsertId => number(session.statement.insert_id.unwrap_or(0)),

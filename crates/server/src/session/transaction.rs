@@ -101,8 +101,8 @@ fn isolation(level: SqlIsolation) -> IsolationLevel {
 
 /// The GTID that the session's next transaction asks for.
 pub fn gtid_choice(services: &SessionServices) -> GtidChoice {
-    if let Some(gtid) = services.transaction.lock().replicated {
-        return GtidChoice::Replicated(gtid);
+    if let Some(gtid) = services.transaction.lock().replicated.clone() {
+        return gtid;
     }
     let (domain, server) = {
         let values = services.values.lock();

@@ -88,12 +88,36 @@ impl Holders {
         self.list[at].mode = mode;
     }
 
-    /// Takes a holder away.
+    /// Takes away those who stand against `mode` and may be undone; puts them into `doomed`.
+    pub(super) fn doom_conflicting(
+        &mut self,
+        mode: Mode,
+        asking: &Arc<LockOwner>,
+        doomed: &mut SmallVec<[Arc<LockOwner>; 4]>,
+    ) {
+        let stands_against =
+            |holder: &Holder| !mode.goes_with(holder.mode) && !Arc::ptr_eq(&holder.owner, asking);
+        let victims: SmallVec<[Arc<LockOwner>; 4]> = self
+            .list
+            .iter()
+            .filter(|holder| stands_against(holder) && holder.owner.doom())
+            .map(|holder| holder.owner.clone())
+            .collect();
+        for victim in victims {
+            self.remove(&victim);
+            doomed.push(victim);
+        }
+    }
+
+    /// Takes a holder away. One whose lock was taken from him is none any more.
     ///
     /// # Panics
-    /// If he is none.
+    /// If he is none otherwise.
     pub(super) fn remove(&mut self, owner: &Arc<LockOwner>) {
-        let at = self.position(owner).expect("who releases a lock holds it");
+        let Some(at) = self.position(owner) else {
+            assert!(owner.is_doomed(), "who releases a lock holds it");
+            return;
+        };
         let holder = self.list.swap_remove(at);
         self.counts[holder.mode as usize] -= 1;
         if let Some(index) = &mut self.index {

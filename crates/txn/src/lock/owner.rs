@@ -33,6 +33,25 @@ mod wait_state {
     pub const GAVE_UP: u8 = 4;
 }
 
+/// What may still become of an owner's transaction. Whoever moves it away from `RUNNING` decides.
+mod fate {
+    /// It may be undone.
+    pub const RUNNING: u8 = 0;
+    /// It is in the commit queue, or on its way: it gives its locks back soon.
+    pub const COMMITTING: u8 = 1;
+    /// An applied transaction needed its locks: it will get 1213 with its next step.
+    pub const DOOMED: u8 = 2;
+}
+
+/// Whose transactions an owner's are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OwnerKind {
+    /// A session's.
+    Session,
+    /// An applier's: they were committed on a primary, and go before all others. Several may be under way.
+    Applier,
+}
+
 /// How a lock wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitOutcome {
@@ -54,12 +73,18 @@ pub(crate) struct LockOwner {
     weight: AtomicU64,
     /// Metadata locks that outlive transactions (LOCK TABLES, FLUSH TABLES WITH READ LOCK).
     session_locks: AtomicU64,
+    kind: OwnerKind,
+    fate: AtomicU8,
     /// It waits, and has looked for deadlocks: nothing happens to it before somebody else acts.
     is_parked: AtomicBool,
 }
 
 impl LockOwner {
     pub(crate) fn new(id: u64, interrupt: Interrupt) -> Arc<Self> {
+        Self::of_kind(id, interrupt, OwnerKind::Session)
+    }
+
+    pub(crate) fn of_kind(id: u64, interrupt: Interrupt, kind: OwnerKind) -> Arc<Self> {
         Arc::new(LockOwner {
             id,
             interrupt,
@@ -68,8 +93,49 @@ impl LockOwner {
             awaited: AtomicBool::new(false),
             weight: AtomicU64::new(0),
             session_locks: AtomicU64::new(0),
+            kind,
+            fate: AtomicU8::new(fate::RUNNING),
             is_parked: AtomicBool::new(false),
         })
+    }
+
+    /// Whether its transactions go before those of sessions.
+    pub(crate) fn is_applier(&self) -> bool {
+        self.kind == OwnerKind::Applier
+    }
+
+    /// Its transaction goes into the commit queue; false if it is doomed.
+    pub(crate) fn begin_commit(&self) -> bool {
+        self.is_applier()
+            || self
+                .fate
+                .compare_exchange(
+                    fate::RUNNING,
+                    fate::COMMITTING,
+                    Ordering::SeqCst,
+                    Ordering::SeqCst,
+                )
+                .is_ok()
+    }
+
+    /// Takes its locks' protection from a session's running transaction, whose next step will be error 1213. False if it commits already. If it waits
+    /// for a lock, that wait is over: wake it when no mutex is held.
+    pub(crate) fn doom(&self) -> bool {
+        if self.is_applier() {
+            return false;
+        }
+        let before =
+            self.fate
+                .compare_exchange(fate::RUNNING, fate::DOOMED, Ordering::SeqCst, Ordering::SeqCst);
+        let is_doomed = before.is_ok() || before == Err(fate::DOOMED);
+        if is_doomed {
+            self.choose_as_victim();
+        }
+        is_doomed
+    }
+
+    pub(crate) fn is_doomed(&self) -> bool {
+        self.fate.load(Ordering::SeqCst) == fate::DOOMED
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -83,6 +149,7 @@ impl LockOwner {
     /// A new transaction of this session begins.
     pub(crate) fn begin(&self) {
         self.weight.store(0, Ordering::Relaxed);
+        self.fate.store(fate::RUNNING, Ordering::SeqCst);
         if self.session_locks.load(Ordering::Relaxed) == 0 {
             self.awaited.store(false, Ordering::SeqCst);
         }
@@ -121,6 +188,10 @@ impl LockOwner {
             "a session waits for one lock at a time"
         );
         *self.waiting.lock() = Some(target);
+        if self.is_doomed() {
+            // Whoever doomed it may have looked before it waited.
+            self.choose_as_victim();
+        }
     }
 
     pub(crate) fn waiting_for(&self) -> Option<WaitTarget> {

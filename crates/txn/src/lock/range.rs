@@ -168,10 +168,24 @@ impl RangeTable {
         let Some(index) = IndexId::of_key(key) else {
             return false;
         };
+        let mut doomed = Wakeups::new();
         let mut state = self.state.lock();
         let Some(ranges) = state.indexes.get_mut(&index) else {
             return false;
         };
+        if owner.is_applier() {
+            // It waits for no session's range, unless that commits.
+            let before = ranges.locks.len();
+            ranges.locks.retain(|lock| {
+                let goes = lock.stops(owner, key) && lock.owner.doom();
+                if goes {
+                    doomed.push(lock.owner.clone());
+                }
+                !goes
+            });
+            self.count
+                .fetch_sub(before - ranges.locks.len(), Ordering::SeqCst);
+        }
         let mut stopped = false;
         for lock in ranges.locks.iter().filter(|lock| lock.stops(owner, key)) {
             stopped = true;
@@ -183,6 +197,10 @@ impl RangeTable {
                 owner: owner.clone(),
                 key: key.into(),
             });
+        }
+        drop(state);
+        for victim in doomed {
+            victim.wake();
         }
         stopped
     }

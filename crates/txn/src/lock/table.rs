@@ -151,13 +151,29 @@ impl LockTable {
         &self.shards[(hash >> 40) as usize % SHARDS].0
     }
 
-    /// Asks for a lock.
+    /// Asks for a lock. An applier's request goes before those of sessions, and takes the lock from sessions whose transactions may be undone.
     pub(crate) fn request(
         &self,
         owner: &Arc<LockOwner>,
         key: &[u8],
         mode: Mode,
         if_busy: IfBusy,
+    ) -> Requested {
+        let mut doomed = Wakeups::new();
+        let requested = self.request_in_shard(owner, key, mode, if_busy, &mut doomed);
+        for victim in doomed {
+            victim.wake();
+        }
+        requested
+    }
+
+    fn request_in_shard(
+        &self,
+        owner: &Arc<LockOwner>,
+        key: &[u8],
+        mode: Mode,
+        if_busy: IfBusy,
+        doomed: &mut Wakeups,
     ) -> Requested {
         let hash = self.hasher.hash_one(key);
         let mut guard = self.shard(hash).lock();
@@ -190,6 +206,10 @@ impl LockTable {
             entry: entry.id,
         };
         let own = entry.holders.mode_of(owner);
+        let takes = owner.is_applier() && self.kind == TableKind::Rows;
+        if takes && !entry.holders.go_with(mode, own) {
+            entry.holders.doom_conflicting(mode, owner, doomed);
+        }
         let (mode, kind) = match own {
             Some(held_mode) => {
                 if held_mode.covers(mode) {
@@ -203,7 +223,7 @@ impl LockTable {
                 (mode, RequestKind::Upgrade)
             }
             None => {
-                if entry.holders.go_with(mode, None) && entry.goes_with_queue(mode) {
+                if entry.holders.go_with(mode, None) && (takes || entry.goes_with_queue(mode)) {
                     entry.holders.add(owner.clone(), mode);
                     if entry.has_queue() {
                         owner.mark_awaited();
@@ -223,6 +243,10 @@ impl LockTable {
         });
         let queue = entry.queue.get_or_insert_default();
         let at = match kind {
+            RequestKind::New if takes => queue
+                .iter()
+                .position(|request| !request.owner.is_applier())
+                .unwrap_or(queue.len()),
             RequestKind::New => queue.len(),
             RequestKind::Upgrade => queue
                 .iter()
@@ -285,11 +309,14 @@ impl LockTable {
 
     /// Gives a lock back.
     pub(crate) fn release(&self, owner: &Arc<LockOwner>, held: HeldLock, wakeups: &mut Wakeups) {
-        self.with_entry(held, |entry| {
+        let found = self.with_entry(held, |entry| {
             entry.holders.remove(owner);
             entry.grant(wakeups);
-        })
-        .expect("a lock that is held has an entry");
+        });
+        assert!(
+            found.is_some() || owner.is_doomed(),
+            "a lock that is held has an entry"
+        );
     }
 
     /// Makes a lock weaker, for those that go with the weaker mode.

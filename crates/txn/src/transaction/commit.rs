@@ -73,6 +73,9 @@ impl Transaction {
         self.core
             .storage
             .check_memory_room(self.writes.memory_engine_bytes())?;
+        if !self.session.owner.begin_commit() {
+            self.check_active()?;
+        }
         // A global read lock stops commits here.
         let timeout = self.options.metadata_lock_timeout;
         let guard = self
@@ -121,7 +124,7 @@ impl Transaction {
         Ok(CommitRequest {
             events,
             writes: std::mem::replace(&mut self.writes, WriteSet::new()),
-            gtid: self.options.gtid,
+            gtid: self.options.gtid.clone(),
             replication: self.options.replication,
             locks: TravellingLocks {
                 manager: self.session.locks.clone(),

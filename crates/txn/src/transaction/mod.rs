@@ -107,6 +107,16 @@ impl GtidChoice {
         }
     }
 
+    /// The GTID, where it is known before there is a place for it.
+    pub fn given(&self) -> Option<Gtid> {
+        match self {
+            GtidChoice::Next { .. } => None,
+            GtidChoice::Given(gtid) | GtidChoice::Replicated(gtid) | GtidChoice::ReplicatedFrom(gtid, _) => {
+                Some(*gtid)
+            }
+        }
+    }
+
     /// Whether it came from a primary.
     pub fn is_replicated(&self) -> bool {
         matches!(self, GtidChoice::Replicated(_) | GtidChoice::ReplicatedFrom(..))
@@ -445,8 +455,14 @@ impl Transaction {
         self.events.rollback_to(mark.events);
     }
 
-    fn check_active(&self) -> Result<()> {
+    fn check_active(&mut self) -> Result<()> {
         match self.state {
+            State::Active if self.session.owner.is_doomed() => {
+                // An applied transaction has taken a lock of it.
+                self.core.locks.counters.deadlocks.fetch_add(1, Ordering::Relaxed);
+                self.undo();
+                Err(Error::Deadlock)
+            }
             State::Active => Ok(()),
             State::RolledBack => Err(Error::RolledBack),
         }

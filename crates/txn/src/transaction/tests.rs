@@ -3,7 +3,7 @@
 use crate::lock::{Granted, LockMode, LockWait};
 use crate::testing::{Actors, TEST_INDEX, TestServer, TestTable};
 use crate::transaction::IsolationLevel;
-use crate::{Error, Result, Session, Transaction};
+use crate::{Error, Interrupt, Result, Session, Transaction, TransactionOptions};
 use goldenscript::{Command, Context, Runner};
 use paceline_storage::{Direction, KeyRange};
 use std::collections::HashMap;
@@ -337,4 +337,62 @@ fn a_scan_merges_its_layers() {
     let mut backward = transaction.scan(TEST_INDEX.range(), Direction::Backward).unwrap();
     backward.seek(&TestTable::key("e"));
     assert_eq!(backward.next().unwrap().unwrap().key, TestTable::key("c"));
+}
+
+#[test]
+fn an_applier_takes_locks_from_those_that_do_not_commit() {
+    let server = TestServer::new();
+    server.set("x", "1").unwrap();
+    let mut local = server
+        .manager
+        .begin(&server.session(), TransactionOptions::default());
+    server.table.set(&mut local, "x", "local").unwrap();
+    server.table.set(&mut local, "y", "local").unwrap();
+    // Another one waits for the first.
+    let manager = server.manager.clone();
+    let table = server.table.clone();
+    let session = server.session();
+    let waiting = {
+        let session = session.clone();
+        std::thread::spawn(move || {
+            let mut second = manager.begin(&session, TransactionOptions::default());
+            table.set(&mut second, "z", "second").unwrap();
+            let error = table.set(&mut second, "y", "second").err();
+            (
+                error.map(|error| error.error_code().number()),
+                second.is_rolled_back(),
+            )
+        })
+    };
+    while !session.is_waiting_for_lock() {
+        std::thread::yield_now();
+    }
+    let applier = server.manager.applier_session(Interrupt::new());
+    let mut applied = server.manager.begin(&applier, TransactionOptions::default());
+    // Held by the first; held by the second, which waits.
+    server.table.set(&mut applied, "x", "applied").unwrap();
+    server.table.set(&mut applied, "z", "applied").unwrap();
+    assert_eq!(waiting.join().unwrap(), (Some(1213), true));
+    applied.commit_blocking().unwrap();
+    let error = server.table.set(&mut local, "y", "again").unwrap_err();
+    assert_eq!(error.error_code().number(), 1213);
+    assert!(local.is_rolled_back());
+    drop(local);
+    assert_eq!(server.get("x").as_deref(), Some("applied"));
+    assert_eq!(server.get("z").as_deref(), Some("applied"));
+    assert_eq!(server.get("y"), None);
+    assert_eq!(server.manager.status().locked_keys, 0);
+    // A commit finds its fate as well.
+    let mut local = server
+        .manager
+        .begin(&server.session(), TransactionOptions::default());
+    server.table.set(&mut local, "x", "local").unwrap();
+    let mut applied = server.manager.begin(&applier, TransactionOptions::default());
+    server.table.set(&mut applied, "x", "applied again").unwrap();
+    assert_eq!(local.commit_blocking().unwrap_err().error_code().number(), 1213);
+    applied.commit_blocking().unwrap();
+    assert_eq!(server.get("x").as_deref(), Some("applied again"));
+    // The session goes on.
+    server.set("x", "last").unwrap();
+    assert_eq!(server.get("x").as_deref(), Some("last"));
 }

@@ -1,17 +1,18 @@
 //! A lane: the thread of a domain, which plans its transactions, dispatches rounds, and runs statements.
 
-use super::ParallelMode;
 use super::pipeline::Pipeline;
 use super::plan::{Conflicts, Fit, TableMaps, lock_server};
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Work};
-use super::round::{Content, ItemHead, Planned, Round, RoundBuilder};
+use super::round::{Planned, Round, RoundBuilder};
 use super::shared::Shared;
 use super::statements::{ReplicatedStatement, StatementRunner};
 use super::worker::Worker;
+use super::{KeptPosition, ParallelMode};
 use crate::replica::received::{ReceivedGroup, SourcePosition};
 use paceline_apply::replicated::{Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, group_kind};
 use paceline_binlog::event::{CommitId, Event, IntvarKind, RandEvent, UserVarEvent};
+use paceline_binlog::{GtidMove, ReplicaRecord};
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
 use std::collections::VecDeque;
@@ -20,6 +21,13 @@ use std::sync::atomic::Ordering;
 
 /// Transactions that one worker prepares at a time, at most.
 const CHUNK_MAX: usize = 32;
+
+/// A position to move to without a transaction.
+struct Passed {
+    number: PushNumber,
+    gtid: Gtid,
+    end: SourcePosition,
+}
 
 /// The lane ends; why was raised, or it was told to.
 struct Ended;
@@ -35,7 +43,7 @@ pub(super) struct Lane {
     /// Taken off the queue, and not planned.
     items: VecDeque<Item>,
     /// Positions to move to without a transaction: only the last one counts.
-    passed: Vec<(PushNumber, Gtid)>,
+    passed: Vec<Passed>,
     /// For rounds that are not worth a worker.
     worker: Worker,
     runner: Option<Box<dyn StatementRunner>>,
@@ -52,12 +60,7 @@ impl Lane {
             round: RoundBuilder::new(parts.manager.applier_session(shared.interrupt.clone())),
             items: VecDeque::new(),
             passed: Vec::new(),
-            worker: Worker::new(
-                &parts.manager,
-                &parts.options.rows,
-                &shared.statistics,
-                &shared.interrupt,
-            ),
+            worker: Worker::new(parts, &shared.statistics, &shared.interrupt),
             runner: None,
             rows: RowApplier::new(&parts.options.rows, Some(shared.statistics.clone())),
             pipeline,
@@ -84,8 +87,12 @@ impl Lane {
             return self.fetch();
         };
         match item.work {
-            Work::Pass(gtid) => {
-                self.passed.push((item.number, gtid));
+            Work::Pass(gtid, end) => {
+                self.passed.push(Passed {
+                    number: item.number,
+                    gtid,
+                    end,
+                });
                 Ok(())
             }
             Work::Apply(received) => self.plan(item.number, received),
@@ -97,7 +104,7 @@ impl Lane {
         match self.queue.take(&self.shared) {
             Next::Items(items) => self.items = items,
             Next::Closed => return Err(Ended),
-            Next::Empty if !self.passed.is_empty() => self.plan_passed()?,
+            Next::Empty if !self.passed.is_empty() => self.move_position()?,
             Next::Empty if !self.round.is_empty() => self.dispatch(),
             Next::Empty => self.queue.wait(),
         }
@@ -174,11 +181,11 @@ impl Lane {
         self.conflicts.join(&mut self.round);
         self.round.commit_id = commit_id;
         // Positions before it need no transaction of their own.
-        let passed = std::mem::take(&mut self.passed);
-        self.shared.done(passed.into_iter().map(|(number, _)| number));
+        self.forget_passed();
         let planned = Planned {
-            item: ItemHead { number, gtid },
-            content: Content::Rows { received, tables },
+            number,
+            received,
+            tables,
             after,
         };
         self.round.add(planned, bytes);
@@ -204,41 +211,32 @@ impl Lane {
         self.maps.of(received, &mut self.round, &self.shared)
     }
 
-    /// Logs the position that was moved to: an empty group under the last GTID, unless our log has come so far already (our own transactions,
-    /// come back).
-    fn plan_passed(&mut self) -> Result<(), Ended> {
-        let passed = std::mem::take(&mut self.passed);
-        let Some((number, gtid)) = passed.last().copied() else {
+    /// Positions that something behind them makes superfluous.
+    fn forget_passed(&mut self) {
+        if !self.passed.is_empty() {
+            let passed = std::mem::take(&mut self.passed);
+            self.shared.done(passed.into_iter().map(|passed| passed.number));
+        }
+    }
+
+    /// Logs the position that was moved to, as there is no transaction behind it that does.
+    fn move_position(&mut self) -> Result<(), Ended> {
+        self.settle()?;
+        let Some(last) = self.passed.last() else {
             return Ok(());
         };
-        self.shared
-            .done(passed[..passed.len() - 1].iter().map(|(number, _)| *number));
-        let known = self
-            .shared
-            .parts
-            .manager
-            .gtid_state()
-            .last_of(gtid.domain_id, gtid.server_id);
-        if known.is_some_and(|known| known.sequence >= gtid.sequence) {
-            self.shared.done([number]);
-            return Ok(());
+        let parts = &self.shared.parts;
+        let mut record = ReplicaRecord::of_gtids(GtidMove::To(vec![last.gtid]));
+        if parts.options.position == KeptPosition::FileAndGtid {
+            record
+                .sources
+                .push((parts.connection.clone(), Some(last.end.clone())));
         }
-        if self.round.guards.is_empty()
-            && let Err(failure) = lock_server(&mut self.round)
-        {
-            return Err(self.raise(failure, gtid, None));
+        if let Err(error) = parts.manager.move_replica_position(&record) {
+            self.shared.raise(of_commit(&error), Some(last.gtid), None);
+            return Err(Ended);
         }
-        self.conflicts.take_nothing();
-        if self.conflicts.fit(&self.round, self.pipeline.placed()) == Fit::Conflicts {
-            self.dispatch();
-        }
-        let planned = Planned {
-            item: ItemHead { number, gtid },
-            content: Content::Nothing,
-            after: 0,
-        };
-        self.round.add(planned, 0);
-        self.dispatch();
+        self.forget_passed();
         Ok(())
     }
 
@@ -314,16 +312,23 @@ impl Lane {
         let Some(item) = self.items.pop_front() else {
             return Ok(());
         };
-        self.shared.retries.fetch_add(1, Ordering::Relaxed);
-        self.alone(item)
+        match item.work {
+            Work::Apply(received) => {
+                self.shared.retries.fetch_add(1, Ordering::Relaxed);
+                self.alone(item.number, received)
+            }
+            Work::Pass(..) => {
+                self.items.push_front(item);
+                Ok(())
+            }
+        }
     }
 
     /// What recovery has given back is applied before what comes next.
     fn run_again(&mut self) -> Result<(), Ended> {
         while let Some(item) = self.items.pop_front() {
-            match item.work {
-                Work::Pass(gtid) => self.passed.push((item.number, gtid)),
-                Work::Apply(received) => self.plan_rows(item.number, received)?,
+            if let Work::Apply(received) = item.work {
+                self.plan_rows(item.number, received)?;
             }
             if self.pipeline.has_failed() {
                 self.recover()?;
@@ -333,26 +338,17 @@ impl Lane {
     }
 
     /// Applies one transaction with nothing beside it. If it cannot be, the applier ends.
-    fn alone(&mut self, item: Item) -> Result<(), Ended> {
-        let gtid = item.work.gtid();
-        let received = match item.work {
-            Work::Apply(received) => received,
-            Work::Pass(_) => {
-                self.passed.push((item.number, gtid));
-                return self.plan_passed();
-            }
-        };
+    fn alone(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
+        let gtid = received.group.gtid();
         let end = received.source_end.clone();
         let tables = match self.map_tables(&received) {
             Ok(tables) => tables,
             Err(failure) => return Err(self.raise(failure, gtid, Some(end))),
         };
         let planned = Planned {
-            item: ItemHead {
-                number: item.number,
-                gtid,
-            },
-            content: Content::Rows { received, tables },
+            number,
+            received,
+            tables,
             after: 0,
         };
         let manager = &self.shared.parts.manager;
@@ -372,8 +368,7 @@ impl Lane {
     fn statements(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
         self.settle()?;
         let gtid = received.group.gtid();
-        let passed = std::mem::take(&mut self.passed);
-        self.shared.done(passed.into_iter().map(|(number, _)| number));
+        self.forget_passed();
         let mut runner = match self.runner.take() {
             Some(runner) => runner,
             None => self.shared.parts.statements.runner(),
@@ -397,7 +392,7 @@ impl Lane {
         let mut intvars: Vec<(IntvarKind, u64)> = Vec::new();
         let mut rand: Option<RandEvent> = None;
         let mut user_variables: Vec<UserVarEvent<'_>> = Vec::new();
-        runner.begin(received.group.gtid());
+        runner.begin(self.worker.gtid_choice(received));
         let mut tables: Option<MappedTables> = None;
         for event in received.group.events().skip(1) {
             let header = *event.header();

@@ -77,6 +77,16 @@ pub enum ParallelMode {
     Optimistic,
 }
 
+/// What is logged of how far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum KeptPosition {
+    /// The transactions' GTIDs: `MASTER_USE_GTID`.
+    #[default]
+    Gtid,
+    /// Also the place in the primary's log, with every transaction: where a connection without GTIDs goes on.
+    FileAndGtid,
+}
+
 /// How a connection's transactions are applied.
 #[derive(Clone, Debug)]
 pub struct ApplierOptions {
@@ -86,6 +96,8 @@ pub struct ApplierOptions {
     pub mode: ParallelMode,
     /// The most bytes that are received and not planned yet.
     pub queued_bytes_max: usize,
+    /// What is kept of the position.
+    pub position: KeptPosition,
     /// How rows are applied.
     pub rows: RowOptions,
 }
@@ -96,6 +108,7 @@ impl Default for ApplierOptions {
             workers: 0,
             mode: ParallelMode::default(),
             queued_bytes_max: 16 << 20,
+            position: KeptPosition::default(),
             rows: RowOptions::default(),
         }
     }

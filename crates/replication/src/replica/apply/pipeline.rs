@@ -184,7 +184,7 @@ impl Pipeline {
             match result {
                 Some(Ok(transaction)) if rest.is_empty() && !is_behind_failure => {
                     transactions.push(transaction);
-                    pushes.push(planned.item.number);
+                    pushes.push(planned.number);
                 }
                 // The transaction is dropped here, and its locks with it.
                 _ => rest.push(planned.into_item()),

@@ -205,12 +205,6 @@ impl Conflicts {
         Ok(())
     }
 
-    /// The transaction in hand touches nothing.
-    pub(super) fn take_nothing(&mut self) {
-        self.keys.clear();
-        self.touched = Some(TouchedKeys::Listed);
-    }
-
     /// Whether it shares a key with the round that is being planned, or with one that is not placed.
     pub(super) fn fit(&mut self, round: &RoundBuilder, placed: RoundNumber) -> Fit {
         while self.unplaced.front().is_some_and(|front| front.number <= placed) {

@@ -2,7 +2,7 @@
 
 use super::progress::PushNumber;
 use super::shared::Shared;
-use crate::replica::received::ReceivedGroup;
+use crate::replica::received::{ReceivedGroup, SourcePosition};
 use paceline_types::Gtid;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -18,15 +18,15 @@ pub(super) struct Item {
 pub(super) enum Work {
     /// Apply this transaction.
     Apply(ReceivedGroup),
-    /// Only the position moves to it.
-    Pass(Gtid),
+    /// Only the position moves to it, and to where it ends in the primary's log.
+    Pass(Gtid, SourcePosition),
 }
 
 impl Work {
     pub(super) fn gtid(&self) -> Gtid {
         match self {
             Work::Apply(received) => received.group.gtid(),
-            Work::Pass(gtid) => *gtid,
+            Work::Pass(gtid, _) => *gtid,
         }
     }
 }

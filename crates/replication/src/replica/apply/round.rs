@@ -45,41 +45,21 @@ impl Hasher for Unhashed {
 /// Numbers of keys.
 pub(super) type KeySet = HashSet<u64, BuildHasherDefault<Unhashed>>;
 
-/// What a planned transaction does.
-pub(super) enum Content {
-    /// It changes rows of these tables.
-    Rows {
-        received: ReceivedGroup,
-        tables: MappedTables,
-    },
-    /// Nothing but its GTID.
-    Nothing,
-}
-
 /// A transaction in a round.
 pub(super) struct Planned {
-    pub(super) item: ItemHead,
-    pub(super) content: Content,
+    pub(super) number: PushNumber,
+    pub(super) received: ReceivedGroup,
+    pub(super) tables: MappedTables,
     /// The round that must be placed before it is prepared; 0 for none.
     pub(super) after: RoundNumber,
-}
-
-/// What is left of an item when its work is taken out.
-#[derive(Clone, Copy)]
-pub(super) struct ItemHead {
-    pub(super) number: PushNumber,
-    pub(super) gtid: paceline_types::Gtid,
 }
 
 impl Planned {
     /// To be planned again.
     pub(super) fn into_item(self) -> Item {
         Item {
-            number: self.item.number,
-            work: match self.content {
-                Content::Rows { received, .. } => Work::Apply(received),
-                Content::Nothing => Work::Pass(self.item.gtid),
-            },
+            number: self.number,
+            work: Work::Apply(self.received),
             bytes: 0,
         }
     }

@@ -87,7 +87,9 @@ impl Shared {
                 self.progress.lock().pass(end);
                 return Ok(());
             }
-            Received::Passed { gtid, source_end } => (Work::Pass(gtid), source_end, None, ITEM_BYTES),
+            Received::Passed { gtid, source_end } => {
+                (Work::Pass(gtid, source_end.clone()), source_end, None, ITEM_BYTES)
+            }
             Received::Group(group) => {
                 let end = group.source_end.clone();
                 let timestamp = group.group.events().next().map(|event| event.header().timestamp);

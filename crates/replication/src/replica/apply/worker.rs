@@ -3,13 +3,15 @@
 //! Chunks are taken in the order in which they were dispatched. So whatever a chunk waits for is in chunks that were taken before it, and the first of those waits
 //! for nothing: somebody always gets on.
 
-use super::ApplierParts;
-use super::round::{Chunk, Content, Planned, Prepared};
-use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowOptions, RowsOutcome};
+use super::round::{Chunk, Planned, Prepared};
+use super::{ApplierParts, KeptPosition};
+use crate::replica::received::ReceivedGroup;
+use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowsOutcome};
 use paceline_binlog::group::StatementOptions;
 use paceline_sql::plan::Statistics;
 use paceline_txn::{
-    GtidChoice, Interrupt, IsolationLevel, Session, Transaction, TransactionManager, TransactionOptions,
+    GtidChoice, Interrupt, IsolationLevel, Session, SourceMark, Transaction, TransactionManager,
+    TransactionOptions,
 };
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -48,7 +50,7 @@ impl Pool {
             workers,
         });
         for number in 0..workers {
-            let worker = Worker::new(&parts.manager, &parts.options.rows, statistics, interrupt);
+            let worker = Worker::new(parts, statistics, interrupt);
             let thread = {
                 let pool = pool.clone();
                 std::thread::Builder::new()
@@ -118,19 +120,35 @@ pub(super) struct Worker {
     manager: Arc<TransactionManager>,
     applier: RowApplier,
     interrupt: Interrupt,
+    /// The connection, if its place in the primary's log is kept.
+    place: Option<Arc<str>>,
 }
 
 impl Worker {
-    pub(super) fn new(
-        manager: &Arc<TransactionManager>,
-        options: &RowOptions,
-        statistics: &Arc<Statistics>,
-        interrupt: &Interrupt,
-    ) -> Self {
+    pub(super) fn new(parts: &ApplierParts, statistics: &Arc<Statistics>, interrupt: &Interrupt) -> Self {
         Worker {
-            manager: manager.clone(),
-            applier: RowApplier::new(options, Some(statistics.clone())),
+            manager: parts.manager.clone(),
+            applier: RowApplier::new(&parts.options.rows, Some(statistics.clone())),
             interrupt: interrupt.clone(),
+            place: match parts.options.position {
+                KeptPosition::Gtid => None,
+                KeptPosition::FileAndGtid => Some(parts.connection.clone()),
+            },
+        }
+    }
+
+    /// The GTID of a transaction, with what else is kept of its position.
+    pub(super) fn gtid_choice(&self, received: &ReceivedGroup) -> GtidChoice {
+        let gtid = received.group.gtid();
+        match &self.place {
+            None => GtidChoice::Replicated(gtid),
+            Some(connection) => {
+                let mark = SourceMark {
+                    connection: connection.clone(),
+                    position: received.source_end.clone(),
+                };
+                GtidChoice::ReplicatedFrom(gtid, Arc::new(mark))
+            }
         }
     }
 
@@ -156,33 +174,32 @@ impl Worker {
         round.chunk_done(prepared);
     }
 
+    fn begin(&self, received: &ReceivedGroup, session: &Session) -> Transaction {
+        let options = TransactionOptions {
+            isolation: IsolationLevel::ReadCommitted,
+            gtid: self.gtid_choice(received),
+            ..TransactionOptions::default()
+        };
+        self.manager.begin(session, options)
+    }
+
     /// A transaction of ours that does what a primary's did.
     pub(super) fn transaction(
         &mut self,
         planned: &Planned,
         session: &Session,
     ) -> Result<Transaction, Failure> {
-        let begin = || {
-            let options = TransactionOptions {
-                isolation: IsolationLevel::ReadCommitted,
-                gtid: GtidChoice::Replicated(planned.item.gtid),
-                ..TransactionOptions::default()
-            };
-            self.manager.begin(session, options)
-        };
-        let mut transaction = begin();
-        let Content::Rows { received, tables } = &planned.content else {
-            return Ok(transaction);
-        };
+        let mut transaction = self.begin(&planned.received, session);
+        let received = &planned.received;
         let rows = ReplicatedRows {
             group: &received.group,
             format: &received.format,
-            tables,
+            tables: &planned.tables,
         };
         let outcome = self.applier.apply(&rows, &mut transaction)?;
         if outcome == RowsOutcome::RolledBack {
             drop(transaction);
-            transaction = begin();
+            transaction = self.begin(received, session);
         }
         if !transaction.has_writes()
             && let Some(first) = received.group.events().next()
