@@ -23,6 +23,9 @@ use std::sync::Arc;
 /// Values of our columns; `None` where an image does not hold the column.
 type PartialRow = Vec<Option<Value>>;
 
+/// The key and the image of a row of ours.
+type LocatedRow = (Vec<u8>, Vec<u8>);
+
 /// Applies foreign rows.
 pub(super) struct ForeignRows {
     statistics: Option<Arc<Statistics>>,
@@ -152,7 +155,7 @@ impl ForeignRows {
         table: &MappedTable,
         row: &PartialRow,
         transaction: &mut Transaction,
-    ) -> Result<Option<(Vec<u8>, Vec<u8>)>, Failure> {
+    ) -> Result<Option<LocatedRow>, Failure> {
         let schema = table.schema();
         if let Clustered::Key(index) = schema.clustered()
             && let Some(prefix) = self.prefix(table, index, row)?
