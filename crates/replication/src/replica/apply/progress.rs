@@ -71,7 +71,8 @@ impl Progress {
             self.pending -= 1;
             self.applied += 1;
         }
-        while let Some(entry) = self.entries.pop_front_if(|entry| entry.is_done) {
+        while self.entries.front().is_some_and(|entry| entry.is_done) {
+            let Some(entry) = self.entries.pop_front() else { break };
             self.first += 1;
             self.position = Some(entry.end);
             if entry.gtid.is_some() {
