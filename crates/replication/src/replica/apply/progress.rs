@@ -72,7 +72,9 @@ impl Progress {
             self.applied += 1;
         }
         while self.entries.front().is_some_and(|entry| entry.is_done) {
-            let Some(entry) = self.entries.pop_front() else { break };
+            let Some(entry) = self.entries.pop_front() else {
+                break;
+            };
             self.first += 1;
             self.position = Some(entry.end);
             if entry.gtid.is_some() {
