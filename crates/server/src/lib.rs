@@ -23,6 +23,7 @@ pub mod options;
 pub mod output;
 pub mod recovery;
 pub mod registry;
+pub mod replication;
 pub mod server;
 pub mod session;
 pub mod startup;

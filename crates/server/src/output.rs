@@ -60,6 +60,11 @@ impl Output {
         self
     }
 
+    /// How many columns there are.
+    pub fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
     /// Adds a row.
     pub fn row(&mut self, row: Vec<Value>) {
         debug_assert_eq!(row.len(), self.columns.len(), "a value for each column");

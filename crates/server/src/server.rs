@@ -3,9 +3,11 @@
 use crate::accounts::{Accounts, SharedAccounts};
 use crate::information_schema::{self, TableSize};
 use crate::registry::Sessions;
+use crate::replication::{ReplicaFilters, ServerEnvironment};
 use crate::status::ServerCounters;
 use crate::variables::{Globals, Variable, transaction_config};
 use crate::{accounts, mysql_tables};
+use paceline_replication::replica::replicas::Replicas;
 use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition};
 use paceline_sql::plan::Statistics;
 use paceline_sql::session::VirtualColumn;
@@ -37,6 +39,10 @@ pub struct Server {
     pub statistics: Statistics,
     /// Transactions, the log, the engines.
     pub transactions: Arc<TransactionManager>,
+    /// Connections to primaries.
+    replicas: Replicas,
+    /// `replicate_do_db` and its like of connections that have rules of their own.
+    pub replica_filters: ReplicaFilters,
     /// Who holds which lock of `GET_LOCK`.
     pub user_locks: Mutex<HashMap<String, u32>>,
     /// Held while a statement about accounts is applied and committed.
@@ -57,9 +63,18 @@ impl fmt::Debug for Server {
 
 impl Server {
     /// A server on what start-up has opened.
-    pub fn new(globals: Globals, catalog: Arc<CatalogHandle>, transactions: Arc<TransactionManager>) -> Self {
+    pub fn new(
+        globals: Globals,
+        catalog: Arc<CatalogHandle>,
+        transactions: Arc<TransactionManager>,
+    ) -> Arc<Self> {
         let accounts = accounts_of(&catalog.load());
-        Server {
+        Arc::new_cyclic(|server| Server {
+            replicas: Replicas::open(Arc::new(ServerEnvironment::new(
+                server.clone(),
+                transactions.clone(),
+            ))),
+            replica_filters: ReplicaFilters::default(),
             globals,
             accounts: SharedAccounts::new(accounts),
             sessions: Sessions::default(),
@@ -72,7 +87,12 @@ impl Server {
             started: Instant::now(),
             prepared_statements: AtomicU64::new(0),
             shutdown: watch::Sender::new(false),
-        }
+        })
+    }
+
+    /// Connections to primaries.
+    pub fn replicas(&self) -> &Replicas {
+        &self.replicas
     }
 
     /// Passes the global variables that concern commits on to the commit pipeline.

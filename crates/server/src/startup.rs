@@ -21,6 +21,7 @@ use crate::options::{StartOptions, absolute};
 use crate::server::Server;
 use crate::variables::{Globals, Setting, Variable, transaction_config};
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_replication::replica::replicas::STOP_PATIENCE;
 use paceline_sql::catalog::CatalogHandle;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{GtidChoice, ManagerParts, TransactionManager};
@@ -119,7 +120,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     fill_in(&options.globals, &directory.path, &log_bin, &socket);
     let (catalog, transactions) = open(&directory.path, &log_bin, &options.globals)?;
     let is_new = catalog.load().accounts().next().is_none();
-    let server = Arc::new(Server::new(options.globals, catalog, transactions));
+    let server = Server::new(options.globals, catalog, transactions);
     let gtid = GtidChoice::Next {
         domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
@@ -149,6 +150,9 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         listener.addresses()
     );
     tracing::info!("{line}");
+    if !server.globals.is_on(Variable::SkipSlaveStart) {
+        server.replicas().start_all().await;
+    }
     listener.serve(&server).await;
     drop(listener);
     stop(&server).await
@@ -308,6 +312,12 @@ fn watch_signals(server: &Arc<Server>) -> Result<(), String> {
 /// A clean end: sessions are told, then the engines are flushed and the log gets its Stop event.
 async fn stop(server: &Arc<Server>) -> Result<(), String> {
     server.sessions.stop_all();
+    if tokio::time::timeout(STOP_PATIENCE, server.replicas().stop_all())
+        .await
+        .is_err()
+    {
+        tracing::warn!("connections to primaries did not end in time");
+    }
     let deadline = Instant::now() + GRACE;
     while server.sessions.count() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;

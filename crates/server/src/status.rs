@@ -105,6 +105,7 @@ counters! {
     com_set_option "Com_set_option";
     com_show "Com_show";
     com_shutdown "Com_shutdown";
+    com_start_slave "Com_start_slave";
     com_stmt_close "Com_stmt_close";
     com_stmt_execute "Com_stmt_execute";
     com_stmt_fetch "Com_stmt_fetch";
@@ -112,9 +113,13 @@ counters! {
     com_stmt_reprepare "Com_stmt_reprepare";
     com_stmt_reset "Com_stmt_reset";
     com_stmt_send_long_data "Com_stmt_send_long_data";
+    com_stop_slave "Com_stop_slave";
     com_truncate "Com_truncate";
     com_unlock_tables "Com_unlock_tables";
     com_update "Com_update";
+    master_gtid_wait_count "Master_gtid_wait_count";
+    master_gtid_wait_time "Master_gtid_wait_time";
+    master_gtid_wait_timeouts "Master_gtid_wait_timeouts";
     questions "Questions";
     rows_sent "Rows_sent";
     slow_queries "Slow_queries";

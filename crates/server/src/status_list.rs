@@ -2,6 +2,8 @@
 
 use crate::information_schema::Scope;
 use crate::session::services::SessionServices;
+use paceline_replication::replica::connection::ConnectionStatus;
+use paceline_replication::replica::status::ReceiverState;
 use paceline_txn::HistogramSnapshot;
 use std::sync::atomic::Ordering;
 
@@ -110,7 +112,7 @@ pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
     put("Paceline_table_file_bytes", storage.table_file_bytes.to_string());
     put("Prepared_stmt_count", server.prepared_statements().to_string());
     put("Queries", totals.questions.get().to_string());
-    put("Slave_running", "OFF".to_owned());
+    replication(services, &mut put);
     put("Ssl_cipher", String::new());
     put("Ssl_version", String::new());
     let connected = server.sessions.count();
@@ -123,6 +125,55 @@ pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
     put("Uptime_since_flush_status", uptime);
     list.sort_by_key(|(name, _)| name.to_ascii_lowercase());
     list
+}
+
+/// What connections to primaries count: of the session's default connection, or of all together.
+fn replication(services: &SessionServices, put: &mut impl FnMut(&str, String)) {
+    let replicas = services.server.replicas();
+    let all: Vec<_> = replicas
+        .all()
+        .iter()
+        .map(|connection| connection.status())
+        .collect();
+    let own = all
+        .iter()
+        .find(|status| *status.name == *services.default_connection());
+    let on_off = |on: bool| if on { "ON" } else { "OFF" }.to_owned();
+    let is_running =
+        |status: &ConnectionStatus| status.applier_runs && status.receiver.state == ReceiverState::Connected;
+    put("Slave_running", on_off(own.is_some_and(is_running)));
+    put(
+        "Slaves_running",
+        all.iter()
+            .filter(|status| status.applier_runs)
+            .count()
+            .to_string(),
+    );
+    put(
+        "Slave_received_heartbeats",
+        own.map_or(0, |status| status.receiver.heartbeats).to_string(),
+    );
+    let period = own.map_or(0, |status| status.definition.heartbeat_period_ms);
+    put("Slave_heartbeat_period", format!("{:.3}", period as f64 / 1000.0));
+    let retried: u64 = all.iter().map(|status| status.applier.retried_transactions).sum();
+    put("Slave_retried_transactions", retried.to_string());
+    put(
+        "Rpl_semi_sync_slave_status",
+        on_off(
+            all.iter()
+                .any(|status| is_running(status) && status.receiver.semi_sync),
+        ),
+    );
+    let acknowledgements: u64 = all.iter().map(|status| status.receiver.acknowledgements).sum();
+    put("Rpl_semi_sync_slave_send_ack", acknowledgements.to_string());
+    if let Some(own) = own {
+        put(
+            "Paceline_replica_lag_transactions",
+            own.applier.pending_transactions.to_string(),
+        );
+        put("Paceline_replica_lag_bytes", own.applier.queued_bytes.to_string());
+        put("Paceline_replica_held_back_by", own.held_back_by().to_owned());
+    }
 }
 
 /// The place of the session's consistent snapshot, or of what is published now.

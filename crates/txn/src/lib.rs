@@ -54,7 +54,7 @@ pub use log_admin::DomainDeletion;
 pub use log_lease::LogLease;
 pub use manager::{FatalHook, ManagerParts, TransactionManager};
 pub use positions::Positions;
-pub use replica::WaitEnd;
+pub use replica::{Replicated, WaitEnd};
 pub use session::{GlobalReadLock, Session};
 pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
 pub use sync_point::{CommitStep, SyncPoints};

@@ -10,7 +10,10 @@ use crate::manager::{Core, TransactionManager, unix_seconds};
 use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord, SourcePosition};
 use paceline_types::{Gtid, ServerId};
 use parking_lot::Mutex;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 /// How a wait for a GTID position ended.
@@ -25,7 +28,13 @@ pub enum WaitEnd {
 /// See the module's head.
 pub(crate) struct PublishedPosition {
     position: Mutex<GtidPosition>,
-    waiting: Mutex<Vec<(GtidPosition, Interrupt)>>,
+    waiting: Mutex<Vec<(GtidPosition, Waiter)>>,
+}
+
+/// Who waits for a position.
+enum Waiter {
+    Thread(Interrupt),
+    Task(Waker),
 }
 
 impl PublishedPosition {
@@ -53,12 +62,18 @@ impl PublishedPosition {
             let mut position = self.position.lock();
             moves.iter().for_each(|step| step.apply(&mut position));
         }
-        let waiting = self.waiting.lock();
-        for (wanted, interrupt) in waiting.iter() {
-            if self.covers(wanted) {
-                interrupt.notify();
+        let mut waiting = self.waiting.lock();
+        // A thread takes itself off the list.
+        waiting.retain(|(wanted, waiter)| {
+            if !self.covers(wanted) {
+                return true;
             }
-        }
+            match waiter {
+                Waiter::Thread(interrupt) => interrupt.notify(),
+                Waiter::Task(waker) => waker.wake_by_ref(),
+            }
+            matches!(waiter, Waiter::Thread(_))
+        });
     }
 
     fn wait(
@@ -70,13 +85,15 @@ impl PublishedPosition {
         if self.covers(wanted) {
             return Ok(WaitEnd::Reached);
         }
-        self.waiting.lock().push((wanted.clone(), interrupt.clone()));
+        self.waiting
+            .lock()
+            .push((wanted.clone(), Waiter::Thread(interrupt.clone())));
         let waited = interrupt.wait_until(deadline, || self.covers(wanted));
         {
             let mut waiting = self.waiting.lock();
-            let own = waiting
-                .iter()
-                .position(|(position, other)| other.is_same(interrupt) && position == wanted);
+            let own = waiting.iter().position(|(position, waiter)| {
+                matches!(waiter, Waiter::Thread(other) if other.is_same(interrupt)) && position == wanted
+            });
             if let Some(at) = own {
                 waiting.swap_remove(at);
             }
@@ -85,6 +102,35 @@ impl PublishedPosition {
             Waited::Ready => Ok(WaitEnd::Reached),
             Waited::TimedOut => Ok(WaitEnd::TimedOut),
             Waited::Interrupted(reason) => Err(Error::Interrupted(reason)),
+        }
+    }
+}
+
+/// The wait of a task until a position is replicated and published.
+#[must_use = "nothing is awaited before it is polled"]
+pub struct Replicated {
+    core: Arc<Core>,
+    wanted: GtidPosition,
+}
+
+impl Future for Replicated {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let position = &self.core.replica;
+        if position.covers(&self.wanted) {
+            return Poll::Ready(());
+        }
+        {
+            let mut waiting = position.waiting.lock();
+            let is_own =
+                |waiter: &Waiter| matches!(waiter, Waiter::Task(waker) if waker.will_wake(context.waker()));
+            waiting.retain(|(wanted, waiter)| !(is_own(waiter) && *wanted == self.wanted));
+            waiting.push((self.wanted.clone(), Waiter::Task(context.waker().clone())));
+        }
+        match position.covers(&self.wanted) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
         }
     }
 }
@@ -166,6 +212,14 @@ impl TransactionManager {
         core.publish();
         core.wait_published_blocking(core.log.written().min(core.positions.acknowledged()));
         Ok(())
+    }
+
+    /// Ready when everything in `wanted` is replicated and published.
+    pub fn replicated_up_to(&self, wanted: GtidPosition) -> Replicated {
+        Replicated {
+            core: self.core().clone(),
+            wanted,
+        }
     }
 
     /// `MASTER_GTID_WAIT`: waits in the calling thread until everything in `wanted` is replicated and published. Numbers are compared,

@@ -169,6 +169,11 @@ impl Client {
         Ok(())
     }
 
+    /// From now on the server's packets may have any number ([`PacketReader::accept_any_sequence`]).
+    pub fn accept_any_sequence(&mut self) {
+        self.reader.accept_any_sequence();
+    }
+
     /// Reads one payload of the answer.
     pub async fn receive(&mut self) -> WireResult<&[u8]> {
         self.reader.read(&mut self.socket).await

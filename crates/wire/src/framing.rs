@@ -32,6 +32,8 @@ pub struct PacketReader {
     end: usize,
     sequence: u8,
     payload_max: usize,
+    /// Numbers are taken as they come.
+    any_sequence: bool,
     /// Where the payload read last stands.
     payload: Range<usize>,
 }
@@ -45,6 +47,7 @@ impl PacketReader {
             end: 0,
             sequence: 0,
             payload_max,
+            any_sequence: false,
             payload: 0..0,
         }
     }
@@ -52,6 +55,11 @@ impl PacketReader {
     /// Changes the longest payload accepted, in bytes (`max_allowed_packet`).
     pub fn set_payload_max(&mut self, bytes: usize) {
         self.payload_max = bytes;
+    }
+
+    /// From now on packets may have any number: where both ends send without being asked, as in semi-synchronous replication.
+    pub fn accept_any_sequence(&mut self) {
+        self.any_sequence = true;
     }
 
     /// The sequence number that the next packet must have, and that an answer starts with.
@@ -143,7 +151,7 @@ impl PacketReader {
         }
         let head = &self.buffer[offset..offset + HEADER];
         let length = u32::from_le_bytes([head[0], head[1], head[2], 0]) as usize;
-        if head[3] != sequence {
+        if head[3] != sequence && !self.any_sequence {
             return Err(WireError::OutOfOrder);
         }
         if length > self.payload_max {

@@ -1,7 +1,28 @@
 //! The replica's side: what a primary sends becomes our log.
 //!
+//! ```text
+//!   Replicas ──▶ Connection ──┬── Receiver: Source ▸ Assembler ▸ filters ──▶ Received
+//!      ▲             │        └── Applier ◀───────────────────────────────────┘
+//!      │             └── Definition, places: in the log (`paceline_binlog::replica_state`)
+//!   CHANGE MASTER, START SLAVE …
+//! ```
+//!
+//! - [`replicas`]: all connections; what the statements do.
+//! - [`connection`]: one connection; [`definition`], [`options`], [`status`]: what is said of it.
+//! - [`receiver`], [`source`], [`assemble`]: from the primary's packets to whole event groups.
+//! - [`filter`], [`group_filter`]: what of them is for us.
 //! - [`received`]: what the receiver hands to the applier.
-//! - [`apply`]: the applier.
 
 pub mod apply;
+mod assemble;
+pub mod connection;
+pub mod definition;
+pub mod error;
+pub mod filter;
+mod group_filter;
+pub mod options;
 pub mod received;
+mod receiver;
+pub mod replicas;
+mod source;
+pub mod status;

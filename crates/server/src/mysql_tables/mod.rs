@@ -5,6 +5,7 @@
 
 use crate::accounts::{Account, Accounts, PrivilegeSet};
 use crate::information_schema::{Row, declared};
+use paceline_binlog::GtidPosition;
 use paceline_sql::session::{Privilege, VirtualColumn};
 use paceline_types::Value;
 use paceline_wire::authentication::NATIVE_PASSWORD;
@@ -49,6 +50,22 @@ pub fn rows(table: &str, accounts: &Accounts) -> Vec<Row> {
         "global_priv" => accounts.iter().map(global_priv).collect(),
         _ => vec![],
     }
+}
+
+/// `domain_id, sub_id, server_id, seq_no`: a row for each domain. What MariaDB counts in `sub_id` is not counted here.
+pub fn gtid_slave_pos(position: &GtidPosition) -> Vec<Row> {
+    position
+        .iter()
+        .enumerate()
+        .map(|(number, gtid)| {
+            vec![
+                Value::UInt(u64::from(gtid.domain_id.0)),
+                Value::UInt(number as u64 + 1),
+                Value::UInt(u64::from(gtid.server_id.0)),
+                Value::UInt(gtid.sequence.0),
+            ]
+        })
+        .collect()
 }
 
 fn text(value: impl Into<String>) -> Value {

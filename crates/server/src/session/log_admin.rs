@@ -9,6 +9,7 @@ use paceline_binlog::event::{
     Event, EventBody, EventFlags, EventStamp, GtidFlags, RotateEvent, encode_event,
 };
 use paceline_binlog::log::{LogReader, PurgeTarget};
+use paceline_replication::replica::replicas::Forget;
 use paceline_sql::parse::{Purge, ResetTarget, ShowLimit};
 use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
@@ -141,7 +142,13 @@ impl Session {
                     tracing::info!("RESET MASTER by {}: a new binary log begins", self.context.user);
                 }
                 ResetTarget::QueryCache => {}
-                ResetTarget::Slave { .. } => return Err(Error::unsupported("RESET SLAVE")),
+                ResetTarget::Slave { connection, all } => {
+                    let forget = match all {
+                        true => Forget::Connection,
+                        false => Forget::Place,
+                    };
+                    self.reset_slave(connection.as_deref(), forget).await?;
+                }
             }
         }
         self.write_ok(0, 0, "", more);

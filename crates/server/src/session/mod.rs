@@ -27,6 +27,7 @@ pub mod plans;
 pub mod prepared;
 pub mod query;
 pub mod replicated;
+pub mod replication;
 pub mod result;
 pub mod services;
 pub mod set;

@@ -187,7 +187,7 @@ impl Session {
             }
             Statement::LoadData(load) => self.load_data(statement, load, execution).await,
             Statement::Binlog(_) => Err(Error::unsupported("BINLOG")),
-            Statement::Replication(_) => Err(Error::unsupported("replication")),
+            Statement::Replication(statement) => self.replication_statement(statement, more).await,
             Statement::Unsupported(what) => Err(Error::unsupported(what)),
         }
     }

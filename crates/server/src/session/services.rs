@@ -1,27 +1,30 @@
 //! What execution asks of the server around it, answered for one session.
 
+use super::replication::of_replica;
 use crate::accounts::Account;
 use crate::registry::SessionShared;
+use crate::replication::filter_kind;
 use crate::server::Server;
 use crate::variables::{
     Access, Fit, Globals, Scope, SessionValues, Setting, Variable, apply_to_session, is_transaction_config,
 };
 use arc_swap::ArcSwap;
 use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_replication::replica::replicas::must_stop;
 use paceline_sql::session::{
     Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SystemVariable, SystemVariables,
     VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
 };
 use paceline_sql::{Error, Result};
-use paceline_txn::{GtidChoice, InterruptReason, MetadataGuard, MetadataMode, MetadataObject};
+use paceline_txn::{GtidChoice, InterruptReason, MetadataGuard, MetadataMode, MetadataObject, WaitEnd};
 use paceline_types::error_code::*;
-use paceline_types::{Gtid, Value, Version};
+use paceline_types::{ErrorCode, Gtid, ServerId, Value, Version};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The services of one session.
 pub struct SessionServices {
@@ -159,8 +162,22 @@ impl SessionServices {
             Variable::PseudoThreadId => number(session.connection_id),
             Variable::GtidSeqNo => number(view().gtid_seq_no),
             Variable::LastGtid => text(view().last_gtid.map(|gtid| gtid.to_string()).unwrap_or_default()),
-            Variable::GtidBinlogPos | Variable::GtidCurrentPos => {
-                text(self.server.transactions.gtid_state().position().to_string())
+            Variable::GtidBinlogPos => text(self.server.transactions.gtid_state().position().to_string()),
+            Variable::GtidSlavePos => text(self.server.transactions.replicated_position().to_string()),
+            Variable::GtidCurrentPos => {
+                let server_id = ServerId(self.server.globals.number(Variable::ServerId) as u32);
+                text(self.server.transactions.current_position(server_id).to_string())
+            }
+            Variable::SqlSlaveSkipCounter => {
+                let connection = self.server.replicas().get(&self.default_connection());
+                number(connection.map_or(0, |connection| connection.skip_events()))
+            }
+            variable if filter_kind(variable).is_some() => {
+                let filters = self
+                    .server
+                    .replica_filters
+                    .of(&self.default_connection(), &self.server.globals);
+                text(filter_kind(variable).map_or_else(String::new, |kind| filters.show(kind)))
             }
             Variable::GtidBinlogState => text(self.server.transactions.gtid_state().to_string()),
             Variable::SqlMode if scope != Scope::Global => text(session.settings.sql_mode.to_string()),
@@ -203,6 +220,7 @@ impl SessionServices {
             ));
         }
         let setting = match &value {
+            None if variable == Variable::GtidSlavePos => return Err(Error::new(ER_NO_DEFAULT, &[&name])),
             // SET SESSION x = DEFAULT takes the global value, SET GLOBAL x = DEFAULT the built-in one.
             None if global || definition.scope == Scope::SessionOnly => definition.default_setting(),
             None => self.server.globals.get(variable),
@@ -224,12 +242,20 @@ impl SessionServices {
             }
         };
         match global {
-            true => self.assign_global(variable, setting),
+            true => self.assign_global(session, variable, setting),
             false => self.assign_session(session, variable, setting),
         }
     }
 
-    fn assign_global(&self, variable: Variable, setting: Setting) -> Result<()> {
+    fn assign_global(
+        &self,
+        session: &mut SessionContext,
+        variable: Variable,
+        setting: Setting,
+    ) -> Result<()> {
+        if self.assign_replication(session, variable, &setting)? {
+            return Ok(());
+        }
         let globals = &self.server.globals;
         let pair: Option<(Variable, Setting)> = match variable {
             Variable::ExpireLogsDays => Some((
@@ -240,7 +266,7 @@ impl SessionServices {
                 Variable::ExpireLogsDays,
                 Setting::Double(setting.as_u64() as f64 / 86_400.0),
             )),
-            Variable::GtidSlavePos | Variable::GtidBinlogState => {
+            Variable::GtidBinlogState => {
                 return Err(Error::unsupported(variable.definition().name));
             }
             _ => None,
@@ -298,6 +324,72 @@ impl SessionServices {
         Ok(())
     }
 
+    /// `default_master_connection`.
+    pub fn default_connection(&self) -> String {
+        self.values
+            .lock()
+            .get(Variable::DefaultMasterConnection)
+            .as_str()
+            .to_owned()
+    }
+
+    /// Global variables that are a connection's, or the log's. Says whether it was one.
+    fn assign_replication(
+        &self,
+        session: &mut SessionContext,
+        variable: Variable,
+        setting: &Setting,
+    ) -> Result<bool> {
+        let replicas = self.server.replicas();
+        match variable {
+            Variable::GtidSlavePos => {
+                if self.transaction.lock().open {
+                    return Err(Error::new(ER_CANT_DO_THIS_DURING_AN_TRANSACTION, &[]));
+                }
+                let position: GtidPosition =
+                    setting
+                        .as_str()
+                        .parse()
+                        .map_err(|error: paceline_binlog::Error| {
+                            Error::with_message(ErrorCode::from_number(error.code()), error.to_string())
+                        })?;
+                for warning in replicas.set_position(&position).map_err(of_replica)? {
+                    session.diagnostics.warn(warning.code, warning.message);
+                }
+            }
+            Variable::SqlSlaveSkipCounter => {
+                let name = self.default_connection();
+                match replicas.get(&name) {
+                    Ok(connection) if connection.applier_runs() => {
+                        return Err(of_replica(must_stop(connection.name())));
+                    }
+                    Ok(connection) => connection.set_skip_events(setting.as_u64()),
+                    Err(_) if name.is_empty() => {}
+                    Err(error) => return Err(of_replica(error)),
+                }
+            }
+            variable => {
+                let Some(kind) = filter_kind(variable) else {
+                    return Ok(false);
+                };
+                let name = self.default_connection();
+                if let Ok(connection) = replicas.get(&name)
+                    && connection.runs()
+                {
+                    return Err(of_replica(must_stop(connection.name())));
+                }
+                self.server
+                    .replica_filters
+                    .set(&name, &self.server.globals, kind, setting.as_str())
+                    .map_err(|_| {
+                        let name = variable.definition().name;
+                        Error::new(ER_WRONG_VALUE_FOR_VAR, &[&name, &setting.as_str()])
+                    })?;
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether the session may assign the variable: the privileges that MariaDB asks for.
     fn may_assign(&self, variable: Variable, global: bool) -> Result<()> {
         use Privilege::*;
@@ -317,9 +409,19 @@ impl SessionServices {
             _ if !global => return Ok(()),
             V::ReadOnly => &[Super, ReadOnlyAdmin],
             V::GtidDomainId | V::ServerId => &[Super, ReplicationMasterAdmin],
-            V::GtidSlavePos | V::GtidStrictMode | V::GtidIgnoreDuplicates | V::SlaveNetTimeout => {
-                &[Super, ReplicationSlaveAdmin]
-            }
+            V::GtidSlavePos
+            | V::GtidStrictMode
+            | V::GtidIgnoreDuplicates
+            | V::SlaveNetTimeout
+            | V::SlaveMaxAllowedPacket
+            | V::SqlSlaveSkipCounter
+            | V::MasterRetryCount
+            | V::RplSemiSyncSlaveEnabled
+            | V::RplSemiSyncSlaveDelayMaster
+            | V::RplSemiSyncSlaveKillConnTimeout
+            | V::RplSemiSyncSlaveTraceLevel
+            | V::ReplicateEventsMarkedForSkip => &[Super, ReplicationSlaveAdmin],
+            variable if filter_kind(variable).is_some() => &[Super, ReplicationSlaveAdmin],
             V::SyncBinlog
             | V::ExpireLogsDays
             | V::BinlogExpireLogsSeconds
@@ -454,6 +556,11 @@ impl VirtualTables for SessionServices {
                 Privilege::Select,
                 PrivilegeTarget::Table { database, table },
             )?;
+            if table == "gtid_slave_pos" {
+                return Ok(crate::mysql_tables::gtid_slave_pos(
+                    &self.server.transactions.replicated_position(),
+                ));
+            }
             return Ok(crate::mysql_tables::rows(table, &self.server.accounts.load()));
         }
         let sources = super::sources::SessionSources {
@@ -567,13 +674,29 @@ impl ServerFunctions for SessionServices {
         if wanted.is_empty() {
             return Ok(0);
         }
-        // It waits for what is replicated, and nothing is yet: it can only time out.
-        let timeout = match timeout_seconds {
-            Some(seconds) if seconds >= 0.0 => Duration::from_secs_f64(seconds.min(365.0 * 86_400.0)),
-            _ => Duration::from_secs(365 * 86_400),
+        let began = Instant::now();
+        let deadline = match timeout_seconds {
+            Some(seconds) if seconds >= 0.0 => {
+                began.checked_add(Duration::from_secs_f64(seconds.min(365.0 * 86_400.0)))
+            }
+            _ => None,
         };
-        match tokio::task::block_in_place(|| self.shared.interrupt.sleep(timeout)) {
-            Ok(()) => Ok(-1),
+        let transactions = &self.server.transactions;
+        let counters = &self.shared.counters;
+        self.shared
+            .update(|activity| activity.state = "Waiting in MASTER_GTID_WAIT()");
+        let waited = transactions.wait_replicated(&wanted, deadline, &self.shared.interrupt);
+        self.shared.update(|activity| activity.state = "executing");
+        counters.master_gtid_wait_count.add(1);
+        counters
+            .master_gtid_wait_time
+            .add(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
+        match waited {
+            Ok(WaitEnd::Reached) => Ok(0),
+            Ok(WaitEnd::TimedOut) => {
+                counters.master_gtid_wait_timeouts.add(1);
+                Ok(-1)
+            }
             Err(error) => Err(super::errors::of_transaction(&error)),
         }
     }

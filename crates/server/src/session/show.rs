@@ -242,14 +242,20 @@ impl Session {
             }
             Show::MasterStatus => self.show_master_status(execution),
             Show::BinaryLogs => self.show_binary_logs(execution),
-            Show::BinlogEvents { relay_log: true, .. } => Err(Error::unsupported("relay logs")),
+            Show::BinlogEvents {
+                relay_log: true,
+                connection,
+                ..
+            } => self.show_relaylog_events(connection.as_deref(), execution),
             Show::BinlogEvents {
                 file,
                 position,
                 limit,
                 ..
             } => self.show_binlog_events(file.as_deref(), *position, *limit, execution),
-            Show::SlaveStatus { .. } => self.show_nothing(&["Slave_IO_State", "Master_Host"], execution),
+            Show::SlaveStatus { connection, all } => {
+                self.show_slave_status(connection.as_deref(), *all, execution)
+            }
             Show::SlaveHosts => self.show_nothing(&["Server_id", "Host", "Port", "Master_id"], execution),
             Show::CreateTable(table) => self.show_create_table(table, execution),
             Show::CreateDatabase { if_not_exists, name } => {

@@ -41,8 +41,10 @@ mod expression;
 mod file_format;
 mod function;
 mod lexer;
+mod objects;
 mod parser;
 mod query;
+mod replication;
 mod reserved;
 mod set;
 mod show;
@@ -60,6 +62,7 @@ use crate::session::SqlMode;
 pub use clear_password::{ClearPassword, HashForm};
 pub use definition::DdlStatement;
 pub use file_format::FileFormat;
+pub use objects::{StatementObjects, statement_objects};
 pub use statement::*;
 
 /// The quotes of an alias that nobody wrote: the text of the select item.

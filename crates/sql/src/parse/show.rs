@@ -124,9 +124,7 @@ impl Parser<'_> {
             } else if self.is_any_word(&["BINLOG", "RELAYLOG"]) {
                 let relay_log = self.is_word("RELAYLOG");
                 self.advance();
-                if relay_log && !self.is_word("EVENTS") {
-                    self.identifier_or_text()?;
-                }
+                let connection = if relay_log { self.connection_name()? } else { None };
                 self.expect_word("EVENTS")?;
                 let file = if self.accept_word("IN") {
                     Some(self.text()?)
@@ -140,6 +138,7 @@ impl Parser<'_> {
                 };
                 Show::BinlogEvents {
                     relay_log,
+                    connection,
                     file,
                     position,
                     limit: self.show_limit()?,

@@ -593,6 +593,8 @@ pub enum Show {
     BinlogEvents {
         /// `RELAYLOG` instead of `BINLOG`.
         relay_log: bool,
+        /// `RELAYLOG`: the connection's name.
+        connection: Option<String>,
         /// The file; none means the first.
         file: Option<String>,
         /// The offset to begin at.

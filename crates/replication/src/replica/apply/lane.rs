@@ -12,7 +12,7 @@ use super::{KeptPosition, ParallelMode};
 use crate::replica::received::{ReceivedGroup, SourcePosition};
 use paceline_apply::replicated::{Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, group_kind};
 use paceline_binlog::event::{CommitId, Event, IntvarKind, RandEvent, UserVarEvent};
-use paceline_binlog::{GtidMove, ReplicaRecord};
+use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord};
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
 use std::collections::VecDeque;
@@ -42,7 +42,7 @@ pub(super) struct Lane {
     round: RoundBuilder,
     /// Taken off the queue, and not planned.
     items: VecDeque<Item>,
-    /// Positions to move to without a transaction: only the last one counts.
+    /// Positions to move to without a transaction: of each domain only the last one counts.
     passed: Vec<Passed>,
     /// For rounds that are not worth a worker.
     worker: Worker,
@@ -181,7 +181,7 @@ impl Lane {
         self.conflicts.join(&mut self.round);
         self.round.commit_id = commit_id;
         // Positions before it need no transaction of their own.
-        self.forget_passed();
+        self.forget_passed(gtid);
         let planned = Planned {
             number,
             received,
@@ -211,22 +211,27 @@ impl Lane {
         self.maps.of(received, &mut self.round, &self.shared)
     }
 
-    /// Positions that something behind them makes superfluous.
-    fn forget_passed(&mut self) {
-        if !self.passed.is_empty() {
-            let passed = std::mem::take(&mut self.passed);
-            self.shared.done(passed.into_iter().map(|passed| passed.number));
-        }
+    /// Positions that this transaction, behind them, makes superfluous: those of its domain.
+    fn forget_passed(&mut self, gtid: Gtid) {
+        let superfluous = self
+            .passed
+            .extract_if(.., |passed| passed.gtid.domain_id == gtid.domain_id);
+        self.shared.done(superfluous.map(|passed| passed.number));
     }
 
-    /// Logs the position that was moved to, as there is no transaction behind it that does.
+    /// Logs the positions that were moved to, as there is no transaction behind them that does: the last one of each domain.
     fn move_position(&mut self) -> Result<(), Ended> {
         self.settle()?;
-        let Some(last) = self.passed.last() else {
+        let passed = std::mem::take(&mut self.passed);
+        let Some(last) = passed.last() else {
             return Ok(());
         };
+        let mut position = GtidPosition::new();
+        for passed in &passed {
+            position.set(passed.gtid);
+        }
         let parts = &self.shared.parts;
-        let mut record = ReplicaRecord::of_gtids(GtidMove::To(vec![last.gtid]));
+        let mut record = ReplicaRecord::of_gtids(GtidMove::To(position.iter().collect()));
         if parts.options.position == KeptPosition::FileAndGtid {
             record
                 .sources
@@ -236,7 +241,7 @@ impl Lane {
             self.shared.raise(of_commit(&error), Some(last.gtid), None);
             return Err(Ended);
         }
-        self.forget_passed();
+        self.shared.done(passed.into_iter().map(|passed| passed.number));
         Ok(())
     }
 
@@ -368,7 +373,7 @@ impl Lane {
     fn statements(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
         self.settle()?;
         let gtid = received.group.gtid();
-        self.forget_passed();
+        self.forget_passed(gtid);
         let mut runner = match self.runner.take() {
             Some(runner) => runner,
             None => self.shared.parts.statements.runner(),

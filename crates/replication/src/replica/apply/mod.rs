@@ -162,7 +162,7 @@ impl Applier {
     }
 
     /// Ends behind a whole transaction, without waiting for what is only queued.
-    pub async fn stop(self) {
+    pub async fn stop(&self) {
         self.shared.stop().await;
     }
 }

@@ -5,7 +5,7 @@ use super::progress::{Progress, PushNumber};
 use super::queue::{Item, LaneQueue, Work};
 use super::status::{ApplierState, ApplierStatus, ApplyError};
 use super::worker::Pool;
-use super::{ApplierParts, LANES_MAX};
+use super::{ApplierParts, KeptPosition, LANES_MAX};
 use crate::replica::received::{Received, SourcePosition};
 use paceline_apply::replicated::Failure;
 use paceline_sql::plan::Statistics;
@@ -99,7 +99,7 @@ impl Shared {
         };
         self.room_for(bytes).await?;
         let gtid = work.gtid();
-        let queue = self.lane(gtid.domain_id)?;
+        let queue = self.lane(self.lane_of(gtid))?;
         let number = self.progress.lock().push(end, gtid, timestamp);
         queue.push(Item { number, work, bytes });
         Ok(())
@@ -127,6 +127,15 @@ impl Shared {
         let before = self.queued_bytes.fetch_sub(bytes, Ordering::AcqRel);
         debug_assert!(before >= bytes, "what is taken off was queued");
         self.space.notify_one();
+    }
+
+    /// Which lane a transaction goes to: its domain's. Where the place in the primary's log is kept, one for all domains: that place must
+    /// never be ahead of what is committed.
+    fn lane_of(&self, gtid: Gtid) -> DomainId {
+        match self.parts.options.position {
+            KeptPosition::Gtid => gtid.domain_id,
+            KeptPosition::FileAndGtid => DomainId(0),
+        }
     }
 
     fn lane(self: &Arc<Self>, domain_id: DomainId) -> Result<Arc<LaneQueue>, Stopped> {

@@ -1,0 +1,553 @@
+//! From a primary's packets to event groups.
+//!
+//! Each packet is one event. Here it is verified, brought into the form that groups are kept in (with a CRC-32, whatever the source uses),
+//! and put together with the others of its group; what belongs to the log itself becomes a place. A source without GTIDs gets its
+//! groups' heads here:
+//!
+//! ```text
+//!   MariaDB      Gtid | … | Xid                        as it is
+//!   MySQL        Gtid or Anonymous_gtid | BEGIN | … | Xid     ─▶  Gtid (ours) | … | Xid
+//!   older        BEGIN | … | Xid,  or a statement alone ─▶  Gtid (ours) | …
+//! ```
+
+use super::error::SourceError;
+use super::source::SourceKind;
+use paceline_binlog::event::{
+    CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventFlags, EventHeader, EventStamp, EventType,
+    FormatDescription, GtidEvent, GtidFlags, HEADER_LENGTH, QueryEvent, RawEvent, encode_event,
+};
+use paceline_binlog::log::{EventRole, Grouping};
+use paceline_binlog::{EventGroup, SourcePosition};
+use paceline_types::error_code::{
+    ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR, ER_SLAVE_INCIDENT,
+};
+use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId};
+use std::sync::Arc;
+
+/// What a packet has completed.
+pub(super) enum Assembled {
+    /// Nothing yet.
+    Nothing,
+    /// An event group.
+    Group(AssembledGroup),
+    /// The stream is at the assembler's place, with nothing open.
+    Place,
+    /// Only that the primary lives; and its place.
+    Heartbeat,
+    /// The position of START SLAVE UNTIL is reached.
+    UntilReached,
+    /// These GTIDs have passed and are not sent.
+    Passed(Vec<Gtid>),
+}
+
+/// A group, whole.
+pub(super) struct AssembledGroup {
+    pub group: EventGroup,
+    pub format: Arc<FormatDescription>,
+    /// Where it starts in the primary's log.
+    pub start: SourcePosition,
+    /// Where it ends.
+    pub end: SourcePosition,
+    /// When the primary executed it, in seconds since 1970 by its clock.
+    pub timestamp: u32,
+}
+
+/// GTIDs for a source that has none: the numbers of one domain, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GtidSupply {
+    pub domain_id: DomainId,
+    /// The last number in use.
+    pub last: SequenceNumber,
+}
+
+/// Puts groups together. One for each connection to a primary, from its first event on.
+pub(super) struct Assembler {
+    kind: SourceKind,
+    checksum: ChecksumAlgorithm,
+    format: Option<Arc<FormatDescription>>,
+    place: SourcePosition,
+    grouping: Grouping,
+    open: Option<Open>,
+    /// A MySQL Gtid has come; what follows says what kind of group it heads.
+    pending: Option<EventStamp>,
+    pub supply: GtidSupply,
+    scratch: Vec<u8>,
+}
+
+struct Open {
+    group: EventGroup,
+    start: SourcePosition,
+    timestamp: u32,
+}
+
+/// FLAG_UNTIL_REACHED and FLAG_IGN_GTIDS of a Gtid_list event.
+const LIST_UNTIL_REACHED: u8 = 1;
+const LIST_PASSED: u8 = 2;
+
+impl Assembler {
+    /// `checksum` holds until a Format_description says how events are secured.
+    pub fn new(
+        kind: SourceKind,
+        checksum: ChecksumAlgorithm,
+        place: SourcePosition,
+        supply: GtidSupply,
+    ) -> Self {
+        Assembler {
+            kind,
+            checksum,
+            format: None,
+            place,
+            grouping: Grouping::default(),
+            open: None,
+            pending: None,
+            supply,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Where the last event ended in the primary's log.
+    pub fn place(&self) -> &SourcePosition {
+        &self.place
+    }
+
+    /// Whether a group is open.
+    pub fn is_inside_group(&self) -> bool {
+        self.open.is_some() || self.pending.is_some()
+    }
+
+    /// Takes the next event.
+    pub fn take(&mut self, bytes: &[u8]) -> Result<Assembled, SourceError> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let done = self.take_with(bytes, &mut scratch);
+        self.scratch = scratch;
+        done
+    }
+
+    fn take_with(&mut self, bytes: &[u8], scratch: &mut Vec<u8>) -> Result<Assembled, SourceError> {
+        let header = EventHeader::decode(bytes).ok_or_else(|| corrupt("it is shorter than a header"))?;
+        // A Format_description has room for a checksum in any case, and says itself whether there are others.
+        let algorithm = match header.event_type {
+            EventType::FORMAT_DESCRIPTION => {
+                let at = bytes.len().checked_sub(CHECKSUM_LENGTH + 1);
+                match at.and_then(|at| bytes.get(at)) {
+                    Some(1) => ChecksumAlgorithm::Crc32,
+                    _ => ChecksumAlgorithm::None,
+                }
+            }
+            _ => self.checksum,
+        };
+        let event = match (algorithm, header.event_type) {
+            (ChecksumAlgorithm::None, EventType::FORMAT_DESCRIPTION) => {
+                let counted = bytes
+                    .len()
+                    .checked_sub(CHECKSUM_LENGTH)
+                    .ok_or_else(|| corrupt("it is too short"))?;
+                add_checksum(&bytes[..counted], scratch)?
+            }
+            (ChecksumAlgorithm::None, _) => add_checksum(bytes, scratch)?,
+            (ChecksumAlgorithm::Crc32, _) => {
+                RawEvent::new(bytes, ChecksumAlgorithm::Crc32).map_err(|error| {
+                    tracing::warn!("an event from the primary is damaged: {error}");
+                    let code = ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE;
+                    SourceError::lost(code.number(), code.message(&[]))
+                })?
+            }
+        };
+        match header.event_type {
+            EventType::FORMAT_DESCRIPTION => {
+                let mut format = FormatDescription::decode(event.body()).map_err(corrupt)?;
+                self.checksum = format.checksum;
+                format.checksum = ChecksumAlgorithm::Crc32;
+                self.format = Some(Arc::new(format));
+                self.advance(&header, bytes.len());
+                return Ok(Assembled::Nothing);
+            }
+            EventType::ROTATE => {
+                let rotate = paceline_binlog::event::RotateEvent::decode(event.body()).map_err(corrupt)?;
+                if self.is_inside_group() {
+                    return Err(corrupt("the log goes on in another file within a transaction"));
+                }
+                self.place = SourcePosition {
+                    file: String::from_utf8_lossy(rotate.file_name).into(),
+                    offset: rotate.position,
+                };
+                return Ok(Assembled::Place);
+            }
+            EventType::HEARTBEAT | EventType::MYSQL_HEARTBEAT_V2 => {
+                if header.event_type == EventType::HEARTBEAT {
+                    self.heartbeat(&header, event.body());
+                }
+                return Ok(Assembled::Heartbeat);
+            }
+            _ => {}
+        }
+        let start = self.place.clone();
+        self.advance(&header, bytes.len());
+        self.take_logged(&event, start)
+    }
+
+    /// An event that stands in a file.
+    fn take_logged(&mut self, event: &RawEvent<'_>, start: SourcePosition) -> Result<Assembled, SourceError> {
+        let header = *event.header();
+        let event_type = header.event_type;
+        let Some(format) = self.format.clone() else {
+            return Err(corrupt("there was no Format_description before it"));
+        };
+        match event_type {
+            EventType::GTID_LIST => {
+                let list = paceline_binlog::event::GtidListEvent::decode(event.body()).map_err(corrupt)?;
+                return Ok(match list.flags {
+                    flags if flags & LIST_UNTIL_REACHED != 0 => Assembled::UntilReached,
+                    flags if flags & LIST_PASSED != 0 => Assembled::Passed(list.gtids),
+                    _ => Assembled::Place,
+                });
+            }
+            EventType::INCIDENT => {
+                let Ok(Event::Incident(incident)) = event.decode(&format) else {
+                    return Err(corrupt("an Incident event that cannot be read"));
+                };
+                let name = if incident.kind == 1 {
+                    "LOST_EVENTS"
+                } else {
+                    "NOTHING"
+                };
+                let message = String::from_utf8_lossy(incident.message);
+                return Err(SourceError::fatal(
+                    ER_SLAVE_INCIDENT.number(),
+                    ER_SLAVE_INCIDENT.message(&[&name, &message]),
+                ));
+            }
+            EventType::START_ENCRYPTION => return Ok(Assembled::Nothing),
+            EventType::MYSQL_GTID | EventType::MYSQL_ANONYMOUS_GTID => {
+                if self.is_inside_group() {
+                    return Err(corrupt("the transaction before it has no end"));
+                }
+                self.pending = Some(stamp_of(&header));
+                return Ok(Assembled::Nothing);
+            }
+            EventType::MYSQL_PREVIOUS_GTIDS
+            | EventType::MYSQL_TRANSACTION_CONTEXT
+            | EventType::MYSQL_VIEW_CHANGE => return Ok(Assembled::Nothing),
+            EventType::MYSQL_TRANSACTION_PAYLOAD | EventType::MYSQL_PARTIAL_UPDATE_ROWS => {
+                return Err(SourceError::fatal_with(
+                    ER_SLAVE_FATAL_ERROR,
+                    &format!(
+                        "The primary sends {} events, which this server cannot read; set binlog_transaction_compression=OFF and \
+                         binlog_row_value_options='' there",
+                        event_type.name()
+                    ),
+                ));
+            }
+            _ => {}
+        }
+        if event_type.is_control() && !self.is_inside_group() {
+            return Ok(Assembled::Place);
+        }
+        let open_start = match self.grouping {
+            Grouping::Outside if event_type != EventType::GTID => {
+                if self.kind == SourceKind::MariaDb {
+                    return Err(corrupt(format!(
+                        "{} belongs to no transaction",
+                        event_type.name()
+                    )));
+                }
+                self.give_gtid(event, start.clone())?;
+                start
+            }
+            _ => start,
+        };
+        let role = self.grouping.observe(event).map_err(corrupt)?;
+        match role {
+            EventRole::Begins => {
+                let group = EventGroup::begin(LogPosition::ZERO, event).map_err(corrupt)?;
+                self.open = Some(Open {
+                    group,
+                    start: open_start,
+                    timestamp: header.timestamp,
+                });
+            }
+            EventRole::Inside | EventRole::Ends => match &mut self.open {
+                Some(open) => {
+                    // What Paceline notes for itself is not the transaction's.
+                    if event_type != EventType::IGNORABLE {
+                        open.group.push(event);
+                        open.timestamp = header.timestamp;
+                    }
+                }
+                None => return Err(corrupt("it belongs to no transaction")),
+            },
+            EventRole::Control => return Ok(Assembled::Place),
+        }
+        if role != EventRole::Ends {
+            return Ok(Assembled::Nothing);
+        }
+        let Some(open) = self.open.take() else {
+            return Ok(Assembled::Nothing);
+        };
+        Ok(Assembled::Group(AssembledGroup {
+            group: open.group,
+            format,
+            start: open.start,
+            end: self.place.clone(),
+            timestamp: open.timestamp,
+        }))
+    }
+
+    /// Begins a group that the source has no GTID for. `first` is its first event.
+    fn give_gtid(&mut self, first: &RawEvent<'_>, start: SourcePosition) -> Result<(), SourceError> {
+        let stamp = self.pending.take().unwrap_or_else(|| stamp_of(first.header()));
+        let is_transaction = match first.event_type() {
+            EventType::QUERY | EventType::QUERY_COMPRESSED => {
+                let query = QueryEvent::decode(first.event_type(), first.body()).map_err(corrupt)?;
+                let sql = query.sql.trim_ascii();
+                sql.eq_ignore_ascii_case(b"BEGIN") || sql.to_ascii_uppercase().starts_with(b"XA START")
+            }
+            EventType::TABLE_MAP | EventType::ANNOTATE_ROWS | EventType::ROWS_QUERY => true,
+            _ => false,
+        };
+        self.supply.last = SequenceNumber(self.supply.last.0 + 1);
+        let gtid = Gtid::new(self.supply.domain_id, stamp.server_id, self.supply.last);
+        let flags = match is_transaction {
+            true => GtidFlags::TRANSACTIONAL.with(GtidFlags::ALLOW_PARALLEL),
+            false => GtidFlags::STANDALONE.with(GtidFlags::DDL),
+        };
+        let mut bytes = Vec::with_capacity(64);
+        encode_event(&mut bytes, &stamp, 0, &GtidEvent::new(gtid, flags));
+        let event = RawEvent::new(&bytes, ChecksumAlgorithm::Crc32).map_err(corrupt)?;
+        self.grouping.observe(&event).map_err(corrupt)?;
+        self.open = Some(Open {
+            group: EventGroup::begin(LogPosition::ZERO, &event).map_err(corrupt)?,
+            start,
+            timestamp: stamp.timestamp,
+        });
+        Ok(())
+    }
+
+    /// Goes on to an event's end. Artificial events have no place; the header's field has 32 bits.
+    fn advance(&mut self, header: &EventHeader, length: usize) {
+        if header.end_position == 0 || header.flags.contains(EventFlags::ARTIFICIAL) {
+            return;
+        }
+        let high = self.place.offset & !u64::from(u32::MAX);
+        let mut end = high | u64::from(header.end_position);
+        if end + (1 << 31) < self.place.offset + length as u64 {
+            end += 1 << 32;
+        }
+        self.place.offset = end;
+    }
+
+    fn heartbeat(&mut self, header: &EventHeader, body: &[u8]) {
+        let file = String::from_utf8_lossy(body);
+        if header.end_position > 0 && !self.is_inside_group() && *file == *self.place.file {
+            self.place.offset = self.place.offset.max(u64::from(header.end_position));
+        }
+    }
+}
+
+fn stamp_of(header: &EventHeader) -> EventStamp {
+    EventStamp {
+        timestamp: header.timestamp,
+        server_id: ServerId(header.server_id.0),
+        flags: EventFlags::NONE,
+    }
+}
+
+/// Gives an event that came without one a checksum: groups are kept with them.
+fn add_checksum<'a>(bytes: &[u8], out: &'a mut Vec<u8>) -> Result<RawEvent<'a>, SourceError> {
+    const LENGTH_AT: usize = 9;
+    if bytes.len() < HEADER_LENGTH {
+        return Err(corrupt("it is shorter than a header"));
+    }
+    out.extend_from_slice(bytes);
+    let length = u32::try_from(bytes.len() + CHECKSUM_LENGTH).map_err(corrupt)?;
+    out[LENGTH_AT..LENGTH_AT + 4].copy_from_slice(&length.to_le_bytes());
+    let checksum = paceline_binlog::checksum::crc32(out);
+    out.extend_from_slice(&checksum.to_le_bytes());
+    RawEvent::new(out, ChecksumAlgorithm::Crc32).map_err(corrupt)
+}
+
+fn corrupt(problem: impl std::fmt::Display) -> SourceError {
+    tracing::error!("the primary's stream cannot be read: {problem}");
+    SourceError::fatal(
+        ER_SLAVE_CORRUPT_EVENT.number(),
+        format!("{}: {problem}", ER_SLAVE_CORRUPT_EVENT.message(&[])),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_binlog::event::{
+        EventBody, GtidListEvent, HeartbeatEvent, RotateEvent, StatusVar, XidEvent,
+    };
+
+    /// A primary that sends events as they would stand in its file.
+    struct Primary {
+        checksum: ChecksumAlgorithm,
+        position: u64,
+    }
+
+    impl Primary {
+        fn event(&mut self, body: &dyn EventBody, flags: EventFlags) -> Vec<u8> {
+            let stamp = EventStamp {
+                timestamp: 1_700_000_000,
+                server_id: ServerId(7),
+                flags,
+            };
+            let mut bytes = Vec::new();
+            let start = match flags.contains(EventFlags::ARTIFICIAL) {
+                true => 0,
+                false => self.position,
+            };
+            encode_event(&mut bytes, &stamp, start, body);
+            if body.event_type() != EventType::FORMAT_DESCRIPTION && self.checksum == ChecksumAlgorithm::None
+            {
+                bytes.truncate(bytes.len() - CHECKSUM_LENGTH);
+                let length = (bytes.len() as u32).to_le_bytes();
+                bytes[9..13].copy_from_slice(&length);
+                let end = bytes.len() as u64 + self.position;
+                bytes[13..17].copy_from_slice(&(if start == 0 { 0 } else { end as u32 }).to_le_bytes());
+            }
+            if start != 0 {
+                self.position += bytes.len() as u64;
+            }
+            bytes
+        }
+
+        fn head(&mut self) -> Vec<Vec<u8>> {
+            let mut format = FormatDescription::new("10.11.6-MariaDB-log", 0);
+            format.checksum = self.checksum;
+            let rotate = RotateEvent {
+                position: 4,
+                file_name: b"bin.000003",
+            };
+            let rotate = self.event(&rotate, EventFlags::ARTIFICIAL);
+            vec![rotate, self.event(&format, EventFlags::NONE)]
+        }
+    }
+
+    fn assembler(kind: SourceKind, checksum: ChecksumAlgorithm) -> Assembler {
+        let supply = GtidSupply {
+            domain_id: DomainId(5),
+            last: SequenceNumber(41),
+        };
+        Assembler::new(kind, checksum, SourcePosition::default(), supply)
+    }
+
+    fn gtid(text: &str) -> GtidEvent<'static> {
+        GtidEvent::new(text.parse().unwrap(), GtidFlags::TRANSACTIONAL)
+    }
+
+    fn take(assembler: &mut Assembler, bytes: &[u8]) -> Assembled {
+        match assembler.take(bytes) {
+            Ok(assembled) => assembled,
+            Err(SourceError::Lost { message, .. } | SourceError::Fatal { message, .. }) => {
+                panic!("{message}")
+            }
+        }
+    }
+
+    #[test]
+    fn groups_of_mariadb_with_and_without_checksums() {
+        for checksum in [ChecksumAlgorithm::Crc32, ChecksumAlgorithm::None] {
+            let mut primary = Primary {
+                checksum,
+                position: 4,
+            };
+            let mut assembler = assembler(SourceKind::MariaDb, checksum);
+            for event in primary.head() {
+                take(&mut assembler, &event);
+            }
+            assert_eq!(&*assembler.place().file, "bin.000003");
+            let list = GtidListEvent {
+                gtids: vec![],
+                flags: LIST_UNTIL_REACHED,
+            };
+            let begin = assembler.place().offset;
+            let first = primary.event(&gtid("3-7-12"), EventFlags::NONE);
+            assert!(matches!(take(&mut assembler, &first), Assembled::Nothing));
+            assert!(assembler.is_inside_group());
+            let beat = HeartbeatEvent {
+                file_name: b"bin.000003",
+            };
+            let beat = primary.event(&beat, EventFlags::ARTIFICIAL);
+            assert!(matches!(take(&mut assembler, &beat), Assembled::Heartbeat));
+            let last = primary.event(&XidEvent { xid: 9 }, EventFlags::NONE);
+            let Assembled::Group(group) = take(&mut assembler, &last) else {
+                panic!("the group is whole");
+            };
+            assert_eq!(group.group.gtid().to_string(), "3-7-12");
+            assert_eq!(group.group.event_count(), 2);
+            assert_eq!((group.start.offset, group.end.offset), (begin, primary.position));
+            assert_eq!(group.group.events().count(), 2, "whole events with checksums");
+            assert!(!assembler.is_inside_group());
+            let until = primary.event(&list, EventFlags::ARTIFICIAL);
+            assert!(matches!(take(&mut assembler, &until), Assembled::UntilReached));
+        }
+    }
+
+    #[test]
+    fn a_source_without_gtids_is_given_them() {
+        let mut primary = Primary {
+            checksum: ChecksumAlgorithm::Crc32,
+            position: 4,
+        };
+        let mut assembler = assembler(SourceKind::Other, ChecksumAlgorithm::Crc32);
+        for event in primary.head() {
+            take(&mut assembler, &event);
+        }
+        let anonymous = Event::Unknown {
+            event_type: EventType::MYSQL_ANONYMOUS_GTID,
+            body: &[0; 42],
+        };
+        let begin = QueryEvent {
+            status_vars: vec![StatusVar::SqlMode(0)],
+            ..QueryEvent::new(b"d", b"BEGIN")
+        };
+        let ddl = QueryEvent::new(b"d", b"CREATE TABLE t (a INT)");
+        let mut sent = |body: &dyn EventBody| {
+            let bytes = primary.event(body, EventFlags::NONE);
+            take(&mut assembler, &bytes)
+        };
+        assert!(matches!(sent(&anonymous), Assembled::Nothing));
+        assert!(matches!(sent(&begin), Assembled::Nothing));
+        let Assembled::Group(transaction) = sent(&XidEvent { xid: 1 }) else {
+            panic!("a transaction");
+        };
+        assert_eq!(transaction.group.gtid().to_string(), "5-7-42");
+        assert!(transaction.group.gtid_event().unwrap().has_terminator());
+        assert!(matches!(sent(&anonymous), Assembled::Nothing));
+        let Assembled::Group(statement) = sent(&ddl) else {
+            panic!("a statement");
+        };
+        assert_eq!(statement.group.gtid().to_string(), "5-7-43");
+        assert!(!statement.group.gtid_event().unwrap().has_terminator());
+        // Older ones have no head at all.
+        let Assembled::Group(statement) = sent(&ddl) else {
+            panic!("a statement");
+        };
+        assert_eq!(statement.group.gtid().to_string(), "5-7-44");
+    }
+
+    #[test]
+    fn what_is_damaged_is_asked_for_again() {
+        let mut primary = Primary {
+            checksum: ChecksumAlgorithm::Crc32,
+            position: 4,
+        };
+        let mut assembler = assembler(SourceKind::MariaDb, ChecksumAlgorithm::Crc32);
+        for event in primary.head() {
+            take(&mut assembler, &event);
+        }
+        let mut event = primary.event(&gtid("0-1-1"), EventFlags::NONE);
+        *event.last_mut().unwrap() ^= 1;
+        assert!(matches!(
+            assembler.take(&event),
+            Err(SourceError::Lost { number: 1743, .. })
+        ));
+        // Something that is in no transaction, from a server whose everything is.
+        let xid = primary.event(&XidEvent { xid: 1 }, EventFlags::NONE);
+        assert!(matches!(assembler.take(&xid), Err(SourceError::Fatal { .. })));
+    }
+}

@@ -1,0 +1,398 @@
+//! One connection to a primary: its definition, its receiver (`Slave_IO`) and its applier (`Slave_SQL`).
+//!
+//! The two are started and stopped each by itself, as in MariaDB. A receiver without an applier stays connected and asks for nothing; an
+//! applier without a receiver has nothing to do.
+
+use super::apply::{Applier, ApplierStatus, ApplyError, KeptPosition};
+use super::definition::{Definition, UseGtid};
+use super::error::ReplicaError;
+use super::options::ReplicaOptions;
+use super::received::SourcePosition;
+use super::receiver::Receiver;
+use super::status::{ReceiverState, ReceiverStatus, SharedStatus};
+use paceline_binlog::GtidPosition;
+use paceline_txn::TransactionManager;
+use paceline_types::error_code::ER_BAD_SLAVE;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// What connections need of the server around them.
+pub trait Environment: Send + Sync + 'static {
+    /// Transactions, and the log that says where every connection stands.
+    fn transactions(&self) -> &Arc<TransactionManager>;
+
+    /// What the variables say now.
+    fn options(&self, connection: &str) -> ReplicaOptions;
+
+    /// A new applier for a connection.
+    fn start_applier(&self, connection: &Arc<str>, position: KeptPosition) -> Applier;
+}
+
+/// Which of the two parts of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Threads {
+    /// Both.
+    Both,
+    /// `IO_THREAD`: the receiver.
+    Receiver,
+    /// `SQL_THREAD`: the applier.
+    Applier,
+}
+
+impl Threads {
+    fn has_receiver(self) -> bool {
+        self != Threads::Applier
+    }
+
+    fn has_applier(self) -> bool {
+        self != Threads::Receiver
+    }
+}
+
+/// `START SLAVE UNTIL`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Until {
+    /// `MASTER_GTID_POS`: inclusive.
+    Gtids(GtidPosition),
+    /// `MASTER_LOG_FILE` and `MASTER_LOG_POS`: transactions that begin at or behind it are not applied.
+    Place(SourcePosition),
+}
+
+impl Until {
+    pub(super) fn gtids(&self) -> Option<&GtidPosition> {
+        match self {
+            Until::Gtids(position) => Some(position),
+            Until::Place(_) => None,
+        }
+    }
+}
+
+/// What happened to a part that was asked to start or stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Changed {
+    /// It did.
+    Yes,
+    /// It was so already.
+    No,
+}
+
+/// What a connection's parts share.
+pub(super) struct ConnectionShared {
+    pub name: Arc<str>,
+    pub environment: Arc<dyn Environment>,
+    pub status: SharedStatus,
+    /// `sql_slave_skip_counter`: events still to be passed over.
+    pub skip_events: AtomicU64,
+    connection: Weak<Connection>,
+}
+
+impl ConnectionShared {
+    /// START SLAVE UNTIL has been reached and everything is applied: the applier ends as well.
+    pub fn until_reached(&self) {
+        if let Some(connection) = self.connection.upgrade() {
+            connection.end_applier();
+        }
+    }
+}
+
+struct RunningReceiver {
+    task: JoinHandle<()>,
+    stop: watch::Sender<bool>,
+}
+
+/// See the module's head.
+pub struct Connection {
+    shared: Arc<ConnectionShared>,
+    definition: Mutex<Arc<Definition>>,
+    receiver: Mutex<Option<RunningReceiver>>,
+    applier: watch::Sender<Option<Arc<Applier>>>,
+    /// The last applier's last words, after it has ended.
+    last_applier: Mutex<ApplierStatus>,
+    until: Mutex<Option<Until>>,
+    /// Held by statements that start, stop or change the connection.
+    pub(super) changing: tokio::sync::Mutex<()>,
+    /// An applier was started since the last RESET SLAVE.
+    was_started: AtomicBool,
+}
+
+/// What `SHOW SLAVE STATUS` needs.
+#[derive(Clone, Debug)]
+pub struct ConnectionStatus {
+    /// The name.
+    pub name: Arc<str>,
+    /// The settings.
+    pub definition: Arc<Definition>,
+    /// The receiver.
+    pub receiver: ReceiverStatus,
+    /// `Slave_SQL_Running`.
+    pub applier_runs: bool,
+    /// The applier, or what the last one has left.
+    pub applier: ApplierStatus,
+    /// `Until_Condition`.
+    pub until: Option<Until>,
+    /// `Skip_Counter`.
+    pub skip_events: u64,
+    /// Where the log says that it stands, for connections without GTIDs.
+    pub recorded: Option<SourcePosition>,
+}
+
+impl Connection {
+    pub(super) fn new(
+        name: Arc<str>,
+        definition: Definition,
+        environment: Arc<dyn Environment>,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|connection| Connection {
+            shared: Arc::new(ConnectionShared {
+                name,
+                environment,
+                status: SharedStatus::default(),
+                skip_events: AtomicU64::new(0),
+                connection: connection.clone(),
+            }),
+            definition: Mutex::new(Arc::new(definition)),
+            receiver: Mutex::new(None),
+            applier: watch::Sender::new(None),
+            last_applier: Mutex::default(),
+            until: Mutex::new(None),
+            changing: tokio::sync::Mutex::new(()),
+            was_started: AtomicBool::new(false),
+        })
+    }
+
+    /// Its name; empty for the default one.
+    pub fn name(&self) -> &Arc<str> {
+        &self.shared.name
+    }
+
+    /// Its settings.
+    pub fn definition(&self) -> Arc<Definition> {
+        self.definition.lock().clone()
+    }
+
+    pub(super) fn set_definition(&self, definition: Definition) {
+        *self.definition.lock() = Arc::new(definition);
+    }
+
+    /// Forgets what the receiver has come to: the connection is to begin elsewhere.
+    pub(super) fn forget_progress(&self) {
+        self.shared
+            .status
+            .update(|status| *status = ReceiverStatus::default());
+        *self.last_applier.lock() = ApplierStatus::default();
+        *self.until.lock() = None;
+        self.was_started.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the receiver runs.
+    pub fn receiver_runs(&self) -> bool {
+        let receiver = self.receiver.lock();
+        receiver
+            .as_ref()
+            .is_some_and(|running| !running.task.is_finished())
+    }
+
+    /// Whether the applier runs.
+    pub fn applier_runs(&self) -> bool {
+        let applier = self.applier.borrow();
+        applier
+            .as_ref()
+            .is_some_and(|applier| applier.status().error.is_none())
+    }
+
+    /// Whether either does.
+    pub fn runs(&self) -> bool {
+        self.receiver_runs() || self.applier_runs()
+    }
+
+    /// Starts what is not running. Whoever calls holds `changing`.
+    pub(super) async fn start(
+        &self,
+        threads: Threads,
+        until: Option<Until>,
+    ) -> Result<Changed, ReplicaError> {
+        let definition = self.definition();
+        if definition.host.is_empty() {
+            return Err(ReplicaError::with_message(
+                ER_BAD_SLAVE,
+                "Misconfigured slave: MASTER_HOST was not set; Fix in config file or with CHANGE MASTER TO",
+            ));
+        }
+        let mut changed = Changed::No;
+        if threads.has_applier() && !self.applier_runs() {
+            // What an error has ended is still there.
+            self.stop_applier().await;
+            *self.until.lock() = until.clone();
+            *self.last_applier.lock() = ApplierStatus::default();
+            let position = match definition.use_gtid {
+                UseGtid::No => KeptPosition::FileAndGtid,
+                UseGtid::SlavePos | UseGtid::CurrentPos => KeptPosition::Gtid,
+            };
+            let applier = self.shared.environment.start_applier(&self.shared.name, position);
+            self.applier.send_replace(Some(Arc::new(applier)));
+            self.was_started.store(true, Ordering::Relaxed);
+            changed = Changed::Yes;
+        }
+        if threads.has_receiver() && !self.receiver_runs() {
+            let (stop, stopped) = watch::channel(false);
+            self.shared.status.clear_error();
+            self.shared
+                .status
+                .set_doing(ReceiverState::Connecting, "Connecting to master");
+            let receiver = Receiver {
+                shared: self.shared.clone(),
+                definition,
+                until: until.or_else(|| self.until.lock().clone()),
+                stop: stopped,
+                appliers: self.applier.subscribe(),
+            };
+            let task = tokio::spawn(receiver.run());
+            *self.receiver.lock() = Some(RunningReceiver { task, stop });
+            changed = Changed::Yes;
+        }
+        Ok(changed)
+    }
+
+    /// Stops what is running, and waits until it has. Whoever calls holds `changing`.
+    pub(super) async fn stop(&self, threads: Threads) -> Changed {
+        let mut changed = Changed::No;
+        if threads.has_receiver() {
+            let running = self.receiver.lock().take();
+            if let Some(running) = running {
+                if !running.task.is_finished() {
+                    changed = Changed::Yes;
+                }
+                running.stop.send_replace(true);
+                let _ = running.task.await;
+            }
+        }
+        if threads.has_applier() {
+            if self.applier_runs() {
+                changed = Changed::Yes;
+            }
+            self.stop_applier().await;
+            if changed == Changed::Yes {
+                *self.until.lock() = None;
+            }
+        }
+        changed
+    }
+
+    async fn stop_applier(&self) {
+        let Some(applier) = self.applier.send_replace(None) else {
+            return;
+        };
+        applier.stop().await;
+        *self.last_applier.lock() = applier.status();
+        self.record_place(&applier.status());
+    }
+
+    /// Notes where a connection by GTID stands in its primary's log, so that it can go on by file and position if somebody wants that.
+    fn record_place(&self, status: &ApplierStatus) {
+        let Some(place) = &status.position else { return };
+        let transactions = self.shared.environment.transactions();
+        if transactions.source_position(&self.shared.name).as_ref() == Some(place) {
+            return;
+        }
+        let record = super::receiver::place_record(&self.shared.name, Some(place.clone()));
+        if let Err(error) = transactions.move_replica_position(&record) {
+            tracing::warn!(
+                "connection '{}': its place could not be noted: {error}",
+                self.shared.name
+            );
+        }
+    }
+
+    /// The applier ends without anybody waiting for it.
+    fn end_applier(&self) {
+        if let Some(applier) = self.applier.send_replace(None) {
+            *self.last_applier.lock() = applier.status();
+        }
+    }
+
+    /// `SET GLOBAL sql_slave_skip_counter`.
+    pub fn set_skip_events(&self, events: u64) {
+        self.shared.skip_events.store(events, Ordering::Release);
+    }
+
+    /// `sql_slave_skip_counter`.
+    pub fn skip_events(&self) -> u64 {
+        self.shared.skip_events.load(Ordering::Acquire)
+    }
+
+    /// What it shows.
+    pub fn status(&self) -> ConnectionStatus {
+        let applier = self.applier.borrow().clone();
+        ConnectionStatus {
+            name: self.shared.name.clone(),
+            definition: self.definition(),
+            receiver: self.shared.status.get(),
+            applier_runs: self.applier_runs(),
+            applier: match applier {
+                Some(applier) => applier.status(),
+                None => self.last_applier.lock().clone(),
+            },
+            until: self.until.lock().clone(),
+            skip_events: self.skip_events(),
+            recorded: self
+                .shared
+                .environment
+                .transactions()
+                .source_position(&self.shared.name),
+        }
+    }
+}
+
+impl ConnectionStatus {
+    /// `Seconds_Behind_Master`: 0 when everything that the primary has sent is applied; else how long ago the primary executed what is
+    /// next. `None` unless both parts run.
+    pub fn seconds_behind(&self, now_seconds: u64) -> Option<u64> {
+        if !self.applier_runs || self.receiver.state != ReceiverState::Connected {
+            return None;
+        }
+        let clock = self.receiver.clock_difference_seconds;
+        let pending = self
+            .applier
+            .pending_timestamp_seconds
+            .map(|at| (i64::from(at) - clock).max(0) as u64);
+        let delayed = self
+            .receiver
+            .delayed
+            .map(|delayed| u64::from(delayed.executed_at_seconds));
+        Some(match pending.or(delayed) {
+            Some(executed_at) => now_seconds.saturating_sub(executed_at),
+            None => 0,
+        })
+    }
+
+    /// The applier's error.
+    pub fn apply_error(&self) -> Option<&ApplyError> {
+        self.applier.error.as_ref()
+    }
+
+    /// `SQL_Remaining_Delay`.
+    pub fn remaining_delay(&self, now_seconds: u64) -> Option<u64> {
+        let delayed = self.receiver.delayed?;
+        Some(delayed.until_seconds.saturating_sub(now_seconds))
+    }
+
+    /// What holds the replica back.
+    pub fn held_back_by(&self) -> &'static str {
+        if !self.applier_runs {
+            "the applier does not run"
+        } else if self.receiver.state != ReceiverState::Connected {
+            "the primary cannot be reached"
+        } else if self.receiver.delayed.is_some() {
+            "MASTER_DELAY"
+        } else if self.applier.pending_transactions == 0 {
+            "nothing"
+        } else if self.receiver.blocked > self.receiver.starved {
+            "the applier"
+        } else {
+            "the network"
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The filters at work: what of an event group is for us.
+//!
+//! Rows of tables that are not for us are taken out of their group, with their table maps; a group of which nothing is left is passed
+//! over as a whole. Databases are renamed in the events, so that what comes behind knows nothing of filters.
+
+use super::filter::Filters;
+use paceline_binlog::event::{
+    ChecksumAlgorithm, Event, EventBody, EventHeader, EventStamp, EventType, FormatDescription, QueryEvent,
+    RawEvent, TableId, encode_event,
+};
+use paceline_binlog::{EventGroup, Result};
+use paceline_sql::parse::{ParseOptions, statement_objects};
+use std::collections::HashSet;
+
+/// What is left of a group.
+pub(super) enum Filtered {
+    /// All of it, as it came.
+    Whole,
+    /// This.
+    Part(EventGroup),
+    /// Nothing.
+    Nothing,
+}
+
+/// Judges a group.
+///
+/// # Errors
+/// If its events cannot be decoded.
+pub(super) fn filter_group(
+    group: &EventGroup,
+    format: &FormatDescription,
+    filters: &Filters,
+) -> Result<Filtered> {
+    if filters.is_empty() {
+        return Ok(Filtered::Whole);
+    }
+    let mut dropped: HashSet<TableId> = HashSet::new();
+    let mut kept: Option<EventGroup> = None;
+    let mut has_changes = false;
+    let mut is_whole = true;
+    let mut rebuilt = Vec::new();
+    for event in group.events() {
+        rebuilt.clear();
+        let keep = match event.event_type() {
+            EventType::TABLE_MAP => {
+                let Event::TableMap(mut map) = event.decode(format)? else {
+                    continue;
+                };
+                let database = String::from_utf8_lossy(map.database).into_owned();
+                let table = String::from_utf8_lossy(map.table).into_owned();
+                let here = filters.rewrite(&database);
+                let wanted = filters.wants_rows(here, &table);
+                match wanted {
+                    true => dropped.remove(&map.table_id),
+                    false => dropped.insert(map.table_id),
+                };
+                if wanted && here != database {
+                    map.database = here.as_bytes();
+                    encode_again(event.header(), &map, &mut rebuilt);
+                }
+                has_changes |= wanted;
+                wanted
+            }
+            event_type if event_type.is_rows() => {
+                let Event::Rows(rows) = event.decode(format)? else {
+                    continue;
+                };
+                !dropped.contains(&rows.table_id)
+            }
+            EventType::QUERY | EventType::QUERY_COMPRESSED => {
+                let query = QueryEvent::decode(event.event_type(), event.body())?;
+                if is_frame(&query) {
+                    true
+                } else {
+                    let wanted = wants_statement(&query, filters);
+                    let database = String::from_utf8_lossy(query.database).into_owned();
+                    let here = filters.rewrite(&database);
+                    if wanted && here != database {
+                        let mut renamed = query.clone();
+                        renamed.database = here.as_bytes();
+                        encode_again(event.header(), &renamed, &mut rebuilt);
+                    }
+                    has_changes |= wanted;
+                    wanted
+                }
+            }
+            EventType::EXECUTE_LOAD_QUERY | EventType::XA_PREPARE => {
+                has_changes = true;
+                true
+            }
+            _ => true,
+        };
+        let is_rebuilt = !rebuilt.is_empty();
+        is_whole &= keep && !is_rebuilt;
+        if keep {
+            let written;
+            let event = match is_rebuilt {
+                true => {
+                    written = RawEvent::new(&rebuilt, ChecksumAlgorithm::Crc32)?;
+                    &written
+                }
+                false => &event,
+            };
+            match &mut kept {
+                Some(kept) => kept.push(event),
+                None => kept = Some(EventGroup::begin(group.start(), event)?),
+            }
+        }
+    }
+    Ok(match kept {
+        _ if is_whole => Filtered::Whole,
+        Some(kept) if has_changes => Filtered::Part(kept),
+        _ => Filtered::Nothing,
+    })
+}
+
+fn encode_again(header: &EventHeader, body: &dyn EventBody, out: &mut Vec<u8>) {
+    let stamp = EventStamp {
+        timestamp: header.timestamp,
+        server_id: header.server_id,
+        flags: header.flags,
+    };
+    encode_event(out, &stamp, 0, body);
+}
+
+/// BEGIN, COMMIT, ROLLBACK, SAVEPOINT.
+fn is_frame(query: &QueryEvent<'_>) -> bool {
+    let sql = query.sql.trim_ascii();
+    let begins = |word: &[u8]| sql.len() >= word.len() && sql[..word.len()].eq_ignore_ascii_case(word);
+    query.ends_group()
+        || sql.eq_ignore_ascii_case(b"BEGIN")
+        || begins(b"SAVEPOINT ")
+        || begins(b"ROLLBACK TO ")
+}
+
+/// A statement is judged by its current database, then by the tables that it names; one about a database by the rules for that.
+fn wants_statement(query: &QueryEvent<'_>, filters: &Filters) -> bool {
+    let current = String::from_utf8_lossy(query.database).into_owned();
+    let current = filters.rewrite(&current);
+    let objects = statement_objects(&query.sql, &ParseOptions::default());
+    if let Some(database) = &objects.database {
+        return filters.wants_database(database) && filters.wants_whole_database(database);
+    }
+    if !current.is_empty() && !filters.wants_database(current) {
+        return false;
+    }
+    if !filters.has_table_rules() || objects.tables.is_empty() {
+        return true;
+    }
+    objects.tables.iter().any(|table| {
+        let database = table.database.as_deref().unwrap_or(current);
+        filters.wants_table(database, &table.name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replica::filter::FilterKind;
+    use paceline_binlog::event::{EventFlags, GtidEvent, GtidFlags, XidEvent};
+    use paceline_types::{LogPosition, ServerId};
+
+    fn group(bodies: &[&dyn EventBody]) -> EventGroup {
+        let stamp = EventStamp {
+            timestamp: 1,
+            server_id: ServerId(7),
+            flags: EventFlags::NONE,
+        };
+        let mut group: Option<EventGroup> = None;
+        for body in bodies {
+            let mut bytes = Vec::new();
+            encode_event(&mut bytes, &stamp, 0, *body);
+            let event = RawEvent::new(&bytes, ChecksumAlgorithm::Crc32).unwrap();
+            match &mut group {
+                Some(group) => group.push(&event),
+                None => group = Some(EventGroup::begin(LogPosition::ZERO, &event).unwrap()),
+            }
+        }
+        group.unwrap()
+    }
+
+    fn statement(database: &[u8], sql: &[u8], filters: &Filters) -> &'static str {
+        let gtid = GtidEvent::new("0-7-1".parse().unwrap(), GtidFlags::STANDALONE);
+        let query = QueryEvent::new(database, sql);
+        let format = FormatDescription::new("10.11", 0);
+        match filter_group(&group(&[&gtid, &query]), &format, filters).unwrap() {
+            Filtered::Whole => "whole",
+            Filtered::Part(_) => "part",
+            Filtered::Nothing => "nothing",
+        }
+    }
+
+    #[test]
+    fn statements_are_judged_as_mariadb_does() {
+        let mut filters = Filters::default();
+        filters.set(FilterKind::IgnoreDb, "x").unwrap();
+        filters.set(FilterKind::WildIgnoreTable, "tmp.%").unwrap();
+        assert_eq!(statement(b"d", b"CREATE TABLE t (a INT)", &filters), "whole");
+        assert_eq!(statement(b"x", b"CREATE TABLE d.t (a INT)", &filters), "nothing");
+        assert_eq!(statement(b"d", b"DROP TABLE tmp.t", &filters), "nothing");
+        assert_eq!(statement(b"", b"CREATE DATABASE tmp", &filters), "nothing");
+        assert_eq!(statement(b"", b"CREATE DATABASE x", &filters), "nothing");
+        assert_eq!(
+            statement(b"tmp", b"INSERT INTO d.t VALUES (1)", &filters),
+            "whole"
+        );
+    }
+
+    #[test]
+    fn databases_are_renamed_in_the_events() {
+        let mut filters = Filters::default();
+        filters.set(FilterKind::RewriteDb, "a->b").unwrap();
+        let gtid = GtidEvent::new("0-7-1".parse().unwrap(), GtidFlags::STANDALONE);
+        let query = QueryEvent::new(b"a", b"CREATE TABLE t (a INT)");
+        let format = FormatDescription::new("10.11", 0);
+        let Filtered::Part(part) = filter_group(&group(&[&gtid, &query]), &format, &filters).unwrap() else {
+            panic!("it is changed");
+        };
+        let renamed = part.decoded(&format).next().unwrap().unwrap();
+        let Event::Query(renamed) = renamed else {
+            panic!("{renamed:?}");
+        };
+        assert_eq!(renamed.database, b"b");
+        // A transaction that changes nothing of ours, nor of anybody.
+        let frame = GtidEvent::new("0-7-1".parse().unwrap(), GtidFlags::TRANSACTIONAL);
+        let empty = group(&[&frame, &XidEvent { xid: 1 }]);
+        assert!(matches!(
+            filter_group(&empty, &format, &filters).unwrap(),
+            Filtered::Whole
+        ));
+    }
+}

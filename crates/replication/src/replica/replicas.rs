@@ -1,0 +1,329 @@
+//! All connections of a server.
+//!
+//! Names are compared without case, as MariaDB does. Definitions are kept in the log's replica records, together with the places of
+//! connections that have no GTIDs: `CHANGE MASTER` is one record.
+
+use super::connection::{Changed, Connection, Environment, Threads, Until};
+use super::definition::Definition;
+use super::error::ReplicaError;
+use super::received::SourcePosition;
+use paceline_binlog::{BinlogState, GtidMove, GtidPosition, RecordScope, ReplicaRecord};
+use paceline_types::error_code::*;
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// See the module's head.
+pub struct Replicas {
+    environment: Arc<dyn Environment>,
+    connections: RwLock<BTreeMap<String, Arc<Connection>>>,
+    /// Held by CHANGE MASTER, so that two of them never define the same.
+    defining: tokio::sync::Mutex<()>,
+}
+
+/// From where a changed connection goes on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NewPlace {
+    /// As before.
+    Keep,
+    /// At the beginning of the primary's log.
+    Forget,
+    /// There.
+    At(SourcePosition),
+}
+
+/// Something to tell of a position that was set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PositionWarning {
+    /// 1947 or 1948.
+    pub code: ErrorCode,
+    /// The text.
+    pub message: String,
+}
+
+impl Replicas {
+    /// The connections that the log knows. None is started.
+    pub fn open(environment: Arc<dyn Environment>) -> Self {
+        let state = environment.transactions().log().replica_state();
+        let mut connections = BTreeMap::new();
+        for (name, record) in &state.definitions {
+            match Definition::from_record(record) {
+                Some(definition) => {
+                    let connection = Connection::new(name.clone(), definition, environment.clone());
+                    connections.insert(name.to_lowercase(), connection);
+                }
+                None => {
+                    tracing::error!("what the log says of connection '{name}' cannot be read; it is left out")
+                }
+            }
+        }
+        Replicas {
+            environment,
+            connections: RwLock::new(connections),
+            defining: tokio::sync::Mutex::new(()),
+        }
+    }
+
+    /// A connection by its name.
+    ///
+    /// # Errors
+    /// 1617.
+    pub fn get(&self, name: &str) -> Result<Arc<Connection>, ReplicaError> {
+        let connections = self.connections.read();
+        let found = connections.get(&name.to_lowercase()).cloned();
+        found.ok_or_else(|| no_connection(name))
+    }
+
+    /// All connections, by name.
+    pub fn all(&self) -> Vec<Arc<Connection>> {
+        self.connections.read().values().cloned().collect()
+    }
+
+    /// Whether any connection's receiver or applier runs.
+    pub fn running(&self) -> Option<Arc<Connection>> {
+        self.all().into_iter().find(|connection| connection.runs())
+    }
+
+    /// Starts all connections that have a primary: when the server has started.
+    pub async fn start_all(&self) {
+        for connection in self.all() {
+            if connection.definition().host.is_empty() {
+                continue;
+            }
+            let _changing = connection.changing.lock().await;
+            match connection.start(Threads::Both, None).await {
+                Ok(_) => tracing::info!("connection '{}' is started", connection.name()),
+                Err(error) => tracing::error!("connection '{}' is not started: {error}", connection.name()),
+            }
+        }
+    }
+
+    /// Stops everything: the server stops.
+    pub async fn stop_all(&self) {
+        for connection in self.all() {
+            let _changing = connection.changing.lock().await;
+            connection.stop(Threads::Both).await;
+        }
+    }
+
+    /// `CHANGE MASTER`: `change` makes the new definition, and says from where it goes on.
+    ///
+    /// # Errors
+    /// What `change` says; 1198 while it runs; 1934 for a primary that another connection has.
+    pub async fn change(
+        &self,
+        name: &str,
+        change: impl FnOnce(&mut Definition) -> Result<NewPlace, ReplicaError>,
+    ) -> Result<(), ReplicaError> {
+        let _defining = self.defining.lock().await;
+        let known = self.get(name).ok();
+        let _changing = match &known {
+            Some(connection) => Some(connection.changing.lock().await),
+            None => None,
+        };
+        if let Some(connection) = known.as_ref().filter(|connection| connection.runs()) {
+            return Err(must_stop(connection.name()));
+        }
+        let mut definition = known.as_ref().map_or_else(Definition::default, |connection| {
+            (*connection.definition()).clone()
+        });
+        let place = change(&mut definition)?;
+        let is_same_source = |other: &Arc<Connection>| {
+            let other_definition = other.definition();
+            !other.name().eq_ignore_ascii_case(name)
+                && !definition.host.is_empty()
+                && other_definition.host == definition.host
+                && other_definition.port == definition.port
+        };
+        if let Some(other) = self.all().iter().find(|other| is_same_source(other)) {
+            return Err(ReplicaError::with_message(
+                ER_CONNECTION_ALREADY_EXISTS,
+                format!(
+                    "Connection '{name}' conflicts with existing connection '{}'",
+                    other.name()
+                ),
+            ));
+        }
+        let key: Arc<str> = known
+            .as_ref()
+            .map_or_else(|| Arc::from(name), |connection| connection.name().clone());
+        let mut record = ReplicaRecord::of_gtids(GtidMove::None);
+        record
+            .definitions
+            .push((key.clone(), Some(definition.to_record().into())));
+        match place {
+            NewPlace::Keep => {}
+            NewPlace::Forget => record.sources.push((key.clone(), None)),
+            NewPlace::At(position) => record.sources.push((key.clone(), Some(position))),
+        }
+        self.log(&record)?;
+        match &known {
+            Some(connection) => {
+                connection.set_definition(definition);
+                connection.forget_progress();
+            }
+            None => {
+                let connection = Connection::new(key.clone(), definition, self.environment.clone());
+                self.connections.write().insert(key.to_lowercase(), connection);
+            }
+        }
+        Ok(())
+    }
+
+    /// `START SLAVE`.
+    ///
+    /// # Errors
+    /// 1617, 1200.
+    pub async fn start(
+        &self,
+        name: &str,
+        threads: Threads,
+        until: Option<Until>,
+    ) -> Result<Changed, ReplicaError> {
+        let connection = self.get(name)?;
+        let _changing = connection.changing.lock().await;
+        connection.start(threads, until).await
+    }
+
+    /// `STOP SLAVE`.
+    ///
+    /// # Errors
+    /// 1617.
+    pub async fn stop(&self, name: &str, threads: Threads) -> Result<Changed, ReplicaError> {
+        let connection = self.get(name)?;
+        let _changing = connection.changing.lock().await;
+        Ok(connection.stop(threads).await)
+    }
+
+    /// `RESET SLAVE`: forgets the place in the primary's log; with `all`, the whole connection.
+    ///
+    /// # Errors
+    /// 1617; 1198 while it runs.
+    pub async fn reset(&self, name: &str, forget: Forget) -> Result<(), ReplicaError> {
+        let _defining = self.defining.lock().await;
+        let connection = self.get(name)?;
+        let _changing = connection.changing.lock().await;
+        if connection.runs() {
+            return Err(must_stop(connection.name()));
+        }
+        let mut record = ReplicaRecord::of_source(RecordScope::Alone, connection.name().clone(), None);
+        if forget == Forget::Connection {
+            record.definitions.push((connection.name().clone(), None));
+        }
+        self.log(&record)?;
+        connection.forget_progress();
+        if forget == Forget::Connection {
+            self.connections.write().remove(&connection.name().to_lowercase());
+        }
+        Ok(())
+    }
+
+    /// `SET GLOBAL gtid_slave_pos`.
+    ///
+    /// # Errors
+    /// 1198 while a connection runs.
+    pub fn set_position(&self, position: &GtidPosition) -> Result<Vec<PositionWarning>, ReplicaError> {
+        if let Some(connection) = self.running() {
+            return Err(must_stop(connection.name()));
+        }
+        let warnings = conflicts(position, &self.environment.transactions().gtid_state());
+        self.log(&ReplicaRecord::of_gtids(GtidMove::Replace(position.clone())))?;
+        Ok(warnings)
+    }
+
+    fn log(&self, record: &ReplicaRecord) -> Result<(), ReplicaError> {
+        let transactions = self.environment.transactions();
+        tokio::task::block_in_place(|| transactions.move_replica_position(record))
+            .map_err(|error| ReplicaError::with_message(error.error_code(), error.to_string()))
+    }
+}
+
+/// How long the server waits for connections when it stops.
+pub const STOP_PATIENCE: Duration = Duration::from_secs(30);
+
+/// What `RESET SLAVE` forgets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Forget {
+    /// The place in the primary's log.
+    Place,
+    /// `ALL`: the connection.
+    Connection,
+}
+
+/// 1617.
+fn no_connection(name: &str) -> ReplicaError {
+    ReplicaError::with_message(
+        WARN_NO_MASTER_INFO,
+        format!("There is no master connection '{name}'"),
+    )
+}
+
+/// 1198.
+pub fn must_stop(name: &str) -> ReplicaError {
+    ReplicaError::with_message(
+        ER_SLAVE_MUST_STOP,
+        format!(
+            "This operation cannot be performed as you have a running slave '{name}'; run STOP SLAVE '{name}' first"
+        ),
+    )
+}
+
+/// What MariaDB warns of where a position that is set is behind what the own log holds.
+fn conflicts(position: &GtidPosition, logged: &BinlogState) -> Vec<PositionWarning> {
+    let mut warnings = Vec::new();
+    for own in logged.position().iter() {
+        let warning = match position.get(own.domain_id) {
+            Some(given) if own.sequence > given.sequence => PositionWarning {
+                code: ER_MASTER_GTID_POS_CONFLICTS_WITH_BINLOG,
+                message: ER_MASTER_GTID_POS_CONFLICTS_WITH_BINLOG.message(&[
+                    &given.domain_id,
+                    &given.server_id,
+                    &given.sequence,
+                    &own.domain_id,
+                    &own.server_id,
+                    &own.sequence,
+                ]),
+            },
+            Some(_) => continue,
+            None => PositionWarning {
+                code: ER_MASTER_GTID_POS_MISSING_DOMAIN,
+                message: ER_MASTER_GTID_POS_MISSING_DOMAIN.message(&[
+                    &own.domain_id,
+                    &own.domain_id,
+                    &own.server_id,
+                    &own.sequence,
+                ]),
+            },
+        };
+        warnings.push(warning);
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_behind_the_own_log_is_warned_of() {
+        let logged: BinlogState = "0-100-1,3-1-7".parse().unwrap();
+        let warnings = |text: &str| -> Vec<(u16, String)> {
+            conflicts(&text.parse().unwrap(), &logged)
+                .into_iter()
+                .map(|warning| (warning.code.number(), warning.message))
+                .collect()
+        };
+        assert!(warnings("0-9-1,3-9-8").is_empty());
+        let both = warnings("0-100-0");
+        assert_eq!(both[0].0, 1947);
+        assert!(both[0].1.starts_with(
+            "Specified GTID 0-100-0 conflicts with the binary log which contains a more recent GTID 0-100-1."
+        ));
+        assert_eq!(both[1].0, 1948);
+        assert!(both[1].1.starts_with(
+            "Specified value for @@gtid_slave_pos contains no value for replication domain 3. This conflicts with the binary log which \
+             contains GTID 3-1-7."
+        ));
+    }
+}

@@ -1,0 +1,228 @@
+//! What connections to primaries are given by the server around them: settings, filters, appliers.
+
+use crate::server::Server;
+use crate::session::replicated::ReplicatedSessions;
+use crate::variables::{Globals, Variable};
+use paceline_apply::replicated::{ExecMode, RowOptions, SkippedErrors, TypeConversions, Unfiltered};
+use paceline_replication::replica::apply::{
+    Applier, ApplierOptions, ApplierParts, KeptPosition, ParallelMode,
+};
+use paceline_replication::replica::connection::Environment;
+use paceline_replication::replica::filter::{BadRule, FilterKind, Filters};
+use paceline_replication::replica::options::ReplicaOptions;
+use paceline_txn::TransactionManager;
+use paceline_types::table_map_metadata::RowMetadata;
+use paceline_types::{DomainId, ServerId};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// The variables that are filters.
+const FILTERS: [(Variable, FilterKind); 7] = [
+    (Variable::ReplicateDoDb, FilterKind::DoDb),
+    (Variable::ReplicateIgnoreDb, FilterKind::IgnoreDb),
+    (Variable::ReplicateDoTable, FilterKind::DoTable),
+    (Variable::ReplicateIgnoreTable, FilterKind::IgnoreTable),
+    (Variable::ReplicateWildDoTable, FilterKind::WildDoTable),
+    (Variable::ReplicateWildIgnoreTable, FilterKind::WildIgnoreTable),
+    (Variable::ReplicateRewriteDb, FilterKind::RewriteDb),
+];
+
+/// Which filter a variable is.
+pub fn filter_kind(variable: Variable) -> Option<FilterKind> {
+    FILTERS
+        .iter()
+        .find(|(known, _)| *known == variable)
+        .map(|(_, kind)| *kind)
+}
+
+/// The rules of connections. One that was given none of its own has those that the server was started with.
+#[derive(Debug, Default)]
+pub struct ReplicaFilters {
+    own: Mutex<HashMap<String, Arc<Filters>>>,
+}
+
+impl ReplicaFilters {
+    /// A connection's rules.
+    pub fn of(&self, connection: &str, globals: &Globals) -> Arc<Filters> {
+        if let Some(own) = self.own.lock().get(&connection.to_lowercase()) {
+            return own.clone();
+        }
+        let mut filters = Filters::default();
+        for (variable, kind) in FILTERS {
+            if let Err(error) = filters.set(kind, globals.get(variable).as_str()) {
+                tracing::error!("{}: {error}", variable.definition().name);
+            }
+        }
+        Arc::new(filters)
+    }
+
+    /// Changes a connection's rules of one kind.
+    ///
+    /// # Errors
+    /// For a list that is not one of that kind.
+    pub fn set(
+        &self,
+        connection: &str,
+        globals: &Globals,
+        kind: FilterKind,
+        list: &str,
+    ) -> Result<(), BadRule> {
+        let mut filters = (*self.of(connection, globals)).clone();
+        filters.set(kind, list)?;
+        self.own
+            .lock()
+            .insert(connection.to_lowercase(), Arc::new(filters));
+        Ok(())
+    }
+}
+
+/// What the variables say to a connection.
+pub fn options(server: &Server, connection: &str) -> ReplicaOptions {
+    let globals = &server.globals;
+    let text = |variable: Variable| globals.get(variable).as_str().to_owned();
+    let port = match globals.number(Variable::ReportPort) {
+        0 => globals.number(Variable::Port),
+        port => port,
+    };
+    ReplicaOptions {
+        server_id: ServerId(globals.number(Variable::ServerId) as u32),
+        domain_id: DomainId(globals.number(Variable::GtidDomainId) as u32),
+        report_host: text(Variable::ReportHost),
+        report_user: text(Variable::ReportUser),
+        report_password: text(Variable::ReportPassword),
+        report_port: u16::try_from(port).unwrap_or(0),
+        net_timeout: Duration::from_secs(globals.number(Variable::SlaveNetTimeout)),
+        packet_max: globals.number(Variable::SlaveMaxAllowedPacket) as usize,
+        gtid_strict_mode: globals.is_on(Variable::GtidStrictMode),
+        gtid_ignore_duplicates: globals.is_on(Variable::GtidIgnoreDuplicates),
+        replicate_same_server_id: globals.is_on(Variable::ReplicateSameServerId),
+        semi_sync: globals.is_on(Variable::RplSemiSyncSlaveEnabled),
+        retry_count: globals.number(Variable::MasterRetryCount),
+        filters: server.replica_filters.of(connection, globals),
+    }
+}
+
+/// `slave_parallel_mode` as `SHOW SLAVE STATUS` shows it.
+pub fn parallel_mode(server: &Server) -> String {
+    let definition = Variable::SlaveParallelMode.definition();
+    definition
+        .show(&server.globals.get(Variable::SlaveParallelMode))
+        .unwrap_or_default()
+}
+
+fn applier_options(globals: &Globals, position: KeptPosition) -> ApplierOptions {
+    let workers = globals.number(Variable::SlaveParallelThreads) as usize;
+    ApplierOptions {
+        workers,
+        mode: match globals.number(Variable::SlaveParallelMode) {
+            // `minimal` only commits side by side, which is always done here.
+            0 | 1 => ParallelMode::None,
+            2 => ParallelMode::Conservative,
+            _ => ParallelMode::Optimistic,
+        },
+        queued_bytes_max: (globals.number(Variable::SlaveParallelMaxQueued) as usize)
+            .saturating_mul(workers.max(1))
+            .max(1 << 20),
+        position,
+        rows: RowOptions {
+            exec_mode: match globals.number(Variable::SlaveExecMode) {
+                1 => ExecMode::Idempotent,
+                _ => ExecMode::Strict,
+            },
+            conversions: TypeConversions::parse(globals.get(Variable::SlaveTypeConversions).as_str())
+                .unwrap_or_default(),
+            skipped_errors: skipped_errors(globals.get(Variable::SlaveSkipErrors).as_str()),
+            row_metadata: match globals.number(Variable::BinlogRowMetadata) {
+                1 => RowMetadata::Minimal,
+                2 => RowMetadata::Full,
+                _ => RowMetadata::NoLog,
+            },
+        },
+    }
+}
+
+/// `OFF`, `all`, or numbers with commas between them.
+fn skipped_errors(list: &str) -> SkippedErrors {
+    if list.eq_ignore_ascii_case("all") {
+        return SkippedErrors::All;
+    }
+    let codes: std::collections::BTreeSet<u16> = list
+        .split(',')
+        .filter_map(|code| code.trim().parse().ok())
+        .collect();
+    match codes.is_empty() {
+        true => SkippedErrors::None,
+        false => SkippedErrors::These(codes),
+    }
+}
+
+/// The server, for its connections.
+pub struct ServerEnvironment {
+    server: Weak<Server>,
+    transactions: Arc<TransactionManager>,
+}
+
+impl ServerEnvironment {
+    /// For the connections of this server, which may still be in the making.
+    pub fn new(server: Weak<Server>, transactions: Arc<TransactionManager>) -> Self {
+        ServerEnvironment { server, transactions }
+    }
+
+    fn server(&self) -> Arc<Server> {
+        self.server
+            .upgrade()
+            .expect("connections belong to a server that lives")
+    }
+}
+
+impl Environment for ServerEnvironment {
+    fn transactions(&self) -> &Arc<TransactionManager> {
+        &self.transactions
+    }
+
+    fn options(&self, connection: &str) -> ReplicaOptions {
+        options(&self.server(), connection)
+    }
+
+    fn start_applier(&self, connection: &Arc<str>, position: KeptPosition) -> Applier {
+        let server = self.server();
+        Applier::start(ApplierParts {
+            connection: connection.clone(),
+            manager: self.transactions.clone(),
+            catalog: server.catalog.clone(),
+            // The receiver has filtered already.
+            filter: Arc::new(Unfiltered),
+            options: applier_options(&server.globals, position),
+            statements: Arc::new(ReplicatedSessions::new(server)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_without_rules_has_those_of_the_start() {
+        let globals = Globals::default();
+        globals.set_text(Variable::ReplicateDoDb, "a,b");
+        let filters = ReplicaFilters::default();
+        filters.set("East", &globals, FilterKind::IgnoreDb, "x").unwrap();
+        globals.set_text(Variable::ReplicateDoDb, "");
+        assert_eq!(filters.of("east", &globals).show(FilterKind::DoDb), "a,b");
+        assert!(filters.of("", &globals).is_empty());
+        assert!(filters.set("", &globals, FilterKind::DoTable, "t").is_err());
+    }
+
+    #[test]
+    fn errors_that_are_skipped() {
+        assert_eq!(skipped_errors("OFF"), SkippedErrors::None);
+        assert_eq!(skipped_errors("ALL"), SkippedErrors::All);
+        assert_eq!(
+            skipped_errors("1062, 1032"),
+            SkippedErrors::These([1032, 1062].into())
+        );
+    }
+}

@@ -1,0 +1,758 @@
+//! Statements of a replica: CHANGE MASTER, START, STOP and RESET SLAVE, and what SHOW tells of its connections.
+
+use super::query::Execution;
+use super::{More, Session};
+use crate::output::Output;
+use crate::variables::Variable;
+use paceline_binlog::GtidPosition;
+use paceline_replication::replica::connection::{Changed, ConnectionStatus, Threads, Until};
+use paceline_replication::replica::definition::{Definition, UseGtid};
+use paceline_replication::replica::error::ReplicaError;
+use paceline_replication::replica::filter::FilterKind;
+use paceline_replication::replica::received::SourcePosition;
+use paceline_replication::replica::replicas::{Forget, NewPlace};
+use paceline_replication::replica::status::ShownError;
+use paceline_sql::parse::{ReplicationStatement, ReplicationThreads, ReplicationValue};
+use paceline_sql::session::Privilege;
+use paceline_sql::{Error, Result};
+use paceline_types::error_code::*;
+use paceline_types::{ServerId, Value};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The longest `MASTER_DELAY`, in seconds.
+const DELAY_SECONDS_MAX: u64 = 2_147_483_647;
+/// The longest `MASTER_HEARTBEAT_PERIOD`, in seconds.
+const HEARTBEAT_SECONDS_MAX: f64 = 4_294_967.0;
+/// The longest name of a connection, in characters.
+const CONNECTION_NAME_MAX: usize = 64;
+
+/// The error that a client gets for one of a connection's.
+pub fn of_replica(error: ReplicaError) -> Error {
+    Error::with_message(error.code, error.message)
+}
+
+/// What CHANGE MASTER has to say beside its result.
+#[derive(Default)]
+struct Remarks {
+    warnings: Vec<(ErrorCode, String)>,
+    notes: Vec<(ErrorCode, String)>,
+    /// `MASTER_GTID_POS='…'`: the position that is set before anything else.
+    position: Option<GtidPosition>,
+}
+
+impl Session {
+    /// Executes one of the statements.
+    pub async fn replication_statement(
+        &mut self,
+        statement: &ReplicationStatement,
+        more: More,
+    ) -> Result<()> {
+        self.services
+            .require_any(&[Privilege::Super, Privilege::ReplicationSlaveAdmin])?;
+        match statement {
+            ReplicationStatement::ChangeMaster { connection, settings } => {
+                self.shared.counters.com_change_master.add(1);
+                let name = self.connection_name(connection.as_deref())?;
+                self.change_master(&name, settings).await?;
+            }
+            ReplicationStatement::Start {
+                connection,
+                all: false,
+                threads,
+                until,
+            } => {
+                let name = self.connection_name(connection.as_deref())?;
+                self.start_slave(&name, *threads, until).await?;
+            }
+            ReplicationStatement::Start { .. } => self.start_all_slaves().await?,
+            ReplicationStatement::Stop {
+                connection,
+                all: false,
+                threads,
+            } => {
+                self.may_stop_slaves()?;
+                let name = self.connection_name(connection.as_deref())?;
+                let server = self.server.clone();
+                let stopped = match server.replicas().stop(&name, threads_of(*threads)).await {
+                    // The default connection is always there, if only by its name.
+                    Err(_) if name.is_empty() => Changed::No,
+                    stopped => stopped.map_err(of_replica)?,
+                };
+                if stopped == Changed::No {
+                    let message = ER_SLAVE_WAS_NOT_RUNNING.message(&[]);
+                    self.context.diagnostics.note(ER_SLAVE_WAS_NOT_RUNNING, message);
+                }
+            }
+            ReplicationStatement::Stop { threads, .. } => {
+                self.may_stop_slaves()?;
+                let server = self.server.clone();
+                for connection in server.replicas().all() {
+                    let name = connection.name().clone();
+                    let stopped = server.replicas().stop(&name, threads_of(*threads)).await;
+                    if stopped.map_err(of_replica)? == Changed::Yes {
+                        let message = format!("SLAVE '{name}' stopped");
+                        self.context.diagnostics.note(ER_SLAVE_STOPPED, message);
+                    }
+                }
+            }
+        }
+        self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    /// RESET SLAVE.
+    pub async fn reset_slave(&mut self, connection: Option<&str>, forget: Forget) -> Result<()> {
+        let name = self.connection_name(connection)?;
+        let server = self.server.clone();
+        // The default connection need not be there.
+        if name.is_empty() && server.replicas().get("").is_err() {
+            return Ok(());
+        }
+        server.replicas().reset(&name, forget).await.map_err(of_replica)
+    }
+
+    /// The connection that a statement means: the one it names, or `default_master_connection`.
+    fn connection_name(&self, named: Option<&str>) -> Result<String> {
+        let name = match named {
+            Some(name) => name.to_owned(),
+            None => {
+                let values = self.services.values.lock();
+                values.get(Variable::DefaultMasterConnection).as_str().to_owned()
+            }
+        };
+        if name.chars().count() > CONNECTION_NAME_MAX || name.contains(['/', '\\', '\0']) {
+            return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"MASTER_CONNECTION_NAME"]));
+        }
+        Ok(name)
+    }
+
+    fn may_stop_slaves(&self) -> Result<()> {
+        if self.transaction.is_open()
+            || self.table_locks.has_tables()
+            || self.table_locks.is_globally_locked()
+        {
+            return Err(Error::new(ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
+        }
+        Ok(())
+    }
+
+    async fn change_master(&mut self, name: &str, settings: &[(String, ReplicationValue)]) -> Result<()> {
+        let server = self.server.clone();
+        let net_timeout = server.globals.number(Variable::SlaveNetTimeout);
+        let server_id = ServerId(server.globals.number(Variable::ServerId) as u32);
+        let current = server.transactions.current_position(server_id);
+        let is_new = server.replicas().get(name).is_err();
+        let mut remarks = Remarks::default();
+        let running = server.replicas().running();
+        let changed = server
+            .replicas()
+            .change(name, |definition| {
+                let place = apply_settings(definition, settings, net_timeout, &mut remarks)?;
+                let names = |wanted: &str| settings.iter().any(|(setting, _)| setting == wanted);
+                let is_elsewhere = is_new || names("MASTER_HOST") || names("MASTER_PORT");
+                let says_where = place != NewPlace::Keep
+                    || names("MASTER_USE_GTID")
+                    || names("MASTER_GTID_POS")
+                    || names("MASTER_LOG_POS");
+                if let (Some(position), Some(running)) = (&remarks.position, &running) {
+                    tracing::debug!("{position} cannot be set while '{}' runs", running.name());
+                    return Err(paceline_replication::replica::replicas::must_stop(running.name()));
+                }
+                if is_elsewhere && !says_where {
+                    if !current.is_empty() && definition.use_gtid != UseGtid::CurrentPos {
+                        definition.use_gtid = UseGtid::CurrentPos;
+                        remarks.notes.push((
+                            ER_UNKNOWN_ERROR,
+                            format!(
+                                "No position was given, and there is a GTID position: MASTER_USE_GTID=current_pos, from '{current}'"
+                            ),
+                        ));
+                    }
+                    return Ok(NewPlace::Forget);
+                }
+                Ok(place)
+            })
+            .await;
+        changed.map_err(of_replica)?;
+        if let Some(position) = &remarks.position {
+            self.set_slave_position(position)?;
+        }
+        for (code, message) in remarks.warnings {
+            self.context.diagnostics.warn(code, message);
+        }
+        for (code, message) in remarks.notes {
+            self.context.diagnostics.note(code, message);
+        }
+        Ok(())
+    }
+
+    fn set_slave_position(&mut self, position: &GtidPosition) -> Result<()> {
+        let warnings = self
+            .server
+            .replicas()
+            .set_position(position)
+            .map_err(of_replica)?;
+        for warning in warnings {
+            self.context.diagnostics.warn(warning.code, warning.message);
+        }
+        Ok(())
+    }
+
+    async fn start_slave(
+        &mut self,
+        name: &str,
+        threads: ReplicationThreads,
+        until: &[(String, ReplicationValue)],
+    ) -> Result<()> {
+        let server = self.server.clone();
+        let connection = match server.replicas().get(name) {
+            Err(_) if name.is_empty() => {
+                return Err(Error::with_message(
+                    ER_BAD_SLAVE,
+                    "Misconfigured slave: MASTER_HOST was not set; Fix in config file or with CHANGE MASTER TO",
+                ));
+            }
+            found => found.map_err(of_replica)?,
+        };
+        let until = until_of(until, threads, &connection.definition())?;
+        let has_until = until.is_some();
+        let started = server.replicas().start(name, threads_of(threads), until).await;
+        if started.map_err(of_replica)? == Changed::No {
+            let message = ER_SLAVE_WAS_RUNNING.message(&[]);
+            self.context.diagnostics.note(ER_SLAVE_WAS_RUNNING, message);
+        } else if has_until && !server.globals.is_on(Variable::SkipSlaveStart) {
+            let message = ER_MISSING_SKIP_SLAVE.message(&[]);
+            self.context.diagnostics.note(ER_MISSING_SKIP_SLAVE, message);
+        }
+        Ok(())
+    }
+
+    async fn start_all_slaves(&mut self) -> Result<()> {
+        let server = self.server.clone();
+        for connection in server.replicas().all() {
+            if connection.definition().host.is_empty() {
+                continue;
+            }
+            let name = connection.name().clone();
+            let started = server.replicas().start(&name, Threads::Both, None).await;
+            if started.map_err(of_replica)? == Changed::Yes {
+                let message = format!("SLAVE '{name}' started");
+                self.context.diagnostics.note(ER_SLAVE_STARTED, message);
+            }
+        }
+        Ok(())
+    }
+
+    /// SHOW SLAVE STATUS and SHOW ALL SLAVES STATUS.
+    pub fn show_slave_status(
+        &mut self,
+        connection: Option<&str>,
+        all: bool,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        self.services
+            .require_any(&[Privilege::Super, Privilege::SlaveMonitor])?;
+        let server = self.server.clone();
+        let shown = match all {
+            true => server.replicas().all(),
+            false => {
+                let name = self.connection_name(connection)?;
+                match server.replicas().get(&name) {
+                    Ok(connection) => vec![connection],
+                    Err(_) if name.is_empty() => vec![],
+                    Err(error) => return Err(of_replica(error)),
+                }
+            }
+        };
+        let mut output = Output::new();
+        status_columns(&mut output, all);
+        for connection in shown {
+            let status = connection.status();
+            // A connection without a primary is as good as none.
+            if status.definition.host.is_empty() {
+                continue;
+            }
+            let row = status_row(&status, &server, all);
+            output.row(row);
+        }
+        self.send(output, execution)
+    }
+
+    /// SHOW RELAYLOG EVENTS: there is no relay log.
+    pub fn show_relaylog_events(&mut self, connection: Option<&str>, execution: Execution<'_>) -> Result<()> {
+        self.services
+            .require_any(&[Privilege::Super, Privilege::SlaveMonitor])?;
+        let name = self.connection_name(connection)?;
+        if !name.is_empty() {
+            self.server.replicas().get(&name).map_err(of_replica)?;
+        }
+        let mut output = Output::new();
+        output
+            .text("Log_name", 20)
+            .number("Pos")
+            .text("Event_type", 20)
+            .number("Server_id")
+            .number("End_log_pos")
+            .text("Info", 65_535);
+        self.send(output, execution)
+    }
+}
+
+fn threads_of(threads: ReplicationThreads) -> Threads {
+    match threads {
+        ReplicationThreads::Both => Threads::Both,
+        ReplicationThreads::Io => Threads::Receiver,
+        ReplicationThreads::Sql => Threads::Applier,
+    }
+}
+
+/// Puts CHANGE MASTER's settings into a definition. The parser has seen to it that each has a value of its kind.
+fn apply_settings(
+    definition: &mut Definition,
+    settings: &[(String, ReplicationValue)],
+    net_timeout_seconds: u64,
+    remarks: &mut Remarks,
+) -> std::result::Result<NewPlace, ReplicaError> {
+    let mut file: Option<String> = None;
+    let mut offset: Option<u64> = None;
+    let mut says_gtid = false;
+    let mut is_elsewhere = false;
+    for (name, value) in settings {
+        let text = || match value {
+            ReplicationValue::Text(text) | ReplicationValue::Number(text) | ReplicationValue::Word(text) => {
+                text.clone()
+            }
+            ReplicationValue::Numbers(_) => String::new(),
+        };
+        let number = || text().parse::<u64>().unwrap_or(0);
+        let ids = || match value {
+            ReplicationValue::Numbers(numbers) => {
+                let mut ids: Vec<u32> = numbers
+                    .iter()
+                    .map(|id| u32::try_from(*id).unwrap_or(u32::MAX))
+                    .collect();
+                ids.sort_unstable();
+                ids.dedup();
+                ids
+            }
+            _ => vec![],
+        };
+        match name.as_str() {
+            "MASTER_HOST" => {
+                let host = text();
+                if host.is_empty() {
+                    return Err(ReplicaError::new(ER_WRONG_ARGUMENTS, &[&"MASTER_HOST"]));
+                }
+                is_elsewhere |= host != definition.host;
+                definition.host = host;
+            }
+            "MASTER_PORT" => {
+                let port = number().min(u64::from(u16::MAX)) as u16;
+                is_elsewhere |= port != definition.port;
+                definition.port = port;
+            }
+            "MASTER_USER" => definition.user = text(),
+            "MASTER_PASSWORD" => definition.password = text(),
+            "MASTER_CONNECT_RETRY" => {
+                definition.connect_retry_seconds = u32::try_from(number()).unwrap_or(u32::MAX);
+            }
+            "MASTER_DELAY" => {
+                let seconds = number();
+                if seconds > DELAY_SECONDS_MAX {
+                    return Err(ReplicaError::new(
+                        ER_MASTER_DELAY_VALUE_OUT_OF_RANGE,
+                        &[&seconds, &DELAY_SECONDS_MAX],
+                    ));
+                }
+                definition.delay_seconds = seconds as u32;
+            }
+            "MASTER_HEARTBEAT_PERIOD" => {
+                definition.heartbeat_period_ms = heartbeat(&text(), net_timeout_seconds, remarks)?;
+            }
+            "MASTER_LOG_FILE" => file = Some(text()),
+            "MASTER_LOG_POS" => offset = Some(number().max(4)),
+            "RELAY_LOG_FILE" | "RELAY_LOG_POS" => {
+                return Err(ReplicaError::with_message(
+                    ER_RELAY_LOG_INIT,
+                    "Failed initializing relay log position: Could not find target log during relay log initialization",
+                ));
+            }
+            "MASTER_USE_GTID" => {
+                says_gtid = true;
+                definition.use_gtid = match text().to_ascii_lowercase().as_str() {
+                    "no" => UseGtid::No,
+                    "current_pos" => UseGtid::CurrentPos,
+                    _ => UseGtid::SlavePos,
+                };
+            }
+            "MASTER_GTID_POS" => {
+                says_gtid = true;
+                match value {
+                    ReplicationValue::Text(list) => {
+                        let position: GtidPosition =
+                            list.parse().map_err(|error: paceline_binlog::Error| {
+                                ReplicaError::with_message(
+                                    ErrorCode::from_number(error.code()),
+                                    error.to_string(),
+                                )
+                            })?;
+                        remarks.position = Some(position);
+                        definition.use_gtid = UseGtid::SlavePos;
+                    }
+                    _ => definition.use_gtid = UseGtid::CurrentPos,
+                }
+            }
+            "DO_DOMAIN_IDS" => definition.do_domain_ids = ids(),
+            "IGNORE_DOMAIN_IDS" => definition.ignore_domain_ids = ids(),
+            "IGNORE_SERVER_IDS" => definition.ignore_server_ids = ids(),
+            "MASTER_SSL" => definition.tls.enabled = number() != 0,
+            "MASTER_SSL_CA" => definition.tls.ca = text(),
+            "MASTER_SSL_CAPATH" => definition.tls.ca_path = text(),
+            "MASTER_SSL_CERT" => definition.tls.certificate = text(),
+            "MASTER_SSL_KEY" => definition.tls.key = text(),
+            "MASTER_SSL_CIPHER" => definition.tls.cipher = text(),
+            "MASTER_SSL_CRL" => definition.tls.crl = text(),
+            "MASTER_SSL_CRLPATH" => definition.tls.crl_path = text(),
+            "MASTER_SSL_VERIFY_SERVER_CERT" => definition.tls.verify_server_certificate = number() != 0,
+            "MASTER_DEMOTE_TO_SLAVE" if number() != 0 => {
+                says_gtid = true;
+                definition.use_gtid = UseGtid::CurrentPos;
+            }
+            _ => {}
+        }
+    }
+    if !definition.do_domain_ids.is_empty() && !definition.ignore_domain_ids.is_empty() {
+        return Err(ReplicaError::with_message(
+            ER_MASTER_INFO,
+            "Could not initialize master info structure for ''; more error messages can be found in the MariaDB error log",
+        ));
+    }
+    if (file.is_some() || offset.is_some()) && !says_gtid && definition.use_gtid != UseGtid::No {
+        definition.use_gtid = UseGtid::No;
+        remarks.notes.push((
+            ER_UNKNOWN_ERROR,
+            "CHANGE MASTER TO is implicitly changing the value of 'Using_Gtid' from 'Slave_Pos' to 'No'"
+                .to_owned(),
+        ));
+    }
+    Ok(match (file, offset) {
+        (Some(file), offset) => NewPlace::At(SourcePosition {
+            file: file.into(),
+            offset: offset.unwrap_or(4),
+        }),
+        (None, Some(offset)) => NewPlace::At(SourcePosition {
+            file: "".into(),
+            offset,
+        }),
+        (None, None) if is_elsewhere => NewPlace::Forget,
+        (None, None) => NewPlace::Keep,
+    })
+}
+
+fn heartbeat(
+    text: &str,
+    net_timeout_seconds: u64,
+    remarks: &mut Remarks,
+) -> std::result::Result<u64, ReplicaError> {
+    let seconds: f64 = text.parse().unwrap_or(-1.0);
+    if !(0.0..=HEARTBEAT_SECONDS_MAX).contains(&seconds) {
+        return Err(ReplicaError::new(
+            ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE,
+            &[&(HEARTBEAT_SECONDS_MAX as u64)],
+        ));
+    }
+    if seconds > 0.0 && seconds < 0.001 {
+        let code = ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE_MIN;
+        remarks.warnings.push((code, code.message(&[])));
+        return Ok(0);
+    }
+    if seconds > net_timeout_seconds as f64 {
+        let code = ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE_MAX;
+        remarks.warnings.push((code, code.message(&[])));
+    }
+    Ok((seconds * 1000.0).round() as u64)
+}
+
+/// START SLAVE UNTIL's condition.
+fn until_of(
+    settings: &[(String, ReplicationValue)],
+    threads: ReplicationThreads,
+    definition: &Definition,
+) -> Result<Option<Until>> {
+    let bad = || Error::new(ER_BAD_SLAVE_UNTIL_COND, &[]);
+    let mut file = None;
+    let mut offset = None;
+    let mut gtids = None;
+    for (name, value) in settings {
+        match (name.as_str(), value) {
+            ("MASTER_LOG_FILE", ReplicationValue::Text(text)) => file = Some(text.clone()),
+            ("MASTER_LOG_POS", ReplicationValue::Number(number)) => offset = number.parse::<u64>().ok(),
+            ("MASTER_GTID_POS", ReplicationValue::Text(text)) => gtids = Some(text.clone()),
+            _ => return Err(bad()),
+        }
+    }
+    match (file, offset, gtids) {
+        (None, None, None) => Ok(None),
+        _ if threads == ReplicationThreads::Io => Err(bad()),
+        (None, None, Some(text)) => {
+            if threads == ReplicationThreads::Sql {
+                return Err(bad());
+            }
+            if definition.use_gtid == UseGtid::No {
+                return Err(Error::new(ER_UNTIL_REQUIRES_USING_GTID, &[]));
+            }
+            let position: GtidPosition = text.parse().map_err(|error: paceline_binlog::Error| {
+                Error::with_message(ErrorCode::from_number(error.code()), error.to_string())
+            })?;
+            Ok(Some(Until::Gtids(position)))
+        }
+        (Some(file), Some(offset), None) => Ok(Some(Until::Place(SourcePosition {
+            file: file.into(),
+            offset,
+        }))),
+        _ => Err(bad()),
+    }
+}
+
+/// The columns of SHOW SLAVE STATUS, in MariaDB's order.
+fn status_columns(output: &mut Output, all: bool) {
+    if all {
+        output.text("Connection_name", 64).text("Slave_SQL_State", 60);
+    }
+    output
+        .text("Slave_IO_State", 60)
+        .text("Master_Host", 255)
+        .text("Master_User", 128)
+        .number("Master_Port")
+        .number("Connect_Retry")
+        .text("Master_Log_File", 512)
+        .number("Read_Master_Log_Pos")
+        .text("Relay_Log_File", 512)
+        .number("Relay_Log_Pos")
+        .text("Relay_Master_Log_File", 512)
+        .text("Slave_IO_Running", 10)
+        .text("Slave_SQL_Running", 3);
+    for name in [
+        "Replicate_Do_DB",
+        "Replicate_Ignore_DB",
+        "Replicate_Do_Table",
+        "Replicate_Ignore_Table",
+        "Replicate_Wild_Do_Table",
+        "Replicate_Wild_Ignore_Table",
+    ] {
+        output.text(name, 65_535);
+    }
+    output
+        .number("Last_Errno")
+        .text("Last_Error", 65_535)
+        .number("Skip_Counter")
+        .number("Exec_Master_Log_Pos")
+        .number("Relay_Log_Space")
+        .text("Until_Condition", 6)
+        .text("Until_Log_File", 512)
+        .number("Until_Log_Pos")
+        .text("Master_SSL_Allowed", 7)
+        .text("Master_SSL_CA_File", 512)
+        .text("Master_SSL_CA_Path", 512)
+        .text("Master_SSL_Cert", 512)
+        .text("Master_SSL_Cipher", 512)
+        .text("Master_SSL_Key", 512)
+        .number("Seconds_Behind_Master")
+        .text("Master_SSL_Verify_Server_Cert", 3)
+        .number("Last_IO_Errno")
+        .text("Last_IO_Error", 65_535)
+        .number("Last_SQL_Errno")
+        .text("Last_SQL_Error", 65_535)
+        .text("Replicate_Ignore_Server_Ids", 65_535)
+        .number("Master_Server_Id")
+        .text("Master_SSL_Crl", 512)
+        .text("Master_SSL_Crlpath", 512)
+        .text("Using_Gtid", 11)
+        .text("Gtid_IO_Pos", 65_535)
+        .text("Replicate_Do_Domain_Ids", 65_535)
+        .text("Replicate_Ignore_Domain_Ids", 65_535)
+        .text("Parallel_Mode", 15)
+        .number("SQL_Delay")
+        .number("SQL_Remaining_Delay")
+        .text("Slave_SQL_Running_State", 60)
+        .number("Slave_DDL_Groups")
+        .number("Slave_Non_Transactional_Groups")
+        .number("Slave_Transactional_Groups")
+        .text("Replicate_Rewrite_DB", 65_535);
+    if all {
+        output
+            .number("Retried_transactions")
+            .number("Max_relay_log_size")
+            .number("Executed_log_entries")
+            .number("Slave_received_heartbeats")
+            .text("Slave_heartbeat_period", 20)
+            .text("Gtid_Slave_Pos", 65_535);
+    }
+}
+
+fn text(value: impl Into<String>) -> Value {
+    Value::Text(value.into())
+}
+
+fn yes_no(on: bool) -> Value {
+    text(if on { "Yes" } else { "No" })
+}
+
+fn list(ids: &[u32]) -> Value {
+    let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
+    text(ids.join(", "))
+}
+
+fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bool) -> Vec<Value> {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs();
+    let definition = &status.definition;
+    let options = crate::replication::options(server, &status.name);
+    let filters = &options.filters;
+    let filter = |kind: FilterKind| text(filters.show(kind));
+    let recorded = status.recorded.clone();
+    let read = match status.receiver.read.file.is_empty() {
+        false => status.receiver.read.clone(),
+        true => recorded.clone().unwrap_or(SourcePosition {
+            file: "".into(),
+            offset: 4,
+        }),
+    };
+    let applied = status.applier.position.clone().or(recorded).unwrap_or_default();
+    let apply_error = status
+        .apply_error()
+        .map_or_else(ShownError::default, |error| ShownError {
+            number: error.code.number(),
+            message: error.text.clone(),
+            at: Some(error.time),
+        });
+    let sql_state = match (status.applier_runs, status.receiver.delayed) {
+        (true, Some(_)) => "Waiting until MASTER_DELAY seconds after master executed event",
+        (true, None) => status.applier.state.as_str(),
+        (false, _) => "",
+    };
+    let (until, until_file, until_offset) = match &status.until {
+        None => ("None", String::new(), 0),
+        Some(Until::Gtids(_)) => ("Gtid", String::new(), 0),
+        Some(Until::Place(place)) => ("Master", place.file.to_string(), place.offset),
+    };
+    let tls = &definition.tls;
+    let error = |error: &ShownError| [Value::UInt(u64::from(error.number)), text(&error.message)];
+    let optional = |value: Option<u64>| value.map_or(Value::Null, Value::UInt);
+    let mut row = vec![];
+    if all {
+        row.extend([text(&*status.name), text(sql_state)]);
+    }
+    row.extend([
+        text(status.receiver.doing),
+        text(&definition.host),
+        text(&definition.user),
+        Value::UInt(u64::from(definition.port)),
+        Value::UInt(u64::from(definition.connect_retry_seconds)),
+        text(&*read.file),
+        Value::UInt(read.offset),
+        // There is no relay log: what was read and not applied is in memory.
+        text(""),
+        Value::UInt(0),
+        text(&*applied.file),
+        text(status.receiver.state.name()),
+        yes_no(status.applier_runs),
+        filter(FilterKind::DoDb),
+        filter(FilterKind::IgnoreDb),
+        filter(FilterKind::DoTable),
+        filter(FilterKind::IgnoreTable),
+        filter(FilterKind::WildDoTable),
+        filter(FilterKind::WildIgnoreTable),
+    ]);
+    row.extend(error(&apply_error));
+    row.extend([
+        Value::UInt(status.skip_events),
+        Value::UInt(applied.offset),
+        Value::UInt(status.applier.queued_bytes),
+        text(until),
+        text(until_file),
+        Value::UInt(until_offset),
+        yes_no(tls.enabled),
+        text(&tls.ca),
+        text(&tls.ca_path),
+        text(&tls.certificate),
+        text(&tls.cipher),
+        text(&tls.key),
+        optional(status.seconds_behind(now)),
+        yes_no(tls.verify_server_certificate),
+    ]);
+    row.extend(error(&status.receiver.error));
+    row.extend(error(&apply_error));
+    row.extend([
+        list(&definition.ignore_server_ids),
+        Value::UInt(u64::from(status.receiver.master_server_id)),
+        text(&tls.crl),
+        text(&tls.crl_path),
+        text(definition.use_gtid.name()),
+        text(match definition.use_gtid {
+            UseGtid::No => String::new(),
+            _ => status.receiver.gtid_position.to_string(),
+        }),
+        list(&definition.do_domain_ids),
+        list(&definition.ignore_domain_ids),
+        text(crate::replication::parallel_mode(server)),
+        Value::UInt(u64::from(definition.delay_seconds)),
+        optional(status.remaining_delay(now)),
+        text(sql_state),
+        Value::UInt(0),
+        Value::UInt(0),
+        Value::UInt(status.applier.applied_transactions),
+        filter(FilterKind::RewriteDb),
+    ]);
+    if all {
+        row.extend([
+            Value::UInt(status.applier.retried_transactions),
+            Value::UInt(0),
+            Value::UInt(status.applier.applied_transactions),
+            Value::UInt(status.receiver.heartbeats),
+            text(format!("{:.3}", definition.heartbeat_period_ms as f64 / 1000.0)),
+            text(server.transactions.replicated_position().to_string()),
+        ]);
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_columns_have_values() {
+        for all in [false, true] {
+            let mut output = Output::new();
+            status_columns(&mut output, all);
+            let expected = if all { 62 } else { 54 };
+            assert_eq!(output.column_count(), expected);
+        }
+    }
+
+    #[test]
+    fn a_file_means_no_gtids_unless_said() {
+        let place = |settings: &[(&str, ReplicationValue)]| {
+            let settings: Vec<(String, ReplicationValue)> = settings
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect();
+            let mut definition = Definition::default();
+            let place = apply_settings(&mut definition, &settings, 60, &mut Remarks::default()).unwrap();
+            (definition.use_gtid, place)
+        };
+        let file = ("MASTER_LOG_FILE", ReplicationValue::Text("bin.1".into()));
+        let gtid = ("MASTER_USE_GTID", ReplicationValue::Word("slave_pos".into()));
+        let at = NewPlace::At(SourcePosition {
+            file: "bin.1".into(),
+            offset: 4,
+        });
+        assert_eq!(place(std::slice::from_ref(&file)), (UseGtid::No, at.clone()));
+        assert_eq!(place(&[file, gtid]), (UseGtid::SlavePos, at));
+        let auto = ("MASTER_GTID_POS", ReplicationValue::Word("auto".into()));
+        assert_eq!(place(&[auto]), (UseGtid::CurrentPos, NewPlace::Keep));
+    }
+}

@@ -1,0 +1,101 @@
+//! What a statement changes, by name: for replication's filters, which judge statements without executing them.
+
+use super::definition::DdlStatement;
+use super::statement::{Statement, TableName, single_table, table_name};
+use super::{ParseOptions, parse_first};
+use sqlparser::ast::{TableFactor, TableWithJoins};
+
+/// The objects that a statement changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StatementObjects {
+    /// The database, of a statement about a whole database.
+    pub database: Option<String>,
+    /// The tables.
+    pub tables: Vec<TableName>,
+}
+
+/// Finds what a text's first statement changes. A text that cannot be parsed, and a statement about nothing in particular, names nothing.
+pub fn statement_objects(text: &[u8], options: &ParseOptions) -> StatementObjects {
+    let mut objects = StatementObjects::default();
+    let Ok(parsed) = parse_first(text, options) else {
+        return objects;
+    };
+    collect(&parsed.statement, &mut objects);
+    objects
+}
+
+fn collect(statement: &Statement, objects: &mut StatementObjects) {
+    match statement {
+        Statement::Ddl(ddl) => match ddl {
+            DdlStatement::CreateDatabase { name, .. } | DdlStatement::DropDatabase { name, .. } => {
+                objects.database = Some(name.clone());
+            }
+            DdlStatement::AlterDatabase { name, .. } => objects.database.clone_from(name),
+            DdlStatement::CreateTable(create) => objects.tables.push(create.name.clone()),
+            DdlStatement::AlterTable(alter) => objects.tables.push(alter.table.clone()),
+            DdlStatement::DropTables { tables, .. } => objects.tables.clone_from(tables),
+            DdlStatement::TruncateTable(table) => objects.tables.push(table.clone()),
+            DdlStatement::RenameTables { renames, .. } => {
+                for (from, to) in renames {
+                    objects.tables.extend([from.clone(), to.clone()]);
+                }
+            }
+            DdlStatement::DropOther { names, .. } => objects.tables.clone_from(names),
+        },
+        Statement::Insert(insert) => objects.tables.push(insert.table.clone()),
+        Statement::Update(update) => collect_tables(&update.tables, &mut objects.tables),
+        Statement::Delete(delete) => match delete.targets.is_empty() {
+            true => objects
+                .tables
+                .extend(single_table(&delete.from).map(|(table, _)| table)),
+            false => objects.tables.clone_from(&delete.targets),
+        },
+        Statement::SetStatement { statement, .. } => collect(statement, objects),
+        _ => {}
+    }
+}
+
+fn collect_tables(from: &[TableWithJoins], tables: &mut Vec<TableName>) {
+    for item in from {
+        let joined = item.joins.iter().map(|join| &join.relation);
+        for factor in std::iter::once(&item.relation).chain(joined) {
+            if let TableFactor::Table { name, .. } = factor {
+                tables.extend(table_name(name));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> (Option<String>, Vec<String>) {
+        let objects = statement_objects(text.as_bytes(), &ParseOptions::default());
+        let tables = objects.tables.into_iter().map(|table| match table.database {
+            Some(database) => format!("{database}.{}", table.name),
+            None => table.name,
+        });
+        (objects.database, tables.collect())
+    }
+
+    #[test]
+    fn statements_name_what_they_change() {
+        let tables = |list: &[&str]| {
+            (
+                None,
+                list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(names("CREATE TABLE a.t (x INT)"), tables(&["a.t"]));
+        assert_eq!(names("RENAME TABLE a TO b.c"), tables(&["a", "b.c"]));
+        assert_eq!(names("DELETE FROM t WHERE x = 1"), tables(&["t"]));
+        assert_eq!(
+            names("UPDATE a JOIN b ON a.x = b.x SET a.y = 1"),
+            tables(&["a", "b"])
+        );
+        assert_eq!(names("INSERT INTO d.t SELECT * FROM e.u"), tables(&["d.t"]));
+        assert_eq!(names("DROP DATABASE d"), (Some("d".into()), vec![]));
+        assert_eq!(names("no statement"), tables(&[]));
+    }
+}

@@ -1,0 +1,430 @@
+"""Paceline as a replica: of a real MariaDB, of several, by GTID and by file and position, through crashes and cut lines."""
+
+import random
+import threading
+import time
+
+import pymysql
+import pytest
+from support.replication import (Line, assert_same, change_master, gtid_position, replication_user, slave_status, wait_for,
+                                 wait_for_replica)
+from support.servers import MariaDb, Paceline
+
+
+@pytest.fixture
+def servers(tmp_path):
+    """Starts servers with the options they need, and ends them."""
+    started = []
+
+    def start(kind, server_id, *options):
+        server = kind(tmp_path / f"server-{len(started)}", f"--server-id={server_id}", *options)
+        started.append(server)
+        return server.start()
+
+    yield start
+    for server in started:
+        server.close()
+
+
+@pytest.fixture
+def pair(servers):
+    """A MariaDB and a Paceline that is not yet its replica."""
+    primary = servers(MariaDb, 100)
+    replication_user(primary)
+    return primary, servers(Paceline, 2)
+
+
+def running(replica, connection=""):
+    status = slave_status(replica, connection)
+    return status["Slave_IO_Running"] == "Yes" and status["Slave_SQL_Running"] == "Yes"
+
+
+def start_slave(replica, connection=""):
+    name = f"'{connection}'" if connection else ""
+    replica.query(f"start slave {name}")
+    wait_for(lambda: running(replica, connection), f"the connection to run: {slave_status(replica, connection)}")
+
+
+def test_a_replica_follows_by_gtid_and_goes_on_after_restarts(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key, b varchar(100), c decimal(10,2), d datetime(6), key (b))",
+                  "insert into d.t values (1,'one',1.5,'2026-01-02 03:04:05.678901'),(2,NULL,-2,NULL)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    assert slave_status(replica)["Using_Gtid"] == "Slave_Pos"
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    primary.query("update d.t set b='two' where a=2", "delete from d.t where a=1", "alter table d.t add e int default 7",
+                  "insert into d.t (a, b) values (3, repeat('x', 50))")
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    assert replica.query("select @@gtid_slave_pos") == ((gtid_position(primary),),)
+    [row] = replica.query("select domain_id, server_id, seq_no from mysql.gtid_slave_pos")
+    assert "-".join(map(str, row)) == gtid_position(primary)
+
+    # A clean stop, a kill, and a stopped connection that starts by itself with the server.
+    replica.stop()
+    primary.query("insert into d.t (a) values (4)")
+    replica.start()
+    wait_for_replica(replica, primary)
+    replica.kill()
+    primary.query("insert into d.t (a) values (5)")
+    replica.start()
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    replica.stop()
+    replica.start("--skip-slave-start")
+    status = slave_status(replica)
+    assert (status["Slave_IO_Running"], status["Slave_SQL_Running"]) == ("No", "No")
+    assert status["Master_User"] == "repl"
+
+
+def test_a_start_by_file_and_position_learns_the_gtids(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+    [(file, offset, *_)] = primary.query("show master status")
+    position = gtid_position(primary)
+    replica.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)", "reset master")
+    change_master(replica, primary, master_log_file=f"'{file}'", master_log_pos=offset)
+    assert slave_status(replica)["Using_Gtid"] == "No"
+    start_slave(replica)
+    wait_for(lambda: replica.query("select @@gtid_slave_pos") == ((position,),), "the position to be learned")
+    primary.query("insert into d.t values (2)", "create table d.u (a int)", "insert into d.u values (1)")
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    status = slave_status(replica)
+    [(file, offset, *_)] = primary.query("show master status")
+    wait_for(lambda: slave_status(replica)["Exec_Master_Log_Pos"] == offset, f"{offset}: {status}")
+
+    # Its place is in its log: it goes on from there after a crash, and nothing comes twice.
+    replica.kill()
+    primary.query("insert into d.u values (2)", "flush binary logs", "insert into d.u values (3)")
+    replica.start()
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    # From now on by GTID.
+    replica.query("stop slave", "change master to master_use_gtid=slave_pos")
+    primary.query("insert into d.u values (4)")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+
+
+def test_a_dropped_line_is_taken_up_again(pair, seed):
+    primary, replica = pair
+    line = Line(primary.port)
+    primary.query("create database d", "create table d.t (a int auto_increment primary key, b int)")
+    change_master(replica, primary, port=line.port, master_use_gtid="slave_pos")
+    start_slave(replica)
+    rng = random.Random(seed)
+    stop = threading.Event()
+
+    def write():
+        with primary.connect() as session, session.cursor() as cursor:
+            while not stop.is_set():
+                cursor.execute("insert into d.t (b) values (1),(2)")
+                cursor.execute("update d.t set b=b+1 where a % 7 = 0 order by a desc limit 3")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    for _ in range(8):
+        time.sleep(rng.uniform(0.05, 0.4))
+        line.cut()
+    stop.set()
+    writer.join()
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    line.close()
+    status = wait_for(lambda: (status := slave_status(replica))["Slave_IO_Running"] == "Connecting" and status, "the line to be missed")
+    assert status["Last_IO_Errno"] in (2003, 2013), status
+    assert status["Slave_SQL_Running"] == "Yes"
+
+
+def test_kills_lose_nothing_and_repeat_nothing(pair, seed, effort):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int auto_increment primary key, b int)",
+                  "create table d.sum (id int primary key, amount int)", "insert into d.sum values (1, 500), (2, 500)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    rng = random.Random(seed)
+    stop = threading.Event()
+
+    def write():
+        number = 0
+        with primary.connect() as session, session.cursor() as cursor:
+            while not stop.is_set():
+                number += 1
+                cursor.execute("begin")
+                cursor.execute("insert into d.t (b) values (%s)", (number,))
+                cursor.execute("update d.sum set amount=amount-1 where id=1")
+                cursor.execute("update d.sum set amount=amount+1 where id=2")
+                cursor.execute("commit")
+                if number % 50 == 0:
+                    cursor.execute(f"create table d.n{number} (a int)")
+                    cursor.execute(f"drop table d.n{number}")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    for _ in range(int(5 * effort)):
+        time.sleep(rng.uniform(0.1, 0.6))
+        replica.kill()
+        replica.start()
+        try:
+            [(total,)] = replica.query("select sum(amount) from d.sum")
+            assert total == 1000
+        except pymysql.err.ProgrammingError:
+            pass  # it has not come so far
+    stop.set()
+    writer.join()
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+
+
+def test_two_primaries_in_one_replica(servers):
+    east = servers(MariaDb, 101, "--gtid-domain-id=1")
+    west = servers(MariaDb, 102, "--gtid-domain-id=2")
+    replica = servers(Paceline, 3)
+    for primary, name in ((east, "east"), (west, "west")):
+        replication_user(primary)
+        primary.query(f"create database {name}", f"create table {name}.t (a int primary key)", f"insert into {name}.t values (1),(2)")
+        # The accounts are in both logs.
+        change_master(replica, primary, name, master_use_gtid="slave_pos", do_domain_ids="(1,2)")
+    replica.query("start all slaves")
+    for primary, name in ((east, "east"), (west, "west")):
+        wait_for_replica(replica, primary, name)
+        assert replica.query(f"select a from {name}.t order by a") == ((1,), (2,))
+    assert replica.query("select @@gtid_slave_pos") == ((f"{gtid_position(east)},{gtid_position(west)}",),)
+    with replica.connect() as session, session.cursor() as cursor:
+        cursor.execute("show all slaves status")
+        assert [row[0] for row in cursor.fetchall()] == ["east", "west"]
+        cursor.execute("stop all slaves")
+        cursor.execute("show warnings")
+        assert cursor.fetchall() == (("Note", 1938, "SLAVE 'east' stopped"), ("Note", 1938, "SLAVE 'west' stopped"))
+    replica.query("reset slave 'east' all")
+    assert slave_status(replica, "west")
+    with pytest.raises(pymysql.err.MySQLError, match="There is no master connection 'east'"):
+        slave_status(replica, "east")
+
+
+def test_filters_move_the_position_and_nothing_else(pair):
+    primary, replica = pair
+    primary.query("create database keep", "create database leave_out", "create table keep.t (a int primary key)",
+                  "create table leave_out.t (a int primary key)", "create table keep.log (a int primary key)")
+    replica.query("set global replicate_wild_ignore_table='leave_out.%'", "set global replicate_ignore_table='keep.log'")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    primary.query("insert into keep.t values (1)", "insert into leave_out.t values (1)")
+    # One transaction, of which a part is for us.
+    primary.query("begin", "insert into keep.t values (2)", "insert into keep.log values (2)", "commit")
+    wait_for_replica(replica, primary)
+    assert replica.query("select a from keep.t order by a") == ((1,), (2,))
+    assert replica.query("show databases like 'leave_out'") == ()
+    assert replica.query("show tables from keep") == (("t",),)
+    primary.query("insert into leave_out.t values (2)")
+    wait_for_replica(replica, primary)
+    replica.kill()
+    replica.start("--replicate-wild-ignore-table=leave_out.%", "--replicate-ignore-table=keep.log")
+    wait_for(lambda: running(replica), "the connection to run")
+    assert replica.query("select @@gtid_slave_pos") == ((gtid_position(primary),),)
+    assert replica.query("show databases like 'leave_out'") == ()
+
+
+def test_errors_stop_with_mariadbs_numbers_and_go_on_when_mended(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key, b int)", "insert into d.t values (1, 1)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    replica.query("insert into d.t values (2, 2)")
+    primary.query("insert into d.t values (2, 2)", "insert into d.t values (3, 3)")
+    status = wait_for(lambda: (status := slave_status(replica))["Slave_SQL_Running"] == "No" and status, "the error")
+    assert status["Last_SQL_Errno"] == 1062, status
+    assert status["Seconds_Behind_Master"] is None
+    replica.query("delete from d.t where a=2")
+    start_slave(replica)
+    wait_for(lambda: replica.query("select count(*) from d.t") == ((3,),), "the rows")
+    # A position that the primary does not have.
+    replica.query("stop slave", "set global gtid_slave_pos='0-100-999999'", "start slave")
+    status = wait_for(lambda: (status := slave_status(replica))["Slave_IO_Running"] == "No" and status, "the error")
+    assert status["Last_IO_Errno"] == 1236, status
+    assert status["Last_IO_Error"].startswith("Got fatal error 1236 from master when reading data from binary log: 'Error: connecting slave "
+                                              "requested to start from GTID 0-100-999999, which is not in the master's binlog'")
+
+
+def test_a_transaction_is_skipped_by_the_counter(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key)")
+    [(file, offset, *_)] = primary.query("show master status")
+    replica.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+    change_master(replica, primary, master_log_file=f"'{file}'", master_log_pos=offset)
+    primary.query("insert into d.t values (1)", "insert into d.t values (2)")
+    replica.query("start slave")
+    wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 1062, "the error")
+    replica.query("stop slave", "set global sql_slave_skip_counter=1")
+    assert slave_status(replica)["Skip_Counter"] == 1
+    start_slave(replica)
+    wait_for(lambda: replica.query("select a from d.t order by a") == ((1,), (2,)), "the rows")
+    assert slave_status(replica)["Skip_Counter"] == 0
+
+
+def test_until_stops_behind_the_transaction(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+    position = gtid_position(primary)
+    primary.query("insert into d.t values (2)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    replica.query(f"start slave until master_gtid_pos='{position}'")
+    wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the end")
+    assert replica.query("select a from d.t") == ((1,),)
+    assert replica.query("select @@gtid_slave_pos") == ((position,),)
+    wait_for(lambda: slave_status(replica)["Slave_IO_Running"] == "No", "the receiver's end")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    assert replica.query("select a from d.t order by a") == ((1,), (2,))
+
+
+def test_a_delay_is_kept_and_told(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    wait_for(lambda: slave_status(replica)["Seconds_Behind_Master"] == 0, "to be up to date")
+    replica.query("stop slave", "change master to master_delay=3")
+    start_slave(replica)
+    began = time.monotonic()
+    primary.query("insert into d.t values (1)")
+    status = wait_for(lambda: (status := slave_status(replica))["SQL_Remaining_Delay"] is not None and status, "the delay")
+    assert 0 <= status["SQL_Remaining_Delay"] <= 3 and status["Seconds_Behind_Master"] <= 3, status
+    wait_for_replica(replica, primary)
+    assert 1.5 < time.monotonic() - began < 10
+
+
+def test_statements_answer_as_mariadbs(pair):
+    primary, replica = pair
+    replica_errors = [
+        ("start slave", 1200),
+        ("start slave 'nope'", 1617),
+        ("stop slave 'nope'", 1617),
+        ("reset slave 'nope'", 1617),
+        ("show slave 'nope' status", 1617),
+        ("change master to master_host=''", 1210),
+        ("change master to master_heartbeat_period=-1", 1064),
+        ("change master to master_use_gtid=bad", 1064),
+        ("change master to master_retry_count=3", 1064),
+        ("change master to master_delay=2147483648", 1729),
+        ("change master to do_domain_ids=(1), ignore_domain_ids=(2)", 1201),
+        ("set global gtid_slave_pos='0-1-1,0-2-2'", 1943),
+        ("set global gtid_slave_pos='xx'", 1941),
+        ("set gtid_slave_pos='0-1-1'", 1229),
+        ("set global gtid_slave_pos=default", 1230),
+        ("start slave until master_log_file='x'", None),
+    ]
+    for server in (primary, replica):
+        for statement, number in replica_errors:
+            if number is None:
+                continue
+            with pytest.raises(pymysql.err.MySQLError) as error:
+                server.query(statement)
+            assert error.value.args[0] == number, f"{statement}: {error.value} from {type(server).__name__}"
+        assert server.query("show slave status") == ()
+        assert server.query("stop slave", "show warnings") == (("Note", 1255, "Slave already has been stopped"),)
+        server.query("start all slaves", "stop all slaves", "reset slave", "reset slave all")
+    # Columns and their order.
+    for server in (primary, replica):
+        server.query("change master 'x' to master_host='127.0.0.1', master_port=1, master_user='u'")
+    columns = []
+    for server in (primary, replica):
+        with server.connect(cursorclass=pymysql.cursors.DictCursor) as session, session.cursor() as cursor:
+            cursor.execute("show all slaves status")
+            columns.append(list(cursor.fetchone()))
+    assert columns[0] == columns[1]
+    # Warnings of a position that is behind the own log.
+    for server in (primary, replica):
+        server.query("reset slave 'x' all", "reset master", "create database w")
+        [(own,)] = server.query("select @@gtid_binlog_pos")
+        domain, server_id, sequence = own.split("-")
+        warnings = server.query(f"set global gtid_slave_pos='0-{server_id}-0'", "show warnings")
+        assert [row[:2] for row in warnings] == [("Warning", 1947)]
+        warnings = server.query("set global gtid_slave_pos=''", "show warnings")
+        assert [row[:2] for row in warnings] == [("Warning", 1948)]
+        server.query("set global gtid_slave_pos='7-7-7'")
+        assert server.query("select @@gtid_slave_pos, @@gtid_current_pos") == (("7-7-7", f"{own},7-7-7"),)
+
+
+def test_waiting_for_a_gtid(pair):
+    primary, replica = pair
+    for server in (primary, replica):
+        assert server.query("select master_gtid_wait('')") == ((0,),)
+        assert server.query("select master_gtid_wait(NULL)") == ((None,),)
+        assert server.query("select master_gtid_wait('9-9-9', 0)") == ((-1,),)
+        assert server.query("select master_gtid_wait('9-9-9', 0.2)") == ((-1,),)
+    primary.query("create database d", "create table d.t (a int primary key)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    with primary.connect() as session, session.cursor() as cursor:
+        for number in range(20):
+            cursor.execute("insert into d.t values (%s)", (number,))
+            cursor.execute("select @@last_gtid")
+            [(gtid,)] = cursor.fetchall()
+            assert replica.query(f"do master_gtid_wait('{gtid}')", f"select count(*) from d.t where a={number}") == ((1,),)
+    with replica.connect() as session, session.cursor() as cursor:
+        cursor.execute("select master_gtid_wait('0-100-1', 5), master_gtid_wait('0-100-100000', 0.1)")
+        assert cursor.fetchall() == ((0, -1),)
+        cursor.execute("show status like 'Master_gtid_wait%'")
+        status = {name: int(value) for name, value in cursor.fetchall()}
+    assert (status["Master_gtid_wait_count"], status["Master_gtid_wait_timeouts"]) == (2, 1)
+    assert 90_000 <= status["Master_gtid_wait_time"] < 5_000_000
+
+
+def test_read_only_lets_the_replica_write(pair):
+    primary, replica = pair
+    replica.query("set global read_only=on", "create user someone@localhost identified by 'x'", "grant all on d.* to someone@localhost")
+    primary.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    assert replica.query("select a from d.t", user="someone", password="x") == ((1,),)
+    with pytest.raises(pymysql.err.MySQLError) as error:
+        replica.query("insert into d.t values (2)", user="someone", password="x")
+    assert error.value.args[0] == 1290
+
+
+def test_a_semi_synchronous_primary_is_answered(servers):
+    primary = servers(MariaDb, 100, "--rpl-semi-sync-master-enabled=1", "--rpl-semi-sync-master-timeout=20000",
+                      "--rpl-semi-sync-master-wait-point=AFTER_SYNC")
+    replication_user(primary)
+    replica = servers(Paceline, 2, "--rpl-semi-sync-slave-enabled=1")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+
+    def count(server, name):
+        [(_, value)] = server.query(f"show status like '{name}'")
+        return value
+
+    wait_for(lambda: count(primary, "Rpl_semi_sync_master_clients") == "1", "the primary to know of the replica")
+    assert count(replica, "Rpl_semi_sync_slave_status") == "ON"
+    primary.query("create database d", "create table d.t (a int primary key)")
+    began = time.monotonic()
+    with primary.connect() as session, session.cursor() as cursor:
+        for number in range(200):
+            cursor.execute("insert into d.t values (%s)", (number,))
+    assert time.monotonic() - began < 20, "the primary has waited in vain"
+    # What the primary has acknowledged is here, whatever becomes of it.
+    primary.kill()
+    assert replica.query("select count(*) from d.t") == ((200,),)
+    assert int(count(replica, "Rpl_semi_sync_slave_send_ack")) >= 200
+
+
+def test_large_transactions_and_packets(pair):
+    primary, replica = pair
+    primary.query("set global max_allowed_packet=100000000")
+    primary.query("create database d", "create table d.t (a int primary key, b longblob)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    # An event past 16 MiB is cut into packets, and a transaction of many.
+    primary.query("insert into d.t values (1, repeat('x', 40000000))", max_allowed_packet=100000000)
+    primary.query("insert into d.t select seq + 10, repeat('y', 10000) from seq_1_to_3000")
+    wait_for_replica(replica, primary)
+    sums = "select a, length(b), md5(b) from d.t order by a"
+    assert primary.query(sums) == replica.query(sums)
