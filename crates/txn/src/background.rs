@@ -222,7 +222,7 @@ fn keep_log(core: &Arc<Core>, bell: &Bell) {
         if config.sync_binlog == SyncBinlog::Background && last_sync.elapsed() >= config.sync_interval {
             last_sync = Instant::now();
             if core.positions.durable() < core.positions.written()
-                && let Err(reason) = core.sync_log()
+                && let Err(reason) = core.sync_in_background()
             {
                 core.fatal(&reason);
             }

@@ -14,6 +14,7 @@ use crate::log_lease::LeaseRegistry;
 use crate::overlay::Overlay;
 use crate::positions::{Durability, PositionCells, Positions};
 use crate::replica::PublishedPosition;
+use crate::sendable::{Sendable, SendablePast};
 use crate::session::Session;
 use crate::status::{CommitCounters, Status};
 use crate::sync_point::SyncPoints;
@@ -85,6 +86,7 @@ pub(crate) struct Core {
     pub(crate) published: ArcSwap<StorageSnapshot>,
     pub(crate) positions: PositionCells,
     pub(crate) replica: PublishedPosition,
+    pub(crate) sendable: Sendable,
     pub(crate) overlay: Overlay,
     pub(crate) locks: Arc<LockManager>,
     pub(crate) queue: CommitQueue,
@@ -136,7 +138,7 @@ impl LogBarrier for Core {
     fn make_durable(&self, position: LogPosition) -> LogPosition {
         // With sync_binlog=1 everything that is published is durable. Otherwise what is written by now is synced first.
         if self.positions.durable() < position
-            && let Err(reason) = self.sync_log()
+            && let Err(reason) = self.sync_in_background()
         {
             self.fatal(&reason);
         }
@@ -195,6 +197,7 @@ impl TransactionManager {
             published: ArcSwap::from_pointee(snapshot),
             positions: PositionCells::new(start),
             replica,
+            sendable: Sendable::new(start),
             overlay: Overlay::default(),
             locks: Arc::new(LockManager::new()),
             queue: CommitQueue::default(),
@@ -295,6 +298,7 @@ impl TransactionManager {
         self.core
             .positions
             .advance_durable(self.core.log.durable().min(self.core.positions.written()));
+        self.core.sendable.advance(self.core.positions.durable());
         self.core.config.store(Arc::new(config));
         self.core.background.wake_for_settings();
         Ok(())
@@ -309,6 +313,16 @@ impl TransactionManager {
                 .advance_acknowledged(position, Durability::Required);
         }
         self.core.publish();
+    }
+
+    /// Up to where replicas may be sent the log: what is durable.
+    pub fn sendable(&self) -> LogPosition {
+        self.core.sendable.position()
+    }
+
+    /// Ready when the log may be sent further than `position`.
+    pub fn sendable_past(&self, position: LogPosition) -> SendablePast {
+        SendablePast::new(self.core.clone(), position)
     }
 
     /// Ready when `version` is published: the caller's next snapshot contains it.

@@ -3,6 +3,7 @@
 //! One leader at a time is in here, under the mutex of [`LogStage`]; rotation and checkpoint events take the same mutex.
 //! The order of steps is the protocol; see the README.
 
+use super::acknowledge::MadeDurable;
 use super::{CommitRequest, Committed, PlacedTransaction};
 use crate::config::{GtidStrictMode, LockRelease, SyncBinlog};
 use crate::error::{Error, Result};
@@ -160,9 +161,15 @@ impl Core {
                     return self.lose(transactions, &error);
                 }
                 self.sync_points.reach(CommitStep::Durable);
-                let acknowledged = self.acknowledger.made_durable(self.positions.durable());
-                self.positions
-                    .advance_acknowledged(acknowledged, Durability::Required);
+                let replicated = || {
+                    let all = transactions.iter().map(|transaction| transaction.committed);
+                    all.filter(|committed| committed.gtid.is_some())
+                };
+                self.acknowledge_durable(MadeDurable {
+                    durable: self.positions.durable(),
+                    replicated: replicated().next_back().map(|last| last.version),
+                    transactions: replicated().count() as u64,
+                });
             }
             SyncBinlog::Background => {
                 self.positions.advance_acknowledged(written, Durability::Deferred);
@@ -313,6 +320,23 @@ impl Core {
         }
     }
 
+    /// What is durable is acknowledged now or later, and may be sent.
+    fn acknowledge_durable(&self, made: MadeDurable) {
+        let acknowledged = self.acknowledger.made_durable(made);
+        self.positions
+            .advance_acknowledged(acknowledged, Durability::Required);
+        self.sendable.advance(made.durable);
+    }
+
+    /// A sync beside the log stage (`sync_binlog=0`): what is durable may be sent.
+    pub(crate) fn sync_in_background(&self) -> std::result::Result<(), String> {
+        self.sync_log()?;
+        if self.config().sync_binlog == SyncBinlog::Background {
+            self.sendable.advance(self.positions.durable());
+        }
+        Ok(())
+    }
+
     /// What is written but will never be acknowledged: the server stops.
     fn lose(&self, transactions: Vec<PlacedTransaction>, message: &str) {
         let error = self.fatal(message);
@@ -366,9 +390,11 @@ impl Core {
     pub(crate) fn reach_in_stage(&self, position: LogPosition, moves: GtidMove) {
         self.positions.advance_written(position);
         self.positions.advance_durable(position);
-        let acknowledged = self.acknowledger.made_durable(position);
-        self.positions
-            .advance_acknowledged(acknowledged, Durability::Required);
+        self.acknowledge_durable(MadeDurable {
+            durable: position,
+            replicated: None,
+            transactions: 0,
+        });
         self.publisher.push(WrittenGroup {
             transactions: Vec::new(),
             end: position,

@@ -5,8 +5,8 @@ use crate::lock::{LockMode, LockWait};
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer, TestTable};
 use crate::{
-    Acknowledger, Config, DdlCommit, Error, GtidChoice, IsolationLevel, LeaderMode, Replication, SyncBinlog,
-    TransactionManager,
+    Acknowledger, Config, DdlCommit, Error, GtidChoice, IsolationLevel, LeaderMode, MadeDurable, Replication,
+    SyncBinlog, TransactionManager,
 };
 use paceline_binlog::event::{EventFlags, QueryEvent};
 use paceline_binlog::log::SimulatedDisk;
@@ -314,8 +314,9 @@ fn a_group_waits_for_more_as_told() {
 struct HeldBack(Arc<AtomicU64>);
 
 impl Acknowledger for HeldBack {
-    fn made_durable(&self, durable: LogPosition) -> LogPosition {
-        durable.min(LogPosition::from_u64(self.0.load(Ordering::SeqCst)))
+    fn made_durable(&self, made: MadeDurable) -> LogPosition {
+        made.durable
+            .min(LogPosition::from_u64(self.0.load(Ordering::SeqCst)))
     }
 }
 
