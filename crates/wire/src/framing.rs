@@ -13,6 +13,7 @@
 use crate::error::{WireError, WireResult};
 use crate::socket::Socket;
 use std::ops::Range;
+use std::task::{Context, Poll};
 
 /// The longest payload of one packet; one of exactly this length is followed by another.
 pub const PAYLOAD_MAX: usize = 0xFF_FFFF;
@@ -96,17 +97,32 @@ impl PacketReader {
     /// # Errors
     /// [`WireError::Closed`] when the stream ends, [`WireError::OutOfOrder`], [`WireError::TooLarge`].
     pub async fn advance(&mut self, socket: &mut Socket) -> WireResult<()> {
+        std::future::poll_fn(|context| self.poll_advance(context, socket)).await
+    }
+
+    /// Polls [`advance`](PacketReader::advance), for those who send at the same time. What has arrived is kept between two polls.
+    pub fn poll_advance(&mut self, context: &mut Context<'_>, socket: &mut Socket) -> Poll<WireResult<()>> {
         loop {
             if let Some(payload) = self.parse()? {
                 self.payload = payload;
-                return Ok(());
+                return Poll::Ready(Ok(()));
             }
             self.make_room();
-            let count = socket.receive(&mut self.buffer[self.end..]).await?;
+            let count = std::task::ready!(socket.poll_receive(context, &mut self.buffer[self.end..]))?;
             if count == 0 {
-                return Err(WireError::Closed);
+                return Poll::Ready(Err(WireError::Closed));
             }
             self.end += count;
+        }
+    }
+
+    /// Gives back the buffer of a connection that will hardly send any more, but for `bytes` of it.
+    pub fn shrink(&mut self, bytes: usize) {
+        if self.start == self.end {
+            self.payload = 0..0;
+            self.start = 0;
+            self.end = 0;
+            self.buffer = vec![0; bytes];
         }
     }
 
@@ -353,6 +369,13 @@ impl PacketWriter {
             self.out = Vec::with_capacity(READ_BUFFER);
         } else {
             self.out.clear();
+        }
+    }
+
+    /// Gives back the buffer of a connection that will not be written to for a while.
+    pub fn shrink(&mut self) {
+        if self.out.is_empty() {
+            self.out = Vec::new();
         }
     }
 

@@ -79,7 +79,8 @@ impl Socket {
         std::future::poll_fn(|context| self.poll_receive(context, buffer)).await
     }
 
-    fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+    /// Polls [`receive`](Socket::receive).
+    pub fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         let mut buffer = ReadBuf::new(buffer);
         let polled = match self {
             Socket::Tcp(stream) => Pin::new(stream).poll_read(context, &mut buffer),
