@@ -152,7 +152,8 @@ impl<'a> RawEvent<'a> {
     }
 
     /// Takes `bytes` for one whole event that was checked before and ends with a checksum.
-    pub(crate) fn trusted(bytes: &'a [u8]) -> Option<Self> {
+    /// `None` if it is too short for that.
+    pub fn trusted(bytes: &'a [u8]) -> Option<Self> {
         let header = EventHeader::decode(bytes)?;
         let body = bytes.get(HEADER_LENGTH..bytes.len().checked_sub(CHECKSUM_LENGTH)?)?;
         Some(Self { header, bytes, body })

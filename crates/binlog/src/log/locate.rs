@@ -13,7 +13,7 @@ use super::handle::{Inner, Log};
 use super::head::FileHead;
 use super::tail::read_tail;
 use crate::error::{Error, Result};
-use crate::event::{EventType, GtidEvent};
+use crate::event::{EventType, GtidEvent, MAGIC};
 use crate::gtid::{BinlogState, GtidPosition, LOCAL_DOMAIN};
 use paceline_types::{Gtid, LogPosition};
 use std::sync::Arc;
@@ -54,6 +54,45 @@ impl Log {
             Walk::On
         })?;
         Ok(LogPosition::new(file.ordinal, found.unwrap_or(end)))
+    }
+
+    /// Where a replica that asks for `position` is served from, by MariaDB's rules: in each domain it is sent what follows the very
+    /// transaction that it names. Reads an index or at most one file.
+    ///
+    /// # Errors
+    /// [`Error::Purged`] if what it is to be sent begins before the first file.
+    pub fn locate_start(&self, position: &GtidPosition) -> Result<StartPlace> {
+        let inner = &self.inner;
+        let files: Vec<Arc<FileEntry>> = inner.files.read().clone();
+        let file = files
+            .iter()
+            .rev()
+            .find(|file| starts_in(&file.state, position))
+            .ok_or(Error::Purged)?;
+        let mut state = file.state.clone();
+        let stretch = inner.find_stretch(file, &mut state, |state, gtids| {
+            let mut state = state.clone();
+            gtids.iter().any(|gtid| {
+                let sent = is_sent(&state, position, *gtid);
+                state.update(*gtid);
+                sent
+            })
+        })?;
+        let mut found = None;
+        let end = inner.walk(file, stretch, self.written(), |gtid, start| {
+            if is_sent(&state, position, gtid) {
+                found = Some(start);
+                return Walk::Stop;
+            }
+            state.update(gtid);
+            Walk::On
+        })?;
+        Ok(StartPlace {
+            file: LogPosition::new(file.ordinal, MAGIC.len() as u64),
+            file_state: file.state.clone(),
+            from: LogPosition::new(file.ordinal, found.unwrap_or(end)),
+            state,
+        })
     }
 
     /// Where this transaction's event group starts, or `None` if it is not in the log. Reads an index or at most one file.
@@ -131,6 +170,46 @@ impl Log {
         })?;
         Ok(state)
     }
+}
+
+/// Where a replica is served from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StartPlace {
+    /// The beginning of the file where MariaDB would begin to read.
+    pub file: LogPosition,
+    /// The GTID state there.
+    pub file_state: BinlogState,
+    /// Where the first transaction that is sent starts: in that file, or its end.
+    pub from: LogPosition,
+    /// The GTID state there.
+    pub state: BinlogState,
+}
+
+/// Whether a replica that has `position` is sent a transaction, when `state` is everything before it: what follows the one that
+/// the position names, which was there when its server has reached that number.
+fn is_sent(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
+    if gtid.domain_id == LOCAL_DOMAIN {
+        return false;
+    }
+    let Some(last) = position.get(gtid.domain_id) else {
+        return true;
+    };
+    let is_reached = state
+        .last_of(last.domain_id, last.server_id)
+        .is_some_and(|known| known.sequence >= last.sequence);
+    is_reached || (gtid.server_id == last.server_id && gtid.sequence > last.sequence)
+}
+
+/// Whether the transactions that a position names are not in the files before one with this state at its head; or are their
+/// domain's last there.
+fn starts_in(state: &BinlogState, position: &GtidPosition) -> bool {
+    state.iter().all(|gtid| match position.get(gtid.domain_id) {
+        None => false,
+        Some(last) if last.server_id == gtid.server_id && last.sequence <= gtid.sequence => {
+            last.sequence == gtid.sequence && state.last(gtid.domain_id) == Some(gtid)
+        }
+        Some(_) => true,
+    })
 }
 
 /// Whether a position has a transaction, when `state` is everything before it.

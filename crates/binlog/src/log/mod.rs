@@ -77,6 +77,7 @@ pub use disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
 pub use files::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
 pub use grouping::{EventRole, Grouping};
 pub use handle::{Log, Preparation};
+pub use locate::StartPlace;
 pub use open::{Cut, Recovery, Shutdown};
 pub use reader::{LogReader, LoggedEvent};
 pub use simulated_disk::SimulatedDisk;

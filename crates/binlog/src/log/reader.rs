@@ -1,6 +1,6 @@
 //! Reading the log: events or event groups in order, across files, up to a limit.
 
-use super::disk::DiskFile;
+use super::disk::{DiskFile, read_fully};
 use super::files::FileEntry;
 use super::grouping::{EventRole, Grouping};
 use super::handle::{Inner, Log};
@@ -76,6 +76,18 @@ impl Log {
         }
         reader.stream.seek(offset);
         Ok(reader)
+    }
+}
+
+impl Log {
+    /// What would be an event's length, in bytes, if one started at that place: for messages about places where none does.
+    pub fn peek_length(&self, position: LogPosition) -> Option<u32> {
+        const LENGTH_OFFSET: u64 = 9;
+        let entry = self.inner.file_by_ordinal(position.ordinal())?;
+        let file = self.inner.open_entry(&entry).ok()?;
+        let mut length = [0; 4];
+        let read = read_fully(&*file, &mut length, position.offset() + LENGTH_OFFSET).ok()?;
+        (read == length.len()).then(|| u32::from_le_bytes(length))
     }
 }
 
