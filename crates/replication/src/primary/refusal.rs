@@ -1,0 +1,154 @@
+//! Why a replica is not served, or not any more: what it is told.
+//!
+//! MariaDB tells a replica 1236 for all that it need not try again, whatever the reason is, with a text that says it; and where a file
+//! was open when it happened, the text ends with places in it. A replica shows both in `Last_IO_Errno` and `Last_IO_Error`.
+
+use paceline_types::Gtid;
+use paceline_types::error_code::{
+    ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_SLAVE_SAME_ID, ER_UNKNOWN_ERROR, ErrorCode,
+};
+use std::fmt;
+
+/// Why a replica is not served.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// A session variable holds what is no GTID position.
+    MalformedRequest(&'static str),
+    /// There is no such file.
+    NoSuchFile,
+    /// The offset is not in the file.
+    ImpossiblePosition {
+        /// The file asked for.
+        file: String,
+        /// The offset asked for.
+        offset: u64,
+    },
+    /// 1945: the position is not in the log.
+    NotInLog(Gtid),
+    /// 1955: the position is not in the log, which has later transactions.
+    Diverged(Gtid),
+    /// 1951: the position is in a hole of the log.
+    Hole(Gtid),
+    /// What the replica is to be sent is no longer there.
+    Purged,
+    /// The replica does not know checksums.
+    ChecksumsUnknown,
+    /// The log could not be read.
+    Unreadable {
+        /// What went wrong.
+        problem: &'static str,
+        /// Where.
+        places: Places,
+    },
+    /// Another replica with the same server id has connected.
+    SameServerId(Places),
+    /// Something that has no place in the log.
+    Other(String),
+}
+
+/// The end of a message of 1236: where reading began, and how far it has come.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Places {
+    /// File and offset that the replica has asked for.
+    pub first: (String, u64),
+    /// File, offset of the last event read and where reading stopped.
+    pub last: (String, u64, u64),
+}
+
+impl fmt::Display for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, first_offset) = &self.first;
+        let (last, event, byte) = &self.last;
+        write!(
+            f,
+            "; the first event '{first}' at {first_offset}, the last event read from '{last}' at {event}, the last byte read from \
+             '{last}' at {byte}."
+        )
+    }
+}
+
+impl Refusal {
+    /// MariaDB's number.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Refusal::MalformedRequest(_) => ER_UNKNOWN_ERROR,
+            Refusal::SameServerId(_) => ER_SLAVE_SAME_ID,
+            _ => ER_MASTER_FATAL_ERROR_READING_BINLOG,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::MalformedRequest(what) => {
+                write!(f, "Out of memory or malformed slave request when obtaining {what}")
+            }
+            Refusal::NoSuchFile => f.write_str("Could not find first log file name in binary log index file"),
+            Refusal::ImpossiblePosition { file, offset } => {
+                let places = Places {
+                    first: (file.clone(), *offset),
+                    last: (file.clone(), 4, 4),
+                };
+                write!(
+                    f,
+                    "Client requested master to start replication from impossible position{places}"
+                )
+            }
+            Refusal::NotInLog(gtid) => write!(
+                f,
+                "Error: connecting slave requested to start from GTID {gtid}, which is not in the master's binlog"
+            ),
+            Refusal::Diverged(gtid) => write!(
+                f,
+                "Error: connecting slave requested to start from GTID {gtid}, which is not in the master's binlog. Since the \
+                 master's binlog contains GTIDs with higher sequence numbers, it probably means that the slave has diverged due to \
+                 executing extra erroneous transactions"
+            ),
+            Refusal::Hole(gtid) => write!(
+                f,
+                "The binlog on the master is missing the GTID {gtid} requested by the slave (even though both a prior and a \
+                 subsequent sequence number does exist), and GTID strict mode is enabled"
+            ),
+            Refusal::Purged => f.write_str(
+                "Could not find GTID state requested by slave in any binlog files. Probably the slave state is too old and \
+                 required binlog files have been purged.",
+            ),
+            Refusal::ChecksumsUnknown => f.write_str(
+                "Slave can not handle replication events with the checksum that master is configured to log",
+            ),
+            Refusal::Unreadable { problem, places } => write!(f, "{problem}{places}"),
+            Refusal::SameServerId(places) => write!(
+                f,
+                "A slave with the same server_uuid/server_id as this slave has connected to the master{places}"
+            ),
+            Refusal::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_mariadbs() {
+        let gtid = "0-1-7".parse().unwrap();
+        assert_eq!(
+            Refusal::NotInLog(gtid).to_string(),
+            "Error: connecting slave requested to start from GTID 0-1-7, which is not in the master's binlog"
+        );
+        let refused = Refusal::ImpossiblePosition {
+            file: "bin.000001".into(),
+            offset: 99_999,
+        };
+        assert_eq!(
+            refused.to_string(),
+            "Client requested master to start replication from impossible position; the first event 'bin.000001' at 99999, the \
+             last event read from 'bin.000001' at 4, the last byte read from 'bin.000001' at 4."
+        );
+        assert_eq!(refused.code().number(), 1236);
+    }
+}

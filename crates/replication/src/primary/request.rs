@@ -1,0 +1,356 @@
+//! What a replica asks for: COM_BINLOG_DUMP, and what its session has set before.
+//!
+//! | user variable | says |
+//! |---|---|
+//! | `@slave_connect_state` | the GTID position that it starts from; without it file and offset of the command count |
+//! | `@slave_gtid_strict_mode` | it wants no start in a hole |
+//! | `@slave_gtid_ignore_duplicates` | it may be ahead of us, by another way |
+//! | `@slave_until_gtid` | where to stop |
+//! | `@mariadb_slave_capability` | which events it understands |
+//! | `@master_binlog_checksum` | that it knows checksums, and which it expects |
+//! | `@master_heartbeat_period` | after how many idle nanoseconds it wants to hear that we live |
+//! | `@rpl_semi_sync_slave` | that it acknowledges |
+//!
+//! As in MariaDB's `get_master_version_and_clock` (sql/slave.cc), which sets them, and `init_binlog_sender` (sql/sql_repl.cc).
+
+use super::refusal::Refusal;
+use paceline_binlog::GtidPosition;
+use paceline_binlog::event::ChecksumAlgorithm;
+use paceline_sql::session::UserVariables;
+use paceline_types::{ServerId, Value};
+use paceline_wire::command::BinlogDump;
+use std::time::Duration;
+
+/// BINLOG_SEND_ANNOTATE_ROWS_EVENT: the replica wants the statements of row changes.
+const SEND_ANNOTATE_ROWS: u16 = 2;
+
+/// Which events a replica understands (`MARIA_SLAVE_CAPABILITY_…`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Capability(pub i64);
+
+impl Capability {
+    /// Annotate_rows events.
+    pub const ANNOTATE: Self = Self(1);
+    /// A stream in which events are left out.
+    pub const TOLERATE_HOLES: Self = Self(2);
+    /// Binlog_checkpoint events.
+    pub const BINLOG_CHECKPOINT: Self = Self(3);
+    /// GTIDs.
+    pub const GTID: Self = Self(4);
+}
+
+/// Where a replica starts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StartAt {
+    /// By file and offset. No name: the first file.
+    Position {
+        /// The file's name.
+        file: String,
+        /// Where in it, in bytes.
+        offset: u64,
+    },
+    /// Behind a GTID position.
+    Gtid(GtidStart),
+}
+
+/// A start by GTIDs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct GtidStart {
+    /// What the replica has.
+    pub position: GtidPosition,
+    /// Where it wants to stop.
+    pub until: Option<GtidPosition>,
+    /// Whether a start in a hole is refused.
+    pub strict: GtidStrictness,
+    /// What is said of a position ahead of our log.
+    pub ahead: AheadOfLog,
+}
+
+/// `@slave_gtid_strict_mode`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum GtidStrictness {
+    /// A position may name a GTID that is not in the log, where later ones are.
+    #[default]
+    HolesAllowed,
+    /// 1951.
+    NoHoles,
+}
+
+/// `@slave_gtid_ignore_duplicates`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AheadOfLog {
+    /// 1945.
+    #[default]
+    Refused,
+    /// The replica has it by another way; it comes here as well.
+    Accepted,
+}
+
+/// Who reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReaderKind {
+    /// A server that applies what it gets.
+    Replica,
+    /// A tool that wants the files as they are (`mariadb-binlog --read-from-remote-server`).
+    Tool,
+}
+
+/// What to do at the end of the log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtEnd {
+    /// Wait for more.
+    Wait,
+    /// Say that it is the end.
+    Stop,
+}
+
+/// Whether Annotate_rows events are sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Annotations {
+    /// They are.
+    Wanted,
+    /// They are left out, if the replica can bear that.
+    NotWanted,
+}
+
+/// Whether events that are flagged LOG_EVENT_SKIP_REPLICATION_F are sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MarkedForSkip {
+    /// They are; the replica decides.
+    Sent,
+    /// They stay here (`SET skip_replication=1` in the replica's session).
+    LeftOut,
+}
+
+/// Whether a replica acknowledges what it has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Acknowledges {
+    /// It does (semi-synchronous replication).
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// What a replica asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DumpRequest {
+    /// Its server id; 0 for a tool.
+    pub server_id: ServerId,
+    /// Where it starts.
+    pub start: StartAt,
+    /// File and offset as they stand in the command, for messages.
+    pub asked: (String, u64),
+    /// Who it is.
+    pub kind: ReaderKind,
+    /// What to do at the end.
+    pub at_end: AtEnd,
+    /// Which events it understands.
+    pub capability: Capability,
+    /// The checksums that it expects; `None`: it does not know what a checksum is.
+    pub checksum: Option<ChecksumAlgorithm>,
+    /// After how long it wants to hear from us; `None`: never.
+    pub heartbeat: Option<Duration>,
+    /// Whether it wants annotations.
+    pub annotations: Annotations,
+    /// Whether it wants what is marked not to be replicated.
+    pub marked: MarkedForSkip,
+    /// Whether it acknowledges.
+    pub acknowledges: Acknowledges,
+}
+
+/// Whether a session has registered as a replica (COM_REGISTER_SLAVE).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Registered {
+    /// With this server id.
+    As(ServerId),
+    /// It has not.
+    No,
+}
+
+impl DumpRequest {
+    /// Puts together what the command and the session say.
+    ///
+    /// # Errors
+    /// 1105 for a GTID position that is none.
+    pub fn read(
+        dump: &BinlogDump<'_>,
+        variables: &UserVariables,
+        registered: Registered,
+        marked: MarkedForSkip,
+    ) -> Result<Self, Refusal> {
+        let file = String::from_utf8_lossy(dump.file).into_owned();
+        let asked = (file.clone(), u64::from(dump.offset));
+        let start = match text(variables, "slave_connect_state") {
+            Some(position) => StartAt::Gtid(GtidStart {
+                position: position
+                    .parse()
+                    .map_err(|_| Refusal::MalformedRequest("start position from GTID state"))?,
+                until: text(variables, "slave_until_gtid")
+                    .map(|until| until.parse())
+                    .transpose()
+                    .map_err(|_| Refusal::MalformedRequest("UNTIL position sent from slave"))?,
+                strict: match number(variables, "slave_gtid_strict_mode") {
+                    0 => GtidStrictness::HolesAllowed,
+                    _ => GtidStrictness::NoHoles,
+                },
+                ahead: match number(variables, "slave_gtid_ignore_duplicates") {
+                    0 => AheadOfLog::Refused,
+                    _ => AheadOfLog::Accepted,
+                },
+            }),
+            None => StartAt::Position {
+                file,
+                offset: u64::from(dump.offset),
+            },
+        };
+        let kind = match (registered, &start) {
+            (Registered::No, StartAt::Position { .. }) => ReaderKind::Tool,
+            _ => ReaderKind::Replica,
+        };
+        let heartbeat = u64::try_from(number(variables, "master_heartbeat_period")).unwrap_or(0);
+        Ok(Self {
+            server_id: match registered {
+                Registered::As(server_id) => server_id,
+                Registered::No => ServerId(dump.server_id),
+            },
+            start,
+            asked,
+            kind,
+            at_end: match dump.is_non_blocking() || dump.server_id == 0 {
+                true => AtEnd::Stop,
+                false => AtEnd::Wait,
+            },
+            capability: Capability(number(variables, "mariadb_slave_capability")),
+            checksum: text(variables, "master_binlog_checksum").map(|name| {
+                match name.eq_ignore_ascii_case("NONE") {
+                    true => ChecksumAlgorithm::None,
+                    false => ChecksumAlgorithm::Crc32,
+                }
+            }),
+            heartbeat: (heartbeat > 0).then(|| Duration::from_nanos(heartbeat)),
+            annotations: match dump.flags & SEND_ANNOTATE_ROWS {
+                0 => Annotations::NotWanted,
+                _ => Annotations::Wanted,
+            },
+            marked,
+            acknowledges: match number(variables, "rpl_semi_sync_slave") {
+                0 => Acknowledges::No,
+                _ => Acknowledges::Yes,
+            },
+        })
+    }
+}
+
+/// A user variable's text; `None` where it is NULL or was never set.
+fn text(variables: &UserVariables, name: &str) -> Option<String> {
+    match &variables.get(name)?.value {
+        Value::Null => None,
+        Value::Text(text) => Some(text.clone()),
+        Value::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Value::Int(number) => Some(number.to_string()),
+        Value::UInt(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// A user variable's number, as MariaDB reads it: a text's leading digits, 0 where there is none.
+fn number(variables: &UserVariables, name: &str) -> i64 {
+    match variables.get(name).map(|variable| &variable.value) {
+        Some(Value::Int(number)) => *number,
+        Some(Value::UInt(number)) => i64::try_from(*number).unwrap_or(i64::MAX),
+        Some(Value::Double(number)) => *number as i64,
+        Some(Value::Decimal(number)) => number.to_f64() as i64,
+        Some(Value::Text(text)) => leading_number(text.as_bytes()),
+        Some(Value::Bytes(bytes)) => leading_number(bytes),
+        _ => 0,
+    }
+}
+
+fn leading_number(bytes: &[u8]) -> i64 {
+    let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0i64, |number, digit| {
+        number.saturating_mul(10).saturating_add(i64::from(digit - b'0'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_sql::expr::ExprType;
+    use paceline_sql::session::UserVariable;
+
+    fn variables(list: &[(&str, Value)]) -> UserVariables {
+        let mut variables = UserVariables::default();
+        for (name, value) in list {
+            let ty = ExprType::null();
+            variables.set(
+                name,
+                UserVariable {
+                    value: value.clone(),
+                    ty,
+                },
+            );
+        }
+        variables
+    }
+
+    fn dump(flags: u16, server_id: u32) -> BinlogDump<'static> {
+        BinlogDump {
+            offset: 4,
+            flags,
+            server_id,
+            file: b"bin.000001",
+        }
+    }
+
+    #[test]
+    fn a_replica_with_gtids() {
+        let set = variables(&[
+            ("slave_connect_state", Value::Text("0-1-5,2-1-1".into())),
+            ("slave_gtid_strict_mode", Value::Text("1".into())),
+            ("mariadb_slave_capability", Value::Int(4)),
+            ("master_binlog_checksum", Value::Text("CRC32".into())),
+            ("master_heartbeat_period", Value::Int(5_000_000_000)),
+        ]);
+        let request = DumpRequest::read(
+            &dump(2, 7),
+            &set,
+            Registered::As(ServerId(7)),
+            MarkedForSkip::Sent,
+        )
+        .unwrap();
+        let StartAt::Gtid(start) = &request.start else {
+            panic!("{request:?}")
+        };
+        assert_eq!(start.position.to_string(), "0-1-5,2-1-1");
+        assert_eq!(
+            (start.strict, start.ahead, &start.until),
+            (GtidStrictness::NoHoles, AheadOfLog::Refused, &None)
+        );
+        assert_eq!(
+            (request.kind, request.at_end, request.capability),
+            (ReaderKind::Replica, AtEnd::Wait, Capability::GTID)
+        );
+        assert_eq!(request.heartbeat, Some(Duration::from_secs(5)));
+        assert_eq!(request.annotations, Annotations::Wanted);
+        assert_eq!(request.checksum, Some(ChecksumAlgorithm::Crc32));
+    }
+
+    #[test]
+    fn a_tool() {
+        let request =
+            DumpRequest::read(&dump(0, 0), &variables(&[]), Registered::No, MarkedForSkip::Sent).unwrap();
+        assert_eq!(
+            (request.kind, request.at_end, request.checksum),
+            (ReaderKind::Tool, AtEnd::Stop, None)
+        );
+        assert_eq!(request.capability, Capability(0));
+    }
+
+    #[test]
+    fn what_is_no_position_is_refused() {
+        let set = variables(&[("slave_connect_state", Value::Text("0-1".into()))]);
+        let refused = DumpRequest::read(&dump(0, 7), &set, Registered::No, MarkedForSkip::Sent).unwrap_err();
+        assert_eq!(refused.code().number(), 1105);
+    }
+}

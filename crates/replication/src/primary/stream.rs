@@ -1,0 +1,583 @@
+//! A replica's stream: the log goes out, acknowledgements come in.
+//!
+//! ```text
+//!   fake Rotate ─▶ Format_description ─▶ [Gtid_list] ─▶ events … ─▶ Rotate ─▶ fake Rotate ─▶ Format_description ─▶ …
+//!                                                          │
+//!                                             at the end:  └─▶ wait for more, a heartbeat now and then
+//! ```
+//!
+//! One task a replica. It sends nothing past what is durable. While it sends or waits it listens: an acknowledgement, a closed connection,
+//! COM_QUIT. A replica that is idle has no buffers and is woken by nothing but what is new and its heartbeats.
+
+use super::Primary;
+use super::compatible::{make_begin, make_dummy};
+use super::filter::{Then, Verdict};
+use super::made_up::{FormatChange, MadeUp, format_description, strip_checksum};
+use super::refusal::{Places, Refusal};
+use super::replicas::RunningStream;
+use super::request::{Acknowledges, AtEnd, Capability, DumpRequest, ReaderKind};
+use super::semi_sync::Member;
+use super::shared_log::{Chunk, Cursor};
+use super::start::{HeadList, Start, Surroundings};
+use paceline_binlog::GtidPosition;
+use paceline_binlog::event::{ChecksumAlgorithm, EventType, GtidListEvent, HEADER_LENGTH, RawEvent};
+use paceline_txn::{Interrupt, LogLease};
+use paceline_types::{LogPosition, ServerId};
+use paceline_wire::command::Command;
+use paceline_wire::socket::Socket;
+use paceline_wire::{PacketReader, PacketWriter, WireError};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What is collected before it is sent, in bytes.
+const FLUSH_AT: usize = 128 * 1024;
+/// The first byte of a semi-sync header, and of an acknowledgement.
+const SEMI_SYNC_MAGIC: u8 = 0xEF;
+/// After how long at the log's end the buffers are given back.
+const IDLE_AFTER: Duration = Duration::from_secs(1);
+/// What an idle connection keeps to read into, in bytes: an acknowledgement fits.
+const IDLE_READ_BYTES: usize = 256;
+/// The longest event that is taken for one, in bytes (MariaDB's limit of max_allowed_packet).
+const EVENT_LENGTH_MAX: u32 = 1 << 30;
+
+/// What the process list says of a stream.
+pub mod stage {
+    /// Something is sent.
+    pub const SENDING: &str = "Sending binlog event to slave";
+    /// Everything has been.
+    pub const WAITING: &str = "Master has sent all binlog to slave; waiting for more updates";
+}
+
+/// A session's end of the wire, handed over for as long as the stream lasts.
+#[derive(Debug)]
+pub struct Link<'a> {
+    /// The socket.
+    pub socket: &'a mut Socket,
+    /// Cuts packets out of it.
+    pub reader: &'a mut PacketReader,
+    /// Collects what is sent.
+    pub writer: &'a mut PacketWriter,
+    /// How long the replica may take to accept what is sent (`net_write_timeout`).
+    pub write_timeout: Duration,
+}
+
+/// The session that a stream runs in.
+pub struct Host<'a> {
+    /// The connection's id.
+    pub connection: u32,
+    /// Ends it.
+    pub interrupt: &'a Interrupt,
+    /// Shows what it does in the process list.
+    pub show: &'a (dyn Fn(&'static str) + Sync),
+    /// This server's id.
+    pub server_id: ServerId,
+    /// What this server has replicated itself (`gtid_slave_pos`).
+    pub replicated: GtidPosition,
+}
+
+/// Whether an event asks a semi-sync replica to acknowledge it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asks {
+    Yes,
+    No,
+}
+
+/// How a stream has ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// Everything asked for has been sent, or the session was killed: the reader is to be told the end (EOF).
+    AtEnd,
+    /// The replica is to be told why.
+    Refused(Refusal),
+    /// The connection is gone.
+    Gone(WireError),
+}
+
+impl From<Refusal> for Ended {
+    fn from(refusal: Refusal) -> Self {
+        Ended::Refused(refusal)
+    }
+}
+
+impl From<WireError> for Ended {
+    fn from(error: WireError) -> Self {
+        Ended::Gone(error)
+    }
+}
+
+type Step<T = ()> = Result<T, Ended>;
+
+/// A stream that runs.
+pub(super) struct Stream<'a> {
+    primary: &'a Primary,
+    link: Link<'a>,
+    host: Host<'a>,
+    request: &'a DumpRequest,
+    running: RunningStream,
+    made_up: MadeUp,
+    /// What events are sent with from the first Format_description on.
+    checksum: ChecksumAlgorithm,
+    cursor: Cursor,
+    /// The file that it is in, by name.
+    file: String,
+    lease: LogLease,
+    member: Option<Member>,
+    /// Where what has been looked at ends.
+    last_event: LogPosition,
+}
+
+impl Primary {
+    /// Serves a replica until it leaves, its session is told to end, or it has everything that it asked for.
+    pub async fn serve(&self, link: Link<'_>, request: &DumpRequest, host: Host<'_>) -> Ended {
+        let running = self.replicas.begin_stream(host.connection, request.server_id);
+        let interrupt = host.interrupt;
+        let limit = self.transactions.sendable();
+        // Held before anything is looked up, so that it is still there when it is read.
+        let lease = self
+            .transactions
+            .lease(LogPosition::ZERO, format!("connection {}", host.connection));
+        let around = Surroundings {
+            log: self.shared.log(),
+            server_id: host.server_id,
+            replicated: &host.replicated,
+            limit,
+        };
+        let start = match tokio::task::block_in_place(|| Start::find(&around, request)) {
+            Ok(start) => start,
+            Err(refusal) => return Ended::Refused(refusal),
+        };
+        let stream = Stream {
+            primary: self,
+            made_up: MadeUp {
+                server_id: host.server_id,
+            },
+            checksum: match (request.kind, request.checksum) {
+                (ReaderKind::Replica, Some(ChecksumAlgorithm::None)) => ChecksumAlgorithm::None,
+                _ => ChecksumAlgorithm::Crc32,
+            },
+            cursor: Cursor::at(start.file),
+            file: String::new(),
+            member: None,
+            last_event: start.file,
+            link,
+            host,
+            request,
+            running,
+            lease,
+        };
+        // Who ends a session shuts its reading side: it looks as if the replica had gone.
+        match stream.run(start).await {
+            Ok(()) => Ended::AtEnd,
+            Err(Ended::Gone(WireError::Closed)) if interrupt.raised().is_some() => Ended::AtEnd,
+            Err(ended) => ended,
+        }
+    }
+}
+
+impl Stream<'_> {
+    async fn run(mut self, mut start: Start) -> Step {
+        (self.host.show)(stage::SENDING);
+        self.lease.advance(start.file);
+        if self.request.acknowledges == Acknowledges::Yes {
+            let semi_sync = &self.primary.semi_sync;
+            self.member = Some(semi_sync.join(self.host.connection, self.request.server_id, start.from));
+        }
+        self.begin(&start).await?;
+        if start.filter.is_over() {
+            let list = start.filter.list(Then::End);
+            self.send_list(&list, start.from);
+            return self.flush().await;
+        }
+        loop {
+            self.check_told_to_end()?;
+            let from = self.cursor.position();
+            let limit = self.primary.transactions.sendable();
+            match self.primary.shared.next(&mut self.cursor, limit) {
+                Err(error) => return Err(self.unreadable(error).into()),
+                Ok(Some(chunk)) => {
+                    if self.send_chunk(&chunk, from, &mut start).await? == Then::End {
+                        return self.flush().await;
+                    }
+                    // At the end of what there is nothing may be held back.
+                    if self.cursor.position() >= self.primary.transactions.sendable() {
+                        self.flush().await?;
+                    }
+                }
+                Ok(None) if self.request.at_end == AtEnd::Stop => return self.flush().await,
+                Ok(None) => {
+                    self.flush().await?;
+                    self.wait().await?;
+                }
+            }
+        }
+    }
+
+    /// The head of the first file, and what the replica must know of its start.
+    async fn begin(&mut self, start: &Start) -> Step {
+        self.enter_file(start.file)?;
+        let first_checksum = self.request.checksum.unwrap_or(ChecksumAlgorithm::None);
+        let rotate = self.made_up.rotate(&self.file, start.told_offset, first_checksum);
+        self.send(&rotate);
+        let limit = self.primary.transactions.sendable();
+        let chunk = self
+            .primary
+            .shared
+            .next(&mut self.cursor, limit)
+            .map_err(|error| self.unreadable(error))?
+            .ok_or_else(|| {
+                Refusal::Other("Failed to find format descriptor event in start of binlog".into())
+            })?;
+        let mut events = chunk.events_from(start.file);
+        let Some((_, format_end, format)) = events.next() else {
+            return Err(
+                Refusal::Other("Corrupt Format_description event found or out-of-memory".into()).into(),
+            );
+        };
+        if self.request.checksum.is_none() {
+            let places = self.places(start.file, format_end);
+            // MariaDB tells the file first, and then that it will not send it.
+            self.flush().await?;
+            let refused = Refusal::ChecksumsUnknown;
+            return Err(Refusal::Other(format!("{refused}{places}")).into());
+        }
+        self.send_format(format.bytes(), start.format);
+        let is_mid_file = start.state.is_some() || start.told_offset != 4;
+        if !is_mid_file {
+            self.cursor = Cursor::at(format_end);
+            return Ok(());
+        }
+        if start.head == HeadList::Sent
+            && let Some((_, _, list)) =
+                events.find(|(_, _, event)| event.event_type() == EventType::GTID_LIST)
+        {
+            self.send_logged(list.bytes(), Asks::No);
+        }
+        if let Some(state) = &start.state
+            && self.request.kind == ReaderKind::Replica
+            && self.request.capability >= Capability::GTID
+        {
+            let list = GtidListEvent::of_state(state);
+            self.send_list(&list, start.from);
+        }
+        self.cursor = Cursor::at(start.from);
+        Ok(())
+    }
+
+    /// Sends the events of a chunk that the replica gets.
+    async fn send_chunk(&mut self, chunk: &Arc<Chunk>, from: LogPosition, start: &mut Start) -> Step<Then> {
+        let asked_at = match &self.member {
+            Some(member) => member.asked_at(self.last_event, chunk.end()),
+            None => None,
+        };
+        for (begins, ends, event) in chunk.events_from(from) {
+            if event.event_type() == EventType::FORMAT_DESCRIPTION && begins.offset() == 4 {
+                self.enter_file(begins)?;
+                let rotate = self.made_up.rotate(&self.file, 4, self.checksum);
+                self.send(&rotate);
+                self.send_format(event.bytes(), start.filter.format_change());
+                continue;
+            }
+            let log = self.primary.shared.log();
+            let (verdict, then) = start.filter.take(&event, || log.state())?;
+            let is_asked = asked_at == Some(ends);
+            self.send_event(&event, verdict, if is_asked { Asks::Yes } else { Asks::No })?;
+            if then != Then::GoOn {
+                let list = start.filter.list(then);
+                self.send_list(&list, ends);
+            }
+            if is_asked {
+                if verdict == Verdict::LeaveOut {
+                    // The replica has it already, by its own word; but perhaps not yet what it was sent before.
+                    self.ask_by_list(ends)?;
+                }
+                self.flush().await?;
+            }
+            if then == Then::End {
+                return Ok(Then::End);
+            }
+            if self.link.writer.pending() >= FLUSH_AT {
+                self.flush().await?;
+                self.check_told_to_end()?;
+            }
+        }
+        self.last_event = chunk.end();
+        Ok(Then::GoOn)
+    }
+
+    /// Waits at the end of the log.
+    async fn wait(&mut self) -> Step {
+        (self.host.show)(stage::WAITING);
+        let began = Instant::now();
+        let mut heartbeat_at = self
+            .request
+            .heartbeat
+            .and_then(|period| began.checked_add(period));
+        let mut idle_at = Some(began + IDLE_AFTER);
+        let mut more = pin!(self.primary.transactions.sendable_past(self.cursor.position()));
+        let running = self.running.replaced.clone();
+        loop {
+            let wake_at = [heartbeat_at, idle_at].into_iter().flatten().min();
+            tokio::select! {
+                biased;
+                () = &mut more => break,
+                heard = listen(&mut self.link, self.member.as_ref(), self.primary) => heard?,
+                () = running.wait() => {}
+                () = sleep_until(wake_at) => {}
+            }
+            self.check_told_to_end()?;
+            let now = Instant::now();
+            if idle_at.is_some_and(|at| at <= now) {
+                idle_at = None;
+                self.link.writer.shrink();
+                self.link.reader.shrink(IDLE_READ_BYTES);
+            }
+            if heartbeat_at.is_some_and(|at| at <= now) {
+                let offset = self.cursor.position().offset();
+                let heartbeat = self.made_up.heartbeat(&self.file, offset, self.checksum);
+                self.send(&heartbeat);
+                self.flush().await?;
+                heartbeat_at = self.request.heartbeat.and_then(|period| now.checked_add(period));
+                if idle_at.is_none() {
+                    self.link.writer.shrink();
+                }
+            }
+        }
+        (self.host.show)(stage::SENDING);
+        Ok(())
+    }
+
+    /// The stream goes on in another file.
+    fn enter_file(&mut self, position: LogPosition) -> Step {
+        let gone = |_| Refusal::Other("could not find next log".to_owned());
+        self.file = self.primary.transactions.coordinates(position).map_err(gone)?.0;
+        self.lease.advance(position);
+        Ok(())
+    }
+
+    fn check_told_to_end(&self) -> Step {
+        if self.running.replaced.is_set() {
+            let places = self.places(self.cursor.position(), self.cursor.position());
+            return Err(Refusal::SameServerId(places).into());
+        }
+        match self.host.interrupt.raised() {
+            // The replica sees the end, and tries again later.
+            Some(_) => Err(Ended::AtEnd),
+            None => Ok(()),
+        }
+    }
+
+    fn send_event(&mut self, event: &RawEvent<'_>, verdict: Verdict, asks: Asks) -> Step {
+        let changed = |change: fn(&mut [u8]) -> bool, problem: &str| {
+            let mut bytes = event.bytes().to_vec();
+            match change(&mut bytes) {
+                true => Ok(bytes),
+                false => Err(Refusal::Other(problem.to_owned())),
+            }
+        };
+        match verdict {
+            Verdict::LeaveOut => return Ok(()),
+            Verdict::Send => self.send_logged(event.bytes(), asks),
+            Verdict::SendDummy => {
+                let bytes = changed(
+                    make_dummy,
+                    "Failed to replace row annotate event with dummy: too small event.",
+                )?;
+                self.send_logged(&bytes, asks);
+            }
+            Verdict::SendBegin => {
+                let bytes = changed(
+                    make_begin,
+                    "Failed to replace GTID event with backwards-compatible event: currupt event.",
+                )?;
+                self.send_logged(&bytes, asks);
+            }
+        }
+        Ok(())
+    }
+
+    fn send_format(&mut self, event: &[u8], change: FormatChange) {
+        let mut event = event.to_vec();
+        format_description(&mut event, change, self.checksum);
+        self.send(&event);
+    }
+
+    /// Asks for an acknowledgement of a place where the replica is sent no event.
+    fn ask_by_list(&mut self, at: LogPosition) -> Step {
+        let state = self.primary.shared.log().state_at(at);
+        let state = state.map_err(|error| self.unreadable(error))?;
+        let list = GtidListEvent::of_state(&state);
+        let event = self.made_up.gtid_list(&list, at.offset(), self.checksum);
+        self.send_asking(&event, Asks::Yes);
+        Ok(())
+    }
+
+    fn send_list(&mut self, list: &GtidListEvent, at: LogPosition) {
+        let event = self.made_up.gtid_list(list, at.offset(), self.checksum);
+        self.send(&event);
+    }
+
+    /// Sends an event of the log, which ends with a checksum, with or without it.
+    fn send_logged(&mut self, event: &[u8], asks: Asks) {
+        self.send_changed(event, asks, self.checksum);
+    }
+
+    /// Sends an event as it is.
+    fn send(&mut self, event: &[u8]) {
+        self.send_asking(event, Asks::No);
+    }
+
+    fn send_asking(&mut self, event: &[u8], asks: Asks) {
+        self.send_changed(event, asks, ChecksumAlgorithm::Crc32);
+    }
+
+    fn send_changed(&mut self, event: &[u8], asks: Asks, checksum: ChecksumAlgorithm) {
+        let out = self.link.writer.begin();
+        out.push(0);
+        if self.member.is_some() {
+            out.push(SEMI_SYNC_MAGIC);
+            out.push(u8::from(asks == Asks::Yes));
+        }
+        let at = out.len();
+        out.extend_from_slice(event);
+        if checksum == ChecksumAlgorithm::None {
+            strip_checksum(out, at);
+        }
+        self.link.writer.end();
+        if asks == Asks::Yes {
+            // Acknowledgements cross with what is sent: MariaDB counts packets anew behind each that asks for one.
+            self.link.writer.set_sequence(1);
+        }
+    }
+
+    /// Hands everything collected to the socket, and listens meanwhile.
+    async fn flush(&mut self) -> Step {
+        if self.link.writer.pending() == 0 {
+            return Ok(());
+        }
+        let limit = self.link.write_timeout;
+        let (link, member, primary) = (&mut self.link, self.member.as_ref(), self.primary);
+        let mut sent = 0;
+        let sending = std::future::poll_fn(|context| {
+            if let Poll::Ready(heard) = poll_listen(context, link, member, primary) {
+                heard?;
+            }
+            loop {
+                let left = &link.writer.bytes()[sent..];
+                if left.is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+                match std::task::ready!(link.socket.poll_send(context, left)) {
+                    Ok(0) => return Poll::Ready(Err(WireError::Closed)),
+                    Ok(count) => sent += count,
+                    Err(error) => return Poll::Ready(Err(error.into())),
+                }
+            }
+        });
+        match tokio::time::timeout(limit, sending).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(error.into()),
+            Err(_) => return Err(WireError::WriteTimeout.into()),
+        }
+        self.link.writer.clear();
+        Ok(())
+    }
+
+    fn places(&self, event: LogPosition, byte: LogPosition) -> Places {
+        let (file, offset) = &self.request.asked;
+        let base = file.rsplit('/').next().unwrap_or(file).to_owned();
+        Places {
+            first: (base, *offset),
+            last: (self.file.clone(), event.offset(), byte.offset()),
+        }
+    }
+
+    /// What MariaDB says of a place where no event can be read.
+    fn unreadable(&self, error: paceline_binlog::Error) -> Refusal {
+        let at = self.cursor.position();
+        tracing::error!("a replica's stream ends: {error}");
+        let problem = match &error {
+            paceline_binlog::Error::Purged | paceline_binlog::Error::MissingFile(_) => {
+                return Refusal::Other("could not find next log".into());
+            }
+            paceline_binlog::Error::Io { .. } => "I/O error reading log event",
+            _ => self.what_stands_there(at),
+        };
+        let header = at.advanced_by(HEADER_LENGTH as u64);
+        Refusal::Unreadable {
+            problem,
+            places: self.places(at, header),
+        }
+    }
+
+    /// Looks at what a replica took for the start of an event as MariaDB would.
+    fn what_stands_there(&self, at: LogPosition) -> &'static str {
+        let length = self.primary.length_at(at);
+        match length {
+            Some(length) if length < HEADER_LENGTH as u32 => "bogus data in log event",
+            Some(length) if length > EVENT_LENGTH_MAX => {
+                "log event entry exceeded max_allowed_packet; Increase max_allowed_packet on master"
+            }
+            Some(length)
+                if at.offset() + u64::from(length) > self.primary.transactions.sendable().offset() =>
+            {
+                "binlog truncated in the middle of event; consider out of disk space on master"
+            }
+            _ => "event read from binlog did not pass crc check",
+        }
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Hears what the replica says; ends when it leaves.
+async fn listen(link: &mut Link<'_>, member: Option<&Member>, primary: &Primary) -> Result<(), WireError> {
+    std::future::poll_fn(|context| poll_listen(context, link, member, primary)).await
+}
+
+/// Takes everything that has come. Ready only when the replica leaves.
+fn poll_listen(
+    context: &mut Context<'_>,
+    link: &mut Link<'_>,
+    member: Option<&Member>,
+    primary: &Primary,
+) -> Poll<Result<(), WireError>> {
+    loop {
+        // Whatever it says begins a count of its own.
+        link.reader.set_sequence(0);
+        std::task::ready!(link.reader.poll_advance(context, link.socket))?;
+        let payload = link.reader.payload();
+        if let (Some(member), Some((&SEMI_SYNC_MAGIC, acknowledgement))) = (member, payload.split_first()) {
+            match acknowledged(acknowledgement, primary) {
+                Some(position) => member.acknowledged(position),
+                None => tracing::error!("a semi-sync acknowledgement names no place in the log"),
+            }
+        } else if matches!(Command::parse(payload), Ok(Command::Quit)) {
+            return Poll::Ready(Err(WireError::Closed));
+        } else {
+            tracing::debug!(
+                "a replica sent {} bytes that are no acknowledgement",
+                payload.len()
+            );
+        }
+    }
+}
+
+/// The place that an acknowledgement names: offset (8), file name.
+fn acknowledged(payload: &[u8], primary: &Primary) -> Option<LogPosition> {
+    let (offset, name) = payload.split_first_chunk::<8>()?;
+    let name = name.split(|byte| *byte == 0).next()?;
+    let position = primary
+        .shared
+        .log()
+        .position_of(std::str::from_utf8(name).ok()?, u64::from_le_bytes(*offset))
+        .ok()?;
+    (position <= primary.transactions.sendable()).then_some(position)
+}
