@@ -5,8 +5,9 @@ use crate::information_schema::{self, TableSize};
 use crate::registry::Sessions;
 use crate::replication::{ReplicaFilters, ServerEnvironment};
 use crate::status::ServerCounters;
-use crate::variables::{Globals, Variable, transaction_config};
+use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
 use crate::{accounts, mysql_tables};
+use paceline_replication::primary::{Primary, SemiSync};
 use paceline_replication::replica::replicas::Replicas;
 use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition};
 use paceline_sql::plan::Statistics;
@@ -43,6 +44,8 @@ pub struct Server {
     replicas: Replicas,
     /// `replicate_do_db` and its like of connections that have rules of their own.
     pub replica_filters: ReplicaFilters,
+    /// Replicas of this server.
+    pub primary: Primary,
     /// Who holds which lock of `GET_LOCK`.
     pub user_locks: Mutex<HashMap<String, u32>>,
     /// Held while a statement about accounts is applied and committed.
@@ -67,14 +70,18 @@ impl Server {
         globals: Globals,
         catalog: Arc<CatalogHandle>,
         transactions: Arc<TransactionManager>,
+        semi_sync: Arc<SemiSync>,
     ) -> Arc<Self> {
         let accounts = accounts_of(&catalog.load());
+        let primary = Primary::new(transactions.clone(), semi_sync);
+        primary.semi_sync().set(semi_sync_settings(&globals));
         Arc::new_cyclic(|server| Server {
             replicas: Replicas::open(Arc::new(ServerEnvironment::new(
                 server.clone(),
                 transactions.clone(),
             ))),
             replica_filters: ReplicaFilters::default(),
+            primary,
             globals,
             accounts: SharedAccounts::new(accounts),
             sessions: Sessions::default(),
@@ -103,7 +110,9 @@ impl Server {
         let config = transaction_config(&self.globals, (*self.transactions.config()).clone());
         self.transactions
             .set_config(config)
-            .map_err(|error| crate::session::errors::of_transaction(&error))
+            .map_err(|error| crate::session::errors::of_transaction(&error))?;
+        self.primary.semi_sync().set(semi_sync_settings(&self.globals));
+        Ok(())
     }
 
     /// A statement was prepared.

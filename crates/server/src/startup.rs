@@ -21,6 +21,7 @@ use crate::options::{StartOptions, absolute};
 use crate::server::Server;
 use crate::variables::{Globals, Setting, Variable, transaction_config};
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
 use paceline_replication::replica::replicas::STOP_PATIENCE;
 use paceline_sql::catalog::CatalogHandle;
 use paceline_storage::{Storage, StorageConfig};
@@ -118,9 +119,10 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let (port, address, socket) = (options.port(), options.bind_address(), absolute(&options.socket));
     let log_bin = options.log_bin.clone();
     fill_in(&options.globals, &directory.path, &log_bin, &socket);
-    let (catalog, transactions) = open(&directory.path, &log_bin, &options.globals)?;
+    let semi_sync = SemiSync::new();
+    let (catalog, transactions) = open(&directory.path, &log_bin, &options.globals, &semi_sync)?;
     let is_new = catalog.load().accounts().next().is_none();
-    let server = Server::new(options.globals, catalog, transactions);
+    let server = Server::new(options.globals, catalog, transactions, semi_sync);
     let gtid = GtidChoice::Next {
         domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
@@ -141,6 +143,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     std::fs::write(directory.path.join(PID_FILE), format!("{}\n", std::process::id()))
         .map_err(|error| format!("cannot write {PID_FILE}: {error}"))?;
     spawn_housekeeping(&server);
+    tokio::spawn(server.primary.semi_sync().clone().run_timer());
     watch_signals(&server)?;
     let version = server.globals.get(Variable::Version);
     tracing::info!("started in {:.1} s", started.elapsed().as_secs_f64());
@@ -163,6 +166,7 @@ fn open(
     directory: &Path,
     log_bin: &str,
     globals: &Globals,
+    semi_sync: &Arc<SemiSync>,
 ) -> Result<(Arc<CatalogHandle>, Arc<TransactionManager>), String> {
     let mut storage_config = StorageConfig::new(directory.join("tables"));
     storage_config.rocksdb.block_cache_bytes = globals.number(Variable::PacelineBlockCacheSize) as usize;
@@ -197,6 +201,7 @@ fn open(
     let catalog = crate::recovery::recover(&storage, &log, recovery.start)?;
     let parts = ManagerParts {
         config: transaction_config(globals, paceline_txn::Config::default()),
+        acknowledger: Box::new(SemiSyncAcknowledger(semi_sync.clone())),
         fatal_hook: Box::new(|reason| {
             tracing::error!(
                 "{reason}; the server stops, because a log that failed once is not to be trusted"

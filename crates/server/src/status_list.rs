@@ -2,6 +2,7 @@
 
 use crate::information_schema::Scope;
 use crate::session::services::SessionServices;
+use paceline_replication::primary::semi_sync::SemiSyncStatus;
 use paceline_replication::replica::connection::ConnectionStatus;
 use paceline_replication::replica::status::ReceiverState;
 use paceline_txn::HistogramSnapshot;
@@ -112,6 +113,7 @@ pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
     put("Paceline_table_file_bytes", storage.table_file_bytes.to_string());
     put("Prepared_stmt_count", server.prepared_statements().to_string());
     put("Queries", totals.questions.get().to_string());
+    semi_sync(&mut put, &server.primary.semi_sync().status());
     replication(services, &mut put);
     put("Ssl_cipher", String::new());
     put("Ssl_version", String::new());
@@ -174,6 +176,32 @@ fn replication(services: &SessionServices, put: &mut impl FnMut(&str, String)) {
         put("Paceline_replica_lag_bytes", own.applier.queued_bytes.to_string());
         put("Paceline_replica_held_back_by", own.held_back_by().to_owned());
     }
+}
+
+/// `Rpl_semi_sync_master_…`
+fn semi_sync(put: &mut impl FnMut(&str, String), status: &SemiSyncStatus) {
+    let mut number = |name: &str, value: u64| put(&format!("Rpl_semi_sync_master_{name}"), value.to_string());
+    number("clients", status.clients);
+    number("get_ack", status.get_ack);
+    // Nobody waits for the network here: MariaDB's dump thread once did, and has kept the names.
+    number("net_avg_wait_time", 0);
+    number("net_wait_time", 0);
+    number("net_waits", status.net_waits);
+    number("no_times", status.no_times);
+    number("no_tx", status.no_tx);
+    number("request_ack", status.request_ack);
+    number("timefunc_failures", 0);
+    number(
+        "tx_avg_wait_time",
+        status.tx_wait_time.checked_div(status.tx_waits).unwrap_or(0),
+    );
+    number("tx_wait_time", status.tx_wait_time);
+    number("tx_waits", status.tx_waits);
+    number("wait_pos_backtraverse", 0);
+    number("wait_sessions", status.wait_sessions);
+    number("yes_tx", status.yes_tx);
+    let state = if status.is_on { "ON" } else { "OFF" };
+    put("Rpl_semi_sync_master_status", state.to_owned());
 }
 
 /// The place of the session's consistent snapshot, or of what is published now.

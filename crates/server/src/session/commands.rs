@@ -115,10 +115,7 @@ impl Session {
                 self.write_ok(0, 0, "", More::No);
             }
             Command::BinlogDump(_) => self.binlog_dump().await?,
-            Command::RegisterReplica(_) => match self.services.require_any(&[Privilege::ReplicationSlave]) {
-                Ok(()) => self.write_ok(0, 0, "", More::No),
-                Err(error) => self.write_sql_error(&error),
-            },
+            Command::RegisterReplica(_) => self.register_replica(),
             Command::StatementPrepare(text) => {
                 let text = text.to_vec();
                 self.begin_command("Prepare", &text);

@@ -1,27 +1,19 @@
-//! Statements and commands about the binary log: FLUSH, PURGE, RESET MASTER, SHOW, and COM_BINLOG_DUMP.
+//! Statements about the binary log: FLUSH, PURGE, RESET MASTER, SHOW.
 
+use super::Session;
 use super::errors::of_transaction;
 use super::query::Execution;
-use super::{Phase, Session};
 use crate::output::Output;
 use crate::variables::Variable;
-use paceline_binlog::event::{
-    Event, EventBody, EventFlags, EventStamp, GtidFlags, RotateEvent, encode_event,
-};
-use paceline_binlog::log::{LogReader, PurgeTarget};
+use paceline_binlog::event::{Event, EventFlags, GtidFlags};
+use paceline_binlog::log::PurgeTarget;
 use paceline_replication::replica::replicas::Forget;
 use paceline_sql::parse::{Purge, ResetTarget, ShowLimit};
 use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
 use paceline_types::error_code::*;
-use paceline_types::{DomainId, LogPosition, ServerId, Value};
-use paceline_wire::WireResult;
-use paceline_wire::command::Command;
-use paceline_wire::response::write_eof;
+use paceline_types::{DomainId, Value};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// How often a reader that waits at the log's end looks for more.
-const POLL: Duration = Duration::from_millis(50);
 
 fn of_log(error: paceline_binlog::Error) -> Error {
     of_transaction(&paceline_txn::Error::from(error))
@@ -256,168 +248,6 @@ impl Session {
             ]);
         }
         self.send(output, execution)
-    }
-
-    /// COM_BINLOG_DUMP from a file and an offset: what is durable, and what becomes durable while the reader stays. For `mariadb-binlog
-    /// --read-from-remote-server`.
-    pub async fn binlog_dump(&mut self) -> WireResult<()> {
-        let Ok(Command::BinlogDump(dump)) = Command::parse(self.connection.reader.payload()) else {
-            return Ok(());
-        };
-        let (offset, wait) = (u64::from(dump.offset), !dump.is_non_blocking());
-        let file = self.text_of_client(dump.file).into_owned();
-        self.begin_command("Binlog Dump", b"");
-        match self.start_dump(&file, offset) {
-            Err(error) => {
-                self.write_sql_error(&error);
-                Ok(())
-            }
-            Ok(reader) => {
-                let done = self.send_log(reader, offset, wait).await;
-                // A reader that waited for more leaves by closing its connection.
-                if wait {
-                    self.phase = Phase::Closing;
-                }
-                done
-            }
-        }
-    }
-
-    fn start_dump(&mut self, file: &str, offset: u64) -> Result<LogReader> {
-        self.services.require_any(&[Privilege::ReplicationSlave])?;
-        let log = self.server.transactions.log();
-        let fatal = |text: &str| Error::new(ER_MASTER_FATAL_ERROR_READING_BINLOG, &[&1236, &text]);
-        let files = log.files();
-        let known = match file {
-            "" => files.first(),
-            name => files.iter().find(|file| file.name == name),
-        };
-        let known =
-            known.ok_or_else(|| fatal("Could not find first log file name in binary log index file"))?;
-        if offset < 4 {
-            return Err(fatal(
-                "Client requested master to start replication from invalid location",
-            ));
-        }
-        // From the file's beginning: its Format_description goes first, wherever the reader starts.
-        let start = LogPosition::new(known.ordinal, 4);
-        if LogPosition::new(known.ordinal, offset) > log.durable() {
-            return Err(fatal(
-                "Client requested master to start replication from impossible position",
-            ));
-        }
-        log.reader(start, log.durable()).map_err(of_log)
-    }
-
-    async fn send_log(&mut self, mut reader: LogReader, offset: u64, wait: bool) -> WireResult<()> {
-        let lease = self
-            .server
-            .transactions
-            .lease(reader.position(), format!("connection {}", self.shared.id));
-        let checksums = self.reader_knows_checksums();
-        let mut ordinal = None;
-        let mut skip_to = offset;
-        loop {
-            let next = match reader.next_event() {
-                Ok(Some(logged)) => Some((logged.start, logged.event.bytes().to_vec())),
-                Ok(None) => None,
-                Err(error) => {
-                    self.write_sql_error(&of_log(error));
-                    return Ok(());
-                }
-            };
-            match next {
-                Some((start, bytes)) => {
-                    if ordinal != Some(start.ordinal()) {
-                        ordinal = Some(start.ordinal());
-                        lease.advance(start);
-                        self.write_fake_rotate(start, skip_to.max(4), checksums);
-                        // The Format_description, whether or not the reader starts behind it.
-                        self.write_event(&bytes);
-                    } else if start.offset() >= skip_to {
-                        self.write_event(&bytes);
-                    }
-                    if start.offset() >= skip_to {
-                        skip_to = 4;
-                    }
-                    if self.connection.writer.pending() > super::connection::FLUSH_AT {
-                        self.connection.flush().await?;
-                    }
-                }
-                None => {
-                    let durable = self.server.transactions.log().durable();
-                    if durable > reader.limit() {
-                        reader.set_limit(durable);
-                        continue;
-                    }
-                    if !wait {
-                        let status = self.status();
-                        write_eof(&mut self.connection.writer, 0, status);
-                        return Ok(());
-                    }
-                    self.connection.flush().await?;
-                    if self.shared.interrupt.raised().is_some() {
-                        return Ok(());
-                    }
-                    tokio::time::sleep(POLL).await;
-                }
-            }
-        }
-    }
-
-    /// `@master_binlog_checksum` was set, to something else than NONE.
-    fn reader_knows_checksums(&self) -> bool {
-        match self
-            .context
-            .user_variables
-            .get("master_binlog_checksum")
-            .map(|variable| &variable.value)
-        {
-            Some(Value::Text(text)) => !text.eq_ignore_ascii_case("NONE"),
-            Some(Value::Bytes(bytes)) => !bytes.eq_ignore_ascii_case(b"NONE"),
-            _ => false,
-        }
-    }
-
-    fn write_event(&mut self, bytes: &[u8]) {
-        let out = self.connection.writer.begin();
-        out.push(0);
-        out.extend_from_slice(bytes);
-        self.connection.writer.end();
-    }
-
-    /// The event that tells a reader which file the following ones are from; it is in no file.
-    fn write_fake_rotate(&mut self, start: LogPosition, offset: u64, checksum: bool) {
-        let files = self.server.transactions.log().files();
-        let Some(file) = files.iter().find(|file| file.ordinal == start.ordinal()) else {
-            return;
-        };
-        let server_id = ServerId(self.server.globals.number(Variable::ServerId) as u32);
-        let stamp = EventStamp {
-            timestamp: 0,
-            server_id,
-            flags: EventFlags::ARTIFICIAL,
-        };
-        let body = RotateEvent {
-            position: offset,
-            file_name: file.name.as_bytes(),
-        };
-        let mut bytes = vec![];
-        encode_event(&mut bytes, &stamp, 0, &body as &dyn EventBody);
-        if !checksum {
-            // Without the four bytes at its end, and with a length that says so.
-            bytes.truncate(bytes.len() - paceline_binlog::event::CHECKSUM_LENGTH);
-            let length = (bytes.len() as u32).to_le_bytes();
-            bytes[9..13].copy_from_slice(&length);
-        }
-        // The end position of an artificial event is zero.
-        bytes[13..17].copy_from_slice(&[0; 4]);
-        if checksum {
-            let end = bytes.len() - 4;
-            let crc = crc32fast::hash(&bytes[..end]);
-            bytes[end..].copy_from_slice(&crc.to_le_bytes());
-        }
-        self.write_event(&bytes);
     }
 }
 

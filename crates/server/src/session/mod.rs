@@ -27,6 +27,7 @@ pub mod plans;
 pub mod prepared;
 pub mod query;
 pub mod replicated;
+pub mod replicas;
 pub mod replication;
 pub mod result;
 pub mod services;
@@ -94,6 +95,7 @@ struct Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
+        self.server.primary.replicas().forget(self.shared.id);
         self.server.sessions.remove(&self.shared);
     }
 }

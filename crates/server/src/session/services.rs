@@ -422,6 +422,12 @@ impl SessionServices {
             | V::RplSemiSyncSlaveTraceLevel
             | V::ReplicateEventsMarkedForSkip => &[Super, ReplicationSlaveAdmin],
             variable if filter_kind(variable).is_some() => &[Super, ReplicationSlaveAdmin],
+            V::RplSemiSyncMasterEnabled
+            | V::RplSemiSyncMasterTimeout
+            | V::RplSemiSyncMasterTraceLevel
+            | V::RplSemiSyncMasterWaitForSlaveCount
+            | V::RplSemiSyncMasterWaitNoSlave
+            | V::RplSemiSyncMasterWaitPoint => &[Super, ReplicationMasterAdmin],
             V::SyncBinlog
             | V::ExpireLogsDays
             | V::BinlogExpireLogsSeconds

@@ -256,7 +256,7 @@ impl Session {
             Show::SlaveStatus { connection, all } => {
                 self.show_slave_status(connection.as_deref(), *all, execution)
             }
-            Show::SlaveHosts => self.show_nothing(&["Server_id", "Host", "Port", "Master_id"], execution),
+            Show::SlaveHosts => self.show_replica_hosts(execution),
             Show::CreateTable(table) => self.show_create_table(table, execution),
             Show::CreateDatabase { if_not_exists, name } => {
                 self.show_create_database(name, *if_not_exists, execution)

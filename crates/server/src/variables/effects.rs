@@ -3,6 +3,7 @@
 use super::store::{Globals, SessionValues};
 use super::table::Variable;
 use super::value::Setting;
+use paceline_replication::primary::{SemiSyncMode, SemiSyncSettings, TooFewReplicas};
 use paceline_sql::session::{IsolationLevel, SessionContext, SqlMode};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, SyncBinlog};
 use paceline_types::{Charset, Collation, TimeZone};
@@ -170,7 +171,8 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
             false => LockRelease::AfterPublish,
         },
         sync_binlog: match globals.number(SyncBinlog) {
-            0 => self::SyncBinlog::Background,
+            // A replica is only ever asked to acknowledge what is durable here.
+            0 if !globals.is_on(RplSemiSyncMasterEnabled) => self::SyncBinlog::Background,
             _ => self::SyncBinlog::EveryGroup,
         },
         binlog_commit_wait_count: u32::try_from(globals.number(BinlogCommitWaitCount)).unwrap_or(u32::MAX),
@@ -191,7 +193,23 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
     }
 }
 
-/// Whether [`transaction_config`] reads a variable.
+/// What the global variables ask of semi-synchronous replication.
+pub fn semi_sync_settings(globals: &Globals) -> SemiSyncSettings {
+    SemiSyncSettings {
+        mode: match globals.is_on(Variable::RplSemiSyncMasterEnabled) {
+            true => SemiSyncMode::Enabled,
+            false => SemiSyncMode::Disabled,
+        },
+        timeout: Duration::from_millis(globals.number(Variable::RplSemiSyncMasterTimeout)),
+        wait_for: globals.number(Variable::RplSemiSyncMasterWaitForSlaveCount) as usize,
+        too_few: match globals.is_on(Variable::RplSemiSyncMasterWaitNoSlave) {
+            true => TooFewReplicas::Wait,
+            false => TooFewReplicas::GoOn,
+        },
+    }
+}
+
+/// Whether [`transaction_config`] or [`semi_sync_settings`] reads a variable.
 pub fn is_transaction_config(variable: Variable) -> bool {
     use Variable::*;
     matches!(
@@ -199,6 +217,10 @@ pub fn is_transaction_config(variable: Variable) -> bool {
         PacelineCommitLeader
             | PacelineEarlyLockRelease
             | SyncBinlog
+            | RplSemiSyncMasterEnabled
+            | RplSemiSyncMasterTimeout
+            | RplSemiSyncMasterWaitForSlaveCount
+            | RplSemiSyncMasterWaitNoSlave
             | BinlogCommitWaitCount
             | BinlogCommitWaitUsec
             | GtidStrictMode

@@ -18,7 +18,8 @@ mod value;
 
 pub use definition::{Access, Definition, Kind, Scope};
 pub use effects::{
-    apply_all_to_session, apply_to_session, is_transaction_config, isolation_setting, transaction_config,
+    apply_all_to_session, apply_to_session, is_transaction_config, isolation_setting, semi_sync_settings,
+    transaction_config,
 };
 pub use store::{Globals, SessionValues};
 pub use table::{TABLE, Variable};

@@ -261,6 +261,12 @@ mod list {
         ReportPort "report_port" Global Fixed Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0");
         ReportUser "report_user" Global Fixed Text => Some("");
         RequireSecureTransport "require_secure_transport" Global Dynamic Boolean => Some("OFF");
+        RplSemiSyncMasterEnabled "rpl_semi_sync_master_enabled" Global Dynamic Boolean => Some("OFF");
+        RplSemiSyncMasterTimeout "rpl_semi_sync_master_timeout" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("10000");
+        RplSemiSyncMasterTraceLevel "rpl_semi_sync_master_trace_level" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("32");
+        RplSemiSyncMasterWaitForSlaveCount "rpl_semi_sync_master_wait_for_slave_count" Global Dynamic Unsigned { min: 1, max: 65535, block: 1 } => Some("1");
+        RplSemiSyncMasterWaitNoSlave "rpl_semi_sync_master_wait_no_slave" Global Dynamic Boolean => Some("ON");
+        RplSemiSyncMasterWaitPoint "rpl_semi_sync_master_wait_point" Global Dynamic Enum(&["AFTER_SYNC", "AFTER_COMMIT"]) => Some("AFTER_COMMIT");
         RplSemiSyncSlaveDelayMaster "rpl_semi_sync_slave_delay_master" Global Dynamic Boolean => Some("OFF");
         RplSemiSyncSlaveEnabled "rpl_semi_sync_slave_enabled" Global Dynamic Boolean => Some("OFF");
         RplSemiSyncSlaveKillConnTimeout "rpl_semi_sync_slave_kill_conn_timeout" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("5");
