@@ -517,6 +517,23 @@ def test_semi_sync_loses_nothing_that_was_acknowledged(paceline, semi_replica, s
     assert workload.check(semi_replica, load) > 50
 
 
+def test_semi_sync_shutdown(paceline, semi_replica, seed):
+    workload.create(paceline)
+    start_replica(semi_replica, paceline)
+    catch_up(semi_replica, paceline)
+    paceline.query("set global rpl_semi_sync_master_timeout=60000, global rpl_semi_sync_master_enabled=1")
+    wait_for("the client", lambda: semi_status(paceline, "clients") == "1" and semi_status(paceline, "status") == "ON")
+    load = workload.Load(paceline, 6, seed).start()
+    time.sleep(1)
+    start = time.monotonic()
+    assert paceline.stop() == 0
+    assert time.monotonic() - start < 5
+    load.join()
+    wait_for("it to apply everything", lambda: "has read all relay log" in (replica_status(semi_replica)["Slave_SQL_Running_State"] or ""))
+    semi_replica.query("stop slave")
+    assert workload.check(semi_replica, load) > 20
+
+
 def test_semi_sync_times_out_loudly_and_comes_back(paceline, semi_replica):
     fill(paceline, 1)
     paceline.query("set global rpl_semi_sync_master_timeout=300, global rpl_semi_sync_master_enabled=1")

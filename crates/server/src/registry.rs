@@ -118,6 +118,9 @@ impl SessionShared {
     }
 }
 
+/// What the process list says of a stream to a replica.
+pub const STREAM_COMMAND: &str = "Binlog Dump";
+
 /// Microseconds since 1970.
 pub fn now_micros() -> i64 {
     let now = std::time::SystemTime::now()
@@ -196,6 +199,17 @@ impl Sessions {
                 session.socket.stop_reading();
             }
         }
+    }
+
+    /// Tells all sessions but the streams to replicas that the server stops. How many there are.
+    pub fn stop_clients(&self) -> usize {
+        let all = self.all();
+        let clients = all
+            .iter()
+            .filter(|session| session.activity.lock().command != STREAM_COMMAND);
+        clients
+            .map(|session| session.kill(InterruptReason::Shutdown))
+            .count()
     }
 
     /// Tells all sessions that the server stops.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   lock the data directory ─▶ open the tables ─▶ open the log ─▶ replay ─▶ accounts ─▶ listen ─▶ "ready for connections"
-//!   stop listening ─▶ tell the sessions (1053) ─▶ wait for them ─▶ flush, Stop event, close ─▶ unlock
+//!   stop listening ─▶ tell the sessions (1053), streams to replicas last ─▶ wait for them ─▶ flush, Stop event, close ─▶ unlock
 //! ```
 //!
 //! The data directory:
@@ -316,7 +316,7 @@ fn watch_signals(server: &Arc<Server>) -> Result<(), String> {
 
 /// A clean end: sessions are told, then the engines are flushed and the log gets its Stop event.
 async fn stop(server: &Arc<Server>) -> Result<(), String> {
-    server.sessions.stop_all();
+    server.sessions.stop_clients();
     if tokio::time::timeout(STOP_PATIENCE, server.replicas().stop_all())
         .await
         .is_err()
@@ -324,6 +324,11 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
         tracing::warn!("connections to primaries did not end in time");
     }
     let deadline = Instant::now() + GRACE;
+    // The streams last: a commit may be waiting for what a replica acknowledges.
+    while server.sessions.stop_clients() > 0 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    server.sessions.stop_all();
     while server.sessions.count() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

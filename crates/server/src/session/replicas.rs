@@ -4,6 +4,7 @@
 use super::query::Execution;
 use super::{Phase, Session};
 use crate::output::Output;
+use crate::registry::STREAM_COMMAND;
 use crate::variables::Variable;
 use paceline_replication::primary::{
     DumpRequest, Ended, Host, Link, MarkedForSkip, Refusal, Registered, Registration,
@@ -43,7 +44,7 @@ impl Session {
 
     /// COM_BINLOG_DUMP. The connection ends with it, as in MariaDB.
     pub async fn binlog_dump(&mut self) -> WireResult<()> {
-        self.begin_command("Binlog Dump", b"");
+        self.begin_command(STREAM_COMMAND, b"");
         self.phase = Phase::Closing;
         let request = match self.dump_request() {
             Ok(request) => request,
