@@ -6,7 +6,7 @@ use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer, TestTable};
 use crate::{
     Acknowledger, Config, DdlCommit, Error, GtidChoice, IsolationLevel, LeaderMode, MadeDurable, Replication,
-    SyncBinlog, TransactionManager,
+    SyncBinlog, TransactionManager, TransactionOptions,
 };
 use paceline_binlog::event::{EventFlags, QueryEvent};
 use paceline_binlog::log::SimulatedDisk;
@@ -15,8 +15,8 @@ use paceline_types::{DomainId, LogPosition, SequenceNumber, ServerId};
 use parking_lot::{Condvar, Mutex};
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -520,4 +520,53 @@ fn a_poll_without_news_is_pending() {
         settled.as_mut().poll(&mut Context::from_waker(Waker::noop())),
         Poll::Pending
     ));
+}
+
+#[test]
+fn what_may_be_sent_is_durable_and_the_acknowledger_knows_it() {
+    /// Looks, when it is told, whether somebody could have been sent that already.
+    struct Witness(
+        Arc<Mutex<Vec<(MadeDurable, LogPosition)>>>,
+        Arc<OnceLock<Weak<TransactionManager>>>,
+    );
+
+    impl Acknowledger for Witness {
+        fn made_durable(&self, made: MadeDurable) -> LogPosition {
+            if let Some(manager) = self.1.get().and_then(Weak::upgrade) {
+                self.0.lock().push((made, manager.sendable()));
+            }
+            made.durable
+        }
+    }
+
+    let (seen, manager) = (Arc::default(), Arc::default());
+    let options = TestOptions {
+        acknowledger: Box::new(Witness(Arc::clone(&seen), Arc::clone(&manager))),
+        ..TestOptions::default()
+    };
+    let disk = Arc::new(SimulatedDisk::new());
+    let server = TestServer::open(disk, Arc::new(tempfile::tempdir().unwrap()), options);
+    manager.set(Arc::downgrade(&server.manager)).unwrap();
+    let waits: Vec<_> = (0..20)
+        .map(|_| server.manager.sendable_past(server.manager.sendable()))
+        .collect();
+    let first = server.set("x", "1").unwrap();
+    waits.into_iter().for_each(block_on);
+    assert_eq!(server.manager.sendable(), first.version);
+    // A transaction that stays here has nobody to wait for; what comes with it has.
+    let options = TransactionOptions {
+        replication: Replication::LocalOnly,
+        ..TransactionOptions::default()
+    };
+    let mut local = server.manager.begin(&server.session(), options);
+    server.table.set(&mut local, "y", "1").unwrap();
+    local.commit_blocking().unwrap();
+    server.manager.rotate().unwrap();
+    let seen = seen.lock();
+    let told: Vec<_> = seen
+        .iter()
+        .map(|(made, _)| (made.replicated, made.transactions))
+        .collect();
+    assert_eq!(told, [(Some(first.version), 1), (None, 0), (None, 0)]);
+    assert!(seen.iter().all(|(made, sendable)| *sendable < made.durable));
 }
