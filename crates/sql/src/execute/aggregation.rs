@@ -5,7 +5,7 @@
 //!
 //! WITH ROLLUP keeps, besides the groups, one for each shorter list of keys; it sorts behind its members.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::ops::ControlFlow;
 
 use paceline_types::Value;

@@ -1,6 +1,6 @@
 //! Leaving out equal rows.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use paceline_types::Value;
 

@@ -1,6 +1,6 @@
 //! Hash tables for joins: the rows of one table by the values of some expressions over them.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use paceline_types::Value;
 

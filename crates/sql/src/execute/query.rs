@@ -1,6 +1,6 @@
 //! Runs queries: blocks, set operations, lists of values.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 

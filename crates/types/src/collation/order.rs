@@ -191,19 +191,29 @@ pub(super) enum KeyEnd {
     Open,
 }
 
+/// Whether every character is one of ASCII from space to `}`: the codes of such a text are its weights plus two, the spaces' too, because
+/// nothing in it is below a space. (The codes of `~` and of DEL no longer fit one byte.)
+#[inline]
+fn is_printable_ascii(text: &str) -> bool {
+    // Without an early end, so that it is done for many bytes at once.
+    text.bytes()
+        .fold(true, |all, byte| all & (byte.wrapping_sub(b' ') < b'~' - b' '))
+}
+
 /// The sort key where trailing spaces do not count.
 pub(super) fn key_padded<O: Order>(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
-    // The codes of `~` and of DEL no longer fit one byte.
-    if O::ASCII != Ascii::Table && text.bytes().all(|byte| byte < b'~') {
-        let start = out.len();
-        key_bytes_padded(text, end, out);
-        if O::ASCII == Ascii::Capital {
-            // Letters have moved up by two.
-            for byte in &mut out[start..] {
-                if (b'a' + 2..=b'z' + 2).contains(byte) {
-                    *byte -= b'a' - b'A';
-                }
-            }
+    if O::ASCII != Ascii::Table && is_printable_ascii(text) {
+        let text = text.trim_end_matches(' ').as_bytes();
+        match O::ASCII {
+            // Letters, in either case, have the code of the capital.
+            Ascii::Capital => out.extend(text.iter().map(|byte| {
+                let is_small = byte.wrapping_sub(b'a') < 26;
+                byte.wrapping_add(2).wrapping_sub(u8::from(is_small) << 5)
+            })),
+            Ascii::Number | Ascii::Table => out.extend(text.iter().map(|byte| byte.wrapping_add(2))),
+        }
+        if end == KeyEnd::Marked {
+            out.push(b' ' + 1);
         }
         return;
     }
@@ -244,6 +254,16 @@ pub(super) fn key_bytes_padded(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
     let bytes = text.trim_end_matches(' ').as_bytes();
     let start = out.len();
     out.extend_from_slice(bytes);
+    if bytes.iter().fold(true, |all, byte| all & (*byte >= b' ')) {
+        // Nothing is below a space: no run of spaces has the lower code.
+        for byte in &mut out[start..] {
+            *byte = byte.wrapping_add(2);
+        }
+        if end == KeyEnd::Marked {
+            out.push(b' ' + 1);
+        }
+        return;
+    }
     // From the right, so that what follows a run of spaces is known.
     let mut space = b' ' + 2;
     for byte in out[start..].iter_mut().rev() {
