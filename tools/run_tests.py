@@ -34,6 +34,7 @@ STEPS = [
     ("clients", pytest("tests/clients"), "real clients and tools against the server"),
     ("log", pytest("tests/log"), "the log, as MariaDB's own tools read it"),
     ("sql", pytest("tests/sql"), "SQL beside a real MariaDB: the same answers"),
+    ("replication", pytest("tests/replication"), "to and from a real MariaDB, switch-over, kill -9 of either side"),
     ("crash", pytest("tests/crash"), "kill -9 under load, machine crashes, damaged files, full disk, failing fsync"),
 ]
 
