@@ -103,6 +103,8 @@ impl GroupApplier {
                         self.last_map = None;
                         return Ok(Applied::Ddl);
                     }
+                    // CREATE TABLE … SELECT of a primary: a group of our own before it has made the table.
+                    QueryKind::Other if makes_a_table(&query) => {}
                     QueryKind::Other => {
                         return Err(fail(Problem::Statement(
                             String::from_utf8_lossy(&query.sql).into_owned(),
@@ -373,6 +375,12 @@ fn kind_of(query: &QueryEvent<'_>) -> QueryKind {
     } else {
         QueryKind::Other
     }
+}
+
+fn makes_a_table(query: &QueryEvent<'_>) -> bool {
+    let sql = query.sql.trim_ascii_start();
+    sql.get(..13)
+        .is_some_and(|head| head.eq_ignore_ascii_case(b"CREATE TABLE "))
 }
 
 fn is_standalone(group: &EventGroup) -> Result<bool> {

@@ -166,6 +166,12 @@ impl EventCache {
         self.check_room()
     }
 
+    /// A definition whose rows follow in the same transaction.
+    pub(crate) fn log_definition(&mut self, query: &QueryEvent<'_>, flags: EventFlags, timestamp: u32) {
+        self.take_from_pool();
+        self.buffer.query(timestamp, flags, query);
+    }
+
     pub(crate) fn end_statement(&mut self) -> Result<()> {
         self.buffer.end_statement();
         self.check_room()

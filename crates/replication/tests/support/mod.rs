@@ -321,6 +321,10 @@ impl StatementRunner for Runner {
         )
     }
 
+    fn make_table(&mut self, _: &ReplicatedStatement<'_>) -> Result<(), Failure> {
+        Err(Failure::fatal("no rows among statements here"))
+    }
+
     fn transaction(&mut self) -> Result<&mut Transaction, Failure> {
         Err(Failure::fatal("no rows among statements here"))
     }

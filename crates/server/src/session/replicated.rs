@@ -4,6 +4,7 @@
 //! ran it on the primary, so that it gives the same result here, and what it changes is logged as rows, under the primary's GTID.
 
 use super::connection::Connection;
+use super::errors::of_transaction;
 use super::query::Execution;
 use super::result::RowFormat;
 use super::services::SessionServices;
@@ -17,10 +18,11 @@ use paceline_binlog::event::{IntvarKind, StatusVar, UserVarEvent};
 use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_sql::ddl::session_of_event;
 use paceline_sql::expr::ExprType;
-use paceline_sql::parse::{self, ParseOptions, Statement};
+use paceline_sql::parse::{self, DdlStatement, ParseOptions, Statement};
 use paceline_sql::session::{RandomGenerator, Services, SessionContext, SqlMode, UserVariable};
 use paceline_sql::{Error, Result};
-use paceline_txn::{GtidChoice, Transaction};
+use paceline_storage::Direction;
+use paceline_txn::{GtidChoice, Replication, Transaction};
 use paceline_types::error_code::ER_UNKNOWN_ERROR;
 use paceline_types::{Charset, Collation, DataType, Decimal, Value};
 use paceline_wire::socket::Socket;
@@ -147,6 +149,7 @@ impl Session {
     /// Takes the settings that a statement had on its primary.
     fn take_settings(&mut self, statement: &ReplicatedStatement<'_>) {
         let before = self.context.settings.clone();
+        self.context.statement.insert_id = None;
         let there = session_of_event(statement.query, statement.timestamp_seconds);
         self.context.connection_id = there.connection_id;
         self.context.database = there.database;
@@ -205,8 +208,38 @@ impl Session {
         }
     }
 
-    async fn run_replicated(&mut self, statement: &ReplicatedStatement<'_>) -> Result<()> {
+    /// Whether the table that a statement makes is there already, without rows: a crash has come between it and them.
+    fn is_there_and_empty(&mut self, statement: &ReplicatedStatement<'_>) -> Result<bool> {
         self.take_settings(statement);
+        let options = ParseOptions {
+            sql_mode: self.context.settings.sql_mode,
+            ..ParseOptions::default()
+        };
+        let parsed = parse::parse_first(&statement.query.sql, &options)?;
+        let Statement::Ddl(DdlStatement::CreateTable(create)) = &parsed.statement else {
+            return Ok(false);
+        };
+        let (database, name) = self.qualified(&create.name)?;
+        let catalog = self.server.catalog.load();
+        let Some(table) = catalog.table(&database, &name) else {
+            return Ok(false);
+        };
+        let snapshot = self.server.transactions.snapshot();
+        let mut rows = snapshot.scan(table.schema().rows_range(), Direction::Forward);
+        let is_empty = rows
+            .next()
+            .map_err(|error| of_transaction(&error.into()))?
+            .is_none();
+        Ok(is_empty)
+    }
+
+    async fn run_replicated(
+        &mut self,
+        statement: &ReplicatedStatement<'_>,
+        replication: Replication,
+    ) -> Result<()> {
+        self.take_settings(statement);
+        self.context.settings.log_bin = replication == Replication::Replicated;
         let sql: Cow<'_, [u8]> = match self.context.settings.character_set_client {
             Charset::Latin1 => Charset::Latin1
                 .decode(&statement.query.sql)
@@ -332,13 +365,36 @@ impl StatementRunner for ReplicatedSession {
         let runtime = self.runtime.clone();
         let session = self.ready()?;
         runtime
-            .block_on(session.run_replicated(statement))
+            .block_on(session.run_replicated(statement, Replication::Replicated))
             .map_err(failure)
+    }
+
+    fn make_table(&mut self, statement: &ReplicatedStatement<'_>) -> std::result::Result<(), Failure> {
+        self.timestamp_seconds = statement.timestamp_seconds;
+        let runtime = self.runtime.clone();
+        let session = self.ready()?;
+        let made = runtime.block_on(async {
+            if session.is_there_and_empty(statement)? {
+                return Ok(());
+            }
+            // It has a number of its own: the primary's belongs to the rows.
+            session.services.transaction.lock().replicated = None;
+            session.run_replicated(statement, Replication::LocalOnly).await
+        });
+        made.map_err(failure)?;
+        let transaction = self.transaction()?;
+        transaction.log_definition(
+            statement.query,
+            statement.event_flags,
+            statement.timestamp_seconds,
+        )?;
+        Ok(())
     }
 
     fn transaction(&mut self) -> std::result::Result<&mut Transaction, Failure> {
         let session = self.ready()?;
         session.context.settings.autocommit = false;
+        session.context.settings.log_bin = true;
         session.context.settings.sql_mode = SqlMode::DEFAULT;
         session.enter_transaction();
         session
@@ -365,9 +421,7 @@ impl StatementRunner for ReplicatedSession {
                     .server
                     .transactions
                     .commit_empty(&session.services.locks, choice, timestamp);
-            let outcome = committing
-                .await
-                .map_err(|error| super::errors::of_transaction(&error))?;
+            let outcome = committing.await.map_err(|error| of_transaction(&error))?;
             session.committed(outcome);
             Ok(())
         });

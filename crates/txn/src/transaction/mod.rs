@@ -28,7 +28,7 @@ use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, Patien
 use crate::manager::Core;
 use crate::session::Session;
 use paceline_binlog::SourcePosition;
-use paceline_binlog::event::{GtidFlags, QueryEvent};
+use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent};
 use paceline_binlog::group::StatementOptions;
 use paceline_storage::{Mark, StorageSnapshot, WriteSet};
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId, Version};
@@ -306,6 +306,21 @@ impl Transaction {
         assert!(self.statement.is_none(), "the statement before has not ended");
         self.events.begin_replicated_statement(statement);
         self.statement = Some(self.mark());
+        Ok(())
+    }
+
+    /// Logs the text of a definition that another group has done, in front of the rows that belong to it: CREATE TABLE … SELECT of a primary.
+    ///
+    /// # Errors
+    /// [`Error::RolledBack`].
+    pub fn log_definition(
+        &mut self,
+        query: &QueryEvent<'_>,
+        flags: EventFlags,
+        timestamp_seconds: u32,
+    ) -> Result<()> {
+        self.check_active()?;
+        self.events.log_definition(query, flags, timestamp_seconds);
         Ok(())
     }
 

@@ -95,6 +95,13 @@ impl Transaction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteMark(usize);
 
+impl WriteMark {
+    /// That number.
+    pub fn entries(self) -> usize {
+        self.0
+    }
+}
+
 impl Transaction {
     /// Writes a row with all its index entries, and locks those entries that were not locked one by one. The row's own key and the
     /// values of unique keys, before and after, are locked and checked by the caller; the change is logged by

@@ -399,6 +399,7 @@ impl Lane {
         let mut user_variables: Vec<UserVarEvent<'_>> = Vec::new();
         runner.begin(self.worker.gtid_choice(received));
         let mut tables: Option<MappedTables> = None;
+        let has_rows = received.group.events().any(|event| event.event_type().is_rows());
         for event in received.group.events().skip(1) {
             let header = *event.header();
             let at = |failure: Failure| Failure {
@@ -426,7 +427,13 @@ impl Lane {
                         rand,
                         user_variables: &user_variables,
                     };
-                    let done = runner.statement(&statement);
+                    let makes_table = sql
+                        .get(..13)
+                        .is_some_and(|head| head.eq_ignore_ascii_case(b"CREATE TABLE "));
+                    let done = match makes_table && has_rows {
+                        true => runner.make_table(&statement),
+                        false => runner.statement(&statement),
+                    };
                     intvars.clear();
                     rand = None;
                     user_variables.clear();

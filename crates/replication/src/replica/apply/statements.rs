@@ -35,6 +35,14 @@ pub trait StatementRunner: Send {
     /// Whatever our SQL says against it. What it changed is undone.
     fn statement(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), Failure>;
 
+    /// Makes a table whose rows follow in the same transaction (`CREATE TABLE … SELECT`). Nothing of it may be replicated twice: the table is made by a
+    /// group that is in no GTID state and is sent to nobody, and the transaction carries the statement's text in front of the rows. Where the table is there
+    /// already, and empty, a crash has come between the two.
+    ///
+    /// # Errors
+    /// As [`StatementRunner::statement`].
+    fn make_table(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), Failure>;
+
     /// The running transaction, for rows among its statements.
     ///
     /// # Errors
