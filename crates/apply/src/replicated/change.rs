@@ -9,7 +9,7 @@ use super::failure::{Failure, HandlerError};
 use super::table::MappedTable;
 use paceline_sql::catalog::TableDefinition;
 use paceline_storage::{Clustered, Row};
-use paceline_txn::{LockMode, LockWait, RowChange, Transaction};
+use paceline_txn::{LockMode, LockWait, RowChange, Transaction, WriteMark};
 use paceline_types::error_code::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND};
 use paceline_types::{TimeZone, Value, ValueRef};
 
@@ -56,7 +56,7 @@ impl RowChanger {
         }
         let mark = transaction.write_mark();
         schema.row_change(None, Some(after), transaction.write_set_mut()?)?;
-        transaction.lock_written_since(mark)?;
+        self.lock_entries(table, mark, transaction)?;
         transaction.log_row(table.logged(), RowChange::Insert { after })?;
         observe_auto_increment(table.definition(), after);
         Ok(true)
@@ -151,7 +151,7 @@ impl RowChanger {
         table
             .schema()
             .row_change(Some(row), None, transaction.write_set_mut()?)?;
-        transaction.lock_written_since(mark)?;
+        self.lock_entries(table, mark, transaction)?;
         transaction.log_row(table.logged(), RowChange::Delete { before })?;
         Ok(())
     }
@@ -189,10 +189,27 @@ impl RowChanger {
             key: Some(&self.key),
         };
         schema.row_change(Some(row), Some(after), transaction.write_set_mut()?)?;
-        transaction.lock_written_since(mark)?;
+        self.lock_entries(table, mark, transaction)?;
         transaction.log_row(table.logged(), RowChange::Update { before, after })?;
         observe_auto_increment(table.definition(), after);
         Ok(true)
+    }
+
+    /// Locks what came into the write set since the mark: entries of secondary indexes, so that they respect the ranges that SERIALIZABLE readers hold.
+    /// The row's own key, which most changes write alone, is locked already.
+    fn lock_entries(
+        &mut self,
+        table: &MappedTable,
+        since: WriteMark,
+        transaction: &mut Transaction,
+    ) -> Result<(), Failure> {
+        let writes = transaction.write_set();
+        let is_row_alone =
+            writes.len() == since.entries() + 1 && writes.nth_key(since.entries()).0 == self.key;
+        if !is_row_alone || matches!(table.schema().clustered(), Clustered::RowId(_)) {
+            transaction.lock_written_since(since)?;
+        }
+        Ok(())
     }
 
     /// Locks `self.unique` for a row that changes to it. False: it is taken, and the update is passed over.
