@@ -81,7 +81,7 @@ def assert_same(one, other):
     expected, found = content(one), content(other)
     assert expected.keys() == found.keys()
     for table, rows in expected.items():
-        assert rows == found[table], f"{table} differs"
+        assert rows == found[table], f"{table} differs: {sorted(set(rows) ^ set(found[table]), key=repr)[:10]}"
 
 
 class Line:

@@ -1,0 +1,195 @@
+"""What a real MariaDB logs, in every format, applied side by side: the tables and positions come out the same, whatever is killed meanwhile."""
+
+import random
+import threading
+import time
+
+import pymysql
+import pytest
+
+from support import workload
+from support.replication import assert_same, change_master, content, replication_user, slave_status, wait_for, wait_for_replica
+from support.servers import ROOT, MariaDb, Paceline
+
+SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
+
+# Statements whose result depends on their session, and definitions among rows.
+STATEMENTS = """
+create database s; use s;
+create table a (id int primary key auto_increment, n int, t varchar(100), at timestamp(6) default current_timestamp(6), key (n));
+insert into a (n, t) values (1, 'one'), (2, connection_id()), (3, now(6)), (4, database());
+set @x = 'user ünï', @n = 12345678901234, @d = 12.345, @f = 1.5e10, @z = null;
+insert into a (n, t) values (@n % 1000, @x), (5, @d), (6, @f), (7, @z);
+insert into a (n, t) select n + 10, concat(t, '!') from a where n < 4;
+set rand_seed1 = 11, rand_seed2 = 22;
+insert into a (n, t) values (floor(rand() * 1000), rand());
+insert into a (n) values (100); insert into a (n, t) values (last_insert_id(), 'last');
+set insert_id = 500; insert into a (n) values (101);
+set time_zone = '+05:30'; insert into a (n, t) values (102, now());
+set sql_mode = ''; insert into a (n, t) values (103, repeat('y', 200));
+set timestamp = 1234567890.123456; insert into a (n, t) values (104, now(6)); set timestamp = default;
+update a set t = concat(t, n) where n between 1 and 20 order by id limit 3;
+delete from a where n = 2 limit 1;
+replace into a (id, n, t) values (1, 77, 'replaced');
+insert into a (id, n) values (1, 1) on duplicate key update n = n + 1;
+start transaction; insert into a (n) values (200); savepoint p; insert into a (n) values (201); rollback to p;
+insert into a (n) values (202); commit;
+create table b like a; insert into b select * from a; alter table b add column extra int default 5, drop key n;
+create table if not exists b (id int); rename table b to c; truncate table c; insert into c (n) values (1), (2);
+create temporary table temp (id int); insert into temp values (1), (2); insert into a (n) select id from temp; drop temporary table temp;
+create table gone (id int); drop table gone; drop table if exists gone, never;
+create table selected (id int primary key) as select id, n, t from a where n < 100;
+create table keyless (x int, y varchar(20)); insert into keyless values (1, 'a'), (1, 'a'), (2, 'b'); update keyless set y = 'c' where x = 1 limit 1;
+delete from keyless where x = 1 limit 1;
+create table m (id int primary key, v int) engine=memory; insert into m values (1, 1), (2, 2); update m set v = 3 where id = 2;
+create user u@localhost identified by 'secret'; grant select on s.* to u@localhost; drop user u@localhost;
+analyze table a; flush tables; optimize table a;
+set statement max_statement_time=100 for insert into a (n) values (300);
+create index by_t on a (t(10)); drop index by_t on a;
+create database gone; create table gone.t (id int); drop database gone;
+"""
+
+FORMATS = {
+    "row": ["--binlog-format=ROW"],
+    "minimal": ["--binlog-format=ROW", "--binlog-row-image=MINIMAL"],
+    "noblob": ["--binlog-format=ROW", "--binlog-row-image=NOBLOB", "--log-bin-compress", "--log-bin-compress-min-len=10"],
+    "mixed": ["--binlog-format=MIXED", "--binlog-checksum=NONE"],
+    "statement": ["--binlog-format=STATEMENT", "--log-bin-compress", "--log-bin-compress-min-len=10"],
+}
+
+
+def start_replica(replica, primary):
+    replication_user(primary)
+    primary.query("reset master")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    replica.query("start slave")
+
+
+@pytest.fixture
+def servers(tmp_path):
+    started = []
+
+    def start(server):
+        started.append(server)
+        return server.start()
+
+    yield lambda kind, name, *options: start(kind(tmp_path / name, *options))
+    for server in started:
+        server.close()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format(servers, format):
+    primary = servers(MariaDb, "primary", "--server-id=1", *FORMATS[format])
+    replica = servers(Paceline, "replica", "--server-id=2", "--slave-parallel-threads=4")
+    start_replica(replica, primary)
+    primary.client("--default-character-set=utf8mb4", text=SCRIPT)
+    statements = STATEMENTS
+    if format in ("mixed", "statement"):
+        # Temporary tables that are logged as statements cannot be replicated.
+        statements = "".join(line for line in STATEMENTS.splitlines(True) if "temporary" not in line)
+    primary.client("--default-character-set=utf8mb4", text=statements)
+    workload.create(primary)
+    load = workload.Load(primary, 6, 1).start()
+    time.sleep(3)
+    load.stop()
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    assert sum(map(len, content(primary).values())) > 100
+    assert replica.query("select @@gtid_binlog_state")[0][0] == primary.query("select @@gtid_binlog_state")[0][0]
+
+
+def test_killed_again_and_again(servers):
+    primary = servers(MariaDb, "primary", "--server-id=1")
+    replica = servers(Paceline, "replica", "--server-id=2", "--slave-parallel-threads=4")
+    start_replica(replica, primary)
+    workload.create(primary)
+    load = workload.Load(primary, 8, 2).start()
+    chance = random.Random(3)
+    for number in range(10):
+        time.sleep(chance.random())
+        if number % 3 == 1:
+            primary.query(f"create table load_test.t{number} (id int primary key)", f"insert into load_test.t{number} values (1)")
+        replica.kill()
+        replica.start()
+    load.stop()
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+
+
+def test_readers_see_only_states_that_the_primary_had(servers):
+    primary = servers(MariaDb, "primary", "--server-id=1")
+    replica = servers(Paceline, "replica", "--server-id=2", "--slave-parallel-threads=4")
+    start_replica(replica, primary)
+    workload.create(primary)
+    wait_for_replica(replica, primary)
+    load = workload.Load(primary, 8, 4).start()
+    end = time.monotonic() + 4
+    looks = 0
+    with replica.connect() as connection, connection.cursor() as cursor:
+        while time.monotonic() < end:
+            cursor.execute("select sum(amount) from load_test.account")
+            assert cursor.fetchone()[0] == workload.ACCOUNTS * workload.AMOUNT_EACH
+            looks += 1
+    load.stop()
+    assert looks > 10
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+
+
+def test_local_transactions_give_way(servers):
+    primary = servers(MariaDb, "primary", "--server-id=1")
+    replica = servers(Paceline, "replica", "--server-id=2", "--slave-parallel-threads=2")
+    start_replica(replica, primary)
+    primary.query("create database t", "create table t.a (id int primary key, v int)", "insert into t.a values (1, 1)")
+    wait_for_replica(replica, primary)
+    with replica.connect(autocommit=False) as connection, connection.cursor() as cursor:
+        cursor.execute("select v from t.a where id=1 for update")
+        primary.query("update t.a set v=2")
+        wait_for_replica(replica, primary)
+        with pytest.raises(pymysql.err.OperationalError) as error:
+            cursor.execute("update t.a set v=3")
+        assert error.value.args[0] == 1213
+        cursor.execute("select v from t.a")
+        assert cursor.fetchall() == ((2,),)
+        connection.rollback()
+
+
+def sql_error(replica):
+    def error():
+        status = slave_status(replica)
+        return int(status["Last_SQL_Errno"]) and (int(status["Last_SQL_Errno"]), status["Last_SQL_Error"])
+
+    return wait_for(error, "an error of the applier")
+
+
+def test_an_error_is_told_and_mended(servers):
+    primary = servers(MariaDb, "primary", "--server-id=1")
+    replica = servers(Paceline, "replica", "--server-id=2", "--slave-parallel-threads=4")
+    beside = servers(MariaDb, "beside", "--server-id=3", "--gtid-domain-id=9")
+    start_replica(replica, primary)
+    beside.query("reset master")
+    change_master(beside, primary, master_use_gtid="slave_pos")
+    beside.query("start slave")
+    primary.query("create database t", "create table t.a (id int primary key, v int)", "insert into t.a values (1, 1), (2, 2)")
+    for server in (replica, beside):
+        wait_for_replica(server, primary)
+        server.query("set sql_log_bin=0", "insert into t.a values (5, 5)")
+    for number in range(3, 8):
+        primary.query(f"insert into t.a values ({number}, {number})")
+    told = [sql_error(server) for server in (replica, beside)]
+    assert told[0] == told[1]
+    assert replica.query("select max(id) from t.a where id < 5")[0][0] == 4
+    replica.query("set sql_log_bin=0", "delete from t.a where id=5")
+    replica.query("start slave")
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    # A missing row, and a table that is not there.
+    replica.query("set sql_log_bin=0", "delete from t.a where id=1")
+    beside.query("set sql_log_bin=0", "delete from t.a where id in (1, 5)")
+    beside.query("start slave")
+    wait_for_replica(beside, primary)
+    primary.query("update t.a set v=10 where id=1")
+    told = [sql_error(server) for server in (replica, beside)]
+    assert told[0] == told[1]
+    assert told[0][0] == 1032
