@@ -193,3 +193,31 @@ def test_an_error_is_told_and_mended(servers):
     told = [sql_error(server) for server in (replica, beside)]
     assert told[0] == told[1]
     assert told[0][0] == 1032
+
+
+def test_reads_that_are_never_stale(servers):
+    primary = servers(MariaDb, "primary", "--server-id=1")
+    replica = servers(Paceline, "replica", "--server-id=2", "--slave-parallel-threads=2")
+    start_replica(replica, primary)
+    primary.query("create database t", "create table t.a (id int primary key, v int)", "insert into t.a values (1, 0)")
+    wait_for_replica(replica, primary)
+    with replica.connect() as connection, connection.cursor() as cursor, primary.connect() as writing, writing.cursor() as writer:
+        for number in range(1, 50):
+            writer.execute(f"update t.a set v={number}")
+            writer.execute("select @@last_gtid")
+            cursor.execute(f"set wait_for_gtid='{writer.fetchone()[0]}'")
+            cursor.execute("select v from t.a")
+            assert cursor.fetchone()[0] >= number
+        cursor.execute("set wait_for_gtid='0-1-1000000', wait_for_gtid_timeout=0.2")
+        with pytest.raises(pymysql.err.OperationalError) as error:
+            cursor.execute("select v from t.a")
+        assert error.value.args[0] == 1205
+        with pytest.raises(pymysql.err.OperationalError) as error:
+            cursor.execute("start transaction with consistent snapshot")
+        assert error.value.args[0] == 1205
+        with pytest.raises(pymysql.err.MySQLError) as error:
+            cursor.execute("set wait_for_gtid='0-1'")
+        assert error.value.args[0] == 1941
+        cursor.execute("set wait_for_gtid=''")
+        cursor.execute("select v from t.a")
+        assert cursor.fetchone()[0] == 49

@@ -202,7 +202,9 @@ impl TransactionManager {
                 "everything in the log is in the tables"
             );
             let position = core.log.reset(number, unix_seconds())?;
-            stage.reset(core.log.state());
+            let state = core.log.state();
+            core.logged.advance(&[GtidMove::Replace(state.position())]);
+            stage.reset(state);
             core.reach_in_stage(position, GtidMove::None);
             position
         };

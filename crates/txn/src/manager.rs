@@ -86,6 +86,8 @@ pub(crate) struct Core {
     pub(crate) published: ArcSwap<StorageSnapshot>,
     pub(crate) positions: PositionCells,
     pub(crate) replica: PublishedPosition,
+    /// The last GTID of each domain, published.
+    pub(crate) logged: PublishedPosition,
     pub(crate) sendable: Sendable,
     pub(crate) overlay: Overlay,
     pub(crate) locks: Arc<LockManager>,
@@ -189,6 +191,7 @@ impl TransactionManager {
         storage.apply(&[], start).expect("an empty batch can be applied");
         let snapshot = storage.snapshot();
         let replica = PublishedPosition::new(log.replica_state().position);
+        let logged = PublishedPosition::new(state.position());
         let core = Arc::new(Core {
             config: ArcSwap::from_pointee(config.clone()),
             log,
@@ -197,6 +200,7 @@ impl TransactionManager {
             published: ArcSwap::from_pointee(snapshot),
             positions: PositionCells::new(start),
             replica,
+            logged,
             sendable: Sendable::new(start),
             overlay: Overlay::default(),
             locks: Arc::new(LockManager::new()),

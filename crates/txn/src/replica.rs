@@ -1,7 +1,8 @@
 //! How far this server has replicated: `gtid_slave_pos`, and those who wait for it.
 //!
 //! The truth is in the log ([`paceline_binlog::replica_state`]). Here is its published part: what the next snapshot contains. It moves in
-//! the publish stage, in the log's order, after the shared snapshot is taken and before any session is told.
+//! the publish stage, in the log's order, after the shared snapshot is taken and before any session is told. The position of the whole log is kept in
+//! the same way, for those who wait for a GTID wherever it was written.
 
 use crate::commit::log_stage::WrittenGroup;
 use crate::error::{Error, Result};
@@ -135,8 +136,43 @@ impl Future for Replicated {
     }
 }
 
+/// What groups that are published together move.
+pub(crate) struct PublishedMoves {
+    /// `gtid_slave_pos`, in order.
+    pub(crate) replicated: Vec<GtidMove>,
+    /// The last GTID of each domain.
+    pub(crate) logged: Vec<GtidMove>,
+}
+
+impl PublishedMoves {
+    /// Those of groups that are published together.
+    pub(crate) fn of(groups: &[WrittenGroup]) -> Self {
+        let mut logged = Vec::new();
+        for transaction in groups.iter().flat_map(|group| &group.transactions) {
+            if let Some(gtid) = transaction.committed.gtid {
+                note(&mut logged, gtid);
+            }
+        }
+        PublishedMoves {
+            replicated: replica_moves(groups),
+            logged: match logged.is_empty() {
+                true => Vec::new(),
+                false => vec![GtidMove::To(logged)],
+            },
+        }
+    }
+
+    /// Nothing moves.
+    pub(crate) fn none() -> Self {
+        PublishedMoves {
+            replicated: Vec::new(),
+            logged: Vec::new(),
+        }
+    }
+}
+
 /// What groups that are published together move in `gtid_slave_pos`, in order.
-pub(crate) fn replica_moves(groups: &[WrittenGroup]) -> Vec<GtidMove> {
+fn replica_moves(groups: &[WrittenGroup]) -> Vec<GtidMove> {
     let mut moves: Vec<GtidMove> = Vec::new();
     for group in groups {
         for transaction in &group.transactions {
@@ -235,5 +271,19 @@ impl TransactionManager {
     ) -> Result<WaitEnd> {
         let core = self.core();
         crate::lock::owner::blocking(|| core.replica.wait(wanted, deadline, interrupt))
+    }
+
+    /// `wait_for_gtid`: as [`TransactionManager::wait_replicated`], for everything in the log, wherever it was written.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub fn wait_logged(
+        &self,
+        wanted: &GtidPosition,
+        deadline: Option<Instant>,
+        interrupt: &Interrupt,
+    ) -> Result<WaitEnd> {
+        let core = self.core();
+        crate::lock::owner::blocking(|| core.logged.wait(wanted, deadline, interrupt))
     }
 }

@@ -129,6 +129,7 @@ impl Session {
             self.check_writable()?;
         }
         self.check_table_locks(plan)?;
+        self.services.await_gtid()?;
         self.enter_transaction();
         let transaction = self
             .transaction

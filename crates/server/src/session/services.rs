@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The services of one session.
@@ -41,6 +41,9 @@ pub struct SessionServices {
     /// Its account as it was when last looked at, and the list's generation then.
     account: ArcSwap<Account>,
     accounts_generation: AtomicU64,
+    /// `wait_for_gtid`, until it is there.
+    awaited: Mutex<Option<GtidPosition>>,
+    is_awaiting: AtomicBool,
     /// When the statement has run too long (`max_statement_time`): microseconds since 1970, or `i64::MAX`.
     deadline_micros: AtomicI64,
     /// The locks of `GET_LOCK`: how often each is held, and the lock.
@@ -82,6 +85,8 @@ impl SessionServices {
             transaction: Mutex::default(),
             account: ArcSwap::from_pointee(Account::new("", "")),
             accounts_generation: AtomicU64::new(0),
+            awaited: Mutex::default(),
+            is_awaiting: AtomicBool::new(false),
             deadline_micros: AtomicI64::new(i64::MAX),
             user_locks: Mutex::default(),
         }
@@ -105,6 +110,43 @@ impl SessionServices {
             self.accounts_generation.store(generation, Ordering::Relaxed);
         }
         self.account.load_full()
+    }
+
+    /// `wait_for_gtid`: waits until what the session wants to see is published. What is there stays there, so that it is looked for once.
+    ///
+    /// # Errors
+    /// 1205 after `wait_for_gtid_timeout`; those of KILL.
+    pub fn await_gtid(&self) -> Result<()> {
+        if !self.is_awaiting.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let Some(wanted) = self.awaited.lock().clone() else {
+            return Ok(());
+        };
+        let seconds = self.values.lock().get(Variable::WaitForGtidTimeout).as_f64();
+        let deadline = Instant::now().checked_add(Duration::from_secs_f64(seconds));
+        self.shared
+            .update(|activity| activity.state = "Waiting for wait_for_gtid");
+        let waited = self
+            .server
+            .transactions
+            .wait_logged(&wanted, deadline, &self.shared.interrupt);
+        self.shared.update(|activity| activity.state = "executing");
+        match waited {
+            Ok(WaitEnd::Reached) => {
+                *self.awaited.lock() = None;
+                self.is_awaiting.store(false, Ordering::Relaxed);
+                Ok(())
+            }
+            Ok(WaitEnd::TimedOut) => Err(Error::new(ER_LOCK_WAIT_TIMEOUT, &[])),
+            Err(error) => Err(super::errors::of_transaction(&error)),
+        }
+    }
+
+    /// COM_RESET_CONNECTION: nothing is waited for.
+    pub fn forget_awaited_gtid(&self) {
+        *self.awaited.lock() = None;
+        self.is_awaiting.store(false, Ordering::Relaxed);
     }
 
     /// Starts `max_statement_time`.
@@ -311,6 +353,15 @@ impl SessionServices {
                 return Err(Error::new(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN, &[]));
             }
             Variable::GtidSeqNo => self.transaction.lock().gtid_seq_no = setting.as_u64(),
+            Variable::WaitForGtid => {
+                let wanted: GtidPosition = setting
+                    .as_str()
+                    .parse()
+                    .map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
+                self.values.lock().set(variable, setting);
+                *self.awaited.lock() = (!wanted.is_empty()).then_some(wanted);
+                self.is_awaiting.store(self.awaited.lock().is_some(), Ordering::Relaxed);
+            }
             _ => {
                 let mut values = self.values.lock();
                 values.set(variable, setting.clone());

@@ -269,6 +269,9 @@ impl Session {
                     parse::AccessMode::ReadWrite => AccessMode::ReadWrite,
                 });
                 let options = self.transaction_options(Lifetime::Explicit, access);
+                if *consistent_snapshot {
+                    self.services.await_gtid()?;
+                }
                 let transactions = &self.server.transactions;
                 let transaction = match consistent_snapshot {
                     false => transactions.begin(&self.services.locks, options),

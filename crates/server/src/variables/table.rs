@@ -353,6 +353,8 @@ mod list {
         VersionMallocLibrary "version_malloc_library" Global Fixed Text => Some("");
         VersionSourceRevision "version_source_revision" Global Fixed Text => Some("");
         VersionSslLibrary "version_ssl_library" Global Fixed Text => Some("");
+        WaitForGtid "wait_for_gtid" SessionOnly Dynamic Text => Some("");
+        WaitForGtidTimeout "wait_for_gtid_timeout" Both Dynamic Double { min: 0.0, max: 31536000.0 } => Some("60.000000");
         WaitTimeout "wait_timeout" Both Dynamic Unsigned { min: 1, max: 31536000, block: 1 } => Some("28800");
         WarningCount "warning_count" SessionOnly Fixed Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         WsrepOn "wsrep_on" Both Dynamic Boolean => Some("OFF");

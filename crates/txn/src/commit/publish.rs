@@ -8,9 +8,8 @@ use super::ticket::Work;
 use super::{Committed, PlacedTransaction};
 use crate::config::LeaderMode;
 use crate::manager::Core;
-use crate::replica::replica_moves;
+use crate::replica::PublishedMoves;
 use crate::sync_point::CommitStep;
-use paceline_binlog::GtidMove;
 use paceline_storage::{BuildId, FrozenWriteSet};
 use paceline_types::LogPosition;
 use parking_lot::{Condvar, Mutex};
@@ -30,7 +29,7 @@ struct State {
     /// Hand-off mode: what is left of the group whose members publish themselves.
     in_turn: VecDeque<(PlacedTransaction, LogPosition)>,
     /// What that group moves in `gtid_slave_pos` when all have had their turn.
-    moves_of_turns: Vec<GtidMove>,
+    moves_of_turns: Option<PublishedMoves>,
 }
 
 /// Groups that wait to be published, and those who wait for a publication.
@@ -134,7 +133,7 @@ impl Core {
             .last()
             .map(|group| (group.end, group.durable_at))
             .expect("a batch is not empty");
-        let moves = replica_moves(&groups);
+        let moves = PublishedMoves::of(&groups);
         let transactions: Vec<PlacedTransaction> =
             groups.into_iter().flat_map(|group| group.transactions).collect();
         if self.make_visible(transactions, end, &moves) {
@@ -147,7 +146,7 @@ impl Core {
         &self,
         mut transactions: Vec<PlacedTransaction>,
         end: LogPosition,
-        moves: &[GtidMove],
+        moves: &PublishedMoves,
     ) -> bool {
         // Behind a group that an engine has refused nothing is applied: the log is replayed by the next start.
         let applied = match self.publisher.engine_failed.load(Ordering::Acquire) {
@@ -179,7 +178,7 @@ impl Core {
         // Only now: a reader who misses a row in the overlay finds it in the snapshot that he loads then.
         self.overlay
             .forget(transactions.iter().map(|transaction| &transaction.writes));
-        self.replica.advance(moves);
+        self.advance_gtids(moves);
         self.sync_points.reach(CommitStep::Published);
         self.publisher.wake_waiting(end);
         for transaction in transactions {
@@ -189,6 +188,12 @@ impl Core {
         }
         self.sync_points.reach(CommitStep::Told);
         true
+    }
+
+    /// Those who wait for a GTID find it in the snapshot that they load now.
+    fn advance_gtids(&self, moves: &PublishedMoves) {
+        self.replica.advance(&moves.replicated);
+        self.logged.advance(&moves.logged);
     }
 
     fn apply_to_engines(
@@ -217,7 +222,7 @@ impl Core {
 
     /// Hand-off mode: every transaction of these groups is published by its own session, one after the other.
     fn start_turns(&self, groups: Vec<WrittenGroup>) {
-        let moves = replica_moves(&groups);
+        let moves = PublishedMoves::of(&groups);
         let mut in_turn = VecDeque::new();
         let mut end = LogPosition::ZERO;
         for group in groups {
@@ -228,14 +233,14 @@ impl Core {
             }));
         }
         if in_turn.is_empty() {
-            self.make_visible(Vec::new(), end, &[]);
+            self.make_visible(Vec::new(), end, &PublishedMoves::none());
         } else if let Some((_, last)) = in_turn.back_mut() {
             *last = end;
         }
         {
             let mut state = self.publisher.state.lock();
             state.in_turn = in_turn;
-            state.moves_of_turns = moves;
+            state.moves_of_turns = Some(moves);
         }
         self.next_turn();
     }
@@ -246,8 +251,9 @@ impl Core {
             let mut state = self.publisher.state.lock();
             match state.in_turn.front() {
                 None => {
-                    let moves = std::mem::take(&mut state.moves_of_turns);
-                    self.replica.advance(&moves);
+                    if let Some(moves) = state.moves_of_turns.take() {
+                        self.advance_gtids(&moves);
+                    }
                     state.busy = false;
                     drop(state);
                     return self.publish();
@@ -267,7 +273,7 @@ impl Core {
     fn publish_front(&self) {
         let front = self.publisher.state.lock().in_turn.pop_front();
         let (transaction, end) = front.expect("whose turn it is stands in front");
-        self.make_visible(vec![transaction], end, &[]);
+        self.make_visible(vec![transaction], end, &PublishedMoves::none());
     }
 
     /// A session does its own part in hand-off mode.
