@@ -14,14 +14,14 @@ use paceline_binlog::event::{RowsEvent, RowsKind};
 use paceline_sql::catalog::IndexKind;
 use paceline_sql::ddl::default_of_absent;
 use paceline_sql::plan::Statistics;
-use paceline_storage::{Clustered, Direction, KeyRange};
+use paceline_storage::{Clustered, Direction, KeyPart, KeyRange};
 use paceline_txn::{LockMode, LockWait, Transaction};
 use paceline_types::row_image::RowLayout;
 use paceline_types::{Value, ValueRef};
 use std::sync::Arc;
 
 /// Values of our columns; `None` where an image does not hold the column.
-type PartialRow = Vec<Option<Value>>;
+pub(super) type PartialRow = Vec<Option<Value>>;
 
 /// The key and the image of a row of ours.
 type LocatedRow = (Vec<u8>, Vec<u8>);
@@ -32,14 +32,14 @@ pub(super) struct ForeignRows {
 }
 
 /// The columns that the images of an event hold.
-struct HeldColumns {
+pub(super) struct HeldColumns {
     /// Their numbers on the primary.
     numbers: Vec<usize>,
     layout: RowLayout,
 }
 
 impl HeldColumns {
-    fn new(event: &RowsEvent<'_>, present: &[u8], table: &MappedTable) -> Result<Self, Failure> {
+    pub(super) fn new(event: &RowsEvent<'_>, present: &[u8], table: &MappedTable) -> Result<Self, Failure> {
         let types = match table.foreign() {
             Some(foreign) => foreign.types(),
             None => table.schema().layout().types(),
@@ -69,8 +69,18 @@ impl HeldColumns {
         })
     }
 
+    /// Whether all columns of a key are held.
+    pub(super) fn holds_all(&self, parts: &[KeyPart]) -> bool {
+        parts.iter().all(|part| self.numbers.contains(&part.column))
+    }
+
+    /// Whether any column of a key is held.
+    pub(super) fn holds_any(&self, parts: &[KeyPart]) -> bool {
+        parts.iter().any(|part| self.numbers.contains(&part.column))
+    }
+
     /// Takes an image off the front.
-    fn take(&self, rest: &mut &[u8], table: &MappedTable) -> Result<PartialRow, Failure> {
+    pub(super) fn take(&self, rest: &mut &[u8], table: &MappedTable) -> Result<PartialRow, Failure> {
         let (image, behind) = self.layout.split(rest)?;
         let columns = table.definition().columns();
         let mut row: PartialRow = vec![None; columns.len()];
@@ -158,7 +168,7 @@ impl ForeignRows {
     ) -> Result<Option<LocatedRow>, Failure> {
         let schema = table.schema();
         if let Clustered::Key(index) = schema.clustered()
-            && let Some(prefix) = self.prefix(table, index, row)?
+            && let Some(prefix) = key_of(table, index, row)?
         {
             transaction.lock(&prefix, LockMode::Exclusive, LockWait::Default)?;
             let Some(found) = transaction
@@ -205,29 +215,11 @@ impl ForeignRows {
         Ok(None)
     }
 
-    /// The whole key of a row in an index, if the image holds all its columns.
-    fn prefix(
-        &self,
-        table: &MappedTable,
-        index: usize,
-        row: &PartialRow,
-    ) -> Result<Option<Vec<u8>>, Failure> {
-        let parts = &table.schema().indexes()[index].parts;
-        let values: Option<Vec<ValueRef<'_>>> = parts
-            .iter()
-            .map(|part| row[part.column].as_ref().map(Value::as_ref))
-            .collect();
-        let Some(values) = values else { return Ok(None) };
-        let mut key = Vec::with_capacity(64);
-        table.schema().append_key_prefix(index, &values, &mut key)?;
-        Ok(Some(key))
-    }
-
     /// The index, with the key's start, in which the image finds fewest rows.
     fn best_index(&self, table: &MappedTable, row: &PartialRow) -> Result<Option<(usize, Vec<u8>)>, Failure> {
         let mut best: Option<(f64, usize, Vec<u8>)> = None;
         for (number, index) in table.definition().indexes().iter().enumerate() {
-            let Some(prefix) = self.prefix(table, number, row)? else {
+            let Some(prefix) = key_of(table, number, row)? else {
                 continue;
             };
             let has_null = index
@@ -245,6 +237,23 @@ impl ForeignRows {
         }
         Ok(best.map(|(_, index, prefix)| (index, prefix)))
     }
+}
+
+/// The whole key of a row in an index, if the image holds all its columns.
+pub(super) fn key_of(
+    table: &MappedTable,
+    index: usize,
+    row: &PartialRow,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let parts = &table.schema().indexes()[index].parts;
+    let values: Option<Vec<ValueRef<'_>>> = parts
+        .iter()
+        .map(|part| row[part.column].as_ref().map(Value::as_ref))
+        .collect();
+    let Some(values) = values else { return Ok(None) };
+    let mut key = Vec::with_capacity(64);
+    table.schema().append_key_prefix(index, &values, &mut key)?;
+    Ok(Some(key))
 }
 
 /// Whether an image of ours has the values of a partial row.

@@ -4,11 +4,12 @@
 //! prepared first. (The other way round does not hold, as numbers are hashes: then one waits without need.) A key with a NULL excludes nothing and
 //! has no number. A table without a key to live under finds its rows by their images; those are what its rows touch.
 //!
-//! Where an event does not tell all keys (images without all columns of a table with several unique keys, columns that are not ours,
-//! `IDEMPOTENT`, which overwrites what it finds), the transaction touches [`TouchedKeys::Everything`].
+//! Where an event does not tell all keys (images without all columns that may change several unique keys, columns that are not ours, `IDEMPOTENT`, which
+//! overwrites what it finds), the transaction touches [`TouchedKeys::Everything`].
 
 use super::ExecMode;
 use super::failure::Failure;
+use super::foreign::{HeldColumns, key_of};
 use super::group::{ReplicatedRows, all_columns, each_rows_event};
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsKind};
@@ -46,8 +47,11 @@ fn of_event(
     key: &mut Vec<u8>,
     keys: &mut Vec<u64>,
 ) -> Result<TouchedKeys, Failure> {
-    if table.foreign().is_some() || table.exec_mode() == ExecMode::Idempotent || !all_columns(event) {
+    if table.foreign().is_some() || table.exec_mode() == ExecMode::Idempotent {
         return Ok(TouchedKeys::Everything);
+    }
+    if !all_columns(event) {
+        return of_partial_event(event, table, keys);
     }
     let layout = table.schema().layout();
     let mut rest: &[u8] = &event.rows;
@@ -59,6 +63,55 @@ fn of_event(
             let (after, behind) = layout.split(rest)?;
             rest = behind;
             of_image(table, after.bytes(), Some(first.bytes()), key, keys)?;
+        }
+    }
+    Ok(TouchedKeys::Listed)
+}
+
+/// Images without all columns (`binlog_row_image`): the key that the rows live under tells everything where no other unique key changes.
+fn of_partial_event(
+    event: &RowsEvent<'_>,
+    table: &MappedTable,
+    keys: &mut Vec<u64>,
+) -> Result<TouchedKeys, Failure> {
+    let Clustered::Key(index) = table.schema().clustered() else {
+        return Ok(TouchedKeys::Everything);
+    };
+    let held = HeldColumns::new(event, event.columns_present, table)?;
+    let held_after = match event.kind {
+        RowsKind::Update => Some(HeldColumns::new(event, event.columns_present_after, table)?),
+        RowsKind::Write | RowsKind::Delete => None,
+    };
+    let indexes = table.schema().indexes();
+    let is_told = match &held_after {
+        // What an update does not name stays.
+        Some(after) => !table
+            .other_unique()
+            .iter()
+            .any(|other| after.holds_any(&indexes[*other].parts)),
+        None => table.other_unique().is_empty(),
+    };
+    if !is_told || !held.holds_all(&indexes[index].parts) {
+        return Ok(TouchedKeys::Everything);
+    }
+    let mut rest: &[u8] = &event.rows;
+    while !rest.is_empty() {
+        let row = held.take(&mut rest, table)?;
+        let Some(key) = key_of(table, index, &row)? else {
+            return Ok(TouchedKeys::Everything);
+        };
+        keys.push(xxh3_64(&key));
+        if let Some(held_after) = &held_after {
+            let mut after = held_after.take(&mut rest, table)?;
+            if held_after.holds_any(&indexes[index].parts) {
+                for (value, before) in after.iter_mut().zip(row) {
+                    *value = value.take().or(before);
+                }
+                let Some(key) = key_of(table, index, &after)? else {
+                    return Ok(TouchedKeys::Everything);
+                };
+                keys.push(xxh3_64(&key));
+            }
         }
     }
     Ok(TouchedKeys::Listed)

@@ -360,7 +360,8 @@ impl SessionServices {
                     .map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
                 self.values.lock().set(variable, setting);
                 *self.awaited.lock() = (!wanted.is_empty()).then_some(wanted);
-                self.is_awaiting.store(self.awaited.lock().is_some(), Ordering::Relaxed);
+                self.is_awaiting
+                    .store(self.awaited.lock().is_some(), Ordering::Relaxed);
             }
             _ => {
                 let mut values = self.values.lock();

@@ -16,6 +16,7 @@ use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord};
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -71,9 +72,18 @@ impl Lane {
 
     /// Applies until it is told to end, or an error ends it.
     pub(super) fn run(mut self) {
-        while let Ok(()) = self.step() {}
-        // What was handed over is waited for: the applier ends behind whole transactions.
-        self.pipeline.drain();
+        let shared = self.shared.clone();
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            while let Ok(()) = self.step() {}
+            // What was handed over is waited for: the applier ends behind whole transactions.
+            self.pipeline.drain();
+        }));
+        if ended.is_err() {
+            let failure = Failure::fatal("the applier has panicked; the error log has the reason");
+            shared.raise(failure, None, None);
+        }
+        drop(self);
+        shared.lane_ended();
     }
 
     fn step(&mut self) -> Result<(), Ended> {
@@ -359,7 +369,7 @@ impl Lane {
         let manager = &self.shared.parts.manager;
         let session = manager.applier_session(self.shared.interrupt.clone());
         // Tried here, so that what goes wrong is known here.
-        match self.worker.transaction(&planned, &session) {
+        match self.worker.try_transaction(&planned, &session) {
             Ok(transaction) => drop(transaction),
             Err(failure) => return Err(self.raise(failure, gtid, Some(end))),
         }

@@ -29,6 +29,8 @@ const ITEM_BYTES: usize = 256;
 
 #[derive(Default)]
 struct Lanes {
+    /// How many have not ended.
+    living: usize,
     /// By the lane's number: the domain, or what domains share when there are too many.
     queues: HashMap<u32, Arc<LaneQueue>>,
     threads: Vec<JoinHandle<()>>,
@@ -162,7 +164,10 @@ impl Shared {
             .name(format!("apply-{number}"))
             .spawn(move || lane.run());
         match thread {
-            Ok(thread) => lanes.threads.push(thread),
+            Ok(thread) => {
+                lanes.threads.push(thread);
+                lanes.living += 1;
+            }
             Err(error) => {
                 self.raise(Failure::fatal(error), None, None);
                 return Err(Stopped);
@@ -218,11 +223,24 @@ impl Shared {
     pub(super) fn request_stop(&self) {
         self.is_stopping.store(true, Ordering::Release);
         self.interrupt.raise(InterruptReason::Connection);
-        for queue in self.lanes.lock().queues.values() {
-            queue.close();
+        {
+            let lanes = self.lanes.lock();
+            lanes.queues.values().for_each(|queue| queue.close());
+            if lanes.living == 0 {
+                self.pool.request_stop();
+            }
         }
         self.space.notify_waiters();
         self.space.notify_one();
+    }
+
+    /// A lane's thread ends. With the last one the workers do.
+    pub(super) fn lane_ended(&self) {
+        let mut lanes = self.lanes.lock();
+        lanes.living -= 1;
+        if lanes.living == 0 && self.is_stopping() {
+            self.pool.request_stop();
+        }
     }
 
     pub(super) async fn stop(self: &Arc<Self>) {
@@ -241,7 +259,7 @@ impl Shared {
                 tracing::error!("a thread of the applier has panicked");
             }
         }
-        self.pool.stop();
+        self.pool.join();
     }
 
     pub(super) fn status(&self) -> ApplierStatus {

@@ -15,6 +15,7 @@ use paceline_txn::{
 };
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -103,10 +104,14 @@ impl Pool {
         }
     }
 
-    /// Ends the threads. The lanes have ended: there is nothing left to prepare.
-    pub(super) fn stop(&self) {
+    /// Makes the threads end when nothing is left to prepare. The lanes have ended: there will be nothing more.
+    pub(super) fn request_stop(&self) {
         self.state.lock().is_stopping = true;
         self.changed.notify_all();
+    }
+
+    /// Waits for the threads' end.
+    pub(super) fn join(&self) {
         for thread in std::mem::take(&mut *self.threads.lock()) {
             if thread.join().is_err() {
                 tracing::error!("a worker of the applier has panicked");
@@ -161,7 +166,7 @@ impl Worker {
         for (index, planned) in planned {
             let may_begin =
                 !pipeline.is_abandoned(round.number) && pipeline.wait_placed(planned.after, round.number);
-            let result = may_begin.then(|| self.transaction(&planned, &session));
+            let result = may_begin.then(|| self.try_transaction(&planned, &session));
             if matches!(result, Some(Err(_))) {
                 pipeline.fail(round.number);
             }
@@ -174,6 +179,19 @@ impl Worker {
         round.chunk_done(prepared);
     }
 
+    /// As [`Worker::transaction`]; a panic is a failure as any other: the round must come to its end.
+    pub(super) fn try_transaction(
+        &mut self,
+        planned: &Planned,
+        session: &Session,
+    ) -> Result<Transaction, Failure> {
+        catch_unwind(AssertUnwindSafe(|| self.transaction(planned, session))).unwrap_or_else(|_| {
+            Err(Failure::fatal(
+                "the applier has panicked; the error log has the reason",
+            ))
+        })
+    }
+
     fn begin(&self, received: &ReceivedGroup, session: &Session) -> Transaction {
         let options = TransactionOptions {
             isolation: IsolationLevel::ReadCommitted,
@@ -184,11 +202,7 @@ impl Worker {
     }
 
     /// A transaction of ours that does what a primary's did.
-    pub(super) fn transaction(
-        &mut self,
-        planned: &Planned,
-        session: &Session,
-    ) -> Result<Transaction, Failure> {
+    fn transaction(&mut self, planned: &Planned, session: &Session) -> Result<Transaction, Failure> {
         let mut transaction = self.begin(&planned.received, session);
         let received = &planned.received;
         let rows = ReplicatedRows {
