@@ -28,6 +28,7 @@ bench:
 	tools/install.sh build bench
 	cargo build --release --locked
 	bench/bench.py $(ARGS)
+	bench/replication.py $(REPLICATION_ARGS)
 
 fuzz:
 	tools/install.sh build

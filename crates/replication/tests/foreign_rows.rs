@@ -2,7 +2,9 @@
 
 mod support;
 
-use paceline_apply::replicated::{RowOptions, TypeConversions};
+use paceline_apply::replicated::{
+    MappedTable, MappedTables, ReplicatedRows, RowOptions, TouchedKeys, TypeConversions, touched_keys,
+};
 use paceline_binlog::EventGroup;
 use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventBody, EventFlags, EventStamp, FormatDescription, GtidEvent, GtidFlags,
@@ -419,4 +421,68 @@ fn rows_without_a_key_are_found_by_the_best_index_or_a_scan() {
         .error
         .unwrap();
     assert!(error.text.contains("HA_ERR_END_OF_FILE"), "{}", error.text);
+}
+
+/// The keys that a transaction of the primary touches on the replica; `None`: perhaps all.
+fn keys(primary: &Primary, server: &TestServer, received: &Received) -> Option<Vec<u64>> {
+    let Received::Group(received) = received else {
+        panic!("a group")
+    };
+    let map = map(primary.table, &primary.codes, &primary.metadata);
+    let table = MappedTable::new(&map, server.table(primary.table), &RowOptions::default()).unwrap();
+    let tables: MappedTables = std::iter::once((TABLE_ID, Some(Arc::new(table)))).collect();
+    let rows = ReplicatedRows {
+        group: &received.group,
+        format: &received.format,
+        tables: &tables,
+    };
+    let mut keys = Vec::new();
+    match touched_keys(&rows, &mut keys).unwrap() {
+        TouchedKeys::Listed => {
+            keys.sort_unstable();
+            keys.dedup();
+            Some(keys)
+        }
+        TouchedKeys::Everything => None,
+    }
+}
+
+#[test]
+fn minimal_images_touch_the_same_keys_as_whole_ones() {
+    let (_directory, server) = replica(&[
+        NOTES,
+        "CREATE TABLE plain (id INT PRIMARY KEY, tag INT, text VARCHAR(60), KEY (tag))",
+    ]);
+    let mut primary = notes();
+    primary.table = "plain";
+    let id = |id| Some(Value::Int(id));
+    let whole = |number| [id(number), id(number), Some(bytes("x"))];
+    let minimal = |number| [id(number), None, None];
+    let pairs = [
+        (
+            primary.change(RowsKind::Update, &minimal(5), &[None, id(8), None]),
+            primary.change(RowsKind::Update, &whole(5), &[id(5), id(8), Some(bytes("x"))]),
+        ),
+        (
+            primary.change(RowsKind::Update, &minimal(5), &[id(6), None, None]),
+            primary.change(RowsKind::Update, &whole(5), &[id(6), id(5), Some(bytes("x"))]),
+        ),
+        (
+            primary.change(RowsKind::Delete, &minimal(7), &[]),
+            primary.change(RowsKind::Delete, &whole(7), &[]),
+        ),
+    ];
+    for (minimal, whole) in &pairs {
+        let told = keys(&primary, &server, minimal);
+        assert!(told.is_some());
+        assert_eq!(told, keys(&primary, &server, whole));
+    }
+    // With another unique key, only updates that leave it alone are told by the primary key.
+    primary.table = "note";
+    let text_alone = primary.change(RowsKind::Update, &minimal(5), &[None, None, Some(bytes("y"))]);
+    assert_eq!(keys(&primary, &server, &text_alone).map(|keys| keys.len()), Some(1));
+    let tag = primary.change(RowsKind::Update, &minimal(5), &[None, id(9), None]);
+    assert_eq!(keys(&primary, &server, &tag), None);
+    let deleted = primary.change(RowsKind::Delete, &minimal(5), &[]);
+    assert_eq!(keys(&primary, &server, &deleted), None);
 }
