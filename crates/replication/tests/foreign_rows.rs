@@ -480,7 +480,10 @@ fn minimal_images_touch_the_same_keys_as_whole_ones() {
     // With another unique key, only updates that leave it alone are told by the primary key.
     primary.table = "note";
     let text_alone = primary.change(RowsKind::Update, &minimal(5), &[None, None, Some(bytes("y"))]);
-    assert_eq!(keys(&primary, &server, &text_alone).map(|keys| keys.len()), Some(1));
+    assert_eq!(
+        keys(&primary, &server, &text_alone).map(|keys| keys.len()),
+        Some(1)
+    );
     let tag = primary.change(RowsKind::Update, &minimal(5), &[None, id(9), None]);
     assert_eq!(keys(&primary, &server, &tag), None);
     let deleted = primary.change(RowsKind::Delete, &minimal(5), &[]);
