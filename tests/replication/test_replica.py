@@ -59,6 +59,8 @@ def test_a_replica_follows_by_gtid_and_goes_on_after_restarts(pair):
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
     assert replica.query("select @@gtid_slave_pos") == ((gtid_position(primary),),)
+    threads = replica.query("select user, command from information_schema.processlist where user='system user' order by 2")
+    assert threads == (("system user", "Slave_IO"), ("system user", "Slave_SQL"))
     [row] = replica.query("select domain_id, server_id, seq_no from mysql.gtid_slave_pos")
     assert "-".join(map(str, row)) == gtid_position(primary)
 
@@ -428,3 +430,93 @@ def test_large_transactions_and_packets(pair):
     wait_for_replica(replica, primary)
     sums = "select a, length(b), md5(b) from d.t order by a"
     assert primary.query(sums) == replica.query(sums)
+
+
+def test_a_primary_that_is_killed_is_found_again(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int auto_increment primary key)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    for _ in range(3):
+        stop = threading.Event()
+
+        def write():
+            try:
+                with primary.connect() as session, session.cursor() as cursor:
+                    while not stop.is_set():
+                        cursor.execute("insert into d.t values (),()")
+            except pymysql.err.MySQLError:
+                pass  # it was killed
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        time.sleep(0.4)
+        primary.kill()
+        stop.set()
+        writer.join()
+        primary.start()
+        primary.query("insert into d.t values ()")
+        wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    assert running(replica)
+
+
+def test_positions_hold_through_kills_by_file_and_position_in_several_domains(pair, seed):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int auto_increment primary key, b int)")
+    [(file, offset, *_)] = primary.query("show master status")
+    replica.query("create database d", "create table d.t (a int auto_increment primary key, b int)")
+    change_master(replica, primary, master_log_file=f"'{file}'", master_log_pos=offset, ignore_domain_ids="(9)")
+    start_slave(replica)
+    stop = threading.Event()
+
+    def write():
+        number = 0
+        with primary.connect() as session, session.cursor() as cursor:
+            while not stop.is_set():
+                number += 1
+                cursor.execute(f"set gtid_domain_id={number % 3}")
+                cursor.execute("insert into d.t (b) values (1),(2)")
+                if number % 20 == 0:
+                    # Passed over, and DDL.
+                    cursor.execute("set gtid_domain_id=9")
+                    cursor.execute("create table d.never (a int)")
+                    cursor.execute("drop table d.never")
+                    cursor.execute("set gtid_domain_id=0")
+                    cursor.execute(f"create table d.n{number} (a int)")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    rng = random.Random(seed)
+    for _ in range(4):
+        time.sleep(rng.uniform(0.1, 0.5))
+        replica.kill()
+        replica.start()
+    stop.set()
+    writer.join()
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+
+
+def test_what_comes_on_two_ways_is_taken_once(servers):
+    source = servers(MariaDb, 100)
+    replication_user(source)
+    source.query("create database d", "create table d.t (a int auto_increment primary key)")
+    between = [servers(MariaDb, 101), servers(MariaDb, 102)]
+    for server in between:
+        change_master(server, source, master_use_gtid="slave_pos")
+        server.query("start slave")
+    replica = servers(Paceline, 2, "--gtid-ignore-duplicates=1")
+    for number, server in enumerate(between):
+        wait_for_replica(server, source)
+        change_master(replica, server, f"way{number}", master_use_gtid="slave_pos")
+    replica.query("start all slaves")
+    for _ in range(100):
+        source.query("insert into d.t values (),()")
+    wait_for_replica(replica, source, "way0")
+    assert_same(source, replica)
+    between[0].kill()
+    source.query("insert into d.t values ()")
+    wait_for_replica(replica, source, "way1")
+    assert_same(source, replica)
+    assert running(replica, "way1")

@@ -15,6 +15,7 @@ use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, ServerId};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -184,6 +185,11 @@ impl Environment for ServerEnvironment {
 
     fn options(&self, connection: &str) -> ReplicaOptions {
         options(&self.server(), connection)
+    }
+
+    fn new_thread_id(&self) -> u32 {
+        let connections = &self.server().counters.connections;
+        (connections.fetch_add(1, Ordering::Relaxed) + 1) as u32
     }
 
     fn start_applier(&self, connection: &Arc<str>, position: KeptPosition) -> Applier {

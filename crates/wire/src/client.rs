@@ -169,6 +169,11 @@ impl Client {
         Ok(())
     }
 
+    /// Changes the longest answer accepted, in bytes.
+    pub fn set_payload_max(&mut self, bytes: usize) {
+        self.reader.set_payload_max(bytes);
+    }
+
     /// From now on the server's packets may have any number ([`PacketReader::accept_any_sequence`]).
     pub fn accept_any_sequence(&mut self) {
         self.reader.accept_any_sequence();
@@ -177,6 +182,11 @@ impl Client {
     /// Reads one payload of the answer.
     pub async fn receive(&mut self) -> WireResult<&[u8]> {
         self.reader.read(&mut self.socket).await
+    }
+
+    /// One payload of the answer, if it has arrived already.
+    pub fn receive_buffered(&mut self) -> WireResult<Option<&[u8]>> {
+        self.reader.next_buffered()
     }
 
     /// Executes a text, which may be several statements, and gives all results. An error ends them.

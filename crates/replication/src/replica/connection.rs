@@ -5,6 +5,7 @@
 
 use super::apply::{Applier, ApplierStatus, ApplyError, KeptPosition};
 use super::definition::{Definition, UseGtid};
+use super::duplicates::DomainOwners;
 use super::error::ReplicaError;
 use super::options::ReplicaOptions;
 use super::received::SourcePosition;
@@ -16,6 +17,7 @@ use paceline_types::error_code::ER_BAD_SLAVE;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -26,6 +28,9 @@ pub trait Environment: Send + Sync + 'static {
 
     /// What the variables say now.
     fn options(&self, connection: &str) -> ReplicaOptions;
+
+    /// A number for the process list.
+    fn new_thread_id(&self) -> u32;
 
     /// A new applier for a connection.
     fn start_applier(&self, connection: &Arc<str>, position: KeptPosition) -> Applier;
@@ -79,6 +84,15 @@ pub enum Changed {
     No,
 }
 
+/// A part that runs, as the process list shows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShownThread {
+    /// Its number.
+    pub id: u32,
+    /// When it was started.
+    pub started: Instant,
+}
+
 /// What a connection's parts share.
 pub(super) struct ConnectionShared {
     pub name: Arc<str>,
@@ -86,6 +100,8 @@ pub(super) struct ConnectionShared {
     pub status: SharedStatus,
     /// `sql_slave_skip_counter`: events still to be passed over.
     pub skip_events: AtomicU64,
+    /// `gtid_ignore_duplicates`: which connection brings which domain.
+    pub owners: Arc<DomainOwners>,
     connection: Weak<Connection>,
 }
 
@@ -112,6 +128,8 @@ pub struct Connection {
     /// The last applier's last words, after it has ended.
     last_applier: Mutex<ApplierStatus>,
     until: Mutex<Option<Until>>,
+    /// The receiver and the applier, as they were started last.
+    threads: Mutex<[Option<ShownThread>; 2]>,
     /// Held by statements that start, stop or change the connection.
     pub(super) changing: tokio::sync::Mutex<()>,
     /// An applier was started since the last RESET SLAVE.
@@ -133,6 +151,8 @@ pub struct ConnectionStatus {
     pub applier: ApplierStatus,
     /// `Until_Condition`.
     pub until: Option<Until>,
+    /// The receiver's and the applier's threads, where they run.
+    pub threads: [Option<ShownThread>; 2],
     /// `Skip_Counter`.
     pub skip_events: u64,
     /// Where the log says that it stands, for connections without GTIDs.
@@ -144,6 +164,7 @@ impl Connection {
         name: Arc<str>,
         definition: Definition,
         environment: Arc<dyn Environment>,
+        owners: Arc<DomainOwners>,
     ) -> Arc<Self> {
         Arc::new_cyclic(|connection| Connection {
             shared: Arc::new(ConnectionShared {
@@ -151,6 +172,7 @@ impl Connection {
                 environment,
                 status: SharedStatus::default(),
                 skip_events: AtomicU64::new(0),
+                owners,
                 connection: connection.clone(),
             }),
             definition: Mutex::new(Arc::new(definition)),
@@ -158,6 +180,7 @@ impl Connection {
             applier: watch::Sender::new(None),
             last_applier: Mutex::default(),
             until: Mutex::new(None),
+            threads: Mutex::default(),
             changing: tokio::sync::Mutex::new(()),
             was_started: AtomicBool::new(false),
         })
@@ -233,6 +256,7 @@ impl Connection {
             };
             let applier = self.shared.environment.start_applier(&self.shared.name, position);
             self.applier.send_replace(Some(Arc::new(applier)));
+            self.threads.lock()[1] = Some(self.new_thread());
             self.was_started.store(true, Ordering::Relaxed);
             changed = Changed::Yes;
         }
@@ -251,9 +275,17 @@ impl Connection {
             };
             let task = tokio::spawn(receiver.run());
             *self.receiver.lock() = Some(RunningReceiver { task, stop });
+            self.threads.lock()[0] = Some(self.new_thread());
             changed = Changed::Yes;
         }
         Ok(changed)
+    }
+
+    fn new_thread(&self) -> ShownThread {
+        ShownThread {
+            id: self.shared.environment.new_thread_id(),
+            started: Instant::now(),
+        }
     }
 
     /// Stops what is running, and waits until it has. Whoever calls holds `changing`.
@@ -326,7 +358,12 @@ impl Connection {
     /// What it shows.
     pub fn status(&self) -> ConnectionStatus {
         let applier = self.applier.borrow().clone();
+        let [receiver_thread, applier_thread] = *self.threads.lock();
         ConnectionStatus {
+            threads: [
+                receiver_thread.filter(|_| self.receiver_runs()),
+                applier_thread.filter(|_| self.applier_runs()),
+            ],
             name: self.shared.name.clone(),
             definition: self.definition(),
             receiver: self.shared.status.get(),

@@ -10,13 +10,14 @@
 //! - [`replicas`]: all connections; what the statements do.
 //! - [`connection`]: one connection; [`definition`], [`options`], [`status`]: what is said of it.
 //! - [`receiver`], [`source`], [`assemble`]: from the primary's packets to whole event groups.
-//! - [`filter`], [`group_filter`]: what of them is for us.
+//! - [`filter`], [`group_filter`], [`duplicates`]: what of them is for us.
 //! - [`received`]: what the receiver hands to the applier.
 
 pub mod apply;
 mod assemble;
 pub mod connection;
 pub mod definition;
+mod duplicates;
 pub mod error;
 pub mod filter;
 mod group_filter;

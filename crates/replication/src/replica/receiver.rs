@@ -21,11 +21,12 @@ use super::apply::Applier;
 use super::assemble::{Assembled, AssembledGroup, Assembler, GtidSupply};
 use super::connection::{ConnectionShared, Until};
 use super::definition::{Definition, UseGtid};
+use super::duplicates::Claim;
 use super::error::{CR_SERVER_LOST, SourceError};
 use super::group_filter::{Filtered, filter_group};
 use super::options::ReplicaOptions;
 use super::received::{Received, ReceivedGroup, SourcePosition};
-use super::source::{Source, SourceKind, StartAt};
+use super::source::{SentEvent, Source, SourceKind, StartAt};
 use super::status::{Delayed, ReceiverState};
 use paceline_binlog::{GtidMove, GtidPosition, LOCAL_DOMAIN, RecordScope, ReplicaRecord};
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
@@ -41,6 +42,12 @@ const PASSED_FOR: Duration = Duration::from_secs(1);
 
 /// The first pause before connecting again; it doubles up to `MASTER_CONNECT_RETRY`.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
+
+/// How many events are taken in a row before looking around.
+const BATCH_EVENTS_MAX: usize = 256;
+
+/// How often a connection that waits for another one's transactions looks whether that one is still there.
+const OTHER_CONNECTION_LOOK: Duration = Duration::from_millis(50);
 
 /// How often a waiting connection shows its primary that it lives.
 const PING_EVERY: Duration = Duration::from_secs(15);
@@ -99,7 +106,10 @@ impl Receiver {
             }
             match end {
                 End::Stopped => break,
-                End::ApplierGone => progress = None,
+                End::ApplierGone => {
+                    progress = None;
+                    shared.owners.release(&shared.name);
+                }
                 End::UntilReached => {
                     tracing::info!(
                         "connection '{}': the receiver stops because it reached its UNTIL position",
@@ -136,6 +146,7 @@ impl Receiver {
                 }
             }
         }
+        self.shared.owners.release(&self.shared.name);
         self.shared.status.update(|status| {
             status.state = ReceiverState::Stopped;
             status.doing = "";
@@ -192,6 +203,10 @@ impl Receiver {
             passed: BTreeMap::new(),
             passed_since: None,
             awaited: VecDeque::new(),
+            received_bytes: 0,
+            received_groups: 0,
+            starved: Duration::ZERO,
+            blocked: Duration::ZERO,
         }
         .run(source, start)
         .await
@@ -297,6 +312,11 @@ struct Stream<'a> {
     passed_since: Option<Instant>,
     /// Semi-sync: transactions whose primary waits, and where they end there.
     awaited: VecDeque<(Gtid, SourcePosition)>,
+    /// Counted since the last [`Stream::show`].
+    received_bytes: u64,
+    received_groups: u64,
+    starved: Duration,
+    blocked: Duration,
 }
 
 impl Stream<'_> {
@@ -312,6 +332,14 @@ impl Stream<'_> {
         let mut assembler = Assembler::new(source.kind, source.checksum, place, supply);
         let net_timeout = self.options.net_timeout;
         loop {
+            // What has arrived already needs no waiting, and no looking around.
+            for _ in 0..BATCH_EVENTS_MAX {
+                let Some(event) = source.next_buffered()? else {
+                    break;
+                };
+                self.take_event(&mut assembler, &event).await?;
+            }
+            self.show(&assembler);
             let patience = match self.passed_since {
                 Some(since) => PASSED_FOR.saturating_sub(since.elapsed()).min(net_timeout),
                 None => net_timeout,
@@ -347,53 +375,73 @@ impl Stream<'_> {
                     ).into());
                 }
             };
-            let waited = waiting.elapsed();
-            let Some(event) = event else {
-                // The end of what the primary has to say: it stops, or START SLAVE UNTIL is reached there.
-                return Err(
-                    SourceError::lost(CR_SERVER_LOST, "Lost connection to server during query").into(),
-                );
-            };
-            let length = event.bytes.len() as u64;
-            let wants_acknowledgement = event.wants_acknowledgement;
-            let assembled = assembler.take(event.bytes)?;
-            self.progress.supply = assembler.supply.last;
-            self.receiver.shared.status.update(|status| {
-                status.received_bytes += length;
-                status.starved += waited;
-                status.read.clone_from(assembler.place());
-            });
-            match assembled {
-                Assembled::Nothing => {}
-                Assembled::Group(group) => {
-                    let (gtid, end) = (group.group.gtid(), group.end.clone());
-                    self.take_group(group).await?;
-                    if wants_acknowledgement {
-                        self.awaited.push_back((gtid, end));
-                        // What is passed over is acknowledged when its position is logged.
-                        self.hand_on_passed().await?;
-                    }
+            self.starved += waiting.elapsed();
+            self.take_event(&mut assembler, &event).await?;
+        }
+    }
+
+    /// What one event leads to.
+    async fn take_event(&mut self, assembler: &mut Assembler, event: &SentEvent<'_>) -> Result<(), End> {
+        self.received_bytes += event.bytes.len() as u64;
+        let assembled = assembler.take(event.bytes)?;
+        match assembled {
+            Assembled::Nothing => {}
+            Assembled::Group(group) => {
+                self.progress.supply = assembler.supply.last;
+                let (gtid, end) = (group.group.gtid(), group.end.clone());
+                self.take_group(group).await?;
+                if event.wants_acknowledgement {
+                    self.awaited.push_back((gtid, end));
+                    // What is passed over is acknowledged when its position is logged.
+                    self.hand_on_passed().await?;
                 }
-                Assembled::Heartbeat => {
-                    self.receiver
-                        .shared
-                        .status
-                        .update(|status| status.heartbeats += 1);
+            }
+            Assembled::Heartbeat => {
+                self.receiver
+                    .shared
+                    .status
+                    .update(|status| status.heartbeats += 1);
+                self.reach(assembler.place()).await?;
+            }
+            Assembled::Place => {
+                if !assembler.is_inside_group() {
                     self.reach(assembler.place()).await?;
                 }
-                Assembled::Place => {
-                    if !assembler.is_inside_group() {
-                        self.reach(assembler.place()).await?;
-                    }
+            }
+            Assembled::Passed(gtids) => {
+                for gtid in gtids {
+                    self.pass(gtid, assembler.place().clone());
                 }
-                Assembled::Passed(gtids) => {
-                    for gtid in gtids {
-                        self.pass(gtid, assembler.place().clone());
-                    }
-                }
-                Assembled::UntilReached => return Err(self.end_at_until().await),
+            }
+            Assembled::UntilReached => {
+                self.show(assembler);
+                return Err(self.end_at_until().await);
             }
         }
+        Ok(())
+    }
+
+    /// Shows how far it has come.
+    fn show(&mut self, assembler: &Assembler) {
+        let gtids = &self.progress.gtids;
+        let (bytes, groups) = (
+            std::mem::take(&mut self.received_bytes),
+            std::mem::take(&mut self.received_groups),
+        );
+        let (starved, blocked) = (
+            std::mem::take(&mut self.starved),
+            std::mem::take(&mut self.blocked),
+        );
+        self.receiver.shared.status.update(|status| {
+            status.received_bytes += bytes;
+            status.received_groups += groups;
+            status.starved += starved;
+            status.blocked += blocked;
+            status.read.clone_from(assembler.place());
+            if status.gtid_position != *gtids {
+                status.gtid_position.clone_from(gtids);
+            }
+        });
     }
 
     /// Tells the primary what is durable here: everything up to the last transaction that is replicated.
@@ -423,20 +471,20 @@ impl Stream<'_> {
     }
 
     async fn take_group(&mut self, received: AssembledGroup) -> Result<(), End> {
-        let shared = self.receiver.shared.clone();
         let gtid = received.group.gtid();
         if let Some(Until::Place(until)) = &self.receiver.until
             && is_at_or_behind(&received.start, until)
         {
             return Err(self.end_at_until().await);
         }
-        shared.status.update(|status| status.received_groups += 1);
+        self.received_groups += 1;
         if !self.wants(&received) {
             self.note_gtid(gtid);
             self.pass(gtid, received.end);
             return Ok(());
         }
-        if self.options.gtid_ignore_duplicates && self.progress.gtids.reaches(gtid.domain_id, gtid.sequence) {
+        if self.options.gtid_ignore_duplicates && !self.claim(gtid).await? {
+            self.note_gtid(gtid);
             return self.reach(&received.end).await;
         }
         let filtered =
@@ -455,9 +503,7 @@ impl Stream<'_> {
                 return Ok(());
             }
         };
-        let clock = shared.status.get().clock_difference_seconds;
-        let executed_at = (i64::from(received.timestamp) - clock).clamp(0, i64::from(u32::MAX)) as u32;
-        self.delay(executed_at).await?;
+        self.delay(received.timestamp).await?;
         // What was passed over in this domain is before it, and moves with it.
         self.passed.remove(&gtid.domain_id.0);
         if self.passed.is_empty() {
@@ -475,6 +521,27 @@ impl Stream<'_> {
         self.note_gtid(gtid);
         self.progress.place = Some(received.end);
         Ok(())
+    }
+
+    /// `gtid_ignore_duplicates`: whether the transaction is ours to hand on. Waits while another connection brings its domain.
+    async fn claim(&mut self, gtid: Gtid) -> Result<bool, End> {
+        let shared = self.receiver.shared.clone();
+        let transactions = shared.environment.transactions();
+        loop {
+            let other = match shared
+                .owners
+                .claim(&shared.name, gtid, &transactions.replicated_position())
+            {
+                Claim::Ours => return Ok(true),
+                Claim::Duplicate => return Ok(false),
+                Claim::WaitFor(other) => other,
+            };
+            tokio::select! {
+                () = transactions.replicated_up_to([other].into_iter().collect()) => {}
+                _ = self.receiver.appliers.changed() => return Err(End::ApplierGone),
+                () = tokio::time::sleep(OTHER_CONNECTION_LOOK) => {}
+            }
+        }
     }
 
     /// Whether a transaction is for us, as far as its GTID and its number in the skip counter tell.
@@ -500,11 +567,6 @@ impl Stream<'_> {
 
     fn note_gtid(&mut self, gtid: Gtid) {
         self.progress.gtids.set(gtid);
-        let position = self.progress.gtids.clone();
-        self.receiver
-            .shared
-            .status
-            .update(|status| status.gtid_position = position);
     }
 
     /// A transaction moves the position and nothing else.
@@ -555,22 +617,18 @@ impl Stream<'_> {
             pushed = applier.push(received) => pushed.map_err(|_| End::ApplierGone),
             _ = self.receiver.appliers.changed() => Err(End::ApplierGone),
         };
-        let blocked = began.elapsed();
-        if blocked > Duration::from_micros(100) {
-            self.receiver
-                .shared
-                .status
-                .update(|status| status.blocked += blocked);
-        }
+        self.blocked += began.elapsed();
         pushed
     }
 
     /// `MASTER_DELAY`: waits until the transaction is old enough. The primary waits with us: nothing is kept but this one.
-    async fn delay(&mut self, executed_at_seconds: u32) -> Result<(), End> {
+    async fn delay(&mut self, timestamp_seconds: u32) -> Result<(), End> {
         let seconds = u64::from(self.receiver.definition.delay_seconds);
         if seconds == 0 {
             return Ok(());
         }
+        let clock = self.receiver.shared.status.get().clock_difference_seconds;
+        let executed_at_seconds = (i64::from(timestamp_seconds) - clock).clamp(0, i64::from(u32::MAX)) as u32;
         let until = u64::from(executed_at_seconds) + seconds;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let Some(left) = Duration::from_secs(until)

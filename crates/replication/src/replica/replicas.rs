@@ -5,6 +5,7 @@
 
 use super::connection::{Changed, Connection, Environment, Threads, Until};
 use super::definition::Definition;
+use super::duplicates::DomainOwners;
 use super::error::ReplicaError;
 use super::received::SourcePosition;
 use paceline_binlog::{BinlogState, GtidMove, GtidPosition, RecordScope, ReplicaRecord};
@@ -18,6 +19,7 @@ use std::time::Duration;
 pub struct Replicas {
     environment: Arc<dyn Environment>,
     connections: RwLock<BTreeMap<String, Arc<Connection>>>,
+    owners: Arc<DomainOwners>,
     /// Held by CHANGE MASTER, so that two of them never define the same.
     defining: tokio::sync::Mutex<()>,
 }
@@ -47,10 +49,12 @@ impl Replicas {
     pub fn open(environment: Arc<dyn Environment>) -> Self {
         let state = environment.transactions().log().replica_state();
         let mut connections = BTreeMap::new();
+        let owners: Arc<DomainOwners> = Arc::default();
         for (name, record) in &state.definitions {
             match Definition::from_record(record) {
                 Some(definition) => {
-                    let connection = Connection::new(name.clone(), definition, environment.clone());
+                    let connection =
+                        Connection::new(name.clone(), definition, environment.clone(), owners.clone());
                     connections.insert(name.to_lowercase(), connection);
                 }
                 None => {
@@ -61,6 +65,7 @@ impl Replicas {
         Replicas {
             environment,
             connections: RwLock::new(connections),
+            owners,
             defining: tokio::sync::Mutex::new(()),
         }
     }
@@ -164,7 +169,12 @@ impl Replicas {
                 connection.forget_progress();
             }
             None => {
-                let connection = Connection::new(key.clone(), definition, self.environment.clone());
+                let connection = Connection::new(
+                    key.clone(),
+                    definition,
+                    self.environment.clone(),
+                    self.owners.clone(),
+                );
                 self.connections.write().insert(key.to_lowercase(), connection);
             }
         }

@@ -18,7 +18,8 @@ use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_binlog::{GtidPosition, SourcePosition};
 use paceline_types::ServerId;
 use paceline_types::error_code::{
-    ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_SLAVE_FATAL_ERROR, ER_SLAVE_IGNORED_SSL_PARAMS,
+    ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_NET_PACKET_TOO_LARGE, ER_SLAVE_FATAL_ERROR,
+    ER_SLAVE_IGNORED_SSL_PARAMS,
 };
 use paceline_wire::WireError;
 use paceline_wire::client::{Client, ConnectOptions};
@@ -240,6 +241,8 @@ impl Source {
                 ),
             }
         }
+        // An event behind the byte that every packet of the stream begins with, and a semi-sync header.
+        self.client.set_payload_max(options.packet_max.saturating_add(3));
         let (file, offset) = match start {
             StartAt::Gtids(_) => ("", 4),
             StartAt::Place(place) => (&*place.file, place.offset.max(4)),
@@ -257,39 +260,19 @@ impl Source {
         in_time(options.net_timeout, sent, "Failed on request_dump()").await
     }
 
-    /// Waits for the next event. `None`: the primary has ended the stream.
-    pub async fn next_event(&mut self) -> Result<Option<SentEvent<'_>>, SourceError> {
+    /// Waits for the next event.
+    pub async fn next_event(&mut self) -> Result<SentEvent<'_>, SourceError> {
         let semi_sync = self.semi_sync;
-        let payload = match self.client.receive().await {
-            Ok(payload) => payload,
-            Err(error) => {
-                return Err(SourceError::lost(
-                    CR_SERVER_LOST,
-                    format!("Lost connection to server during query ({error})"),
-                ));
-            }
-        };
-        match payload.split_first() {
-            Some((0, event)) => {
-                let (bytes, wants_acknowledgement) = match event {
-                    [SEMI_SYNC_MAGIC, flag, bytes @ ..] if semi_sync => (bytes, *flag != 0),
-                    bytes => (bytes, false),
-                };
-                Ok(Some(SentEvent {
-                    bytes,
-                    wants_acknowledgement,
-                }))
-            }
-            Some((0xFF, _)) => Err(match paceline_wire::response::decode_error(payload) {
-                WireError::Server { code, message, .. } if code == 1236 => fatal_1236(code, &message),
-                WireError::Server { code, message, .. } => SourceError::lost(code, message),
-                error => SourceError::lost(CR_SERVER_LOST, error.to_string()),
-            }),
-            Some((0xFE, rest)) if rest.len() < 8 => Ok(None),
-            _ => Err(SourceError::lost(
-                CR_SERVER_LOST,
-                "the primary sends what is no event",
-            )),
+        let payload = self.client.receive().await.map_err(lost)?;
+        sent_event(payload, semi_sync)
+    }
+
+    /// The next event, if it has arrived already.
+    pub fn next_buffered(&mut self) -> Result<Option<SentEvent<'_>>, SourceError> {
+        let semi_sync = self.semi_sync;
+        match self.client.receive_buffered().map_err(lost)? {
+            Some(payload) => sent_event(payload, semi_sync).map(Some),
+            None => Ok(None),
         }
     }
 
@@ -332,6 +315,50 @@ impl Source {
             Err(SourceError::Fatal { number: 1193, .. }) | Ok(_) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+}
+
+fn lost(error: WireError) -> SourceError {
+    if matches!(error, WireError::TooLarge) {
+        return SourceError::fatal(
+            ER_NET_PACKET_TOO_LARGE.number(),
+            "Log entry on master is longer than slave_max_allowed_packet on slave. If the entry is correct, restart the server with a \
+             higher value of slave_max_allowed_packet",
+        );
+    }
+    SourceError::lost(
+        CR_SERVER_LOST,
+        format!("Lost connection to server during query ({error})"),
+    )
+}
+
+/// A packet of the stream.
+fn sent_event(payload: &[u8], semi_sync: bool) -> Result<SentEvent<'_>, SourceError> {
+    match payload.split_first() {
+        Some((0, event)) => {
+            let (bytes, wants_acknowledgement) = match event {
+                [SEMI_SYNC_MAGIC, flag, bytes @ ..] if semi_sync => (bytes, *flag != 0),
+                bytes => (bytes, false),
+            };
+            Ok(SentEvent {
+                bytes,
+                wants_acknowledgement,
+            })
+        }
+        Some((0xFF, _)) => Err(match paceline_wire::response::decode_error(payload) {
+            WireError::Server { code, message, .. } if code == 1236 => fatal_1236(code, &message),
+            WireError::Server { code, message, .. } => SourceError::lost(code, message),
+            error => SourceError::lost(CR_SERVER_LOST, error.to_string()),
+        }),
+        // The primary stops.
+        Some((0xFE, rest)) if rest.len() < 8 => Err(SourceError::lost(
+            CR_SERVER_LOST,
+            "Lost connection to server during query",
+        )),
+        _ => Err(SourceError::lost(
+            CR_SERVER_LOST,
+            "the primary sends what is no event",
+        )),
     }
 }
 

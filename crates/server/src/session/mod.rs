@@ -33,6 +33,7 @@ pub mod result;
 pub mod services;
 pub mod set;
 pub mod show;
+pub mod slave_status;
 pub mod sources;
 pub mod transaction;
 

@@ -23,6 +23,30 @@ impl SessionSources<'_> {
     fn may_see_all_sessions(&self) -> bool {
         self.services.account().global.has(Privilege::Process)
     }
+
+    /// The receivers and appliers of connections to primaries.
+    fn replication_processes(&self) -> Vec<Process> {
+        let mut processes = vec![];
+        for connection in self.services.server.replicas().all() {
+            let status = connection.status();
+            let states = [
+                ("Slave_IO", status.receiver.doing),
+                ("Slave_SQL", status.applier.state.as_str()),
+            ];
+            for (thread, (command, state)) in status.threads.iter().zip(states) {
+                let Some(thread) = thread else { continue };
+                processes.push(Process {
+                    id: u64::from(thread.id),
+                    user: "system user".to_owned(),
+                    command: command.to_owned(),
+                    time_ms: u64::try_from(thread.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+                    state: Some(state.to_owned()),
+                    ..Process::default()
+                });
+            }
+        }
+        processes
+    }
 }
 
 impl Sources for SessionSources<'_> {
@@ -89,6 +113,10 @@ impl Sources for SessionSources<'_> {
                 info: busy.then(|| String::from_utf8_lossy(&activity.text).into_owned()),
                 query_id: session.query_id.load(std::sync::atomic::Ordering::Relaxed),
             });
+        }
+        if all {
+            processes.extend(self.replication_processes());
+            processes.sort_by_key(|process| process.id);
         }
         processes
     }

@@ -1,0 +1,291 @@
+//! What SHOW tells of connections to primaries.
+
+use super::Session;
+use super::query::Execution;
+use super::replication::of_replica;
+use crate::output::Output;
+use paceline_replication::replica::connection::{ConnectionStatus, Until};
+use paceline_replication::replica::definition::UseGtid;
+use paceline_replication::replica::filter::FilterKind;
+use paceline_replication::replica::received::SourcePosition;
+use paceline_replication::replica::status::ShownError;
+use paceline_sql::Result;
+use paceline_sql::session::Privilege;
+use paceline_types::Value;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+impl Session {
+    /// SHOW SLAVE STATUS and SHOW ALL SLAVES STATUS.
+    pub fn show_slave_status(
+        &mut self,
+        connection: Option<&str>,
+        all: bool,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        self.services
+            .require_any(&[Privilege::Super, Privilege::SlaveMonitor])?;
+        let server = self.server.clone();
+        let shown = match all {
+            true => server.replicas().all(),
+            false => {
+                let name = self.connection_name(connection)?;
+                match server.replicas().get(&name) {
+                    Ok(connection) => vec![connection],
+                    Err(_) if name.is_empty() => vec![],
+                    Err(error) => return Err(of_replica(error)),
+                }
+            }
+        };
+        let mut output = Output::new();
+        status_columns(&mut output, all);
+        for connection in shown {
+            let status = connection.status();
+            // A connection without a primary is as good as none.
+            if status.definition.host.is_empty() {
+                continue;
+            }
+            let row = status_row(&status, &server, all);
+            output.row(row);
+        }
+        self.send(output, execution)
+    }
+
+    /// SHOW RELAYLOG EVENTS: there is no relay log.
+    pub fn show_relaylog_events(&mut self, connection: Option<&str>, execution: Execution<'_>) -> Result<()> {
+        self.services
+            .require_any(&[Privilege::Super, Privilege::SlaveMonitor])?;
+        let name = self.connection_name(connection)?;
+        if !name.is_empty() {
+            self.server.replicas().get(&name).map_err(of_replica)?;
+        }
+        let mut output = Output::new();
+        output
+            .text("Log_name", 20)
+            .number("Pos")
+            .text("Event_type", 20)
+            .number("Server_id")
+            .number("End_log_pos")
+            .text("Info", 65_535);
+        self.send(output, execution)
+    }
+}
+
+/// The columns of SHOW SLAVE STATUS, in MariaDB's order.
+fn status_columns(output: &mut Output, all: bool) {
+    if all {
+        output.text("Connection_name", 64).text("Slave_SQL_State", 60);
+    }
+    output
+        .text("Slave_IO_State", 60)
+        .text("Master_Host", 255)
+        .text("Master_User", 128)
+        .number("Master_Port")
+        .number("Connect_Retry")
+        .text("Master_Log_File", 512)
+        .number("Read_Master_Log_Pos")
+        .text("Relay_Log_File", 512)
+        .number("Relay_Log_Pos")
+        .text("Relay_Master_Log_File", 512)
+        .text("Slave_IO_Running", 10)
+        .text("Slave_SQL_Running", 3);
+    for name in [
+        "Replicate_Do_DB",
+        "Replicate_Ignore_DB",
+        "Replicate_Do_Table",
+        "Replicate_Ignore_Table",
+        "Replicate_Wild_Do_Table",
+        "Replicate_Wild_Ignore_Table",
+    ] {
+        output.text(name, 65_535);
+    }
+    output
+        .number("Last_Errno")
+        .text("Last_Error", 65_535)
+        .number("Skip_Counter")
+        .number("Exec_Master_Log_Pos")
+        .number("Relay_Log_Space")
+        .text("Until_Condition", 6)
+        .text("Until_Log_File", 512)
+        .number("Until_Log_Pos")
+        .text("Master_SSL_Allowed", 7)
+        .text("Master_SSL_CA_File", 512)
+        .text("Master_SSL_CA_Path", 512)
+        .text("Master_SSL_Cert", 512)
+        .text("Master_SSL_Cipher", 512)
+        .text("Master_SSL_Key", 512)
+        .number("Seconds_Behind_Master")
+        .text("Master_SSL_Verify_Server_Cert", 3)
+        .number("Last_IO_Errno")
+        .text("Last_IO_Error", 65_535)
+        .number("Last_SQL_Errno")
+        .text("Last_SQL_Error", 65_535)
+        .text("Replicate_Ignore_Server_Ids", 65_535)
+        .number("Master_Server_Id")
+        .text("Master_SSL_Crl", 512)
+        .text("Master_SSL_Crlpath", 512)
+        .text("Using_Gtid", 11)
+        .text("Gtid_IO_Pos", 65_535)
+        .text("Replicate_Do_Domain_Ids", 65_535)
+        .text("Replicate_Ignore_Domain_Ids", 65_535)
+        .text("Parallel_Mode", 15)
+        .number("SQL_Delay")
+        .number("SQL_Remaining_Delay")
+        .text("Slave_SQL_Running_State", 60)
+        .number("Slave_DDL_Groups")
+        .number("Slave_Non_Transactional_Groups")
+        .number("Slave_Transactional_Groups")
+        .text("Replicate_Rewrite_DB", 65_535);
+    if all {
+        output
+            .number("Retried_transactions")
+            .number("Max_relay_log_size")
+            .number("Executed_log_entries")
+            .number("Slave_received_heartbeats")
+            .text("Slave_heartbeat_period", 20)
+            .text("Gtid_Slave_Pos", 65_535);
+    }
+}
+
+fn text(value: impl Into<String>) -> Value {
+    Value::Text(value.into())
+}
+
+fn yes_no(on: bool) -> Value {
+    text(if on { "Yes" } else { "No" })
+}
+
+fn list(ids: &[u32]) -> Value {
+    let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
+    text(ids.join(", "))
+}
+
+fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bool) -> Vec<Value> {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs();
+    let definition = &status.definition;
+    let options = crate::replication::options(server, &status.name);
+    let filters = &options.filters;
+    let filter = |kind: FilterKind| text(filters.show(kind));
+    let recorded = status.recorded.clone();
+    let read = match status.receiver.read.file.is_empty() {
+        false => status.receiver.read.clone(),
+        true => recorded.clone().unwrap_or(SourcePosition {
+            file: "".into(),
+            offset: 4,
+        }),
+    };
+    let applied = status.applier.position.clone().or(recorded).unwrap_or_default();
+    let apply_error = status
+        .apply_error()
+        .map_or_else(ShownError::default, |error| ShownError {
+            number: error.code.number(),
+            message: error.text.clone(),
+            at: Some(error.time),
+        });
+    let sql_state = match (status.applier_runs, status.receiver.delayed) {
+        (true, Some(_)) => "Waiting until MASTER_DELAY seconds after master executed event",
+        (true, None) => status.applier.state.as_str(),
+        (false, _) => "",
+    };
+    let (until, until_file, until_offset) = match &status.until {
+        None => ("None", String::new(), 0),
+        Some(Until::Gtids(_)) => ("Gtid", String::new(), 0),
+        Some(Until::Place(place)) => ("Master", place.file.to_string(), place.offset),
+    };
+    let tls = &definition.tls;
+    let error = |error: &ShownError| [Value::UInt(u64::from(error.number)), text(&error.message)];
+    let optional = |value: Option<u64>| value.map_or(Value::Null, Value::UInt);
+    let mut row = vec![];
+    if all {
+        row.extend([text(&*status.name), text(sql_state)]);
+    }
+    row.extend([
+        text(status.receiver.doing),
+        text(&definition.host),
+        text(&definition.user),
+        Value::UInt(u64::from(definition.port)),
+        Value::UInt(u64::from(definition.connect_retry_seconds)),
+        text(&*read.file),
+        Value::UInt(read.offset),
+        // There is no relay log: what was read and not applied is in memory.
+        text(""),
+        Value::UInt(0),
+        text(&*applied.file),
+        text(status.receiver.state.name()),
+        yes_no(status.applier_runs),
+        filter(FilterKind::DoDb),
+        filter(FilterKind::IgnoreDb),
+        filter(FilterKind::DoTable),
+        filter(FilterKind::IgnoreTable),
+        filter(FilterKind::WildDoTable),
+        filter(FilterKind::WildIgnoreTable),
+    ]);
+    row.extend(error(&apply_error));
+    row.extend([
+        Value::UInt(status.skip_events),
+        Value::UInt(applied.offset),
+        Value::UInt(status.applier.queued_bytes),
+        text(until),
+        text(until_file),
+        Value::UInt(until_offset),
+        yes_no(tls.enabled),
+        text(&tls.ca),
+        text(&tls.ca_path),
+        text(&tls.certificate),
+        text(&tls.cipher),
+        text(&tls.key),
+        optional(status.seconds_behind(now)),
+        yes_no(tls.verify_server_certificate),
+    ]);
+    row.extend(error(&status.receiver.error));
+    row.extend(error(&apply_error));
+    row.extend([
+        list(&definition.ignore_server_ids),
+        Value::UInt(u64::from(status.receiver.master_server_id)),
+        text(&tls.crl),
+        text(&tls.crl_path),
+        text(definition.use_gtid.name()),
+        text(match definition.use_gtid {
+            UseGtid::No => String::new(),
+            _ => status.receiver.gtid_position.to_string(),
+        }),
+        list(&definition.do_domain_ids),
+        list(&definition.ignore_domain_ids),
+        text(crate::replication::parallel_mode(server)),
+        Value::UInt(u64::from(definition.delay_seconds)),
+        optional(status.remaining_delay(now)),
+        text(sql_state),
+        Value::UInt(0),
+        Value::UInt(0),
+        Value::UInt(status.applier.applied_transactions),
+        filter(FilterKind::RewriteDb),
+    ]);
+    if all {
+        row.extend([
+            Value::UInt(status.applier.retried_transactions),
+            Value::UInt(0),
+            Value::UInt(status.applier.applied_transactions),
+            Value::UInt(status.receiver.heartbeats),
+            text(format!("{:.3}", definition.heartbeat_period_ms as f64 / 1000.0)),
+            text(server.transactions.replicated_position().to_string()),
+        ]);
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_columns_have_values() {
+        for all in [false, true] {
+            let mut output = Output::new();
+            status_columns(&mut output, all);
+            let expected = if all { 62 } else { 54 };
+            assert_eq!(output.column_count(), expected);
+        }
+    }
+}
