@@ -426,7 +426,7 @@ def test_large_transactions_and_packets(pair):
     start_slave(replica)
     # An event past 16 MiB is cut into packets, and a transaction of many.
     primary.query("insert into d.t values (1, repeat('x', 40000000))", max_allowed_packet=100000000)
-    primary.query("insert into d.t select seq + 10, repeat('y', 10000) from seq_1_to_3000")
+    primary.query("insert into d.t select seq + 10, repeat('y', 10000) from seq_1_to_3000", database="d")
     wait_for_replica(replica, primary)
     sums = "select a, length(b), md5(b) from d.t order by a"
     assert primary.query(sums) == replica.query(sums)

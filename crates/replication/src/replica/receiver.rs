@@ -280,7 +280,7 @@ impl Receiver {
         let known = transactions.replicated_position();
         let news: Vec<Gtid> = learned
             .iter()
-            .filter(|gtid| known.get(gtid.domain_id) != Some(*gtid))
+            .filter(|gtid| !known.reaches(gtid.domain_id, gtid.sequence))
             .collect();
         if news.is_empty() {
             return Ok(());

@@ -1,0 +1,88 @@
+"""Chains of servers, ours and MariaDB's, under a random load, with kills: at the end all have the same rows and positions."""
+
+import random
+import time
+
+import pymysql
+import pytest
+from support import workload
+from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
+from support.servers import ROOT, MariaDb, Paceline
+
+SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
+CHAINS = {
+    "mariadb-paceline": [MariaDb, Paceline],
+    "paceline-paceline": [Paceline, Paceline],
+    "mariadb-paceline-mariadb": [MariaDb, Paceline, MariaDb],
+    "paceline-mariadb-paceline": [Paceline, MariaDb, Paceline],
+}
+
+
+@pytest.fixture
+def chain(request, tmp_path):
+    """Servers of which each is the replica of the one before."""
+    servers = []
+    for number, kind in enumerate(CHAINS[request.param]):
+        options = [f"--server-id={number + 1}"]
+        if kind is Paceline and number % 2:
+            options.append("--slave-parallel-threads=4")
+        server = kind(tmp_path / f"server-{number}", *options)
+        servers.append(server)
+        server.start()
+    replication_user(servers[0])
+    for primary, replica in zip(servers, servers[1:]):
+        change_master(replica, primary, master_use_gtid="slave_pos")
+        replica.query("start slave")
+        wait_for_replica(replica, primary)
+    yield servers
+    for server in servers:
+        server.close()
+
+
+def every(*names):
+    return pytest.mark.parametrize("chain", names or list(CHAINS), indirect=True)
+
+
+def wait_for_all(servers):
+    for primary, replica in zip(servers, servers[1:]):
+        wait_for_replica(replica, primary)
+
+
+@every("mariadb-paceline", "paceline-mariadb-paceline")
+def test_every_type_goes_through(chain):
+    chain[0].client("--default-character-set=utf8mb4", text=SCRIPT)
+    wait_for_all(chain)
+    for replica in chain[1:]:
+        assert_same(chain[0], replica)
+
+
+@every()
+def test_a_random_load_with_kills(chain, seed, effort):
+    chance = random.Random(seed)
+    first = chain[0]
+    workload.create(first)
+    wait_for_all(chain)
+    load = workload.Load(first, 6, seed).start()
+    for number in range(int(4 * effort)):
+        workload.for_a_while(chance, 0.1, 0.6)
+        first.query(f"create table load_test.extra{number} (a int primary key, b varchar(10))",
+                    f"insert into load_test.extra{number} values (1, 'x')", f"alter table load_test.extra{number} add c int default 5")
+        victim = chance.choice(chain[1:])
+        victim.kill()
+        time.sleep(chance.uniform(0, 0.2))
+        victim.start()
+        # Whatever a reader of a replica sees was so on the primary.
+        for replica in chain[1:]:
+            if isinstance(replica, Paceline):
+                try:
+                    workload.check(replica, load, loses_acknowledged=True)
+                except pymysql.err.ProgrammingError:
+                    pass  # it has not come so far
+    load.stop()
+    wait_for_all(chain)
+    for replica in chain[1:]:
+        workload.check(replica, load)
+        assert_same(first, replica)
+        assert gtid_position(replica) == gtid_position(first)
+        status = wait_for(lambda: (found := slave_status(replica))["Seconds_Behind_Master"] == 0 and found, "to be up to date")
+        assert (status["Slave_IO_Running"], status["Slave_SQL_Running"]) == ("Yes", "Yes")
