@@ -1,6 +1,8 @@
 //! The command-line program.
 #![forbid(unsafe_code)]
 
+mod binlog;
+
 use clap::{Parser, Subcommand};
 use paceline_server::options::{self, Request};
 use std::process::ExitCode;
@@ -22,10 +24,15 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
+    /// Print binary log files, ours or MariaDB's, as SQL that restores them.
+    Binlog(binlog::Options),
 }
 
 fn main() -> ExitCode {
-    let Command::Server { options } = CommandLine::parse().command;
+    let options = match CommandLine::parse().command {
+        Command::Server { options } => options,
+        Command::Binlog(options) => return binlog::run(&options),
+    };
     let done = match options::parse(&options) {
         Ok(Request::Help(text)) => {
             print!("{text}");

@@ -1,0 +1,69 @@
+//! What can go wrong with `paceline binlog`.
+
+use paceline_types::{DomainId, Gtid};
+use std::io;
+use std::path::PathBuf;
+
+/// The result of this module's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong with `paceline binlog`.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file cannot be read.
+    #[error("cannot read '{}': {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The output cannot be written.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] io::Error),
+    /// A file that does not begin as a binary log does.
+    #[error("'{}' is not a binary log file", .0.display())]
+    NoBinaryLog(PathBuf),
+    /// An event that is damaged or cannot be understood.
+    #[error("'{}', offset {offset}: {problem}", file.display())]
+    Event {
+        /// The file.
+        file: PathBuf,
+        /// Where the event starts, in bytes.
+        offset: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Rows can only be restored from their encoded form.
+    #[error(
+        "--base64-output=never was given, but the log has a {0} event, which can only be restored from its encoded form \
+         (--base64-output=decode-rows prints it as a comment)"
+    )]
+    NeedsEncoding(&'static str),
+    /// An option's value is not one.
+    #[error("{option}: '{value}' {problem}")]
+    Option {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        value: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The log ends before the GTID at which printing was to start.
+    #[error("Binary logs never reached expected GTID state of {0}")]
+    StartNotReached(Gtid),
+    /// The files begin behind the GTID at which printing is to start.
+    #[error(
+        "Binary logs are missing data for domain {domain}. Expected data to start from state {expected}; however, the \
+         initial GTID state of the logs was {found}."
+    )]
+    MissingStart {
+        /// The domain.
+        domain: DomainId,
+        /// Where printing is to start.
+        expected: Gtid,
+        /// Where the files begin.
+        found: Gtid,
+    },
+}

@@ -1,0 +1,347 @@
+//! Which events are asked for: by place, by GTID, by time, by server and domain.
+//!
+//! GTIDs decide for whole event groups. Until the first GTID of the first file, everything passes: what stands before it is
+//! what a reader needs of any file. An event group that is not asked for takes everything up to the next one along.
+
+use super::error::{Error, Result};
+use super::options::Options;
+use super::source::LoggedEvent;
+use paceline_binlog::GtidPosition;
+use paceline_binlog::event::{Event, EventType, GtidListEvent};
+use paceline_types::{Gtid, ServerId};
+use std::collections::BTreeSet;
+
+/// A place in the log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// An offset in a file, in bytes.
+    Offset(u64),
+    /// Behind the last of these transactions, each in its domain.
+    Gtids(GtidPosition),
+}
+
+/// What is to be done with an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It is asked for.
+    Pass,
+    /// It is not.
+    Skip,
+    /// Neither it nor anything behind it is.
+    Stop,
+}
+
+/// Some ids, or all but some.
+#[derive(Clone, Debug)]
+enum Ids {
+    All,
+    Only(BTreeSet<u32>),
+    AllBut(BTreeSet<u32>),
+}
+
+impl Ids {
+    fn of(only: impl IntoIterator<Item = u32>, but: &[u32]) -> Self {
+        let only: BTreeSet<_> = only.into_iter().collect();
+        match (only.is_empty(), but) {
+            (false, _) => Ids::Only(only),
+            (true, []) => Ids::All,
+            (true, but) => Ids::AllBut(but.iter().copied().collect()),
+        }
+    }
+
+    fn has(&self, id: u32) -> bool {
+        match self {
+            Ids::All => true,
+            Ids::Only(ids) => ids.contains(&id),
+            Ids::AllBut(ids) => !ids.contains(&id),
+        }
+    }
+}
+
+/// What passes.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    start: Option<Bound>,
+    stop: Option<Bound>,
+    start_time: Option<u32>,
+    stop_time: Option<u32>,
+    domains: Ids,
+    servers: Ids,
+    /// The server that alone is asked for, event by event.
+    server: Option<ServerId>,
+    /// The last GTID of each domain that the log had so far.
+    reached: GtidPosition,
+    group: Verdict,
+}
+
+impl Filter {
+    /// What the options ask for.
+    pub fn new(options: &Options) -> Result<Self> {
+        Ok(Filter {
+            start: options.start()?,
+            stop: options.stop()?,
+            start_time: options.start_time()?,
+            stop_time: options.stop_time()?,
+            domains: Ids::of(options.do_domain_ids.iter().copied(), &options.ignore_domain_ids),
+            servers: Ids::of(options.do_server_ids.iter().copied(), &options.ignore_server_ids),
+            server: options.server_id.map(ServerId),
+            reached: GtidPosition::new(),
+            group: Verdict::Pass,
+        })
+    }
+
+    /// Whether GTIDs decide about anything.
+    pub fn looks_at_gtids(&self) -> bool {
+        matches!(self.start, Some(Bound::Gtids(_)))
+            || matches!(self.stop, Some(Bound::Gtids(_)))
+            || !matches!((&self.domains, &self.servers), (Ids::All, Ids::All))
+            || self.server.is_some()
+    }
+
+    /// The offset at which the first file is to be read, if one is given.
+    pub fn start_offset(&self) -> Option<u64> {
+        match self.start {
+            Some(Bound::Offset(offset)) => Some(offset),
+            _ => None,
+        }
+    }
+
+    /// The GTIDs behind which to start.
+    pub fn start_gtids(&self) -> Option<&GtidPosition> {
+        match &self.start {
+            Some(Bound::Gtids(position)) => Some(position),
+            _ => None,
+        }
+    }
+
+    /// The offset at which to stop in the last file.
+    pub fn stop_offset(&self) -> Option<u64> {
+        match self.stop {
+            Some(Bound::Offset(offset)) => Some(offset),
+            _ => None,
+        }
+    }
+
+    /// The state at the head of the first file that is read: a start behind it must be in it.
+    pub fn begin_with(&mut self, list: &GtidListEvent) -> Result<()> {
+        if self.reached.is_empty() {
+            self.reached = list.state().position();
+            for expected in self.start_gtids().into_iter().flat_map(GtidPosition::iter) {
+                match self.reached.get(expected.domain_id) {
+                    Some(found) if found.sequence > expected.sequence => {
+                        return Err(Error::MissingStart {
+                            domain: expected.domain_id,
+                            expected,
+                            found,
+                        });
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides about the next event; `stop_offset` is the place to stop in its file.
+    pub fn judge(&mut self, event: &LoggedEvent<'_>, stop_offset: Option<u64>) -> Result<Verdict> {
+        let header = event.header();
+        let past_stop = self.stop_time.is_some_and(|stop| header.timestamp >= stop)
+            || stop_offset.is_some_and(|stop| event.offset >= stop);
+        if header.event_type == EventType::FORMAT_DESCRIPTION {
+            return Ok(if past_stop { Verdict::Stop } else { Verdict::Pass });
+        }
+        if header.event_type == EventType::GTID {
+            let decoded = event.decode();
+            if let Ok(Event::Gtid(gtid)) = decoded {
+                self.group = self.judge_group(gtid.gtid);
+                if self.group == Verdict::Stop {
+                    return Ok(Verdict::Stop);
+                }
+            }
+        }
+        if self.start_time.is_some_and(|start| header.timestamp < start) {
+            return Ok(Verdict::Skip);
+        }
+        // Times may go back and forth: what follows the first event in range is printed whatever its time.
+        self.start_time = None;
+        if self.group == Verdict::Skip {
+            return Ok(Verdict::Skip);
+        }
+        let is_others = self.server.is_some_and(|server| header.server_id != server);
+        if is_others && header.event_type != EventType::ROTATE {
+            return Ok(Verdict::Skip);
+        }
+        Ok(if past_stop { Verdict::Stop } else { Verdict::Pass })
+    }
+
+    fn judge_group(&mut self, gtid: Gtid) -> Verdict {
+        let past = |bound: &Option<Bound>, otherwise: bool| match bound {
+            Some(Bound::Gtids(position)) => match position.get(gtid.domain_id) {
+                Some(last) => gtid.sequence > last.sequence,
+                None => otherwise,
+            },
+            _ => otherwise,
+        };
+        // With a stop in some domains, transactions of all others are not asked for.
+        let stops_here = matches!(self.stop, Some(Bound::Gtids(_)));
+        if stops_here && self.stop_is_reached() {
+            return Verdict::Stop;
+        }
+        self.reached.set(gtid);
+        let in_range = past(&self.start, true) && !past(&self.stop, stops_here);
+        let ids = self.domains.has(gtid.domain_id.0) && self.servers.has(gtid.server_id.0);
+        if in_range && ids {
+            Verdict::Pass
+        } else {
+            Verdict::Skip
+        }
+    }
+
+    fn stop_is_reached(&self) -> bool {
+        match &self.stop {
+            Some(Bound::Gtids(stop)) => self.reached.covers(stop),
+            _ => false,
+        }
+    }
+
+    /// Whether a file need not be read, since the one behind it begins with that state.
+    pub fn starts_behind(&self, next: &GtidListEvent) -> bool {
+        let position = next.state().position();
+        self.start_gtids().is_some_and(|start| {
+            let (mut gtids, mut any) = (position.iter(), false);
+            let all = gtids.all(|gtid| {
+                any = true;
+                start.reaches(gtid.domain_id, gtid.sequence)
+            });
+            all && any
+        })
+    }
+
+    /// Says whether what was asked for was there, once all files were read. A log that ends before the stop is complete as far
+    /// as it goes: the GTID that is missing is returned.
+    ///
+    /// # Errors
+    /// [`Error::StartNotReached`].
+    pub fn finish(&self) -> Result<Option<Gtid>> {
+        let missing = |bound: &Option<Bound>| match bound {
+            Some(Bound::Gtids(position)) => position
+                .iter()
+                .find(|gtid| !self.reached.reaches(gtid.domain_id, gtid.sequence)),
+            _ => None,
+        };
+        match missing(&self.start) {
+            Some(gtid) => Err(Error::StartNotReached(gtid)),
+            None => Ok(missing(&self.stop)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::binlog::source::Checksums;
+    use clap::Parser;
+    use paceline_binlog::event::{
+        EventFlags, EventStamp, FormatDescription, GtidEvent, GtidFlags, XidEvent, encode_event,
+    };
+
+    #[derive(Parser)]
+    struct CommandLine {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn filter(arguments: &[&str]) -> Filter {
+        let line = CommandLine::parse_from(["binlog"].iter().chain(arguments).chain(&["file"]));
+        Filter::new(&line.options).unwrap()
+    }
+
+    /// What passes of these transactions, each of a Gtid and an Xid event, with the times 1, 2, ….
+    fn passed(arguments: &[&str], gtids: &[&str]) -> Vec<String> {
+        let mut filter = filter(arguments);
+        let format = FormatDescription::new("10.11.0-MariaDB", 0);
+        let mut passed = Vec::new();
+        for (number, text) in gtids.iter().enumerate() {
+            let gtid: Gtid = text.parse().unwrap();
+            let stamp = EventStamp {
+                timestamp: number as u32 + 1,
+                server_id: gtid.server_id,
+                flags: EventFlags::NONE,
+            };
+            let (mut first, mut second) = (Vec::new(), Vec::new());
+            encode_event(&mut first, &stamp, 4, &GtidEvent::new(gtid, GtidFlags::NONE));
+            encode_event(&mut second, &stamp, 4, &XidEvent { xid: 1 });
+            let mut verdicts = Vec::new();
+            for bytes in [&first, &second] {
+                let event = LoggedEvent::new(100 * number as u64, bytes, &format, Checksums::Verify).unwrap();
+                verdicts.push(filter.judge(&event, filter.stop_offset()).unwrap());
+            }
+            assert!(
+                verdicts[0] == verdicts[1] || verdicts[0] == Verdict::Stop,
+                "{verdicts:?}"
+            );
+            match verdicts[0] {
+                Verdict::Pass => passed.push(text.to_string()),
+                Verdict::Skip => {}
+                Verdict::Stop => break,
+            }
+        }
+        passed
+    }
+
+    const LOG: [&str; 6] = ["0-1-1", "1-1-1", "0-2-2", "0-1-3", "1-1-2", "0-1-4"];
+
+    #[test]
+    fn gtids_bound_their_own_domain() {
+        assert_eq!(
+            passed(&["--start-position=0-1-3"], &LOG),
+            ["1-1-1", "1-1-2", "0-1-4"]
+        );
+        assert_eq!(
+            passed(&["--start-position=0-1-3,1-1-1"], &LOG),
+            ["1-1-2", "0-1-4"]
+        );
+        assert_eq!(passed(&["--stop-position=0-2-2"], &LOG), ["0-1-1", "0-2-2"]);
+        assert_eq!(
+            passed(&["--stop-position=0-2-2,1-1-2"], &LOG),
+            ["0-1-1", "1-1-1", "0-2-2", "1-1-2"]
+        );
+    }
+
+    #[test]
+    fn servers_domains_offsets_and_times() {
+        assert_eq!(passed(&["--do-server-ids=2"], &LOG), ["0-2-2"]);
+        assert_eq!(passed(&["--server-id=2"], &LOG), ["0-2-2"]);
+        assert_eq!(passed(&["--ignore-domain-ids=0"], &LOG), ["1-1-1", "1-1-2"]);
+        assert_eq!(passed(&["--do-domain-ids=1,2"], &LOG), ["1-1-1", "1-1-2"]);
+        assert_eq!(passed(&["--stop-position=200"], &LOG), ["0-1-1", "1-1-1"]);
+        assert_eq!(passed(&["--stop-datetime=1970-01-01 00:00:00"], &LOG).len(), 0);
+        assert_eq!(passed(&[], &LOG), LOG);
+    }
+
+    #[test]
+    fn a_start_that_is_never_reached_is_an_error() {
+        let mut filter = filter(&["--start-position=0-1-9"]);
+        filter
+            .begin_with(&GtidListEvent {
+                gtids: vec!["0-1-5".parse().unwrap()],
+                flags: 0,
+            })
+            .unwrap();
+        assert!(matches!(filter.finish(), Err(Error::StartNotReached(gtid)) if gtid.to_string() == "0-1-9"));
+    }
+
+    #[test]
+    fn files_that_begin_behind_the_start_are_refused() {
+        let mut filter = filter(&["--start-position=0-1-9"]);
+        let list = GtidListEvent {
+            gtids: vec!["0-1-10".parse().unwrap()],
+            flags: 0,
+        };
+        assert!(matches!(
+            filter.begin_with(&list),
+            Err(Error::MissingStart { .. })
+        ));
+        assert!(!filter.starts_behind(&list));
+    }
+}

@@ -1,0 +1,142 @@
+"""`paceline binlog` against MariaDB's own program: the same text of the same files, and logs that restore."""
+
+import subprocess
+
+import pytest
+
+from support.servers import BINARY, ROOT
+
+SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
+OPTIONS = [[], ["-v"], ["-vv"], ["--base64-output=decode-rows", "-vv"], ["--short-form"], ["--database=every_type"],
+           ["--database=other"], ["--table=wide", "-v"], ["--verify-binlog-checksum"], ["--skip-annotate-row-events"],
+           ["--disable-log-bin"]]
+
+
+def tool(*arguments):
+    """What the program printed, what it said of errors, its exit status."""
+    done = subprocess.run([str(BINARY), "binlog", *map(str, arguments)], capture_output=True, timeout=120)
+    return done.stdout, done.stderr.decode(), done.returncode
+
+
+def reference(*arguments):
+    done = subprocess.run(["mariadb-binlog", "--no-defaults", *map(str, arguments)], capture_output=True, timeout=120)
+    return done.stdout, done.returncode
+
+
+def same(*arguments):
+    printed, said, status = tool(*arguments)
+    expected, expected_status = reference(*arguments)
+    for number, (ours, theirs) in enumerate(zip(printed.splitlines(), expected.splitlines())):
+        assert ours == theirs, (arguments, number)
+    assert printed == expected and status == expected_status, (arguments, said)
+    return printed
+
+
+def statements(server):
+    """What only a log in statement format has, where the server writes one."""
+    server.query("create table every_type.said (a int primary key, b text)", "set session binlog_format=statement",
+                 "set @text='é', @whole=5, @exact=1.50, @real=1.5e0, @nothing=null",
+                 "insert into every_type.said values (1,@text),(2,@whole),(3,@exact),(4,@real),(5,@nothing),(6,rand()),(7,now(6))",
+                 "insert into every_type.wide (n1) values (1000)",
+                 "insert into every_type.said values (88,last_insert_id())")
+
+
+@pytest.fixture
+def files(request):
+    """A server of each kind that ran the workload, and its finished files."""
+    server = request.getfixturevalue(request.param)
+    server.client("--default-character-set=utf8mb4", text=SCRIPT)
+    server.query("flush binary logs")
+    if request.param == "mariadb":
+        statements(server)
+        server.query("set session binlog_row_image=minimal", "update every_type.said set b='x' where a<3")
+        server.query("set global log_bin_compress=1")
+        server.query("update every_type.strings set h=repeat('long', 1000)")
+        server.query("set global log_bin_compress=0")
+    else:
+        server.query("update every_type.has_key set b='x'")
+    server.query("flush binary logs")
+    if request.param == "mariadb":
+        return server, sorted((server.directory / "data").glob("bin.0*"))
+    return server, server.log_files()
+
+
+both = pytest.mark.parametrize("files", ["paceline", "mariadb"], indirect=True)
+
+
+@both
+def test_the_text_is_that_of_mariadb_binlog(files):
+    _, files = files
+    for options in OPTIONS:
+        for file in files:
+            same(*options, file)
+        same(*options, *files)
+
+
+@both
+def test_parts_of_a_log(files):
+    server, files = files
+    [(state,)] = server.query("select @@gtid_binlog_pos")
+    domain, server_id, last = state.split("-")
+    gtid = f"{domain}-{server_id}-"
+    whole = same(files[0]).decode("latin-1")
+    offsets = [line.split()[2] for line in whole.splitlines() if line.startswith("# at ")]
+    same(f"--stop-position={offsets[-1]}", files[0])
+    group = whole.splitlines().index(f"/*M!100001 SET @@session.gtid_seq_no=20*//*!*/;")
+    offset = [line for line in whole.splitlines()[:group] if line.startswith("# at ")][-1].split()[2]
+    assert "SET @@session.gtid_seq_no=20*" in same(f"--start-position={offset}", files[0]).decode("latin-1")
+    for bounds in [[f"--start-position={gtid}20"], [f"--stop-position={gtid}20"],
+                   [f"--start-position={gtid}10", f"--stop-position={gtid}12"], [f"--server-id={server_id}"], ["--server-id=7"],
+                   [f"--do-server-ids={server_id}"], ["--do-domain-ids=0"], ["--ignore-domain-ids=0"],
+                   ["--start-datetime=2020-01-01 00:00:00"], ["--stop-datetime=2020-01-01 00:00:00"]]:
+        same(*bounds, files[0])
+    # Files before the one that the GTIDs are in are passed over.
+    printed, _, status = tool(f"--start-position={gtid}{int(last) - 1}", *files)
+    assert status == 0 and printed.count(b"gtid_seq_no=") == 1
+    assert printed.count(b"Start: binlog v 4") < len(files)
+
+
+@both
+def test_a_log_that_was_printed_restores_with_its_gtids(files, mariadb, tmp_path):
+    server, files = files
+    from support.servers import MariaDb
+
+    restored = MariaDb(tmp_path / "restored")
+    restored.start()
+    try:
+        printed, said, status = tool(*files)
+        assert status == 0, said
+        subprocess.run(["mariadb", "--no-defaults", "-uroot", "-S", str(restored.socket)], input=printed, check=True, timeout=120)
+        for (table,) in server.query("show tables in every_type"):
+            statement = f"select * from every_type.{table} order by 1"
+            assert restored.client("-N", "-e", statement) == server.client("-N", "-e", statement), table
+        assert restored.query("select @@gtid_binlog_pos") == server.query("select @@gtid_binlog_pos")
+    finally:
+        restored.close()
+
+
+def test_bad_input_is_refused(paceline, tmp_path):
+    paceline.query("create database d", "create table d.t (a int)", "insert into d.t values (1)", "flush binary logs")
+    file = paceline.log_files()[0]
+    for arguments, why in [
+        (["/etc/passwd"], "not a binary log"),
+        ([tmp_path / "nowhere"], "cannot read"),
+        (["--start-position=0-1", file], "neither an offset nor a list of GTIDs"),
+        (["--start-position=0-1-1,0-2-2", file], "names a domain twice"),
+        (["--stop-datetime=yesterday", file], "no date and time"),
+        (["--start-position=0-1-77", file], "never reached expected GTID state of 0-1-77"),
+        (["--base64-output=never", file], "only be restored from its encoded form"),
+        (["--no-such-option", file], "--no-such-option"),
+        ([], "required"),
+    ]:
+        _, said, status = tool(*arguments)
+        assert status != 0 and why in said, (arguments, said)
+    damaged = bytearray(file.read_bytes())
+    damaged[-50] ^= 1
+    (tmp_path / "damaged").write_bytes(damaged)
+    assert tool(tmp_path / "damaged")[2] == 0
+    _, said, status = tool("--verify-binlog-checksum", tmp_path / "damaged")
+    assert status != 0 and "wrong checksum" in said
+    (tmp_path / "short").write_bytes(file.read_bytes()[:-10])
+    _, said, status = tool(tmp_path / "short")
+    assert status != 0 and "the file ends in the event" in said
