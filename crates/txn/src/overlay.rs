@@ -9,6 +9,9 @@
 //! A miss in the overlay means that the newest version is in the published snapshot *that is loaded after the miss*: a row
 //! is forgotten only when a snapshot that has it is there for all. An entry whose version is not above the loaded snapshot's
 //! position is out of date: the snapshot has it or something newer.
+//!
+//! Rows are ordered by key. A row carries the first bytes of its key beside it ([`Keyed`]), so that a look-up compares what stands in the tree's nodes and
+//! follows pointers into write sets (three dependent loads, each likely a cache miss) only for longer keys that begin alike.
 
 use paceline_storage::{Change, EntryIndex, FrozenWriteSet, KeyRange};
 use paceline_types::Version;
@@ -20,14 +23,112 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Something with a key, and the key's first 16 bytes as a number that sorts as they do (shorter ones filled up with zeros).
+trait Keyed {
+    fn head(&self) -> u128;
+    fn length(&self) -> usize;
+    fn bytes(&self) -> &[u8];
+}
+
+const HEAD_LENGTH: usize = 16;
+
+fn head_of(key: &[u8]) -> u128 {
+    let mut head = [0; HEAD_LENGTH];
+    let length = key.len().min(HEAD_LENGTH);
+    head[..length].copy_from_slice(&key[..length]);
+    u128::from_be_bytes(head)
+}
+
+impl Ord for dyn Keyed + '_ {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Order {
+        self.head().cmp(&other.head()).then_with(|| {
+            match self.length() <= HEAD_LENGTH && other.length() <= HEAD_LENGTH {
+                // What is behind the shorter one are zeros: it is the other's beginning.
+                true => self.length().cmp(&other.length()),
+                false => self.bytes().cmp(other.bytes()),
+            }
+        })
+    }
+}
+
+impl PartialOrd for dyn Keyed + '_ {
+    fn partial_cmp(&self, other: &Self) -> Option<Order> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for dyn Keyed + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Order::Equal
+    }
+}
+
+impl Eq for dyn Keyed + '_ {}
+
+/// A key that is looked for.
+struct Sought<'a> {
+    head: u128,
+    key: &'a [u8],
+}
+
+impl<'a> Sought<'a> {
+    fn new(key: &'a [u8]) -> Self {
+        Sought {
+            head: head_of(key),
+            key,
+        }
+    }
+}
+
+impl Keyed for Sought<'_> {
+    fn head(&self) -> u128 {
+        self.head
+    }
+
+    fn length(&self) -> usize {
+        self.key.len()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.key
+    }
+}
+
 /// One row in the overlay: an entry of a write set that others share.
 #[derive(Clone)]
 pub(crate) struct PendingRow {
+    head: u128,
     set: Arc<FrozenWriteSet>,
     entry: EntryIndex,
+    length: u32,
+}
+
+impl Keyed for PendingRow {
+    fn head(&self) -> u128 {
+        self.head
+    }
+
+    fn length(&self) -> usize {
+        self.length as usize
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.key()
+    }
 }
 
 impl PendingRow {
+    fn new(set: &Arc<FrozenWriteSet>, entry: EntryIndex) -> Self {
+        let key = set.key(entry);
+        PendingRow {
+            head: head_of(key),
+            length: u32::try_from(key.len()).expect("a key is below 4 GiB"),
+            set: set.clone(),
+            entry,
+        }
+    }
+
     pub(crate) fn version(&self) -> Version {
         self.set.version()
     }
@@ -41,15 +142,15 @@ impl PendingRow {
     }
 }
 
-impl Borrow<[u8]> for PendingRow {
-    fn borrow(&self) -> &[u8] {
-        self.key()
+impl<'a> Borrow<dyn Keyed + 'a> for PendingRow {
+    fn borrow(&self) -> &(dyn Keyed + 'a) {
+        self
     }
 }
 
 impl PartialEq for PendingRow {
     fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
+        self.cmp(other) == Order::Equal
     }
 }
 
@@ -63,7 +164,7 @@ impl PartialOrd for PendingRow {
 
 impl Ord for PendingRow {
     fn cmp(&self, other: &Self) -> Order {
-        self.key().cmp(other.key())
+        (self as &dyn Keyed).cmp(other as &dyn Keyed)
     }
 }
 
@@ -81,11 +182,7 @@ impl Overlay {
         let mut rows = self.rows.write();
         for set in sets {
             for entry in set.indexes() {
-                let row = PendingRow {
-                    set: set.clone(),
-                    entry,
-                };
-                if let Some(before) = rows.replace(row) {
+                if let Some(before) = rows.replace(PendingRow::new(set, entry)) {
                     assert!(
                         before.version() < set.version(),
                         "rows enter the overlay in log order"
@@ -101,9 +198,12 @@ impl Overlay {
         let mut rows = self.rows.write();
         for set in sets {
             for entry in set.indexes() {
-                let key = set.key(entry);
-                if rows.get(key).is_some_and(|row| row.version() == set.version()) {
-                    rows.remove(key);
+                let sought = Sought::new(set.key(entry));
+                // Most rows have not been overwritten meanwhile: one look-up.
+                if let Some(row) = rows.take(&sought as &dyn Keyed)
+                    && row.version() != set.version()
+                {
+                    rows.insert(row);
                 }
             }
         }
@@ -117,7 +217,8 @@ impl Overlay {
         if self.is_empty() {
             return None;
         }
-        self.rows.read().get(key).cloned()
+        let sought = Sought::new(key);
+        self.rows.read().get(&sought as &dyn Keyed).cloned()
     }
 
     /// All rows of a range, ascending.
@@ -125,11 +226,12 @@ impl Overlay {
         if self.is_empty() || range.is_empty() {
             return Vec::new();
         }
+        let (start, end) = (Sought::new(&range.start), Sought::new(&range.end));
         let bounds = (
-            Bound::Included(range.start.as_slice()),
-            Bound::Excluded(range.end.as_slice()),
+            Bound::Included(&start as &dyn Keyed),
+            Bound::Excluded(&end as &dyn Keyed),
         );
-        self.rows.read().range::<[u8], _>(bounds).cloned().collect()
+        self.rows.read().range::<dyn Keyed, _>(bounds).cloned().collect()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -187,5 +289,31 @@ mod tests {
             .map(|row| row.key().to_vec())
             .collect();
         assert_eq!(keys, [b"0001a".to_vec(), b"0001c".to_vec()]);
+    }
+
+    #[test]
+    fn heads_sort_as_keys_do() {
+        let mut keys: Vec<Vec<u8>> = vec![
+            vec![],
+            vec![0],
+            vec![0, 0],
+            b"abc".to_vec(),
+            b"abc\0".to_vec(),
+            b"abc\0\0".to_vec(),
+            b"0123456789abcdef".to_vec(),
+            b"0123456789abcde".to_vec(),
+            b"0123456789abcdef\0".to_vec(),
+            b"0123456789abcdefg".to_vec(),
+            b"0123456789abcdeg".to_vec(),
+            vec![0xff; 16],
+            vec![0xff; 17],
+        ];
+        keys.sort();
+        for (at, one) in keys.iter().enumerate() {
+            for (other_at, other) in keys.iter().enumerate() {
+                let (one, other) = (Sought::new(one), Sought::new(other));
+                assert_eq!((&one as &dyn Keyed).cmp(&other as &dyn Keyed), at.cmp(&other_at));
+            }
+        }
     }
 }

@@ -178,6 +178,7 @@ impl WriteSet {
         if EngineKind::of_key(key) == EngineKind::Memory {
             self.memory_engine_bytes += (key.len() + length) as u64;
         }
+        self.arena.reserve(key.len() + length);
         let entry = self.entry_for(key, row_id.in_key());
         let row_id_at_end = row_id.in_value();
         let slot = match self.entries[entry].value.slot {
