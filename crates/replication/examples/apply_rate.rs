@@ -155,7 +155,7 @@ fn main() {
                 transactions as f64 / rounds as f64,
             );
             runtime.block_on(applier.stop());
-            drop(replica);
+            drop((applier, replica));
             std::fs::remove_dir_all(&directory).expect("removed");
         }
     }
