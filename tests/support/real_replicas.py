@@ -93,7 +93,7 @@ def columns(server, database, table):
 def content(server, database, table):
     """All rows, as hexadecimal text, in an order of their own."""
     names = ", ".join(f"`{name}`" for name in columns(server, database, table))
-    return sorted(server.client("-N", "--binary-as-hex", "--default-character-set=utf8mb4", "-e",
+    return sorted(server.client("-N", "--max-allowed-packet=67108864", "--binary-as-hex", "--default-character-set=utf8mb4", "-e",
                                 f"select {names} from `{database}`.`{table}`").splitlines())
 
 
