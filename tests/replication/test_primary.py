@@ -152,7 +152,7 @@ def test_reconnects(paceline, replica, seed):
             paceline.query("flush binary logs")
         else:
             [stream] = wait_for("a stream", lambda: [row[0] for row in paceline.query("show processlist") if row[4] == "Binlog Dump"])
-            paceline.query(f"kill {stream}")
+            paceline.query(f"kill {'query' if round % 2 else ''} {stream}")
     load.stop()
     catch_up(replica, paceline)
     workload.check(replica, load)
@@ -326,6 +326,7 @@ def test_who_replicates(paceline, replica):
     catch_up(replica, paceline)
     assert paceline.query("show slave hosts") == ((200, "replica.example", 3399, 1),)
     assert paceline.query("show replica hosts") == ((200, "replica.example", 3399, 1),)
+    assert status_number(paceline, "Slaves_connected") == 1
     state = "Master has sent all binlog to slave; waiting for more updates"
     line = wait_for("its line", lambda: [row for row in paceline.query("show processlist") if row[4] == "Binlog Dump" and row[6] == state])
     assert line[0][1] == ACCOUNT

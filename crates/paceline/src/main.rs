@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod binlog;
+mod promote;
 
 use clap::{Parser, Subcommand};
 use paceline_server::options::{self, Request};
@@ -26,12 +27,15 @@ enum Command {
     },
     /// Print binary log files, ours or MariaDB's, as SQL that restores them.
     Binlog(binlog::Options),
+    /// Make a replica the primary: it fetches what only other replicas have, and they follow it.
+    Promote(promote::Options),
 }
 
 fn main() -> ExitCode {
     let options = match CommandLine::parse().command {
         Command::Server { options } => options,
         Command::Binlog(options) => return binlog::run(&options),
+        Command::Promote(options) => return promote(&options),
     };
     let done = match options::parse(&options) {
         Ok(Request::Help(text)) => {
@@ -51,6 +55,23 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn promote(options: &promote::Options) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let done = match runtime {
+        Ok(runtime) => runtime
+            .block_on(promote::run(options))
+            .map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("paceline promote: {error}");
             ExitCode::FAILURE
         }
     }

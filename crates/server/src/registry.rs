@@ -112,7 +112,9 @@ impl SessionShared {
     /// Ends the session, or its statement.
     pub fn kill(&self, reason: InterruptReason) {
         self.interrupt.raise(reason);
-        if reason != InterruptReason::Query {
+        // A stream to a replica is one long statement that waits for its client.
+        let is_stream = self.activity.lock().command == STREAM_COMMAND;
+        if reason != InterruptReason::Query || is_stream {
             self.socket.stop_reading();
         }
     }

@@ -114,6 +114,10 @@ pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
     put("Prepared_stmt_count", server.prepared_statements().to_string());
     put("Queries", totals.questions.get().to_string());
     semi_sync(&mut put, &server.primary.semi_sync().status());
+    put(
+        "Slaves_connected",
+        server.primary.replicas().list().len().to_string(),
+    );
     replication(services, &mut put);
     put("Ssl_cipher", String::new());
     put("Ssl_version", String::new());

@@ -1,0 +1,176 @@
+//! `paceline promote`: makes a replica the primary, and loses nothing that any of the replicas has.
+//!
+//! ```text
+//!   every replica: stop receiving, apply what was received
+//!   candidate ◀── what it lacks, domain by domain ── the others        (START SLAVE … UNTIL)
+//!   candidate: forget the old primary, read_only=0
+//!   the others, and an old primary that lives ──▶ candidate            (CHANGE MASTER … MASTER_USE_GTID)
+//! ```
+//!
+//! With several replication domains there may be no replica that is ahead in all of them. So the candidate first replicates from each other
+//! replica that has something it lacks, until just that; then it has the union, and whoever has less replicates from it. With
+//! `--old-primary` it is a switch-over: the old primary stops writing first, and becomes a replica.
+//!
+//! All of this is SQL that MariaDB understands as well: servers of both kinds may take part, in any role. Nothing is changed before all of
+//! them have answered and none has transactions that contradict another's.
+
+mod plan;
+mod server;
+
+use paceline_binlog::GtidPosition;
+use plan::{Holding, contradiction, lacking};
+use server::{Account, Server};
+use std::time::Duration;
+
+/// The connection by which a candidate fetches what it lacks.
+const COLLECTING: &str = "paceline_promote";
+
+/// What the command line says.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// The replica that becomes the primary, as HOST:PORT. The others are told to connect to it there.
+    candidate: String,
+    /// The other replicas, as HOST:PORT.
+    others: Vec<String>,
+    /// The primary until now, if it lives: it becomes read-only first, and a replica in the end.
+    #[arg(long, value_name = "HOST:PORT")]
+    old_primary: Option<String>,
+    /// Who changes the servers.
+    #[arg(long, default_value = "root")]
+    user: String,
+    /// Their password; else PACELINE_PASSWORD in the environment.
+    #[arg(long, default_value = "")]
+    password: String,
+    /// Whom the servers replicate as.
+    #[arg(long)]
+    replication_user: String,
+    /// Their password; else PACELINE_REPLICATION_PASSWORD in the environment.
+    #[arg(long, default_value = "")]
+    replication_password: String,
+    /// How long each step may take, in seconds.
+    #[arg(long, default_value_t = 60)]
+    timeout: u64,
+}
+
+/// Why a promotion has stopped; for people.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A server could not be asked, or refused.
+    #[error("{address}: {problem}")]
+    Server {
+        /// Which.
+        address: String,
+        /// What it said.
+        problem: String,
+    },
+    /// Two servers have different transactions of one number.
+    #[error(
+        "{0}: two servers have written one domain, and nothing was changed; decide which of the two is right"
+    )]
+    Contradiction(String),
+    /// An address is not HOST:PORT.
+    #[error("'{0}' is not HOST:PORT")]
+    Address(String),
+}
+
+/// What functions here return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Promotes the candidate.
+///
+/// # Errors
+/// The step that failed. Run again, it goes on from there.
+pub async fn run(options: &Options) -> Result<()> {
+    let account = Account {
+        user: options.user.clone(),
+        password: or_environment(&options.password, "PACELINE_PASSWORD"),
+    };
+    let replication = Account {
+        user: options.replication_user.clone(),
+        password: or_environment(&options.replication_password, "PACELINE_REPLICATION_PASSWORD"),
+    };
+    let patience = Duration::from_secs(options.timeout);
+    let mut candidate = Server::connect(&options.candidate, &account).await?;
+    let mut others = Vec::new();
+    for address in &options.others {
+        others.push(Server::connect(address, &account).await?);
+    }
+    let mut old_primary = match &options.old_primary {
+        Some(address) => Some(Server::connect(address, &account).await?),
+        None => None,
+    };
+    let mut holdings = vec![candidate.holding().await?];
+    for server in others.iter_mut().chain(&mut old_primary) {
+        holdings.push(server.holding().await?);
+    }
+    refuse_contradictions(&holdings)?;
+
+    if let Some(old) = &mut old_primary {
+        old.execute("SET GLOBAL read_only=1").await?;
+        let last = old.holding().await?.logged;
+        println!("{} writes no more; it ends at {last}", old.address());
+        candidate.wait_replicated(&last, patience).await?;
+    }
+    for server in std::iter::once(&mut candidate).chain(&mut others) {
+        server.stop_receiving(patience).await?;
+    }
+    collect(&mut candidate, &mut others, &replication, patience).await?;
+
+    candidate.forget_primaries().await?;
+    candidate.execute("SET GLOBAL read_only=0").await?;
+    let position = candidate.holding().await?.has();
+    println!("{} is the primary, at {position}", candidate.address());
+    for server in others.iter_mut().chain(&mut old_primary) {
+        server.follow(candidate.address(), &replication).await?;
+        println!("{} replicates from it", server.address());
+    }
+    Ok(())
+}
+
+/// The candidate fetches what the others have and it lacks.
+async fn collect(
+    candidate: &mut Server,
+    others: &mut [Server],
+    replication: &Account,
+    patience: Duration,
+) -> Result<()> {
+    let mut holdings = vec![candidate.holding().await?];
+    for server in others.iter_mut() {
+        holdings.push(server.holding().await?);
+    }
+    // Again, now that nothing moves any more.
+    refuse_contradictions(&holdings)?;
+    for holding in &holdings {
+        println!("{} has {}", holding.address, holding.has());
+    }
+    for other in holdings.iter().skip(1) {
+        let has = candidate.holding().await?.has();
+        let lacks: GtidPosition = lacking(&has, &other.logged);
+        if lacks.is_empty() {
+            continue;
+        }
+        println!(
+            "{} fetches up to {lacks} from {}",
+            candidate.address(),
+            other.address
+        );
+        candidate
+            .fetch(COLLECTING, &other.address, replication, &lacks, patience)
+            .await?;
+    }
+    Ok(())
+}
+
+fn refuse_contradictions(holdings: &[Holding]) -> Result<()> {
+    match contradiction(holdings) {
+        Some(contradiction) => Err(Error::Contradiction(contradiction)),
+        None => Ok(()),
+    }
+}
+
+fn or_environment(given: &str, variable: &str) -> String {
+    match given {
+        "" => std::env::var(variable).unwrap_or_default(),
+        given => given.to_owned(),
+    }
+}

@@ -1,0 +1,281 @@
+//! A server that takes part in a promotion, through SQL.
+
+use super::plan::Holding;
+use super::{Error, Result};
+use paceline_binlog::GtidPosition;
+use paceline_wire::client::{Client, ConnectOptions, QueryResult};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// How often something is looked at that is waited for.
+const POLL: Duration = Duration::from_millis(50);
+
+/// A user and a password.
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub user: String,
+    pub password: String,
+}
+
+/// A connection to a server.
+pub struct Server {
+    address: String,
+    client: Client,
+}
+
+/// A row by its columns' names.
+type Row = HashMap<String, String>;
+
+impl Server {
+    /// Connects to HOST:PORT.
+    pub async fn connect(address: &str, account: &Account) -> Result<Self> {
+        host_and_port(address)?;
+        let options = ConnectOptions {
+            user: account.user.clone(),
+            password: account.password.clone(),
+            ..ConnectOptions::default()
+        };
+        let client = Client::connect_tcp(address, &options)
+            .await
+            .map_err(|error| Error::Server {
+                address: address.to_owned(),
+                problem: error.to_string(),
+            })?;
+        Ok(Server {
+            address: address.to_owned(),
+            client,
+        })
+    }
+
+    /// HOST:PORT.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn problem(&self, problem: impl ToString) -> Error {
+        Error::Server {
+            address: self.address.clone(),
+            problem: problem.to_string(),
+        }
+    }
+
+    async fn rows(&mut self, statement: &str) -> Result<Vec<Row>> {
+        let results = self.client.query(statement).await;
+        let results = results.map_err(|error| self.problem(format!("{statement}: {error}")))?;
+        let Some(QueryResult::Rows(set)) = results.into_iter().next() else {
+            return Ok(Vec::new());
+        };
+        let names: Vec<String> = set.columns.into_iter().map(|column| column.name).collect();
+        let row = |values: Vec<Option<Vec<u8>>>| {
+            let texts = values
+                .into_iter()
+                .map(|value| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned());
+            names.iter().cloned().zip(texts).collect()
+        };
+        Ok(set.rows.into_iter().map(row).collect())
+    }
+
+    /// Executes a statement without a result.
+    pub async fn execute(&mut self, statement: &str) -> Result<()> {
+        self.rows(statement).await.map(drop)
+    }
+
+    async fn value(&mut self, expression: &str) -> Result<String> {
+        let rows = self.rows(&format!("SELECT {expression} AS answer")).await?;
+        let value = rows.into_iter().next().and_then(|mut row| row.remove("answer"));
+        value.ok_or_else(|| self.problem(format!("no answer to {expression}")))
+    }
+
+    async fn position(&mut self, variable: &str) -> Result<GtidPosition> {
+        let text = self.value(variable).await?;
+        text.parse()
+            .map_err(|error| self.problem(format!("{variable}: {error}")))
+    }
+
+    /// What it has.
+    pub async fn holding(&mut self) -> Result<Holding> {
+        Ok(Holding {
+            address: self.address.clone(),
+            logged: self.position("@@GLOBAL.gtid_binlog_pos").await?,
+            replicated: self.position("@@GLOBAL.gtid_slave_pos").await?,
+        })
+    }
+
+    async fn connections(&mut self) -> Result<Vec<Row>> {
+        self.rows("SHOW ALL SLAVES STATUS").await
+    }
+
+    /// Receives no more from anybody, and applies what it has received.
+    pub async fn stop_receiving(&mut self, patience: Duration) -> Result<()> {
+        for connection in self.connections().await? {
+            let name = quoted(&connection["Connection_name"]);
+            self.execute(&format!("STOP SLAVE {name} IO_THREAD")).await?;
+        }
+        let deadline = Instant::now() + patience;
+        loop {
+            let connections = self.connections().await?;
+            let has = self.holding().await?.has();
+            let Some(behind) = connections.iter().find(|row| !has_applied_all(row, &has)) else {
+                return Ok(());
+            };
+            let error = &behind["Last_SQL_Error"];
+            if !error.is_empty() || behind["Slave_SQL_Running"] != "Yes" {
+                return Err(self.problem(format!(
+                    "it has received transactions that it does not apply (connection '{}'): {error}",
+                    behind["Connection_name"]
+                )));
+            }
+            if Instant::now() > deadline {
+                return Err(self.problem("it has not applied in time what it has received"));
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    /// Waits until it has replicated up to there.
+    pub async fn wait_replicated(&mut self, position: &GtidPosition, patience: Duration) -> Result<()> {
+        let wait = format!("MASTER_GTID_WAIT('{position}', {})", patience.as_secs());
+        if self.value(&wait).await? == "0" {
+            return Ok(());
+        }
+        let errors: Vec<String> = self
+            .connections()
+            .await?
+            .iter()
+            .flat_map(|row| [&row["Last_IO_Error"], &row["Last_SQL_Error"]])
+            .filter(|error| !error.is_empty())
+            .cloned()
+            .collect();
+        Err(self.problem(format!("it does not come to {position}. {}", errors.join("; "))))
+    }
+
+    /// Replicates from another server, until it has come to `until` in the domains named there.
+    pub async fn fetch(
+        &mut self,
+        name: &str,
+        source: &str,
+        replication: &Account,
+        until: &GtidPosition,
+        patience: Duration,
+    ) -> Result<()> {
+        for connection in self.connections().await? {
+            let name = quoted(&connection["Connection_name"]);
+            self.execute(&format!("STOP SLAVE {name}")).await?;
+        }
+        let quoted_name = quoted(name);
+        let change = change_master(&quoted_name, source, replication)?;
+        self.execute(&change).await?;
+        self.execute(&format!(
+            "START SLAVE {quoted_name} UNTIL master_gtid_pos='{until}'"
+        ))
+        .await?;
+        let fetched = self.wait_replicated(until, patience).await;
+        self.execute(&format!("STOP SLAVE {quoted_name}")).await?;
+        fetched?;
+        self.execute(&format!("RESET SLAVE {quoted_name} ALL")).await
+    }
+
+    /// Is nobody's replica any more.
+    pub async fn forget_primaries(&mut self) -> Result<()> {
+        for connection in self.connections().await? {
+            let name = quoted(&connection["Connection_name"]);
+            self.execute(&format!("STOP SLAVE {name}")).await?;
+            self.execute(&format!("RESET SLAVE {name} ALL")).await?;
+        }
+        Ok(())
+    }
+
+    /// Replicates from the new primary, by the connection that it had to the old one.
+    pub async fn follow(&mut self, primary: &str, replication: &Account) -> Result<()> {
+        let connections = self.connections().await?;
+        let name = match connections.as_slice() {
+            [only] => only["Connection_name"].clone(),
+            _ => String::new(),
+        };
+        let name = quoted(&name);
+        if !connections.is_empty() {
+            self.execute(&format!("STOP SLAVE {name}")).await?;
+        }
+        let change = change_master(&name, primary, replication)?;
+        self.execute(&change).await?;
+        self.execute(&format!("START SLAVE {name}")).await
+    }
+}
+
+/// Whether a server that has `has` has applied everything that a connection has received. (`Gtid_IO_Pos` begins with the position that
+/// was asked for, in which there may be transactions of its own.)
+fn has_applied_all(row: &Row, has: &GtidPosition) -> bool {
+    if row["Using_Gtid"] == "No" {
+        return row["Relay_Master_Log_File"] == row["Master_Log_File"]
+            && row["Exec_Master_Log_Pos"] == row["Read_Master_Log_Pos"];
+    }
+    let received = row["Gtid_IO_Pos"].parse::<GtidPosition>().unwrap_or_default();
+    has.covers(&received)
+}
+
+/// `current_pos`: a server that was a primary itself fetches only what is new.
+fn change_master(name: &str, source: &str, replication: &Account) -> Result<String> {
+    let (host, port) = host_and_port(source)?;
+    Ok(format!(
+        "CHANGE MASTER {name} TO MASTER_HOST={}, MASTER_PORT={port}, MASTER_USER={}, MASTER_PASSWORD={}, \
+         MASTER_USE_GTID=current_pos",
+        quoted(host),
+        quoted(&replication.user),
+        quoted(&replication.password)
+    ))
+}
+
+fn host_and_port(address: &str) -> Result<(&str, u16)> {
+    address
+        .rsplit_once(':')
+        .and_then(|(host, port)| Some((host, port.parse().ok()?)))
+        .filter(|(host, _)| !host.is_empty())
+        .ok_or_else(|| Error::Address(address.to_owned()))
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements() {
+        let replication = Account {
+            user: "repl".into(),
+            password: r"it's \ odd".into(),
+        };
+        assert_eq!(
+            change_master("''", "db2:3307", &replication).unwrap(),
+            r"CHANGE MASTER '' TO MASTER_HOST='db2', MASTER_PORT=3307, MASTER_USER='repl', MASTER_PASSWORD='it''s \\ odd', MASTER_USE_GTID=current_pos"
+        );
+        for wrong in ["db2", "db2:", ":3306", "db2:x", "db2:70000"] {
+            assert!(host_and_port(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_received_is_applied_first() {
+        let row = |using: &str, io: &str| {
+            let values = [
+                ("Using_Gtid", using),
+                ("Gtid_IO_Pos", io),
+                ("Master_Log_File", "a.000002"),
+                ("Relay_Master_Log_File", "a.000002"),
+                ("Read_Master_Log_Pos", "500"),
+                ("Exec_Master_Log_Pos", "400"),
+            ];
+            values
+                .iter()
+                .map(|(name, value)| (name.to_string(), value.to_string()))
+                .collect::<Row>()
+        };
+        let has: GtidPosition = "0-1-5,2-2-2".parse().unwrap();
+        assert!(has_applied_all(&row("Slave_Pos", "0-1-5"), &has));
+        assert!(has_applied_all(&row("Current_Pos", "0-1-5,2-2-2"), &has));
+        assert!(!has_applied_all(&row("Slave_Pos", "0-1-6"), &has));
+        assert!(!has_applied_all(&row("No", ""), &has));
+    }
+}

@@ -1,0 +1,95 @@
+"""`paceline promote`: no replica is ahead in every domain, and nothing that any of them has is lost."""
+
+import subprocess
+
+import pytest
+
+from support.real_replicas import (ACCOUNT, PASSWORD, allow_replicas, catch_up, change_master, check_same_tables, replica_status,
+                                   wait_for)
+from support.servers import BINARY, MariaDb, Paceline
+
+
+def promote(candidate, *others, old_primary=None, fails=False):
+    command = [BINARY, "promote", f"127.0.0.1:{candidate.port}", *[f"127.0.0.1:{other.port}" for other in others],
+               "--user=admin", "--password=adm'in", f"--replication-user={ACCOUNT}", f"--replication-password={PASSWORD}", "--timeout=30"]
+    if old_primary is not None:
+        command.append(f"--old-primary=127.0.0.1:{old_primary.port}")
+    result = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    assert (result.returncode != 0) == fails, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+@pytest.fixture
+def servers(tmp_path):
+    """A primary with two replicas, one of each kind."""
+    primary = Paceline(tmp_path / "primary", "--server-id=1").start()
+    ours = Paceline(tmp_path / "ours", "--server-id=2").start()
+    theirs = MariaDb(tmp_path / "theirs", "--server-id=3").start()
+    theirs.query("reset master")
+    for server in (primary, ours, theirs):
+        allow_replicas(server)
+        for host in ("localhost", "127.0.0.1"):
+            server.query("set session sql_log_bin=0", f"create user admin@'{host}' identified by 'adm''in'",
+                         f"grant all on *.* to admin@'{host}'")
+    for replica in (ours, theirs):
+        change_master(replica, primary)
+        replica.query("start slave", "set global read_only=1")
+    primary.query("create database t", "create table t.a (id int primary key, v varchar(20))", "insert into t.a values (1, 'all')")
+    yield primary, ours, theirs
+    for server in (primary, ours, theirs):
+        server.close()
+
+
+@pytest.mark.parametrize("candidate_is_ours", [True, False])
+def test_the_union_of_what_the_replicas_have(servers, candidate_is_ours):
+    primary, ours, theirs = servers
+    for replica in (ours, theirs):
+        catch_up(replica, primary)
+    # One replica gets what the other lacks in one domain, and the other way round in another.
+    ours.query("stop slave")
+    primary.query("insert into t.a values (2, 'theirs')", "insert into t.a values (3, 'theirs')")
+    catch_up(theirs, primary)
+    theirs.query("stop slave")
+    primary.kill()
+    ours.query("set session gtid_domain_id=5", "insert into t.a values (4, 'ours')")
+    candidate, other = (ours, theirs) if candidate_is_ours else (theirs, ours)
+    said = promote(candidate, other)
+    assert "fetches up to" in said and "is the primary" in said
+    assert candidate.query("select @@read_only") == ((0,),)
+    assert replica_status(candidate) == {}
+    assert candidate.query("select id from t.a order by id") == ((1,), (2,), (3,), (4,))
+    candidate.query("insert into t.a values (5, 'new')")
+    wait_for("the other", lambda: other.query("select count(*) from t.a") == ((5,),))
+    assert check_same_tables(candidate, other) == 5
+    # Once more changes nothing.
+    promote(candidate, other)
+    wait_for("the other", lambda: replica_status(other)["Slave_IO_Running"] == "Yes")
+
+
+def test_switch_over_and_back(servers):
+    primary, ours, theirs = servers
+    promote(ours, theirs, old_primary=primary)
+    assert primary.query("select @@read_only") == ((1,),)
+    ours.query("insert into t.a values (2, 'new primary')")
+    for replica in (primary, theirs):
+        catch_up(replica, ours)
+        assert check_same_tables(ours, replica) == 2
+    promote(primary, theirs, old_primary=ours)
+    primary.query("insert into t.a values (3, 'old primary')")
+    for replica in (ours, theirs):
+        catch_up(replica, primary)
+        assert check_same_tables(primary, replica) == 3
+
+
+def test_contradictions_are_refused(servers):
+    primary, ours, theirs = servers
+    for replica in (ours, theirs):
+        catch_up(replica, primary)
+        replica.query("stop slave")
+    ours.query("insert into t.a values (10, 'ours')")
+    theirs.query("insert into t.a values (20, 'theirs')")
+    said = promote(ours, theirs, fails=True)
+    assert "two servers have written one domain" in said and "nothing was changed" in said
+    assert ours.query("select @@read_only") == ((1,),)
+    assert "is not HOST:PORT" in subprocess.run([BINARY, "promote", "nowhere", "--replication-user=x"], capture_output=True,
+                                                text=True).stderr
