@@ -520,3 +520,54 @@ def test_what_comes_on_two_ways_is_taken_once(servers):
     wait_for_replica(replica, source, "way1")
     assert_same(source, replica)
     assert running(replica, "way1")
+
+
+def test_until_a_place_stops_in_front_of_it(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+    [(file, offset, *_)] = primary.query("show master status")
+    primary.query("insert into d.t values (2)", "insert into d.t values (3)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    replica.query(f"start slave until master_log_file='{file}', master_log_pos={offset}")
+    wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the end")
+    assert replica.query("select a from d.t") == ((1,),)
+    status = slave_status(replica)
+    assert (status["Last_SQL_Errno"], status["Last_IO_Errno"]) == (0, 0), status
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+
+
+def test_marked_transactions_are_left_out_where_wanted(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    left_out = []
+    for number, wanted in enumerate(("replicate", "filter_on_slave", "filter_on_master")):
+        replica.query(f"set global replicate_events_marked_for_skip={wanted}")
+        start_slave(replica)
+        primary.query("set skip_replication=1", f"insert into d.t values ({number})")
+        primary.query(f"insert into d.t values ({number + 100})")
+        wait_for_replica(replica, primary)
+        replica.query("stop slave")
+        left_out += [number] if number else []
+    expected = [row for row in primary.query("select a from d.t order by a") if row[0] not in left_out]
+    assert list(replica.query("select a from d.t order by a")) == expected
+
+
+def test_memory_tables_of_a_replica_are_emptied_without_a_gtid(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.m (a int primary key) engine=memory", "insert into d.m values (1)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    position = gtid_position(replica)
+    replica.query("set global gtid_strict_mode=1")
+    replica.kill()
+    replica.start("--gtid-strict-mode=1")
+    wait_for(lambda: running(replica), "the connection to run")
+    assert gtid_position(replica) == position
+    assert replica.query("select * from d.m") == ()
+    primary.query("insert into d.m values (2)")
+    wait_for_replica(replica, primary)
+    assert replica.query("select * from d.m") == ((2,),)

@@ -227,7 +227,7 @@ fn a_copy_and_the_log_give_the_same_tables() {
     assert!(everything(server.manager.storage()) == expected);
     let before = server.manager.positions().published;
     assert_eq!(
-        empty_memory_tables(&server.manager, &server.catalog, GTID).unwrap(),
+        empty_memory_tables(&server.manager, &server.catalog, GTID, Replication::Replicated).unwrap(),
         1
     );
     assert!(server.manager.positions().published > before);

@@ -9,7 +9,7 @@ use paceline_replication::replica::apply::{
 };
 use paceline_replication::replica::connection::Environment;
 use paceline_replication::replica::filter::{BadRule, FilterKind, Filters};
-use paceline_replication::replica::options::ReplicaOptions;
+use paceline_replication::replica::options::{MarkedForSkip, ReplicaOptions};
 use paceline_txn::TransactionManager;
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, ServerId};
@@ -99,6 +99,11 @@ pub fn options(server: &Server, connection: &str) -> ReplicaOptions {
         gtid_strict_mode: globals.is_on(Variable::GtidStrictMode),
         gtid_ignore_duplicates: globals.is_on(Variable::GtidIgnoreDuplicates),
         replicate_same_server_id: globals.is_on(Variable::ReplicateSameServerId),
+        marked_for_skip: match globals.number(Variable::ReplicateEventsMarkedForSkip) {
+            1 => MarkedForSkip::FilterOnReplica,
+            2 => MarkedForSkip::FilterOnPrimary,
+            _ => MarkedForSkip::Replicate,
+        },
         semi_sync: globals.is_on(Variable::RplSemiSyncSlaveEnabled),
         retry_count: globals.number(Variable::MasterRetryCount),
         filters: server.replica_filters.of(connection, globals),

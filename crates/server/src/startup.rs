@@ -25,7 +25,7 @@ use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
 use paceline_replication::replica::replicas::STOP_PATIENCE;
 use paceline_sql::catalog::CatalogHandle;
 use paceline_storage::{Storage, StorageConfig};
-use paceline_txn::{GtidChoice, ManagerParts, TransactionManager};
+use paceline_txn::{GtidChoice, ManagerParts, Replication, TransactionManager};
 use paceline_types::{DomainId, ServerId};
 use std::fs::{File, TryLockError};
 use std::io::Write;
@@ -127,7 +127,12 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
     };
-    paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid)
+    // A replica's tables are its own affair: its GTIDs are its primary's.
+    let replication = match server.replicas().all().is_empty() {
+        true => Replication::Replicated,
+        false => Replication::LocalOnly,
+    };
+    paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid, replication)
         .map_err(|error| format!("the MEMORY tables cannot be emptied: {error}"))?;
     let listener = Listener::bind(&address, port, &socket).await?;
     if let Some(port) = listener.port() {

@@ -5,6 +5,18 @@ use paceline_types::{DomainId, ServerId};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// `replicate_events_marked_for_skip`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MarkedForSkip {
+    /// Taken like others.
+    #[default]
+    Replicate,
+    /// Passed over here.
+    FilterOnReplica,
+    /// Not sent.
+    FilterOnPrimary,
+}
+
 /// The settings, as they are when a connection is opened.
 #[derive(Clone, Debug)]
 pub struct ReplicaOptions {
@@ -30,6 +42,8 @@ pub struct ReplicaOptions {
     pub gtid_ignore_duplicates: bool,
     /// `replicate_same_server_id`.
     pub replicate_same_server_id: bool,
+    /// What becomes of transactions made under `skip_replication=1`.
+    pub marked_for_skip: MarkedForSkip,
     /// `rpl_semi_sync_slave_enabled`.
     pub semi_sync: bool,
     /// `master_retry_count`.

@@ -24,10 +24,11 @@ use super::definition::{Definition, UseGtid};
 use super::duplicates::Claim;
 use super::error::{CR_SERVER_LOST, SourceError};
 use super::group_filter::{Filtered, filter_group};
-use super::options::ReplicaOptions;
+use super::options::{MarkedForSkip, ReplicaOptions};
 use super::received::{Received, ReceivedGroup, SourcePosition};
 use super::source::{SentEvent, Source, SourceKind, StartAt};
 use super::status::{Delayed, ReceiverState};
+use paceline_binlog::event::EventFlags;
 use paceline_binlog::{GtidMove, GtidPosition, LOCAL_DOMAIN, RecordScope, ReplicaRecord};
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
 use paceline_types::{Gtid, SequenceNumber};
@@ -552,6 +553,13 @@ impl Stream<'_> {
             return false;
         }
         if gtid.server_id == self.options.server_id && !self.options.replicate_same_server_id {
+            return false;
+        }
+        let is_marked = || {
+            let first = received.group.events().next();
+            first.is_some_and(|event| event.header().flags.contains(EventFlags::SKIP_REPLICATION))
+        };
+        if self.options.marked_for_skip != MarkedForSkip::Replicate && is_marked() {
             return false;
         }
         let events = received.group.event_count() as u64;

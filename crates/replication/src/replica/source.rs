@@ -13,7 +13,7 @@
 
 use super::definition::Definition;
 use super::error::{CR_CONN_HOST_ERROR, CR_SERVER_LOST, CR_UNKNOWN_HOST, SourceError};
-use super::options::ReplicaOptions;
+use super::options::{MarkedForSkip, ReplicaOptions};
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_binlog::{GtidPosition, SourcePosition};
 use paceline_types::ServerId;
@@ -157,6 +157,9 @@ impl Source {
             Some(name) if name.eq_ignore_ascii_case("CRC32") => ChecksumAlgorithm::Crc32,
             _ => ChecksumAlgorithm::None,
         };
+        if options.marked_for_skip == MarkedForSkip::FilterOnPrimary {
+            self.tell("SET skip_replication=1").await?;
+        }
         self.tell("SET @mariadb_slave_capability=4").await
     }
 
