@@ -74,6 +74,7 @@ pub fn apply_to_session(
                 values.set(Variable::CharacterSetServer, text(collation.charset().name()));
             }
         }
+        Variable::CheckConstraintChecks => settings.check_constraint_checks = setting.as_bool(),
         Variable::ForeignKeyChecks => settings.foreign_key_checks = setting.as_bool(),
         Variable::UniqueChecks => settings.unique_checks = setting.as_bool(),
         Variable::SqlLogBin => settings.log_bin = setting.as_bool(),

@@ -14,7 +14,7 @@ use paceline_storage::IndexId;
 use paceline_types::error_code::*;
 use paceline_types::{Collation, DataType};
 
-use super::build::{BuildKind, ColumnSource, TableBuild};
+use super::build::{BuildKind, ColumnSource, TableBuild, TestedRows};
 use super::column::{resolve_column, resolve_default};
 use super::column_type::{key_bytes, resolve_collation};
 use super::create_table::{add_constraint, checked_table_comment, row_format};
@@ -491,7 +491,7 @@ impl Planner<'_> {
         if rows_stay {
             self.change_indexes(&old, &description, new_checks);
         } else {
-            self.rebuild(&old, &mut description, &sources);
+            self.rebuild(&old, &mut description, &sources, new_checks);
         }
         let (database, name) = match rename {
             Some(target) if target != (old.database().to_owned(), old.name().to_owned()) => target,
@@ -546,6 +546,10 @@ impl Planner<'_> {
                 source: old.clone(),
                 target: description.clone(),
                 kind: BuildKind::Indexes(new),
+                tested: match new_checks {
+                    true => TestedRows::All,
+                    false => TestedRows::None,
+                },
             });
         }
     }
@@ -556,6 +560,7 @@ impl Planner<'_> {
         old: &Arc<TableDefinition>,
         description: &mut TableDescription,
         sources: &[Option<usize>],
+        new_checks: bool,
     ) {
         self.plan.dropped.extend(old.schema().index_ids());
         let engine = description.engine;
@@ -563,7 +568,7 @@ impl Planner<'_> {
         for place in 0..description.indexes.len() {
             description.indexes[place].id = self.new_id(engine);
         }
-        let columns = sources
+        let columns: Vec<ColumnSource> = sources
             .iter()
             .enumerate()
             .map(|(n, source)| match source {
@@ -578,10 +583,19 @@ impl Planner<'_> {
                 None => ColumnSource::Default,
             })
             .collect();
+        let tested = match new_checks
+            || columns
+                .iter()
+                .any(|source| matches!(source, ColumnSource::Convert(_)))
+        {
+            true => TestedRows::All,
+            false => TestedRows::None,
+        };
         self.plan.build = Some(TableBuild {
             source: old.clone(),
             target: description.clone(),
             kind: BuildKind::Rebuild(columns),
+            tested,
         });
     }
 }
@@ -618,6 +632,13 @@ fn void_action(action: &AlterAction, origin: AlterOrigin, old: &TableDefinition)
                 .or(index.parts.first().map(|part| part.column.as_str()))?;
             old.index(name)
                 .and_then(|_| by(true, Error::new(ER_DUP_KEYNAME, &[&name])))
+        }
+        AlterAction::AddConstraint(TableConstraint::Check(check)) if check.if_not_exists => {
+            let name = check.name.as_deref()?;
+            let known = old.checks().iter().any(|old| same_name(&old.name, name));
+            known
+                .then(|| by(true, Error::new(ER_DUP_CONSTRAINT_NAME, &[&"CHECK", &name])))
+                .flatten()
         }
         AlterAction::DropColumn { if_exists, name } if old.column(name).is_none() => {
             by(*if_exists, cannot_drop("COLUMN", name))
@@ -809,14 +830,10 @@ fn clustered_stays(old: &TableDefinition, description: &TableDescription) -> Res
 
 /// Whether a check is new that rows must be tested against.
 fn checks_are_new(old: &TableDefinition, description: &TableDescription) -> bool {
-    let of = |columns: &[ColumnDefinition], checks: &[CheckConstraint]| -> Vec<String> {
-        let columns = columns.iter().filter_map(|column| column.check.clone());
-        columns
-            .chain(checks.iter().map(|check| check.expression.clone()))
-            .collect()
+    let known = |check: &CheckConstraint| {
+        old.checks()
+            .iter()
+            .any(|before| before.expression == check.expression)
     };
-    let before = of(old.columns(), old.checks());
-    of(&description.columns, &description.checks)
-        .iter()
-        .any(|check| !before.contains(check))
+    !description.checks.iter().all(known)
 }

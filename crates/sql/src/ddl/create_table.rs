@@ -316,14 +316,17 @@ fn check_expressions(description: &TableDescription) -> Result<()> {
         if let Some(text) = &column.check {
             check_columns(text, description, "CHECK")?;
         }
-        if let ColumnDefault::Expression(text) = &column.default {
-            check_columns(text, description, "DEFAULT")?;
-        }
     }
     description
         .checks
         .iter()
-        .try_for_each(|check| check_columns(&check.expression, description, "CHECK"))
+        .try_for_each(|check| check_columns(&check.expression, description, "CHECK"))?;
+    for column in &description.columns {
+        if let ColumnDefault::Expression(text) = &column.default {
+            check_columns(text, description, "DEFAULT")?;
+        }
+    }
+    Ok(())
 }
 
 fn check_columns(text: &str, description: &TableDescription, clause: &str) -> Result<()> {

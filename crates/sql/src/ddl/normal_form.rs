@@ -247,6 +247,39 @@ fn precedence(expr: &Expr) -> u8 {
     }
 }
 
+/// Functions whose value depends on more than their arguments.
+const VARYING: &[&str] = &[
+    "connection_id",
+    "curdate",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "curtime",
+    "database",
+    "date_format",
+    "dayname",
+    "from_unixtime",
+    "localtime",
+    "localtimestamp",
+    "monthname",
+    "now",
+    "rand",
+    "random_bytes",
+    "schema",
+    "session_user",
+    "sysdate",
+    "system_user",
+    "unix_timestamp",
+    "user",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+    "uuid",
+    "uuid_short",
+    "version",
+];
+
 impl Writer<'_> {
     fn refused(&self, what: &str) -> Error {
         Error::new(
@@ -493,6 +526,10 @@ impl Writer<'_> {
                 paceline_types::error_code::ER_SUBQUERIES_NOT_SUPPORTED,
                 &[&self.clause],
             )),
+            Expr::Subquery(_) | Expr::Exists { .. } if self.clause == "CHECK" => Err(Error::new(
+                paceline_types::error_code::ER_SUBQUERIES_NOT_SUPPORTED,
+                &[&self.clause],
+            )),
             Expr::Subquery(_) | Expr::Exists { .. } => Err(self.refused("select ...")),
             _ => Err(Error::unsupported("this kind of stored expression")),
         }
@@ -588,6 +625,10 @@ impl Writer<'_> {
             name.as_str(),
             "count" | "sum" | "avg" | "min" | "max" | "group_concat" | "std" | "variance"
         ) {
+            return Err(self.refused(&format!("{name}()")));
+        }
+        let depends_on_more = VARYING.contains(&name.as_str()) || (name == "week" && arguments.len() == 1);
+        if self.clause == "CHECK" && depends_on_more {
             return Err(self.refused(&format!("{name}()")));
         }
         // Synonyms are kept under one name.

@@ -39,6 +39,8 @@ pub(super) struct Insertion<'p> {
     null_rule: NullRule,
     /// Evaluated on: the row being made, and behind it the row that was to be inserted.
     row: Vec<Value>,
+    /// Columns that get their default when the row has all its values.
+    pending: Vec<usize>,
     progress: Progress,
     returned: Vec<Value>,
     interval: Interval,
@@ -121,6 +123,7 @@ impl<'p> Insertion<'p> {
             ignore,
             null_rule: NullRule::BySqlMode,
             row: vec![Value::Null; plan.slot_count],
+            pending: Vec::new(),
             progress: Progress {
                 records: 0,
                 copied: 0,
@@ -183,6 +186,7 @@ impl<'p> Insertion<'p> {
     /// Begins a row with the defaults of the columns that get no values.
     pub fn begin_row(&mut self, exec: &mut Exec<'_, '_>, all_defaults: bool) -> Result<()> {
         exec.tick()?;
+        self.pending.clear();
         let columns = self.table.columns().len();
         self.row[..columns].fill(Value::Null);
         for column in 0..columns {
@@ -198,11 +202,23 @@ impl<'p> Insertion<'p> {
             DefaultPlan::Value(value) => value.clone(),
             DefaultPlan::AutoIncrement => Value::Null,
             DefaultPlan::None => missing_default(exec, self.table, column, self.strictness)?,
-            DefaultPlan::Expr(expr) => {
-                let value = exec.eval(expr, &self.row)?;
-                return self.assign(exec, column, value);
+            DefaultPlan::Expr(_) => {
+                self.pending.push(column);
+                Value::Null
             }
         };
+        Ok(())
+    }
+
+    /// Gives the columns their defaults that are expressions over the row, now that the others have their values.
+    fn complete(&mut self, exec: &mut Exec<'_, '_>) -> Result<()> {
+        self.pending.sort_unstable();
+        for column in std::mem::take(&mut self.pending) {
+            if let DefaultPlan::Expr(expr) = &self.plan.defaults[column] {
+                let value = exec.eval(expr, &self.row)?;
+                self.assign(exec, column, value)?;
+            }
+        }
         Ok(())
     }
 
@@ -218,6 +234,7 @@ impl<'p> Insertion<'p> {
 
     /// Puts the row into the table.
     pub fn insert(&mut self, exec: &mut Exec<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
+        self.complete(exec)?;
         self.progress.records += 1;
         let generated = self.generate(exec)?;
         let columns = self.table.columns().len();

@@ -69,15 +69,15 @@ impl Parser<'_> {
             self.option_word()?;
         } else if self.accept_word("INVISIBLE") {
             column.invisible = true;
-        } else if self.accept_word("CHECK") {
+        } else if column.check.is_none() && self.accept_word("CHECK") {
             let (expr, text) = self.parenthesized_text()?;
             column.check = Some(CheckSpec {
                 name: None,
+                if_not_exists: false,
                 expr,
                 text,
             });
-        } else if self.is_word("CONSTRAINT") {
-            self.advance();
+        } else if column.check.is_none() && self.accept_word("CONSTRAINT") {
             let name = if self.is_identifier() {
                 Some(self.checked_identifier()?)
             } else {
@@ -85,7 +85,12 @@ impl Parser<'_> {
             };
             self.expect_word("CHECK")?;
             let (expr, text) = self.parenthesized_text()?;
-            column.check = Some(CheckSpec { name, expr, text });
+            column.check = Some(CheckSpec {
+                name,
+                if_not_exists: false,
+                expr,
+                text,
+            });
         } else if self.is_word("REFERENCES") {
             return Err(Error::unsupported("FOREIGN KEY"));
         } else if self.accept_words(&["GENERATED", "ALWAYS"]) || self.is_word("AS") {

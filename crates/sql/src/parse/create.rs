@@ -221,11 +221,12 @@ impl Parser<'_> {
     /// An index or a constraint, if one starts here.
     pub(super) fn table_constraint(&mut self) -> Result<Option<TableConstraint>> {
         let mut constraint_name = None;
+        let mut if_not_exists = false;
         if self.is_word("PERIOD") && self.is_word_at(1, "FOR") {
             return Err(Error::unsupported("PERIOD"));
         }
         if self.accept_word("CONSTRAINT") {
-            self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
+            if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
             if self.is_identifier() {
                 constraint_name = Some(self.checked_identifier()?);
             }
@@ -239,6 +240,7 @@ impl Parser<'_> {
             let (expr, text) = self.parenthesized_text()?;
             return Ok(Some(TableConstraint::Check(CheckSpec {
                 name: constraint_name,
+                if_not_exists,
                 expr,
                 text,
             })));

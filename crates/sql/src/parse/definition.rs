@@ -171,6 +171,8 @@ pub struct ColumnSpec {
 pub struct CheckSpec {
     /// `CONSTRAINT name`.
     pub name: Option<String>,
+    /// `CONSTRAINT IF NOT EXISTS`.
+    pub if_not_exists: bool,
     /// The expression.
     pub expr: Expr,
     /// Its text, without the parentheses around it.

@@ -60,6 +60,8 @@ pub struct Settings {
     pub collation_server: Collation,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
+    /// `check_constraint_checks`.
+    pub check_constraint_checks: bool,
     /// `unique_checks`.
     pub unique_checks: bool,
     /// `sql_log_bin`.
@@ -112,6 +114,7 @@ impl Default for Settings {
             collation_database: Collation::Utf8mb4GeneralCi,
             collation_server: Collation::Utf8mb4GeneralCi,
             foreign_key_checks: true,
+            check_constraint_checks: true,
             unique_checks: true,
             log_bin: true,
             binlog_row_metadata: RowMetadata::NoLog,

@@ -19,6 +19,7 @@ use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
 use crate::expr::expr_type::{ExprType, TypeNote};
+use crate::session::Level;
 use document::{DEPTH_MAX, Fault, Kind, Node};
 use modify::Change;
 use path::{Path, PathFault};
@@ -32,7 +33,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
             if args.value(0, context)?.is_null() {
                 return Ok(Value::Null);
             }
-            Ok(Value::Int(i64::from(document(args, 0, context)?.is_some())))
+            Ok(Value::Int(i64::from(
+                examined(args, 0, Level::Note, context)?.is_some(),
+            )))
         },
     ),
     pure("json_extract", (2, MANY), bind_json, eval_extract),
@@ -184,6 +187,16 @@ fn document<'a>(
     index: usize,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<(Cow<'a, str>, Node)>> {
+    examined(args, index, Level::Warning, context)
+}
+
+/// As [`document`], with a note or a warning for what is no JSON.
+fn examined<'a>(
+    args: &Args<'a>,
+    index: usize,
+    level: Level,
+    context: &mut EvalContext<'_>,
+) -> Result<Option<(Cow<'a, str>, Node)>> {
     let Some(text) = args.text(index, context)? else {
         return Ok(None);
     };
@@ -202,7 +215,10 @@ fn document<'a>(
                     ER_JSON_DEPTH.message(&[&DEPTH_MAX, &argument, &name, &at]),
                 ),
             };
-            context.warn(code, message)?;
+            match level {
+                Level::Note => context.session.diagnostics.note(code, message),
+                _ => context.warn(code, message)?,
+            }
             Ok(None)
         }
     }
