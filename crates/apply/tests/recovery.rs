@@ -61,6 +61,7 @@ fn tables() -> Tables {
         invisible: false,
         comment: String::new(),
         check: None,
+        generated: None,
     };
     let index = |id, name: &str, kind, column| IndexDefinition {
         id,

@@ -165,7 +165,6 @@ fn what_is_not_there_is_said_to_be_missing() {
             "FOREIGN KEY",
         ),
         ("create temporary table t (a int)", "TEMPORARY tables"),
-        ("create table t (a int, b int as (a + 1))", "generated columns"),
         ("create table t (a text, fulltext (a))", "FULLTEXT indexes"),
         ("create table t (a int) partition by hash (a)", "PARTITION"),
         ("create table t (a point)", "the type GEOMETRY"),

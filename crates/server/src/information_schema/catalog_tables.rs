@@ -198,6 +198,9 @@ pub(crate) fn column_extra(column: &ColumnDefinition) -> String {
     if let Some(decimals) = column.on_update {
         extra.push(format!("on update {}", current_timestamp(decimals)));
     }
+    if let Some(generated) = &column.generated {
+        extra.push(format!("{} GENERATED", generated.storage.name()));
+    }
     if column.invisible {
         extra.push("INVISIBLE".to_owned());
     }
@@ -321,8 +324,14 @@ pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
                 text(column_extra(column)),
                 text(&*privileges),
                 text(&*column.comment),
-                text("NEVER"),
-                Value::Null,
+                text(match column.generated {
+                    Some(_) => "ALWAYS",
+                    None => "NEVER",
+                }),
+                match &column.generated {
+                    Some(generated) => text(&*generated.expression),
+                    None => Value::Null,
+                },
             ]);
         }
     });

@@ -261,6 +261,7 @@ impl Session {
                 data_type: column.data_type.clone(),
                 nullable: !column.is_not_null(),
                 default: source.map_or(ColumnDefault::None, |source| source.default.clone()),
+                on_update: source.and_then(|source| source.on_update),
                 comment: source.map(|source| source.comment.clone()).unwrap_or_default(),
             }
         });

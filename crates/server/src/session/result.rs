@@ -381,9 +381,8 @@ pub fn definition(column: &ResultColumn, charset: Option<Charset>) -> ColumnDefi
     let own = column.collation;
     let is_text = own.charset() != Charset::Binary;
     let collation = match charset {
-        Some(charset) if is_text && charset != Charset::Binary && charset != own.charset() => {
-            charset.default_collation()
-        }
+        // What the client has asked for, and not the collation that the column sorts by.
+        Some(charset) if is_text && charset != Charset::Binary => charset.default_collation(),
         _ => own,
     };
     ColumnDefinition {

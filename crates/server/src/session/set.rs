@@ -35,9 +35,8 @@ impl Session {
                 }
                 SetItem::UserVariable { name, value } => {
                     let (value, ty) = self.evaluate_any(value).await?;
-                    self.context
-                        .user_variables
-                        .set(&name.to_lowercase(), UserVariable { value, ty });
+                    let variable = UserVariable::new(&value, ty, &self.context.settings.time_zone);
+                    self.context.user_variables.set(&name.to_lowercase(), variable);
                 }
                 SetItem::Names { charset, collation } => {
                     self.set_names(charset.as_deref(), collation.as_deref())?

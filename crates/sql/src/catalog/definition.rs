@@ -99,6 +99,40 @@ pub struct ColumnDefinition {
     /// The check constraint written with the column: an expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// `GENERATED ALWAYS AS`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<GeneratedColumn>,
+}
+
+/// How a column's values are made from the others of its row.
+///
+/// They are kept with the row in either form, as they are in the log: a VIRTUAL column differs in name only. So its expression must depend
+/// on nothing but the row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratedColumn {
+    /// The expression in MariaDB's normal form.
+    pub expression: String,
+    /// What it is called.
+    pub storage: GeneratedStorage,
+}
+
+/// What a generated column is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GeneratedStorage {
+    /// `VIRTUAL`.
+    Virtual,
+    /// `STORED`, `PERSISTENT`.
+    Stored,
+}
+
+impl GeneratedStorage {
+    /// The word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            GeneratedStorage::Virtual => "VIRTUAL",
+            GeneratedStorage::Stored => "STORED",
+        }
+    }
 }
 
 /// What a column is when an INSERT does not name it.

@@ -119,6 +119,7 @@ fn table(
             invisible: false,
             comment: String::new(),
             check: None,
+            generated: None,
         })
         .collect();
     TableDescription {

@@ -50,6 +50,8 @@ struct Alteration {
     rename: Option<(String, String)>,
     /// Nothing else is to be done.
     only_rename: bool,
+    /// The table gets checks that its rows must pass.
+    new_checks: bool,
     forget_auto_increment: bool,
     /// `FORCE`, or an engine named: the table is rebuilt whatever changes.
     force_rebuild: bool,
@@ -73,6 +75,7 @@ impl Planner<'_> {
             checks: old.checks().to_vec(),
             rename: None,
             only_rename: false,
+            new_checks: false,
             forget_auto_increment: false,
             force_rebuild: false,
             algorithm: None,
@@ -458,11 +461,13 @@ impl Planner<'_> {
             checks,
             rename,
             only_rename,
+            new_checks,
             ..
         } = alteration;
         let sources: Vec<Option<usize>> = columns.iter().map(|draft| draft.source).collect();
         description.columns = columns.into_iter().map(|draft| draft.column).collect();
         description.checks = checks;
+        let renamed = renames(&old, &description.columns, &sources);
         rename_in_expressions(&old, &mut description, &sources);
         self.complete(&mut description, drafts)?;
         if !description.columns.iter().any(|column| column.auto_increment) {
@@ -474,10 +479,9 @@ impl Planner<'_> {
             && !engine_changes
             && sources.len() == old.columns().len()
             && sources.iter().enumerate().all(|(n, source)| {
-                *source == Some(n) && stored_alike(&old.columns()[n], &description.columns[n])
+                *source == Some(n) && stored_alike(&old.columns()[n], &description.columns[n], &renamed)
             })
             && clustered_stays(&old, &description)?;
-        let new_checks = checks_are_new(&old, &description);
         if let Some(word) = &alteration.algorithm
             && !rows_stay
             && matches!(word.as_str(), "INSTANT" | "NOCOPY")
@@ -716,6 +720,7 @@ fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<
             }
             AlterAction::AddConstraint(constraint @ TableConstraint::Check(check)) => {
                 normal_form(&check.expr, "CHECK", check.name.as_deref().unwrap_or_default())?;
+                alteration.new_checks = true;
                 add_constraint(constraint, &mut Vec::new(), &mut alteration.checks)?;
             }
             AlterAction::AddConstraint(TableConstraint::ForeignKey(_)) => {
@@ -727,20 +732,29 @@ fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<
     Ok(())
 }
 
+/// Old and new names of the columns that get another, in backticks.
+fn renames(
+    old: &TableDefinition,
+    columns: &[ColumnDefinition],
+    sources: &[Option<usize>],
+) -> Vec<(String, String)> {
+    sources
+        .iter()
+        .enumerate()
+        .filter_map(|(n, source)| {
+            let (before, after) = (&old.columns()[(*source)?].name, &columns[n].name);
+            (!same_name(before, after)).then(|| (quoted(before), quoted(after)))
+        })
+        .collect()
+}
+
 /// A column's new name in the expressions that are kept as text.
 fn rename_in_expressions(
     old: &TableDefinition,
     description: &mut TableDescription,
     sources: &[Option<usize>],
 ) {
-    let renames: Vec<(String, String)> = sources
-        .iter()
-        .enumerate()
-        .filter_map(|(n, source)| {
-            let (before, after) = (&old.columns()[(*source)?].name, &description.columns[n].name);
-            (!same_name(before, after)).then(|| (quoted(before), quoted(after)))
-        })
-        .collect();
+    let renames = renames(old, &description.columns, sources);
     if renames.is_empty() {
         return;
     }
@@ -753,6 +767,9 @@ fn rename_in_expressions(
         column.check.as_mut().map(rename);
         if let ColumnDefault::Expression(text) = &mut column.default {
             rename(text);
+        }
+        if let Some(generated) = &mut column.generated {
+            rename(&mut generated.expression);
         }
     }
     description
@@ -768,8 +785,16 @@ fn quoted(name: &str) -> String {
 }
 
 /// Whether values of the old column are stored, compared and logged just as those of the new one.
-fn stored_alike(old: &ColumnDefinition, new: &ColumnDefinition) -> bool {
-    if old.nullable != new.nullable {
+fn stored_alike(old: &ColumnDefinition, new: &ColumnDefinition, renames: &[(String, String)]) -> bool {
+    // A column that is no longer generated keeps its values.
+    let remade = new.generated.as_ref().is_some_and(|new| {
+        let before = old.generated.as_ref().map(|old| {
+            let renamed = |text: String, (before, after): &(String, String)| text.replace(before, after);
+            renames.iter().fold(old.expression.clone(), renamed)
+        });
+        before.as_ref() != Some(&new.expression)
+    });
+    if old.nullable != new.nullable || remade {
         return false;
     }
     match (&old.data_type, &new.data_type) {
@@ -826,14 +851,4 @@ fn same_length_bytes(old: &DataType, new: &DataType) -> bool {
 fn clustered_stays(old: &TableDefinition, description: &TableDescription) -> Result<bool> {
     let schema = schema_of(description)?;
     Ok(schema.clustered_id() == old.schema().clustered_id())
-}
-
-/// Whether a check is new that rows must be tested against.
-fn checks_are_new(old: &TableDefinition, description: &TableDescription) -> bool {
-    let known = |check: &CheckConstraint| {
-        old.checks()
-            .iter()
-            .any(|before| before.expression == check.expression)
-    };
-    !description.checks.iter().all(known)
 }

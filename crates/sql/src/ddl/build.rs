@@ -21,7 +21,8 @@ use paceline_types::{DataType, DateTime, TimeZone, Timestamp, Value, text};
 
 use super::row_expression::RowExpressions;
 use crate::catalog::{
-    ColumnDefault, ColumnDefinition, TableDefinition, TableDescription, TableEngine, schema_of,
+    ColumnDefault, ColumnDefinition, GeneratedStorage, IndexPart, TableDefinition, TableDescription,
+    TableEngine, schema_of,
 };
 use crate::error::{Error, Result};
 use crate::session::SessionContext;
@@ -76,7 +77,7 @@ pub struct BuildSummary {
     pub build: Option<BuildId>,
     /// Rows read.
     pub rows: u64,
-    /// Whether they were written anew.
+    /// Whether MariaDB would have copied them.
     pub copied: bool,
 }
 
@@ -97,8 +98,7 @@ impl TableBuild {
         let schema = schema_of(&self.target)?;
         let in_memory = self.target.engine == TableEngine::Memory;
         let mut rows = Rows::new(self, snapshot, session)?;
-        // A new check makes MariaDB copy the table.
-        let copied = matches!(self.kind, BuildKind::Rebuild(_)) || self.tested == TestedRows::All;
+        let copied = self.tested == TestedRows::All || self.converts_rows();
         let mut count = 0;
         let mut build = None;
         let mut sink: Option<Sink> = None;
@@ -136,6 +136,33 @@ impl TableBuild {
             rows: count,
             copied,
         })
+    }
+
+    /// Whether values change, or the engine does: then MariaDB copies the rows, and tells how many there were.
+    fn converts_rows(&self) -> bool {
+        let BuildKind::Rebuild(columns) = &self.kind else {
+            return false;
+        };
+        let converts = |(source, column): (&ColumnSource, &ColumnDefinition)| match source {
+            ColumnSource::Copy(place) | ColumnSource::Convert(place) => {
+                let before = &self.source.columns()[*place];
+                let is_indexed = |part: &IndexPart| self.target.columns[part.column].name == column.name;
+                let remade = column.generated.is_some() && before.generated != column.generated;
+                let indexed = self
+                    .target
+                    .indexes
+                    .iter()
+                    .any(|index| index.parts.iter().any(is_indexed));
+                before.data_type != column.data_type || (remade && indexed)
+            }
+            ColumnSource::Default => match &column.generated {
+                Some(generated) => generated.storage == GeneratedStorage::Stored,
+                None => matches!(column.default, ColumnDefault::Expression(_)),
+            },
+        };
+        self.target.engine == TableEngine::Memory
+            || self.target.engine != self.source.engine
+            || columns.iter().zip(&self.target.columns).any(converts)
     }
 
     /// Finds the words for a duplicate key: the files know only its bytes.
@@ -283,6 +310,14 @@ impl<'a> Rows<'a> {
                             true => std::mem::take(&mut converted[n]),
                             false => self.expressions.default(n, column, &converted, session)?,
                         };
+                        if value.is_null() && !column.nullable && session.settings.sql_mode.is_strict() {
+                            return Err(Error::new(ER_BAD_NULL_ERROR, &[&column.name]));
+                        }
+                        converted[n] = assign(value, &self.build.target, column, ordinal + 1, session)?;
+                    }
+                }
+                for (n, column) in self.build.target.columns.iter().enumerate() {
+                    if let Some(value) = self.expressions.generated(n, &converted, session)? {
                         converted[n] = assign(value, &self.build.target, column, ordinal + 1, session)?;
                     }
                 }

@@ -6,8 +6,8 @@ use paceline_types::{Collation, DataType, DateTime, TimeZone, Value, text};
 use sqlparser::ast::{self, Expr, UnaryOperator};
 
 use super::column_type::resolve_type;
-use super::normal_form::normal_form;
-use crate::catalog::{ColumnDefault, ColumnDefinition, literal_value};
+use super::normal_form::{GENERATED_CLAUSE, normal_form};
+use crate::catalog::{ColumnDefault, ColumnDefinition, GeneratedColumn, GeneratedStorage, literal_value};
 use crate::error::{Error, Result};
 use crate::expr::{EmptyScope, EvalContext, EvalState, bind_expr};
 use crate::parse::definition::{ColumnSpec, DefaultSpec};
@@ -26,9 +26,6 @@ pub fn resolve_column(
     if name.is_empty() || name.ends_with(' ') {
         return Err(Error::new(ER_WRONG_COLUMN_NAME, &[name]));
     }
-    if spec.generated.is_some() {
-        return Err(Error::unsupported("generated columns"));
-    }
     if spec.references {
         return Err(Error::unsupported("FOREIGN KEY"));
     }
@@ -42,6 +39,7 @@ pub fn resolve_column(
         invisible: spec.invisible,
         comment: spec.comment.clone().unwrap_or_default(),
         check: None,
+        generated: None,
         data_type,
     };
     if column.comment.chars().count() > 1024 {
@@ -65,6 +63,16 @@ pub fn resolve_column(
         // No digits mean those of the column; fewer than it has are refused.
         let own = temporal_decimals(&column.data_type).filter(|own| decimals == 0 || decimals >= *own);
         column.on_update = Some(own.ok_or_else(|| Error::new(ER_INVALID_ON_UPDATE, &[name]))?);
+    }
+    if let Some(generated) = &spec.generated {
+        let storage = match generated.stored {
+            true => GeneratedStorage::Stored,
+            false => GeneratedStorage::Virtual,
+        };
+        column.generated = Some(GeneratedColumn {
+            expression: normal_form(&generated.expr, GENERATED_CLAUSE, name)?,
+            storage,
+        });
     }
     column.check = match &spec.check {
         Some(check) => Some(normal_form(&check.expr, "CHECK", name)?),
@@ -116,9 +124,10 @@ pub fn resolve_default(
             Some(value) => literal_default(column, value, session).map(ColumnDefault::Literal),
             None => {
                 let text = normal_form(expr, "DEFAULT", &column.name)?;
-                // As MariaDB, in parentheses but for a function call.
+                // As MariaDB, in parentheses but for a column and a function call.
                 Ok(ColumnDefault::Expression(match strip(expr) {
-                    Expr::Function(_)
+                    Expr::Identifier(_)
+                    | Expr::Function(_)
                     | Expr::Cast { .. }
                     | Expr::Convert { .. }
                     | Expr::Substring { .. }

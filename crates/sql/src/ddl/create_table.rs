@@ -6,7 +6,7 @@ use paceline_types::{Collation, ErrorCode};
 use super::column::resolve_column;
 use super::column_type::{resolve_collation, row_bytes};
 use super::index::{DraftIndex, check_auto_increment, resolve_indexes};
-use super::normal_form::{normal_form, quote_identifier};
+use super::normal_form::{GENERATED_CLAUSE, normal_form, quote_identifier};
 use super::plan::{LoggedStatement, Planner, engine};
 use super::show_create::show_create_table;
 use super::table::check_table_name;
@@ -325,6 +325,54 @@ fn check_expressions(description: &TableDescription) -> Result<()> {
         if let ColumnDefault::Expression(text) = &column.default {
             check_columns(text, description, "DEFAULT")?;
         }
+        if let Some(generated) = &column.generated {
+            check_columns(&generated.expression, description, GENERATED_CLAUSE)?;
+        }
+    }
+    check_generated(description)
+}
+
+/// Checks that generated columns come behind what they are made of.
+///
+/// # Errors
+/// 4029; 1901 for one made of an AUTO_INCREMENT column; 1903 for one in the primary key.
+fn check_generated(description: &TableDescription) -> Result<()> {
+    use crate::catalog::{ColumnDefault, IndexKind};
+    for (place, column) in description.columns.iter().enumerate() {
+        let (text, made_before) = match (&column.generated, &column.default) {
+            (Some(generated), _) => (&generated.expression, place),
+            // Defaults are given before anything is generated.
+            (None, ColumnDefault::Expression(text)) => (text, 0),
+            (None, _) => continue,
+        };
+        for (other, named) in description.columns.iter().enumerate() {
+            let mut quoted = String::new();
+            super::normal_form::quote_identifier(&named.name, &mut quoted);
+            if !text.to_lowercase().contains(&quoted.to_lowercase()) {
+                continue;
+            }
+            if named.generated.is_some() && other >= made_before {
+                return Err(Error::new(
+                    ER_EXPRESSION_REFERS_TO_UNINIT_FIELD,
+                    &[&column.name, &named.name],
+                ));
+            }
+            if column.generated.is_some() && named.auto_increment {
+                return Err(Error::new(
+                    ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED,
+                    &[&"AUTO_INCREMENT", &GENERATED_CLAUSE, &named.name],
+                ));
+            }
+        }
+    }
+    let mut primary = description
+        .indexes
+        .iter()
+        .filter(|index| index.kind == IndexKind::Primary);
+    let is_generated =
+        |part: &crate::catalog::IndexPart| description.columns[part.column].generated.is_some();
+    if primary.any(|index| index.parts.iter().any(is_generated)) {
+        return Err(Error::new(ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN, &[]));
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::session::SessionContext;
 /// The expressions of a table, bound to its columns.
 pub(super) struct RowExpressions {
     defaults: Vec<Option<Expr>>,
+    generated: Vec<Option<Expr>>,
     /// Name and condition.
     checks: Vec<(String, Expr)>,
     state: EvalState,
@@ -23,11 +24,16 @@ impl RowExpressions {
     pub(super) fn new(table: &TableDescription, session: &SessionContext) -> Result<Self> {
         let mut scope = RowScope { table, session };
         let mut defaults = Vec::with_capacity(table.columns.len());
+        let mut generated = Vec::with_capacity(table.columns.len());
         let mut checks = Vec::new();
         for column in &table.columns {
             defaults.push(match &column.default {
                 ColumnDefault::Expression(text) => Some(bind_expr(&parse_expression(text)?, &mut scope)?),
                 _ => None,
+            });
+            generated.push(match &column.generated {
+                Some(column) => Some(bind_expr(&parse_expression(&column.expression)?, &mut scope)?),
+                None => None,
             });
             if let Some(text) = &column.check {
                 let name = format!("{}.{}", table.name, column.name);
@@ -42,6 +48,7 @@ impl RowExpressions {
         }
         Ok(Self {
             defaults,
+            generated,
             checks,
             state: EvalState::new(),
         })
@@ -63,6 +70,19 @@ impl RowExpressions {
             Some(expr) => expr.eval(row, &mut EvalContext::new(session, &mut self.state)),
             None => Ok(constant_default(column, session).expect("only expressions need a row")),
         }
+    }
+
+    /// The value of a generated column in a row whose columns before it have theirs; `None` for a column that is not generated.
+    pub(super) fn generated(
+        &mut self,
+        number: usize,
+        row: &[Value],
+        session: &mut SessionContext,
+    ) -> Result<Option<Value>> {
+        self.generated[number]
+            .as_ref()
+            .map(|expr| expr.eval(row, &mut EvalContext::new(session, &mut self.state)))
+            .transpose()
     }
 
     /// Tests a row.

@@ -15,6 +15,8 @@ pub struct SelectedColumn {
     pub nullable: bool,
     /// The default of the table's column that it shows; [`ColumnDefault::None`] for an expression.
     pub default: ColumnDefault,
+    /// Its `ON UPDATE CURRENT_TIMESTAMP(n)`: its n.
+    pub on_update: Option<u8>,
     /// That column's comment.
     pub comment: String,
 }
@@ -27,15 +29,18 @@ impl SelectedColumn {
             data_type: self.data_type.clone(),
             nullable: self.nullable,
             default: match &self.default {
-                ColumnDefault::None if self.nullable => ColumnDefault::Null,
+                ColumnDefault::None | ColumnDefault::Expression(_) if self.nullable => ColumnDefault::Null,
+                // What it is made of need not have been selected.
+                ColumnDefault::Expression(_) => ColumnDefault::None,
                 // An expression that is never NULL has its type's zero for a default.
                 other => other.clone(),
             },
-            on_update: None,
+            on_update: self.on_update,
             auto_increment: false,
             invisible: false,
             comment: self.comment.clone(),
             check: None,
+            generated: None,
         }
     }
 }

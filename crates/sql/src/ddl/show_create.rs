@@ -100,7 +100,10 @@ fn write_column(
             let _ = write!(out, " COLLATE {}", collation.name());
         }
     }
-    if !column.nullable {
+    if let Some(generated) = &column.generated {
+        let (expression, storage) = (&generated.expression, generated.storage.name());
+        let _ = write!(out, " GENERATED ALWAYS AS ({expression}) {storage}");
+    } else if !column.nullable {
         out.push_str(" NOT NULL");
     } else if matches!(column.data_type, DataType::Timestamp { .. }) {
         out.push_str(" NULL");
@@ -129,7 +132,7 @@ fn write_column(
 }
 
 fn write_default(table: &TableDefinition, n: usize, column: &ColumnDefinition, out: &mut String) {
-    if column.auto_increment {
+    if column.auto_increment || column.generated.is_some() {
         return;
     }
     match &column.default {

@@ -1,7 +1,10 @@
 //! Values on their way into columns: conversion, NOT NULL, and what strict mode makes of problems.
 
 use paceline_types::convert::{Severity, assign};
-use paceline_types::error_code::{ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD};
+use paceline_types::error_code::{
+    ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD,
+    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+};
 use paceline_types::temporal::DateModes;
 use paceline_types::{DataType, EnumValue, Value};
 
@@ -55,6 +58,31 @@ pub(crate) enum NullRule {
 
 /// Converts a value to what a column stores. Numbers the current row in messages.
 pub(crate) fn assign_column(
+    exec: &mut Exec<'_, '_>,
+    table: &TableDefinition,
+    column: usize,
+    value: Value,
+    strictness: Strictness,
+    null_rule: NullRule,
+) -> Result<Value> {
+    let definition = &table.columns()[column];
+    if definition.generated.is_some() {
+        // It is made when the row has its other values. NULL and DEFAULT ask for nothing else.
+        if !value.is_null() {
+            let code = ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+            let error = Error::new(code, &[&definition.name, &table.name()]);
+            if strictness == Strictness::Strict {
+                return Err(error);
+            }
+            exec.session.diagnostics.warn(error.code(), error.message());
+        }
+        return Ok(Value::Null);
+    }
+    stored_value(exec, table, column, value, strictness, null_rule)
+}
+
+/// Converts a value to what a column stores, also of a generated column.
+pub(crate) fn stored_value(
     exec: &mut Exec<'_, '_>,
     table: &TableDefinition,
     column: usize,

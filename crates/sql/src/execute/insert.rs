@@ -6,7 +6,9 @@ use paceline_storage::Direction;
 use paceline_types::data_type::Sign;
 use paceline_types::{DataType, ErrorCode, Value};
 
-use super::assignment::{Ignore, NullRule, Strictness, assign_column, check_constraints, missing_default};
+use super::assignment::{
+    Ignore, NullRule, Strictness, assign_column, check_constraints, missing_default, stored_value,
+};
 use super::row_writer::{Inserted, RowWriter, Updated};
 use super::run::Exec;
 use super::{Outcome, RowSink};
@@ -210,7 +212,8 @@ impl<'p> Insertion<'p> {
         Ok(())
     }
 
-    /// Gives the columns their defaults that are expressions over the row, now that the others have their values.
+    /// Gives the columns their defaults that are expressions over the row, now that the others have their values; then makes what is
+    /// generated.
     fn complete(&mut self, exec: &mut Exec<'_, '_>) -> Result<()> {
         self.pending.sort_unstable();
         for column in std::mem::take(&mut self.pending) {
@@ -218,6 +221,11 @@ impl<'p> Insertion<'p> {
                 let value = exec.eval(expr, &self.row)?;
                 self.assign(exec, column, value)?;
             }
+        }
+        for AssignmentPlan { column, value } in &self.plan.generated {
+            let value = exec.eval(value, &self.row)?;
+            self.row[*column] =
+                stored_value(exec, self.table, *column, value, self.strictness, self.null_rule)?;
         }
         Ok(())
     }
@@ -362,7 +370,7 @@ impl<'p> Insertion<'p> {
         if self.row[..columns] != before[..] {
             for AssignmentPlan { column, value } in &self.plan.on_update {
                 let value = exec.eval(value, &self.row)?;
-                self.row[*column] = assign_column(
+                self.row[*column] = stored_value(
                     exec,
                     self.table,
                     *column,

@@ -246,13 +246,8 @@ fn select_into(exec: &mut Exec<'_, '_>, query: &QueryPlan, names: &[String]) -> 
     match found {
         Some(row) => {
             for ((name, value), ty) in names.iter().zip(row).zip(&query.types) {
-                exec.session.user_variables.set(
-                    &name.to_lowercase(),
-                    UserVariable {
-                        value,
-                        ty: ty.clone(),
-                    },
-                );
+                let variable = UserVariable::new(&value, ty.clone(), &exec.session.settings.time_zone);
+                exec.session.user_variables.set(&name.to_lowercase(), variable);
             }
             Ok(Outcome {
                 affected_rows: 1,

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use paceline_storage::Clustered;
 use paceline_types::Value;
 
-use super::assignment::{Ignore, NullRule, Strictness, assign_column, check_constraints};
+use super::assignment::{Ignore, NullRule, Strictness, assign_column, check_constraints, stored_value};
 use super::join::{Emit, join};
 use super::query::{Window, sort_key};
 use super::row_writer::{RowWriter, Updated};
@@ -228,7 +228,7 @@ impl Updating<'_> {
         if !target.plan.on_update.is_empty() && !same_image(definition, &row[slots.clone()], &handle.image)? {
             for assignment in &target.plan.on_update {
                 let value = exec.eval(&assignment.value, row)?;
-                let value = assign_column(
+                let value = stored_value(
                     exec,
                     definition,
                     assignment.column,

@@ -39,6 +39,20 @@ impl Parser<'_> {
     }
 
     fn column_attribute(&mut self, column: &mut ColumnSpec) -> Result<bool> {
+        // Of these a generated column has none.
+        const VALUE_ATTRIBUTES: &[&str] = &[
+            "NULL",
+            "NOT",
+            "DEFAULT",
+            "ON",
+            "AUTO_INCREMENT",
+            "SERIAL",
+            "PRIMARY",
+            "KEY",
+        ];
+        if column.generated.is_some() && self.is_any_word(VALUE_ATTRIBUTES) {
+            return Err(self.error());
+        }
         if self.accept_word("NULL") {
             column.nullable = Some(true);
         } else if self.accept_phrase(&["NOT", "NULL"])? {
@@ -93,7 +107,13 @@ impl Parser<'_> {
             });
         } else if self.is_word("REFERENCES") {
             return Err(Error::unsupported("FOREIGN KEY"));
-        } else if self.accept_words(&["GENERATED", "ALWAYS"]) || self.is_word("AS") {
+        } else if column.generated.is_none()
+            && (self.accept_words(&["GENERATED", "ALWAYS"]) || self.is_word("AS"))
+        {
+            let has_value = column.nullable.is_some() || column.default.is_some() || column.auto_increment;
+            if has_value || column.primary_key {
+                return Err(self.error());
+            }
             self.expect_word("AS")?;
             if self.is_word("ROW") {
                 return Err(Error::unsupported("SYSTEM VERSIONING"));

@@ -37,10 +37,12 @@ pub struct InsertPlan {
     /// What each column of the table gets when it is not named.
     pub defaults: Vec<DefaultPlan>,
     pub on_duplicate: Vec<AssignmentPlan>,
-    /// With ON DUPLICATE KEY UPDATE: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned.
+    /// With ON DUPLICATE KEY UPDATE: what follows from a change, as in [`UpdateTarget`].
     pub on_update: Vec<AssignmentPlan>,
     /// Whether the query that gives the rows reads the table itself.
     pub reads_target: bool,
+    /// Generated columns, in the order in which they are made.
+    pub generated: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
     pub returning: Option<Vec<Expr>>,
     /// Slots of the row that values are evaluated on.
@@ -105,7 +107,8 @@ pub struct UpdateTarget {
     pub base: usize,
     pub definition: Arc<TableDefinition>,
     pub assignments: Vec<AssignmentPlan>,
-    /// Columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the expression that gives the time.
+    /// What follows from a change: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the expression that gives the time;
+    /// then generated columns.
     pub on_update: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
 }
@@ -173,6 +176,7 @@ impl Planner<'_> {
         if !on_duplicate.is_empty() {
             let assigned: Vec<usize> = on_duplicate.iter().map(|assignment| assignment.column).collect();
             on_update = on_update_plans(self, &table, &assigned)?;
+            on_update.extend(generated_plans(self, &table, 0)?);
         }
         let reads_target = self.tables.borrow().iter().any(|used| {
             *used.database == *table.database() && *used.name == *table.name() && used.usage.select
@@ -184,6 +188,7 @@ impl Planner<'_> {
             replace,
             ignore: insert.ignore,
             defaults: default_plans(self, &table)?,
+            generated: generated_plans(self, &table, 0)?,
             checks: check_plans(self, &table)?,
             columns,
             source,
@@ -245,6 +250,8 @@ impl Planner<'_> {
                 .map(|assignment| assignment.column)
                 .collect();
             target.on_update = on_update_plans(self, &target.definition, &assigned)?;
+            let generated = generated_plans(self, &target.definition, target.base)?;
+            target.on_update.extend(generated);
         }
         let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
         use_all_columns(&mut block, &changed);
@@ -578,6 +585,23 @@ fn on_update_plans(
                 column,
                 value: current_timestamp(planner, decimals)?,
             });
+        }
+    }
+    Ok(plans)
+}
+
+/// The generated columns of a table whose columns are in slots from `base`.
+pub(super) fn generated_plans(
+    planner: &Planner<'_>,
+    table: &Arc<TableDefinition>,
+    base: usize,
+) -> Result<Vec<AssignmentPlan>> {
+    let mut plans = Vec::new();
+    for (column, definition) in table.columns().iter().enumerate() {
+        if let Some(generated) = &definition.generated {
+            let mut value = bind_text(planner, table, &generated.expression)?;
+            value.map_columns(&mut |slot| slot + base);
+            plans.push(AssignmentPlan { column, value });
         }
     }
     Ok(plans)

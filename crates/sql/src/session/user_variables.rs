@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use paceline_types::Value;
+use paceline_types::{Collation, TimeZone, Value};
 
-use crate::expr::ExprType;
+use crate::expr::{ExprType, for_user_variable};
 
 /// One variable: its value and the type that result-set metadata show for it.
 #[derive(Clone, Debug)]
@@ -13,6 +13,20 @@ pub struct UserVariable {
     pub value: Value,
     /// The type of the expression that was assigned.
     pub ty: ExprType,
+}
+
+impl UserVariable {
+    /// A variable that an expression of this type was assigned to. It holds numbers, text and bytes: a time becomes text.
+    pub fn new(value: &Value, ty: ExprType, time_zone: &TimeZone) -> Self {
+        let value = for_user_variable(value, time_zone);
+        let ty = match &value {
+            Value::Text(text) if !ty.data_type.is_text() => {
+                ExprType::text(text.chars().count() as u64, Collation::Utf8mb4GeneralCi)
+            }
+            _ => ty,
+        };
+        UserVariable { value, ty }
+    }
 }
 
 /// All variables of a session.

@@ -129,11 +129,8 @@ impl Expr {
             ExprKind::AssignUserVariable { name, value } => {
                 let ty = value.ty.clone();
                 let value = value.eval_in(frame, context)?.into_owned();
-                let stored = convert::for_user_variable(&value, &context.session.settings.time_zone);
-                context
-                    .session
-                    .user_variables
-                    .set(name, UserVariable { value: stored, ty });
+                let variable = UserVariable::new(&value, ty, &context.session.settings.time_zone);
+                context.session.user_variables.set(name, variable);
                 value
             }
             ExprKind::SystemVariable { name, scope } => {
