@@ -29,6 +29,7 @@ pub mod error_code;
 pub mod float_text;
 pub mod gtid;
 pub mod log_position;
+pub mod row_checksum;
 pub mod row_image;
 pub mod sort_key;
 pub mod table_map_metadata;

@@ -14,6 +14,7 @@
 
 pub mod account;
 pub mod admin;
+pub mod checksum;
 pub mod commands;
 pub mod connection;
 pub mod ddl;

@@ -172,7 +172,9 @@ impl Session {
             Statement::TableMaintenance { operation, tables } => {
                 self.maintain(*operation, tables, execution).await
             }
-            Statement::ChecksumTable(_) => Err(Error::unsupported("CHECKSUM TABLE")),
+            Statement::ChecksumTable { tables, effort } => {
+                self.checksum_tables(tables, *effort, execution).await
+            }
             Statement::Kill(kill) => self.kill_statement(kill, more),
             Statement::Flush(targets) => self.flush_statement(targets, more).await,
             Statement::Purge(purge) => self.purge(purge, more),

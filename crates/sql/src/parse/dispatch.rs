@@ -327,6 +327,13 @@ impl Parser<'_> {
             self.expect_word("TABLE")?;
         }
         let tables = self.comma_separated(Self::table_name)?;
+        if word == Some("CHECKSUM") {
+            let effort = match self.accept_any_word(&["QUICK", "EXTENDED"]) {
+                Some("QUICK") => ChecksumEffort::Kept,
+                _ => ChecksumEffort::Rows,
+            };
+            return Ok(Statement::ChecksumTable { tables, effort });
+        }
         // How thorough to be: all the same here.
         let options = [
             "QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED", "USE_FRM", "FORCE",
@@ -343,8 +350,7 @@ impl Parser<'_> {
             Some("ANALYZE") => TableMaintenance::Analyze,
             Some("CHECK") => TableMaintenance::Check,
             Some("OPTIMIZE") => TableMaintenance::Optimize,
-            Some("REPAIR") => TableMaintenance::Repair,
-            _ => return Ok(Statement::ChecksumTable(tables)),
+            _ => TableMaintenance::Repair,
         };
         Ok(Statement::TableMaintenance { operation, tables })
     }

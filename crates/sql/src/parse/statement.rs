@@ -81,7 +81,12 @@ pub enum Statement {
         tables: Vec<TableName>,
     },
     /// `CHECKSUM TABLE`.
-    ChecksumTable(Vec<TableName>),
+    ChecksumTable {
+        /// The tables.
+        tables: Vec<TableName>,
+        /// How the checksum is come by.
+        effort: ChecksumEffort,
+    },
     /// `KILL …`.
     Kill(Kill),
     /// `FLUSH …`.
@@ -867,6 +872,15 @@ pub enum PrivilegeLevel {
     Table(TableName),
     /// `FUNCTION`, `PROCEDURE`, `PACKAGE`.
     Routine(TableName),
+}
+
+/// What CHECKSUM TABLE is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChecksumEffort {
+    /// Read all rows: EXTENDED, or nothing said.
+    Rows,
+    /// QUICK: a checksum that the table keeps up to date, or NULL.
+    Kept,
 }
 
 /// `ANALYZE TABLE` and its like.

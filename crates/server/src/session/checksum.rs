@@ -1,0 +1,108 @@
+//! CHECKSUM TABLE: the same numbers as from MariaDB, so that a replica can be compared with its primary, whichever is which.
+
+use super::Session;
+use super::errors::of_transaction;
+use super::query::Execution;
+use crate::output::Output;
+use paceline_sql::parse::{ChecksumEffort, TableName};
+use paceline_sql::expr::ExprType;
+use paceline_sql::session::{Level, Privilege, PrivilegeTarget, Privileges, ServerFunctions};
+use paceline_sql::{Error, Result};
+use paceline_storage::{Direction, TableSchema};
+use paceline_txn::{MetadataMode, MetadataObject};
+use paceline_types::Value;
+use paceline_types::error_code::*;
+use paceline_types::row_checksum::RowChecksum;
+use paceline_types::sort_key::Nullability;
+
+/// How many rows are read between two looks whether the statement was killed.
+const ROWS_BETWEEN_LOOKS: u32 = 1024;
+
+impl Session {
+    /// CHECKSUM TABLE. A table that is not there has NULL, and a warning.
+    ///
+    /// # Errors
+    /// 1142 without the SELECT privilege; those of reading the tables.
+    pub async fn checksum_tables(
+        &mut self,
+        tables: &[TableName],
+        effort: ChecksumEffort,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        self.shared.counters.com_checksum.add(1);
+        let mut output = Output::new();
+        let number = ExprType {
+            nullable: true,
+            ..ExprType::bigint(21)
+        };
+        output.text("Table", 128).column("Checksum", number);
+        for table in tables {
+            let (database, table) = self.qualified(table)?;
+            let target = PrivilegeTarget::Table {
+                database: &database,
+                table: &table,
+            };
+            self.services.check(&self.context, Privilege::Select, target)?;
+            let checksum = self.table_checksum(&database, &table, effort)?;
+            let checksum = checksum.map_or(Value::Null, |sum| Value::Int(i64::from(sum)));
+            output.row(vec![Value::Text(format!("{database}.{table}")), checksum]);
+        }
+        self.leave_statement().await?;
+        self.send(output, execution)
+    }
+
+    fn table_checksum(
+        &mut self,
+        database: &str,
+        table: &str,
+        effort: ChecksumEffort,
+    ) -> Result<Option<u32>> {
+        self.enter_transaction();
+        let transaction = self
+            .transaction
+            .get_mut()
+            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let object = MetadataObject::Table { database, table };
+        transaction
+            .lock_metadata(object, MetadataMode::Read)
+            .map_err(|error| of_transaction(&error))?;
+        let catalog = self.server.catalog.load();
+        let Some(definition) = catalog.table(database, table) else {
+            let message = ER_NO_SUCH_TABLE.message(&[&database, &table]);
+            self.context
+                .diagnostics
+                .push(Level::Error, ER_NO_SUCH_TABLE, message);
+            return Ok(None);
+        };
+        if effort == ChecksumEffort::Kept {
+            return Ok(None);
+        }
+        // A table that was defined after the transaction's snapshot cannot be read by it.
+        if transaction
+            .snapshot_version()
+            .is_some_and(|snapshot| definition.version() > snapshot)
+        {
+            return Err(Error::new(ER_TABLE_DEF_CHANGED, &[]));
+        }
+        let schema: &TableSchema = definition.schema();
+        let row_checksum = RowChecksum::new(
+            schema
+                .columns()
+                .iter()
+                .map(|column| (&column.data_type, column.nullability == Nullability::Nullable)),
+        );
+        let mut scan = transaction
+            .scan(schema.rows_range(), Direction::Forward)
+            .map_err(|error| of_transaction(&error))?;
+        let (mut sum, mut rows) = (0u32, 0u32);
+        while let Some(entry) = scan.next().map_err(|error| of_transaction(&error))? {
+            let row = row_checksum.of(&schema.image(entry.payload()))?;
+            sum = sum.wrapping_add(row);
+            rows = rows.wrapping_add(1);
+            if rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+                self.services.check_interrupt(&self.context)?;
+            }
+        }
+        Ok(Some(sum))
+    }
+}
