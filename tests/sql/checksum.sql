@@ -25,6 +25,7 @@ checksum table others;
 checksum table fixed, nosuch, others;
 show warnings;
 checksum table t.fixed, information_schema.nosuch;
+checksum table information_schema.tables;
 start transaction;
 update fixed set k = k + 1;
 checksum table fixed;

@@ -4,8 +4,9 @@ use super::Session;
 use super::errors::of_transaction;
 use super::query::Execution;
 use crate::output::Output;
-use paceline_sql::parse::{ChecksumEffort, TableName};
+use crate::server::{virtual_columns, virtual_database};
 use paceline_sql::expr::ExprType;
+use paceline_sql::parse::{ChecksumEffort, TableName};
 use paceline_sql::session::{Level, Privilege, PrivilegeTarget, Privileges, ServerFunctions};
 use paceline_sql::{Error, Result};
 use paceline_storage::{Direction, TableSchema};
@@ -51,12 +52,7 @@ impl Session {
         self.send(output, execution)
     }
 
-    fn table_checksum(
-        &mut self,
-        database: &str,
-        table: &str,
-        effort: ChecksumEffort,
-    ) -> Result<Option<u32>> {
+    fn table_checksum(&mut self, database: &str, table: &str, effort: ChecksumEffort) -> Result<Option<u32>> {
         self.enter_transaction();
         let transaction = self
             .transaction
@@ -68,10 +64,15 @@ impl Session {
             .map_err(|error| of_transaction(&error))?;
         let catalog = self.server.catalog.load();
         let Some(definition) = catalog.table(database, table) else {
-            let message = ER_NO_SUCH_TABLE.message(&[&database, &table]);
-            self.context
-                .diagnostics
-                .push(Level::Error, ER_NO_SUCH_TABLE, message);
+            // Of what is made on demand nothing is stored.
+            if virtual_columns(database, table).is_some() {
+                return Ok(Some(0));
+            }
+            let (code, message) = match virtual_database(database) {
+                Some(database) => (ER_UNKNOWN_TABLE, ER_UNKNOWN_TABLE.message(&[&table, &database])),
+                None => (ER_NO_SUCH_TABLE, ER_NO_SUCH_TABLE.message(&[&database, &table])),
+            };
+            self.context.diagnostics.push(Level::Error, code, message);
             return Ok(None);
         };
         if effort == ChecksumEffort::Kept {

@@ -43,6 +43,8 @@ pub struct Diagnostics {
     conditions: Vec<Condition>,
     warning_count: u64,
     error_count: u64,
+    /// How many of them an earlier statement has raised: this one is about them.
+    earlier: u64,
     capacity: usize,
     current_row: u64,
 }
@@ -54,6 +56,7 @@ impl Diagnostics {
             conditions: Vec::new(),
             warning_count: 0,
             error_count: 0,
+            earlier: 0,
             capacity: max_error_count,
             current_row: 1,
         }
@@ -64,7 +67,14 @@ impl Diagnostics {
         self.conditions.clear();
         self.warning_count = 0;
         self.error_count = 0;
+        self.earlier = 0;
         self.capacity = max_error_count;
+        self.current_row = 1;
+    }
+
+    /// A statement begins that is about what is here (SHOW WARNINGS).
+    pub fn keep(&mut self) {
+        self.earlier = self.warning_count;
         self.current_row = 1;
     }
 
@@ -108,9 +118,9 @@ impl Diagnostics {
         self.error_count
     }
 
-    /// What an OK or EOF packet carries.
+    /// What an OK or EOF packet carries: how many conditions the statement itself has raised.
     pub fn warning_count_u16(&self) -> u16 {
-        u16::try_from(self.warning_count).unwrap_or(u16::MAX)
+        u16::try_from(self.warning_count - self.earlier).unwrap_or(u16::MAX)
     }
 
     /// The row that conversion warnings name ("at row 3"); 1 when a statement begins.

@@ -129,8 +129,9 @@ impl SessionContext {
     /// `keep` is for statements that read the diagnostics of the one before (SHOW WARNINGS).
     pub fn begin_statement(&mut self, keep: KeepDiagnostics) {
         self.statement = StatementContext::begin(self.settings.timestamp_override);
-        if keep == KeepDiagnostics::No {
-            self.diagnostics.clear(self.settings.max_error_count);
+        match keep {
+            KeepDiagnostics::No => self.diagnostics.clear(self.settings.max_error_count),
+            KeepDiagnostics::Yes => self.diagnostics.keep(),
         }
     }
 }
