@@ -54,6 +54,16 @@ def test_every_type_by_gtid(paceline, replica):
     assert "#Q> update integers set a=a+1, g=g+1 where id in (1,4)" in text
 
 
+def test_a_plain_timestamp_gets_no_defaults_of_its_own(paceline, replica):
+    start_replica(replica, paceline)
+    paceline.query("create database t", "create table t.a (id int primary key, ts timestamp, t2 timestamp null)",
+                   "insert into t.a (id) values (1)")
+    catch_up(replica, paceline)
+    columns = ("select column_name, column_default, is_nullable, extra from information_schema.columns "
+               "where table_schema = 't' order by ordinal_position")
+    assert replica.query(columns) == paceline.query(columns)
+
+
 def test_file_and_position_and_then_gtids(paceline, replica):
     fill(paceline)
     [(file, position, *_)] = paceline.query("show master status")

@@ -32,6 +32,9 @@ use std::time::Duration;
 const FLAG_AUTO_IS_NULL: u32 = 1 << 14;
 /// OPTION_NOT_AUTOCOMMIT.
 const FLAG_NOT_AUTOCOMMIT: u32 = 1 << 19;
+/// OPTION_EXPLICIT_DEF_TIMESTAMP: a TIMESTAMP column has the defaults that are written, and no others. Always so here; without the flag a
+/// MariaDB replica gives a plain one DEFAULT and ON UPDATE CURRENT_TIMESTAMP.
+const FLAG_EXPLICIT_DEFAULTS_FOR_TIMESTAMP: u32 = 1 << 24;
 /// OPTION_NO_FOREIGN_KEY_CHECKS.
 const FLAG_NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
 /// OPTION_RELAXED_UNIQUE_CHECKS.
@@ -74,7 +77,8 @@ impl LoggedStatement {
             text: text.to_vec(),
             database: context.database.clone().unwrap_or_default().into_bytes(),
             connection_id: context.connection_id as u32,
-            flags: flag(settings.auto_is_null, FLAG_AUTO_IS_NULL)
+            flags: FLAG_EXPLICIT_DEFAULTS_FOR_TIMESTAMP
+                | flag(settings.auto_is_null, FLAG_AUTO_IS_NULL)
                 | flag(!settings.autocommit, FLAG_NOT_AUTOCOMMIT)
                 | flag(!settings.foreign_key_checks, FLAG_NO_FOREIGN_KEY_CHECKS)
                 | flag(!settings.unique_checks, FLAG_RELAXED_UNIQUE_CHECKS),
