@@ -253,7 +253,9 @@ impl Session {
             ..ParseOptions::default()
         };
         let parsed = parse::parse_first(&sql, &options)?;
-        let text = &sql[parsed.text.clone()];
+        // A primary may have logged a password in clear; we do not.
+        let text = parsed.text_to_show(&sql, super::query::stored_hash);
+        let text = &*text;
         self.begin_statement(Some(&parsed.statement), text);
         self.take_values(statement);
         let execution = Execution {

@@ -21,7 +21,7 @@ pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec>
 
 impl Parser<'_> {
     /// The text since `start` gave this password in clear.
-    fn note_clear_password(&mut self, start: usize, password: &str, hash_form: HashForm) {
+    pub(super) fn note_clear_password(&mut self, start: usize, password: &str, hash_form: HashForm) {
         self.clear_passwords.push(ClearPassword {
             text: start..self.previous_end(),
             password: password.to_owned(),

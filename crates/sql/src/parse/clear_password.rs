@@ -26,6 +26,8 @@ pub enum HashForm {
     WordAndString,
     /// `'*hash'`, instead of `PASSWORD('secret')`.
     String,
+    /// Not at all: it is needed as it is, and nobody stores its hash (MASTER_PASSWORD).
+    Hidden,
 }
 
 impl ParsedStatement {
@@ -44,7 +46,12 @@ impl ParsedStatement {
                 shown.extend_from_slice(b"PASSWORD ");
             }
             shown.push(b'\'');
-            shown.extend_from_slice(hash(&secret.password).as_bytes());
+            match secret.hash_form {
+                HashForm::WordAndString | HashForm::String => {
+                    shown.extend_from_slice(hash(&secret.password).as_bytes());
+                }
+                HashForm::Hidden => shown.extend_from_slice(b"<secret>"),
+            }
             shown.push(b'\'');
             copied = secret.text.end;
         }
@@ -81,6 +88,10 @@ mod tests {
             (
                 "CREATE USER a IDENTIFIED VIA mysql_native_password USING PASSWORD ( 'secret' )",
                 "CREATE USER a IDENTIFIED VIA mysql_native_password USING '*6'",
+            ),
+            (
+                "CHANGE MASTER TO MASTER_USER='r', MASTER_PASSWORD = 'secret', MASTER_PORT=3306",
+                "CHANGE MASTER TO MASTER_USER='r', MASTER_PASSWORD = '<secret>', MASTER_PORT=3306",
             ),
             (
                 "SET PASSWORD FOR a = PASSWORD('secret')",

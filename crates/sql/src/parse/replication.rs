@@ -2,6 +2,7 @@
 //!
 //! Which settings there are, and what kind of value each takes, is grammar in MariaDB: a word that is none is a syntax error at that word.
 
+use super::clear_password::HashForm;
 use super::lexer::Token;
 use super::parser::Parser;
 use super::statement::*;
@@ -11,6 +12,8 @@ use crate::error::Result;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
+    /// A text that is not shown to others.
+    Secret,
     /// Whole, not negative.
     Number,
     /// With a fraction.
@@ -28,7 +31,7 @@ const SETTINGS: &[(&str, Kind)] = &[
     ("MASTER_HOST", Kind::Text),
     ("MASTER_PORT", Kind::Number),
     ("MASTER_USER", Kind::Text),
-    ("MASTER_PASSWORD", Kind::Text),
+    ("MASTER_PASSWORD", Kind::Secret),
     ("MASTER_CONNECT_RETRY", Kind::Number),
     ("MASTER_DELAY", Kind::Number),
     ("MASTER_HEARTBEAT_PERIOD", Kind::Decimal),
@@ -179,6 +182,12 @@ impl Parser<'_> {
         self.advance();
         self.expect(&Token::Equal)?;
         let value = match (kind, self.peek()) {
+            (Kind::Secret, Token::Text(_)) => {
+                let start = self.position();
+                let secret = self.text()?;
+                self.note_clear_password(start, &secret, HashForm::Hidden);
+                ReplicationValue::Text(secret)
+            }
             (Kind::Text | Kind::GtidPos, Token::Text(_)) => ReplicationValue::Text(self.text()?),
             (Kind::GtidPos, Token::Word { .. }) if self.is_word("AUTO") => self.replication_word(),
             (Kind::UseGtid, Token::Word { .. })

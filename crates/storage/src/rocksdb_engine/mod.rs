@@ -61,6 +61,8 @@ pub struct RocksDbEngine {
     read_options: ReadOptions,
     /// How many flushes and compactions may have failed before waiting is given up: any number, until the server stops.
     errors_allowed: AtomicU64,
+    /// How many had failed when the newest flush was begun: a failure since then may be that flush's.
+    errors_before_flush: AtomicU64,
 }
 
 impl RocksDbEngine {
@@ -90,6 +92,7 @@ impl RocksDbEngine {
             write_options,
             read_options: ReadOptions::default(),
             errors_allowed: AtomicU64::new(u64::MAX),
+            errors_before_flush: AtomicU64::new(0),
         };
         let position = engine.read_position(ReadTier::All)?;
         engine.position.store(position.as_u64(), Ordering::Release);
@@ -189,6 +192,8 @@ impl RocksDbEngine {
             self.pause(RETRY_THROTTLED_EVERY)?;
         }
         self.active_memtable_bytes.store(0, Ordering::Relaxed);
+        self.errors_before_flush
+            .store(self.background_errors(), Ordering::Relaxed);
         while let Err(error) = self.db.flush_opt(&options) {
             self.wait_for_room(error)?;
         }
@@ -197,14 +202,13 @@ impl RocksDbEngine {
 
     /// Waits for the flushes that were begun, without flushing what came after them: that may not be durable in the log yet.
     pub(crate) fn wait_until_durable(&self, position: LogPosition) -> Result<LogPosition> {
-        let failures = self.background_errors();
         let mut pause = Duration::from_micros(200);
         loop {
             let durable = self.durable_position()?;
             if durable >= position {
                 return Ok(durable);
             }
-            if self.background_errors() > failures {
+            if self.background_errors() > self.errors_before_flush.load(Ordering::Relaxed) {
                 self.begin_flush()?; // returns the error, or waits until there is room on the disk
             }
             self.pause(pause)?;
