@@ -1,0 +1,209 @@
+//! Which place is meant.
+
+use crate::ObjectStorage;
+use crate::error::{Error, Result};
+use object_store::aws::AmazonS3Builder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use url::Url;
+
+pub(crate) fn open(place: &str) -> Result<ObjectStorage> {
+    let problem = |problem: String| Error::Place {
+        place: place.to_owned(),
+        problem,
+    };
+    if !place.contains("://") {
+        return open_directory(place, PathBuf::from(place));
+    }
+    let url = Url::parse(place).map_err(|error| problem(error.to_string()))?;
+    match url.scheme() {
+        "file" => {
+            let path = url
+                .to_file_path()
+                .map_err(|()| problem("a file:// URL names an absolute directory: file:///DIR".into()))?;
+            open_directory(place, path)
+        }
+        "s3" => open_bucket(place, &url),
+        scheme => Err(problem(format!(
+            "'{scheme}' is not known; there are: a directory, file:///DIR, s3://BUCKET/NAME"
+        ))),
+    }
+}
+
+fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
+    let problem = |error: String| Error::Place {
+        place: place.to_owned(),
+        problem: error,
+    };
+    if path.as_os_str().is_empty() {
+        return Err(problem("it has no name".into()));
+    }
+    fs::create_dir_all(&path).map_err(|error| problem(error.to_string()))?;
+    let path = path.canonicalize().map_err(|error| problem(error.to_string()))?;
+    let store = LocalFileSystem::new_with_prefix(&path).map_err(|error| problem(error.to_string()))?;
+    Ok(ObjectStorage {
+        store: Arc::new(store.with_fsync(true)),
+        prefix: Path::default(),
+        shown: place.into(),
+        directory: Some(path),
+    })
+}
+
+fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
+    let problem = |error: String| Error::Place {
+        place: place.to_owned(),
+        problem: error,
+    };
+    let bucket = url
+        .host_str()
+        .filter(|bucket| !bucket.is_empty())
+        .ok_or_else(|| problem("it names no bucket: s3://BUCKET/NAME".into()))?;
+    // Whoever was first has chosen.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let store = AmazonS3Builder::from_env()
+        .with_bucket_name(bucket)
+        .build()
+        .map_err(|error| problem(error.to_string()))?;
+    let prefix = Path::from_url_path(url.path()).map_err(|error| problem(error.to_string()))?;
+    Ok(ObjectStorage {
+        store: Arc::new(store),
+        prefix,
+        shown: place.into(),
+        directory: None,
+    })
+}
+
+/// Removes the files under which the directory's store writes what is not finished: `NAME#1`.
+pub(crate) fn remove_unfinished(directory: &std::path::Path) -> io::Result<usize> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    let mut removed = 0;
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            removed += remove_unfinished(&entry.path())?;
+        } else if is_unfinished(&entry.file_name().to_string_lossy()) {
+            fs::remove_file(entry.path())?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+fn is_unfinished(name: &str) -> bool {
+    name.rsplit_once('#')
+        .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Replace;
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+            .block_on(future)
+    }
+
+    #[test]
+    fn places() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a b/c");
+        let by_path = open(path.to_str().unwrap()).unwrap();
+        let by_url = open(Url::from_file_path(&path).unwrap().as_ref()).unwrap();
+        run(async {
+            by_path.put("x/y", "content", Replace::No).await.unwrap();
+            assert_eq!(by_url.get("x/y").await.unwrap(), "content");
+        });
+        for wrong in ["", "ftp://x/y", "s3:///name", "file://relative/name"] {
+            assert!(matches!(open(wrong), Err(Error::Place { .. })), "{wrong}");
+        }
+        fs::write(directory.path().join("file"), "").unwrap();
+        assert!(open(directory.path().join("file/below").to_str().unwrap()).is_err());
+    }
+
+    #[test]
+    fn objects_are_there_when_they_are_finished() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = open(directory.path().to_str().unwrap()).unwrap();
+        run(async {
+            let big = vec![7; 20 << 20];
+            let mut upload = storage.upload("a/big").await.unwrap();
+            for chunk in big.chunks(1 << 20) {
+                upload.write(chunk.to_vec()).await.unwrap();
+            }
+            assert!(storage.list("").await.unwrap().is_empty());
+            assert!(matches!(storage.look("a/big").await, Err(Error::NotFound { .. })));
+            upload.finish().await.unwrap();
+            let mut download = storage.download("a/big").await.unwrap();
+            assert_eq!(download.length(), big.len() as u64);
+            let mut read = Vec::new();
+            while let Some(chunk) = download.next().await.unwrap() {
+                read.extend_from_slice(&chunk);
+            }
+            assert!(read == big);
+
+            let mut left = storage.upload("a/left").await.unwrap();
+            left.write(vec![1; 9 << 20]).await.unwrap();
+            std::mem::forget(left);
+            let mut given_up = storage.upload("b/given_up").await.unwrap();
+            given_up.write("x").await.unwrap();
+            given_up.abort().await.unwrap();
+            storage.put("ab", "1", Replace::Yes).await.unwrap();
+            let names: Vec<String> = storage
+                .list("a")
+                .await
+                .unwrap()
+                .into_iter()
+                .map(|o| o.name)
+                .collect();
+            assert_eq!(names, ["a/big"]);
+            assert_eq!(storage.remove_unfinished("").await.unwrap(), 1);
+            assert_eq!(storage.remove_unfinished("not there").await.unwrap(), 0);
+        });
+    }
+
+    #[test]
+    fn small_objects() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = open(directory.path().to_str().unwrap()).unwrap();
+        run(async {
+            storage.put("m", "one", Replace::No).await.unwrap();
+            let again = storage.put("m", "two", Replace::No).await;
+            assert!(matches!(again, Err(Error::AlreadyThere { .. })));
+            assert_eq!(storage.get("m").await.unwrap(), "one");
+            storage.put("m", "three", Replace::Yes).await.unwrap();
+            assert_eq!(storage.read("m", 1..4).await.unwrap(), "hre");
+            assert_eq!(storage.read("m", 3..3).await.unwrap(), "");
+            for range in [3..9, 7..9] {
+                let short = storage.read("m", range).await;
+                assert!(matches!(
+                    short,
+                    Err(Error::Short {
+                        end: 5,
+                        wanted: 9,
+                        ..
+                    })
+                ));
+            }
+            storage.delete("m").await.unwrap();
+            storage.delete("m").await.unwrap();
+            assert!(matches!(storage.get("m").await, Err(Error::NotFound { .. })));
+            assert!(matches!(storage.download("m").await, Err(Error::NotFound { .. })));
+            assert!(matches!(
+                storage.read("m", 0..1).await,
+                Err(Error::NotFound { .. })
+            ));
+        });
+    }
+}
