@@ -231,6 +231,44 @@ def test_filters_move_the_position_and_nothing_else(pair):
     assert replica.query("show databases like 'leave_out'") == ()
 
 
+def test_variables_of_one_connection(pair):
+    primary, replica = pair
+    primary.query("create database a", "create database b", "create table a.t (x int)", "use b", "create table t (x int)")
+    change_master(replica, primary, "East", master_use_gtid="slave_pos")
+    assert replica.query("set global east.replicate_ignore_db='b'", "select @@global.east.replicate_ignore_db, @@East.replicate_ignore_db, "
+                         "@@global.replicate_ignore_db, @@west.replicate_ignore_db") == (("b", "b", "", None),)
+    start_slave(replica, "east")
+    primary.query("insert into b.t values (1)", "insert into a.t values (1)")
+    wait_for_replica(replica, primary, "east")
+    assert replica.query("show databases like '_'") == (("a",),) and replica.query("select x from a.t") == ((1,),)
+    for number, statement in ((1210, "set global west.replicate_ignore_db='b'"), (1272, "set global east.max_connections=7"),
+                              (1272, "select @@east.gtid_slave_pos"), (1229, "set east.replicate_ignore_db=''"),
+                              (1238, "select @@session.east.replicate_ignore_db"), (1193, "select @@east.nothing"),
+                              (1198, "set global east.replicate_ignore_db=''")):
+        with pytest.raises(pymysql.err.MySQLError) as error:
+            replica.query(statement)
+        assert error.value.args[0] == number, (statement, error.value)
+
+
+def test_transactions_are_counted_by_kind(pair, servers):
+    primary, replica = pair
+    model = servers(MariaDb, 3)
+    columns = ("Slave_DDL_Groups", "Slave_Non_Transactional_Groups", "Slave_Transactional_Groups")
+    for server in (replica, model):
+        change_master(server, primary, master_use_gtid="slave_pos")
+        start_slave(server)
+    primary.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)", "update d.t set a=2")
+    for server in (replica, model):
+        wait_for_replica(server, primary)
+        server.query("stop slave")
+        start_slave(server)
+    primary.query("create table d.m (a int) engine=myisam", "insert into d.m values (1)", "drop table d.t")
+    for server in (replica, model):
+        wait_for_replica(server, primary)
+    counts = [[slave_status(server)[column] for column in columns] for server in (replica, model)]
+    assert counts[0] == counts[1] and 0 not in counts[0]
+
+
 def test_errors_stop_with_mariadbs_numbers_and_go_on_when_mended(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key, b int)", "insert into d.t values (1, 1)")
@@ -390,6 +428,22 @@ def test_read_only_lets_the_replica_write(pair):
     with pytest.raises(pymysql.err.MySQLError) as error:
         replica.query("insert into d.t values (2)", user="someone", password="x")
     assert error.value.args[0] == 1290
+
+
+def test_passwords_of_a_primary_are_logged_as_hashes(pair):
+    primary, replica = pair
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    # A primary may log any of these in clear; who reads the replica's log finds none of them.
+    primary.query("create user one identified by 'in the clear 1'", "create user two identified by 'x'",
+                  "set password for two = password('in the clear 2')", "create user three", "grant usage on *.* to three identified by 'in the clear 3'")
+    wait_for_replica(replica, primary)
+    for user, number in (("one", 1), ("two", 2), ("three", 3)):
+        assert replica.query("select current_user()", user=user, password=f"in the clear {number}") == ((f"{user}@%",),)
+    replica.kill()
+    replica.start()
+    assert replica.query("select 1", user="one", password="in the clear 1") == ((1,),)
+    assert all(b"in the clear" not in file.read_bytes() for file in replica.log_files())
 
 
 def test_a_semi_synchronous_primary_is_answered(servers):

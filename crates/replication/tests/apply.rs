@@ -265,12 +265,13 @@ fn any_way_of_applying_gives_the_primarys_tables() {
     primary.ddl("ALTER TABLE note DROP COLUMN extra");
     random_load(&primary, 4, 250, 2);
     let runtime = runtime();
-    for (workers, mode) in [
-        (0, ParallelMode::Optimistic),
-        (1, ParallelMode::Optimistic),
-        (4, ParallelMode::Optimistic),
-        (3, ParallelMode::Conservative),
-        (4, ParallelMode::None),
+    for (workers, domain_workers, mode) in [
+        (0, 0, ParallelMode::Optimistic),
+        (1, 0, ParallelMode::Optimistic),
+        (4, 0, ParallelMode::Optimistic),
+        (4, 1, ParallelMode::Optimistic),
+        (3, 2, ParallelMode::Conservative),
+        (4, 0, ParallelMode::None),
     ] {
         let (_directory, replica) = replica();
         let is_over = AtomicBool::new(false);
@@ -300,7 +301,10 @@ fn any_way_of_applying_gives_the_primarys_tables() {
                 looks
             });
             runtime.block_on(async {
-                let applier = replica.applier(options(workers, mode));
+                let applier = replica.applier(ApplierOptions {
+                    domain_workers,
+                    ..options(workers, mode)
+                });
                 apply_all(&applier, primary.received(primary.start)).await;
                 let status = applier.status();
                 assert!(status.error.is_none(), "{:?}", status.error);

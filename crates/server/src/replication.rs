@@ -122,6 +122,7 @@ fn applier_options(globals: &Globals, position: KeptPosition) -> ApplierOptions 
     let workers = globals.number(Variable::SlaveParallelThreads) as usize;
     ApplierOptions {
         workers,
+        domain_workers: globals.number(Variable::SlaveDomainParallelThreads) as usize,
         mode: match globals.number(Variable::SlaveParallelMode) {
             // `minimal` only commits side by side, which is always done here.
             0 | 1 => ParallelMode::None,

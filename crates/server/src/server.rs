@@ -71,6 +71,7 @@ impl Server {
         catalog: Arc<CatalogHandle>,
         transactions: Arc<TransactionManager>,
         semi_sync: Arc<SemiSync>,
+        replica_filters: ReplicaFilters,
     ) -> Arc<Self> {
         let accounts = accounts_of(&catalog.load());
         let primary = Primary::new(transactions.clone(), semi_sync);
@@ -80,7 +81,7 @@ impl Server {
                 server.clone(),
                 transactions.clone(),
             ))),
-            replica_filters: ReplicaFilters::default(),
+            replica_filters,
             primary,
             globals,
             accounts: SharedAccounts::new(accounts),

@@ -122,7 +122,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let semi_sync = SemiSync::new();
     let (catalog, transactions) = open(&directory.path, &log_bin, &options.globals, &semi_sync)?;
     let is_new = catalog.load().accounts().next().is_none();
-    let server = Server::new(options.globals, catalog, transactions, semi_sync);
+    let server = Server::new(options.globals, catalog, transactions, semi_sync, options.filters);
     let gtid = GtidChoice::Next {
         domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),

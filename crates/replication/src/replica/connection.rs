@@ -3,7 +3,7 @@
 //! The two are started and stopped each by itself, as in MariaDB. A receiver without an applier stays connected and asks for nothing; an
 //! applier without a receiver has nothing to do.
 
-use super::apply::{Applier, ApplierStatus, ApplyError, KeptPosition};
+use super::apply::{Applier, ApplierStatus, ApplyError, GroupCounts, KeptPosition};
 use super::definition::{Definition, UseGtid};
 use super::duplicates::DomainOwners;
 use super::error::ReplicaError;
@@ -127,6 +127,8 @@ pub struct Connection {
     applier: watch::Sender<Option<Arc<Applier>>>,
     /// The last applier's last words, after it has ended.
     last_applier: Mutex<ApplierStatus>,
+    /// What ended appliers have applied, since the last RESET SLAVE.
+    ended_groups: Mutex<GroupCounts>,
     until: Mutex<Option<Until>>,
     /// The receiver and the applier, as they were started last.
     threads: Mutex<[Option<ShownThread>; 2]>,
@@ -149,6 +151,8 @@ pub struct ConnectionStatus {
     pub applier_runs: bool,
     /// The applier, or what the last one has left.
     pub applier: ApplierStatus,
+    /// What was applied since the last RESET SLAVE.
+    pub groups: GroupCounts,
     /// `Until_Condition`.
     pub until: Option<Until>,
     /// The receiver's and the applier's threads, where they run.
@@ -179,6 +183,7 @@ impl Connection {
             receiver: Mutex::new(None),
             applier: watch::Sender::new(None),
             last_applier: Mutex::default(),
+            ended_groups: Mutex::default(),
             until: Mutex::new(None),
             threads: Mutex::default(),
             changing: tokio::sync::Mutex::new(()),
@@ -206,6 +211,7 @@ impl Connection {
             .status
             .update(|status| *status = ReceiverStatus::default());
         *self.last_applier.lock() = ApplierStatus::default();
+        *self.ended_groups.lock() = GroupCounts::default();
         *self.until.lock() = None;
         self.was_started.store(false, Ordering::Relaxed);
     }
@@ -249,7 +255,8 @@ impl Connection {
             // What an error has ended is still there.
             self.stop_applier().await;
             *self.until.lock() = until.clone();
-            *self.last_applier.lock() = ApplierStatus::default();
+            let ended = std::mem::take(&mut *self.last_applier.lock());
+            *self.ended_groups.lock() += ended.groups;
             let position = match definition.use_gtid {
                 UseGtid::No => KeptPosition::FileAndGtid,
                 UseGtid::SlavePos | UseGtid::CurrentPos => KeptPosition::Gtid,
@@ -359,7 +366,14 @@ impl Connection {
     pub fn status(&self) -> ConnectionStatus {
         let applier = self.applier.borrow().clone();
         let [receiver_thread, applier_thread] = *self.threads.lock();
+        let applier = match applier {
+            Some(applier) => applier.status(),
+            None => self.last_applier.lock().clone(),
+        };
+        let mut groups = *self.ended_groups.lock();
+        groups += applier.groups;
         ConnectionStatus {
+            groups,
             threads: [
                 receiver_thread.filter(|_| self.receiver_runs()),
                 applier_thread.filter(|_| self.applier_runs()),
@@ -368,10 +382,7 @@ impl Connection {
             definition: self.definition(),
             receiver: self.shared.status.get(),
             applier_runs: self.applier_runs(),
-            applier: match applier {
-                Some(applier) => applier.status(),
-                None => self.last_applier.lock().clone(),
-            },
+            applier,
             until: self.until.lock().clone(),
             skip_events: self.skip_events(),
             recorded: self

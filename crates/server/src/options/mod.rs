@@ -5,7 +5,9 @@
 
 mod file;
 
+use crate::replication::{ReplicaFilters, filter_kind};
 use crate::variables::{Access, Fit, Globals, Kind, Scope, Setting, TABLE, Variable};
+use paceline_replication::replica::filter::FilterKind;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +36,8 @@ pub struct StartOptions {
     pub log_bin: String,
     /// All global variables.
     pub globals: Globals,
+    /// What `--connection.replicate_…` says.
+    pub filters: ReplicaFilters,
     /// What was adjusted, to be logged.
     pub warnings: Vec<String>,
 }
@@ -115,6 +119,7 @@ fn takes_value(name: &str) -> bool {
     match normalized(name).as_str() {
         "config" | "defaults_file" => true,
         "log_bin" => false,
+        name if name.contains('.') => true,
         name => Variable::by_name(name).is_some_and(|variable| variable.definition().kind != Kind::Boolean),
     }
 }
@@ -127,9 +132,15 @@ fn build(options: Vec<(String, Option<String>)>) -> Result<Request, OptionError>
         socket: PathBuf::new(),
         log_bin: "binlog".into(),
         globals: Globals::default(),
+        filters: ReplicaFilters::default(),
         warnings: vec![],
     };
+    let mut connection_options: Vec<(String, String)> = vec![];
     for (name, value) in options {
+        if name.contains('.') {
+            connection_options.push((name, value.unwrap_or_default()));
+            continue;
+        }
         let wanted = normalized(&name);
         if wanted == "log_bin" {
             start.log_bin = value.filter(|base| !base.is_empty()).unwrap_or(start.log_bin);
@@ -174,6 +185,12 @@ fn build(options: Vec<(String, Option<String>)>) -> Result<Request, OptionError>
                 definition.name
             ));
         }
+        if filter_kind(variable).is_some() && !globals.get(variable).as_str().is_empty() {
+            // Such an option may stand several times.
+            let all = format!("{},{}", globals.get(variable).as_str(), setting.as_str());
+            globals.set_text(variable, all);
+            continue;
+        }
         match variable {
             Variable::Datadir => start.datadir = PathBuf::from(&value),
             Variable::Socket => start.socket = PathBuf::from(&value),
@@ -193,6 +210,7 @@ fn build(options: Vec<(String, Option<String>)>) -> Result<Request, OptionError>
         }
         globals.set(variable, setting);
     }
+    start.filters = connection_filters(&connection_options, &globals)?;
     if start.log_bin.contains('/') {
         return Err(OptionError(
             "log_bin is a base name, without directories: the log is in the data directory".into(),
@@ -204,6 +222,42 @@ fn build(options: Vec<(String, Option<String>)>) -> Result<Request, OptionError>
     start.globals = globals;
     start.warnings = warnings;
     Ok(Request::Start(Box::new(start)))
+}
+
+/// `--connection.replicate_do_db=a`: that connection's list, instead of the one for all of them. The option may stand several times.
+fn connection_filters(
+    options: &[(String, String)],
+    globals: &Globals,
+) -> Result<ReplicaFilters, OptionError> {
+    let filters = ReplicaFilters::default();
+    let mut lists: Vec<(&str, FilterKind, String)> = vec![];
+    for (name, rule) in options {
+        let (connection, kind) = name
+            .rsplit_once('.')
+            .and_then(|(connection, variable)| {
+                let variable = Variable::by_name(&normalized(variable))?;
+                Some((connection, filter_kind(variable)?))
+            })
+            .ok_or_else(|| OptionError(format!("unknown option '--{name}'")))?;
+        let known = lists
+            .iter_mut()
+            .find(|(other, other_kind, _)| (&**other, *other_kind) == (connection, kind));
+        let list = match known {
+            Some((.., list)) => {
+                list.push(',');
+                list.push_str(rule);
+                list
+            }
+            None => {
+                lists.push((connection, kind, rule.clone()));
+                rule
+            }
+        };
+        filters
+            .set(connection, globals, kind, list)
+            .map_err(|error| OptionError(format!("--{name}={rule}: {error}")))?;
+    }
+    Ok(filters)
 }
 
 impl StartOptions {
@@ -273,6 +327,29 @@ mod tests {
             Ok(Request::Help(text)) => Err(text),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    #[test]
+    fn filters_of_connections() {
+        let options = start(&[
+            "--replicate-do-db=a",
+            "--East.replicate-do-db=b",
+            "--east.replicate_do_db",
+            "c",
+            "--replicate-ignore-table=a.t",
+            "--replicate-ignore-table=a.u",
+        ])
+        .unwrap();
+        let east = options.filters.of("east", &options.globals);
+        assert_eq!(east.show(FilterKind::DoDb), "b,c");
+        assert_eq!(east.show(FilterKind::IgnoreTable), "a.t,a.u");
+        let others = options.filters.of("", &options.globals);
+        assert_eq!(others.show(FilterKind::DoDb), "a");
+        assert_eq!(
+            start(&["--east.port=1"]).unwrap_err(),
+            "unknown option '--east.port'"
+        );
+        assert!(start(&["--east.replicate-do-table=t"]).is_err());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::variables::{
 };
 use arc_swap::ArcSwap;
 use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_replication::replica::filter::FilterKind;
 use paceline_replication::replica::replicas::must_stop;
 use paceline_sql::session::{
     Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SystemVariable, SystemVariables,
@@ -239,7 +240,14 @@ impl SessionServices {
         scope: VariableScope,
         value: Option<Value>,
     ) -> Result<()> {
+        let (connection, name) = split_connection(name);
         let variable = Variable::by_name(name).ok_or_else(|| unknown(name))?;
+        if let Some(connection) = connection {
+            must_be_of_connections(variable)?;
+            if self.server.replicas().get(connection).is_err() {
+                return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"SET"]));
+            }
+        }
         let definition = variable.definition();
         if definition.access == Access::Fixed {
             return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &"read only"]));
@@ -284,7 +292,7 @@ impl SessionServices {
             }
         };
         match global {
-            true => self.assign_global(session, variable, setting),
+            true => self.assign_global(session, variable, connection, setting),
             false => self.assign_session(session, variable, setting),
         }
     }
@@ -293,9 +301,10 @@ impl SessionServices {
         &self,
         session: &mut SessionContext,
         variable: Variable,
+        connection: Option<&str>,
         setting: Setting,
     ) -> Result<()> {
-        if self.assign_replication(session, variable, &setting)? {
+        if self.assign_replication(session, variable, connection, &setting)? {
             return Ok(());
         }
         let globals = &self.server.globals;
@@ -390,9 +399,11 @@ impl SessionServices {
         &self,
         session: &mut SessionContext,
         variable: Variable,
+        connection: Option<&str>,
         setting: &Setting,
     ) -> Result<bool> {
         let replicas = self.server.replicas();
+        let connection = || connection.map_or_else(|| self.default_connection(), str::to_owned);
         match variable {
             Variable::GtidSlavePos => {
                 if self.transaction.lock().open {
@@ -410,7 +421,7 @@ impl SessionServices {
                 }
             }
             Variable::SqlSlaveSkipCounter => {
-                let name = self.default_connection();
+                let name = connection();
                 match replicas.get(&name) {
                     Ok(connection) if connection.applier_runs() => {
                         return Err(of_replica(must_stop(connection.name())));
@@ -424,7 +435,7 @@ impl SessionServices {
                 let Some(kind) = filter_kind(variable) else {
                     return Ok(false);
                 };
-                let name = self.default_connection();
+                let name = connection();
                 if let Ok(connection) = replicas.get(&name)
                     && connection.runs()
                 {
@@ -534,8 +545,22 @@ fn unknown(name: &str) -> Error {
     Error::new(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name])
 }
 
+/// The connection and the variable of `connection.variable`.
+fn split_connection(name: &str) -> (Option<&str>, &str) {
+    match name.rsplit_once('.') {
+        Some((connection, variable)) => (Some(connection), variable),
+        None => (None, name),
+    }
+}
+
+/// 1272 for a variable that connections have no values of their own of.
+fn must_be_of_connections(variable: Variable) -> Result<FilterKind> {
+    filter_kind(variable).ok_or_else(|| Error::new(ER_VARIABLE_IS_NOT_STRUCT, &[&variable.definition().name]))
+}
+
 impl SystemVariables for SessionServices {
     fn get(&self, session: &SessionContext, name: &str, scope: VariableScope) -> Result<SystemVariable> {
+        let (connection, name) = split_connection(name);
         let variable = Variable::by_name(name).ok_or_else(|| unknown(name))?;
         let definition = variable.definition();
         let wrong = |what: &str| Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &what]));
@@ -545,6 +570,18 @@ impl SystemVariables for SessionServices {
             (VariableScope::Global, _) => Scope::Global,
             _ => Scope::Both,
         };
+        if let Some(connection) = connection {
+            let kind = must_be_of_connections(variable)?;
+            let filters = &self.server.replica_filters;
+            let value = match self.server.replicas().get(connection) {
+                Ok(_) => Value::Text(filters.of(connection, &self.server.globals).show(kind)),
+                Err(_) => Value::Null,
+            };
+            return Ok(SystemVariable {
+                value,
+                ty: definition.value_type().nullable(),
+            });
+        }
         let setting = self.setting(session, variable, scope);
         Ok(SystemVariable {
             value: definition.value(&setting),

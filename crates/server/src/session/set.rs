@@ -25,13 +25,10 @@ impl Session {
                     name,
                     value,
                 } => {
-                    if base.is_some() {
-                        return Err(Error::new(
-                            ER_UNKNOWN_STRUCTURED_VARIABLE,
-                            &[&base.as_deref().unwrap_or("")],
-                        ));
-                    }
-                    self.set_variable(name, *scope, value).await?;
+                    // `connection.variable` is one name.
+                    let whole = base.as_ref().map(|connection| format!("{connection}.{name}"));
+                    self.set_variable(whole.as_deref().unwrap_or(name), *scope, value)
+                        .await?;
                 }
                 SetItem::UserVariable { name, value } => {
                     let (value, ty) = self.evaluate_any(value).await?;

@@ -257,9 +257,9 @@ fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bo
         Value::UInt(u64::from(definition.delay_seconds)),
         optional(status.remaining_delay(now)),
         text(sql_state),
-        Value::UInt(0),
-        Value::UInt(0),
-        Value::UInt(status.applier.applied_transactions),
+        Value::UInt(status.groups.ddl),
+        Value::UInt(status.groups.non_transactional),
+        Value::UInt(status.groups.transactional),
         filter(FilterKind::RewriteDb),
     ]);
     if all {

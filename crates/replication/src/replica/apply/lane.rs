@@ -268,7 +268,7 @@ impl Lane {
         let session = manager.applier_session(self.shared.interrupt.clone());
         let mut round = std::mem::replace(&mut self.round, RoundBuilder::new(session));
         self.conflicts.dispatched(&mut round, number);
-        let workers = self.shared.pool.workers();
+        let workers = self.shared.pool.lane_workers();
         let share = round.planned.len().div_ceil(workers.max(1)).min(CHUNK_MAX);
         let is_inline = workers == 0 || (was_empty && round.planned.len() <= 2);
         let chunks = Round::cut(round, number, &self.pipeline, share);

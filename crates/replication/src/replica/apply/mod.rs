@@ -53,7 +53,7 @@ mod worker;
 
 pub use shared::Stopped;
 pub use statements::{ReplicatedStatement, StatementRunner, StatementRunners};
-pub use status::{ApplierState, ApplierStatus, ApplyError};
+pub use status::{ApplierState, ApplierStatus, ApplyError, GroupCounts};
 
 use crate::replica::received::Received;
 use paceline_apply::replicated::{RowOptions, TableFilter};
@@ -92,6 +92,8 @@ pub enum KeptPosition {
 pub struct ApplierOptions {
     /// `slave_parallel_threads`: threads that prepare transactions; 0: the domain's own thread does it.
     pub workers: usize,
+    /// `slave_domain_parallel_threads`: how many of them one domain may have at a time; 0: all.
+    pub domain_workers: usize,
     /// `slave_parallel_mode`.
     pub mode: ParallelMode,
     /// The most bytes that are received and not planned yet.
@@ -106,6 +108,7 @@ impl Default for ApplierOptions {
     fn default() -> Self {
         ApplierOptions {
             workers: 0,
+            domain_workers: 0,
             mode: ParallelMode::default(),
             queued_bytes_max: 16 << 20,
             position: KeptPosition::default(),

@@ -1,6 +1,6 @@
 //! Which of what was pushed is done: domains may overtake each other, positions in the primary's log may not.
 
-use super::status::ApplierStatus;
+use super::status::{ApplierStatus, GroupCounts};
 use crate::replica::received::SourcePosition;
 use paceline_types::Gtid;
 use std::collections::VecDeque;
@@ -13,6 +13,14 @@ struct Entry {
     end: SourcePosition,
     gtid: Option<Gtid>,
     timestamp_seconds: Option<u32>,
+    counts: GroupCounts,
+}
+
+/// What a transaction, or a position that was moved to, tells of itself.
+pub(super) struct Pushed {
+    pub(super) gtid: Gtid,
+    pub(super) timestamp_seconds: Option<u32>,
+    pub(super) counts: GroupCounts,
 }
 
 /// Everything pushed that has something undone before it, in order.
@@ -23,6 +31,7 @@ pub(super) struct Progress {
     entries: VecDeque<Entry>,
     pending: u64,
     applied: u64,
+    groups: GroupCounts,
     last_gtid: Option<Gtid>,
     position: Option<SourcePosition>,
     applied_timestamp_seconds: Option<u32>,
@@ -30,18 +39,14 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Something was pushed that is to be applied.
-    pub(super) fn push(
-        &mut self,
-        end: SourcePosition,
-        gtid: Gtid,
-        timestamp_seconds: Option<u32>,
-    ) -> PushNumber {
+    pub(super) fn push(&mut self, end: SourcePosition, pushed: Pushed) -> PushNumber {
         self.pending += 1;
         self.entries.push_back(Entry {
             is_done: false,
             end,
-            gtid: Some(gtid),
-            timestamp_seconds,
+            gtid: Some(pushed.gtid),
+            timestamp_seconds: pushed.timestamp_seconds,
+            counts: pushed.counts,
         });
         self.first + self.entries.len() as u64 - 1
     }
@@ -57,6 +62,7 @@ impl Progress {
                 end,
                 gtid: None,
                 timestamp_seconds: None,
+                counts: GroupCounts::default(),
             }),
         }
     }
@@ -70,6 +76,7 @@ impl Progress {
             entry.is_done = true;
             self.pending -= 1;
             self.applied += 1;
+            self.groups += entry.counts;
         }
         while self.entries.front().is_some_and(|entry| entry.is_done) {
             let Some(entry) = self.entries.pop_front() else {
@@ -96,6 +103,7 @@ impl Progress {
         status.applied_timestamp_seconds = self.applied_timestamp_seconds;
         status.pending_transactions = self.pending;
         status.applied_transactions = self.applied;
+        status.groups = self.groups;
         status.pending_timestamp_seconds = self
             .entries
             .iter()
@@ -119,6 +127,17 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn pushed(text: &str, timestamp_seconds: u32) -> Pushed {
+        Pushed {
+            gtid: gtid(text),
+            timestamp_seconds: Some(timestamp_seconds),
+            counts: GroupCounts {
+                ddl: 1,
+                ..GroupCounts::default()
+            },
+        }
+    }
+
     #[test]
     fn the_position_stays_behind_what_is_undone() {
         let mut progress = Progress::default();
@@ -134,8 +153,8 @@ mod tests {
         };
         progress.pass(end(4));
         assert_eq!(told(&progress), (Some(4), None, 0, None));
-        let first = progress.push(end(100), gtid("0-1-1"), Some(10));
-        let second = progress.push(end(200), gtid("1-1-1"), Some(11));
+        let first = progress.push(end(100), pushed("0-1-1", 10));
+        let second = progress.push(end(200), pushed("1-1-1", 11));
         progress.pass(end(300));
         progress.pass(end(350));
         // The second domain has overtaken the first.
@@ -143,9 +162,12 @@ mod tests {
         assert_eq!(told(&progress), (Some(4), None, 1, Some(10)));
         progress.done([first]);
         assert_eq!(told(&progress), (Some(350), Some("1-1-1".into()), 0, None));
-        let third = progress.push(end(400), gtid("0-1-2"), Some(12));
+        let third = progress.push(end(400), pushed("0-1-2", 12));
         progress.done([third]);
         assert_eq!(told(&progress), (Some(400), Some("0-1-2".into()), 0, None));
         assert!(progress.is_idle());
+        let mut status = ApplierStatus::default();
+        progress.tell(&mut status);
+        assert_eq!(status.groups.ddl, 3);
     }
 }

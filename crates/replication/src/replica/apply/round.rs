@@ -133,6 +133,13 @@ pub(super) struct Chunk {
     pub(super) planned: Vec<(usize, Planned)>,
 }
 
+impl Chunk {
+    /// Its lane's pipeline.
+    pub(super) fn pipeline(&self) -> &Arc<Pipeline> {
+        &self.round.pipeline
+    }
+}
+
 impl Round {
     /// Cuts a planned round into chunks: what can begin at once comes first.
     pub(super) fn cut(

@@ -1,9 +1,9 @@
 //! What the threads of an applier share: lanes, the queue's limit, progress, the error.
 
 use super::lane::Lane;
-use super::progress::{Progress, PushNumber};
+use super::progress::{Progress, PushNumber, Pushed};
 use super::queue::{Item, LaneQueue, Work};
-use super::status::{ApplierState, ApplierStatus, ApplyError};
+use super::status::{ApplierState, ApplierStatus, ApplyError, GroupCounts};
 use super::worker::Pool;
 use super::{ApplierParts, KeptPosition, LANES_MAX};
 use crate::replica::received::{Received, SourcePosition};
@@ -81,7 +81,7 @@ impl Shared {
     }
 
     pub(super) async fn push(self: &Arc<Self>, received: Received) -> Result<(), Stopped> {
-        let (work, end, timestamp, bytes) = match received {
+        let (work, end, timestamp_seconds, counts, bytes) = match received {
             Received::Position(end) => {
                 if self.is_stopping() {
                     return Err(Stopped);
@@ -89,20 +89,32 @@ impl Shared {
                 self.progress.lock().pass(end);
                 return Ok(());
             }
-            Received::Passed { gtid, source_end } => {
-                (Work::Pass(gtid, source_end.clone()), source_end, None, ITEM_BYTES)
-            }
+            Received::Passed { gtid, source_end } => (
+                Work::Pass(gtid, source_end.clone()),
+                source_end,
+                None,
+                GroupCounts::default(),
+                ITEM_BYTES,
+            ),
             Received::Group(group) => {
                 let end = group.source_end.clone();
                 let timestamp = group.group.events().next().map(|event| event.header().timestamp);
                 let bytes = group.group.bytes().len() + ITEM_BYTES;
-                (Work::Apply(group), end, timestamp, bytes)
+                // What cannot be read is told of when it is applied.
+                let flags = group.group.gtid_event().map(|event| event.flags);
+                let counts = flags.map_or_else(|_| GroupCounts::default(), GroupCounts::of);
+                (Work::Apply(group), end, timestamp, counts, bytes)
             }
         };
         self.room_for(bytes).await?;
         let gtid = work.gtid();
         let queue = self.lane(self.lane_of(gtid))?;
-        let number = self.progress.lock().push(end, gtid, timestamp);
+        let pushed = Pushed {
+            gtid,
+            timestamp_seconds,
+            counts,
+        };
+        let number = self.progress.lock().push(end, pushed);
         queue.push(Item { number, work, bytes });
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What `SHOW SLAVE STATUS` tells of the SQL part.
 
 use crate::replica::received::SourcePosition;
+use paceline_binlog::event::GtidFlags;
 use paceline_types::{ErrorCode, Gtid};
 use std::time::SystemTime;
 
@@ -42,6 +43,41 @@ pub struct ApplyError {
     pub time: SystemTime,
 }
 
+/// How many transactions were applied, by what they were on the primary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupCounts {
+    /// `Slave_DDL_Groups`.
+    pub ddl: u64,
+    /// `Slave_Non_Transactional_Groups`: of tables that cannot roll back.
+    pub non_transactional: u64,
+    /// `Slave_Transactional_Groups`.
+    pub transactional: u64,
+}
+
+impl GroupCounts {
+    /// One transaction, by the flags of its Gtid event.
+    pub(super) fn of(flags: GtidFlags) -> Self {
+        let mut counts = GroupCounts::default();
+        let count = if flags.contains(GtidFlags::DDL) {
+            &mut counts.ddl
+        } else if flags.contains(GtidFlags::TRANSACTIONAL) {
+            &mut counts.transactional
+        } else {
+            &mut counts.non_transactional
+        };
+        *count = 1;
+        counts
+    }
+}
+
+impl std::ops::AddAssign for GroupCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.ddl += other.ddl;
+        self.non_transactional += other.non_transactional;
+        self.transactional += other.transactional;
+    }
+}
+
 /// How far an applier has come.
 #[derive(Clone, Debug, Default)]
 pub struct ApplierStatus {
@@ -59,8 +95,10 @@ pub struct ApplierStatus {
     pub pending_transactions: u64,
     /// Bytes pushed and not planned.
     pub queued_bytes: u64,
-    /// Transactions published since the start.
+    /// Transactions published since the start, and positions passed over.
     pub applied_transactions: u64,
+    /// Transactions published.
+    pub groups: GroupCounts,
     /// Commit groups that these made: rounds.
     pub rounds: u64,
     /// Transactions that were tried a second time.

@@ -1,8 +1,10 @@
 //! Workers: threads that prepare transactions of any lane.
 //!
 //! Chunks are taken in the order in which they were dispatched. So whatever a chunk waits for is in chunks that were taken before it, and the first of those waits
-//! for nothing: somebody always gets on.
+//! for nothing: somebody always gets on. A lane has at most `slave_domain_parallel_threads` of the workers at a time; its later chunks then wait, and those of
+//! others go first.
 
+use super::pipeline::Pipeline;
 use super::round::{Chunk, Planned, Prepared};
 use super::{ApplierParts, KeptPosition};
 use crate::replica::received::ReceivedGroup;
@@ -22,8 +24,42 @@ use std::thread::JoinHandle;
 #[derive(Default)]
 struct State {
     chunks: VecDeque<Chunk>,
+    /// The lanes that have workers, each with how many.
+    busy: Vec<(Arc<Pipeline>, usize)>,
     idle: usize,
     is_stopping: bool,
+}
+
+impl State {
+    /// The first chunk of a lane that has fewer than so many workers.
+    fn take(&mut self, lane_workers_max: usize) -> Option<Chunk> {
+        let free = self
+            .chunks
+            .iter()
+            .position(|chunk| self.workers_of(chunk.pipeline()) < lane_workers_max)?;
+        let chunk = self.chunks.remove(free)?;
+        let pipeline = chunk.pipeline();
+        match self.busy.iter_mut().find(|(lane, _)| Arc::ptr_eq(lane, pipeline)) {
+            Some((_, workers)) => *workers += 1,
+            None => self.busy.push((pipeline.clone(), 1)),
+        }
+        Some(chunk)
+    }
+
+    fn workers_of(&self, pipeline: &Arc<Pipeline>) -> usize {
+        let lane = self.busy.iter().find(|(lane, _)| Arc::ptr_eq(lane, pipeline));
+        lane.map_or(0, |(_, workers)| *workers)
+    }
+
+    /// A worker of that lane is free again.
+    fn give_back(&mut self, pipeline: &Arc<Pipeline>) {
+        self.busy.retain_mut(|(lane, workers)| {
+            if Arc::ptr_eq(lane, pipeline) {
+                *workers -= 1;
+            }
+            *workers > 0
+        });
+    }
 }
 
 /// The workers of an applier.
@@ -32,6 +68,7 @@ pub(super) struct Pool {
     changed: Condvar,
     threads: Mutex<Vec<JoinHandle<()>>>,
     workers: usize,
+    lane_workers_max: usize,
 }
 
 impl Pool {
@@ -49,6 +86,10 @@ impl Pool {
             changed: Condvar::new(),
             threads: Mutex::default(),
             workers,
+            lane_workers_max: match parts.options.domain_workers {
+                0 => usize::MAX,
+                limit => limit,
+            },
         });
         for number in 0..workers {
             let worker = Worker::new(parts, statistics, interrupt);
@@ -66,9 +107,9 @@ impl Pool {
         pool
     }
 
-    /// How many threads there are beside the lanes' own.
-    pub(super) fn workers(&self) -> usize {
-        self.workers
+    /// How many threads a lane may have beside its own.
+    pub(super) fn lane_workers(&self) -> usize {
+        self.workers.min(self.lane_workers_max)
     }
 
     /// Hands chunks to the workers.
@@ -89,10 +130,10 @@ impl Pool {
             let chunk = {
                 let mut state = self.state.lock();
                 loop {
-                    if let Some(chunk) = state.chunks.pop_front() {
+                    if let Some(chunk) = state.take(self.lane_workers_max) {
                         break chunk;
                     }
-                    if state.is_stopping {
+                    if state.is_stopping && state.chunks.is_empty() {
                         return;
                     }
                     state.idle += 1;
@@ -100,7 +141,16 @@ impl Pool {
                     state.idle -= 1;
                 }
             };
+            let pipeline = chunk.pipeline().clone();
             worker.prepare(chunk);
+            let waits = {
+                let mut state = self.state.lock();
+                state.give_back(&pipeline);
+                self.lane_workers_max < self.workers && !state.chunks.is_empty() || state.is_stopping
+            };
+            if waits {
+                self.changed.notify_all();
+            }
         }
     }
 
