@@ -10,6 +10,8 @@ PACELINE = $(CARGO_TARGET_DIR)/release/paceline
 PORT ?= 3306
 DATADIR ?= ./data
 SOCKET ?= $(DATADIR)/paceline.sock
+# Replicas of 10 million rows are among them: an hour and a half, and 20 GB. REPLICATION_ARGS="--load updates" takes minutes.
+REPLICATION_ARGS ?= --load updates,single,read-write --durability on,off --lag 30
 
 .PHONY: build run test bench fuzz clean
 

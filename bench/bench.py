@@ -119,11 +119,11 @@ class Ceiling(Server):
         self.process.stdout.readline()
 
 
-def sysbench(server, script, verb, clients=1, seconds=0, events=0):
+def sysbench(server, script, verb, clients=1, seconds=0, events=0, rows=ROWS):
     """Runs sysbench; for `run` returns the transactions per second and their number."""
     result = subprocess.run(
         ["sysbench", script, "--mysql-user=root", f"--mysql-socket={server.socket}", "--mysql-db=sbtest", "--tables=1",
-         f"--table-size={ROWS}", f"--threads={clients}", f"--time={seconds}", f"--events={events}", "--rand-type=uniform",
+         f"--table-size={rows}", f"--threads={clients}", f"--time={seconds}", f"--events={events}", "--rand-type=uniform",
          "--db-ps-mode=auto", verb], capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"sysbench {script} {verb} with {clients} clients failed on {server.name}:\n{result.stdout}{result.stderr}")
@@ -133,9 +133,9 @@ def sysbench(server, script, verb, clients=1, seconds=0, events=0):
     return float(rate), int(number)
 
 
-def prepare(server):
+def prepare(server, rows=ROWS):
     subprocess.run(["mariadb", "--no-defaults", "-uroot", "-S", server.socket, "-e", "create database sbtest"], check=True)
-    sysbench(server, "oltp_update_non_index", "prepare")
+    sysbench(server, "oltp_update_non_index", "prepare", rows=rows)
 
 
 def rounds_in_turn(servers, script, clients, rounds, seconds):

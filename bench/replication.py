@@ -1,11 +1,20 @@
 #!/usr/bin/env python3
-"""Measures how fast replicas apply what one MariaDB primary has logged: MariaDB, serial and in parallel, and Paceline.
+"""Measures how fast replicas apply what a primary has logged, MariaDB's and Paceline side by side, and how far they lag behind a busy one.
 
-    bench/replication.py [--transactions N] [--threads N,N,...] [--rounds N] [--not-durable] [--directory DIR] [--only NAME,...]
+    bench/replication.py [--load NAME,...] [--durability on,off] [--threads N,...] [--mariadb-threads N,...] [--rounds N]
+                         [--transactions N] [--rows N] [--lag SECONDS] [--directory DIR]
 
-A primary (MariaDB) logs so many single-row updates of 32 sysbench clients. Each replica starts empty, comes to where the updates begin, and is then
-timed from START SLAVE until MASTER_GTID_WAIT says that the last one is there. All replicas log what they apply (`log_slave_updates`), are durable at every
-commit unless `--not-durable` is given, and can be killed at any moment. Rounds take turns; medians are quoted.
+Loads, each logged by one MariaDB primary, with binlog_commit_wait_count=12 and binlog_commit_wait_usec=10000 for `read-write`:
+  updates      single-row updates of 32 clients, 100,000 rows
+  single       the same of a single client: there is no parallelism to find in its commit groups
+  read-write   sysbench's oltp_read_write of 32 clients, 10 million rows (`--rows`)
+
+Every replica begins with the same tables: it replicates what made them, once for each kind of server; its data directory is then copied for each
+measurement. It is timed from START SLAVE until MASTER_GTID_WAIT says that the last transaction is there, and its tables are compared
+with the primary's. All replicas log what they apply (`log_slave_updates`) and can be killed at any moment; with durability on they sync at every
+commit. Rounds take turns; the ratio is that of the medians to the best median of MariaDB.
+
+`--lag SECONDS`: a replica follows while its primary is updated by 32 clients at full speed; how far it is behind, in transactions, is drawn over time.
 """
 
 import argparse
@@ -14,12 +23,21 @@ import socket
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import bench
 
 ACCOUNT = "replica"
+# name: what it is, sysbench's script, clients, transactions, rows, whether the primary collects groups
+LOADS = {
+    "updates": ("single-row updates of 32 clients", "oltp_update_non_index", 32, 200_000, bench.ROWS, False),
+    "single": ("single-row updates of one client", "oltp_update_non_index", 1, 50_000, bench.ROWS, False),
+    "read-write": ("read-write transactions of 32 clients", "oltp_read_write", 32, 50_000, 10_000_000, True),
+}
+LAG_EVERY_SECONDS = 0.25
+PLOT_WIDTH = 60
 
 
 def free_port():
@@ -29,7 +47,7 @@ def free_port():
 
 
 def sql(server, *statements):
-    """Runs statements in one session; what the last one gave, without heads."""
+    """Runs statements in one session; what they gave, without heads."""
     done = subprocess.run(["mariadb", "--no-defaults", "-uroot", "-S", server.socket, "-N", "-e", ";".join(statements)],
                           capture_output=True, text=True)
     if done.returncode != 0:
@@ -37,8 +55,15 @@ def sql(server, *statements):
     return done.stdout.strip()
 
 
-class Primary(bench.MariaDb):
-    name = "primary"
+def allow_replicas(server):
+    """An account for replicas, and a log that begins behind it."""
+    sql(server, *[statement for host in ("%", "localhost")
+                  for statement in (f"create user {ACCOUNT}@'{host}' identified by 'pw'",
+                                    f"grant replication slave, binlog monitor on *.* to {ACCOUNT}@'{host}'")], "reset master")
+
+
+class MariaDbPrimary(bench.MariaDb):
+    name = "MariaDB"
 
     def __init__(self, directory):
         super().__init__(directory)
@@ -49,7 +74,22 @@ class Primary(bench.MariaDb):
         return [*command, f"--port={self.port}", "--bind-address=127.0.0.1"]
 
 
+class PacelinePrimary(bench.Paceline):
+    name = "Paceline"
+
+    def __init__(self, directory):
+        super().__init__(directory)
+        self.port = free_port()
+
+    def command(self):
+        command = [str(option) for option in super().command()]
+        command[command.index("--port") + 1] = str(self.port)
+        return command
+
+
 class MariaDbReplica(bench.MariaDb):
+    kind = "MariaDB"
+
     def __init__(self, directory, threads, durable):
         super().__init__(directory)
         self.threads = threads
@@ -65,6 +105,8 @@ class MariaDbReplica(bench.MariaDb):
 
 
 class PacelineReplica(bench.Paceline):
+    kind = "Paceline"
+
     def __init__(self, directory, threads, durable):
         super().__init__(directory)
         self.threads = threads
@@ -78,73 +120,168 @@ class PacelineReplica(bench.Paceline):
         return [*super().command(), *options]
 
 
-def apply_rate(replica, primary, begin, end, transactions):
-    """Transactions a second."""
-    shutil.rmtree(replica.directory, ignore_errors=True)
+def follow(replica, primary):
+    sql(replica, f"change master to master_host='127.0.0.1', master_port={primary.port}, master_user='{ACCOUNT}', "
+                 "master_password='pw', master_use_gtid=slave_pos")
+
+
+def wait_for(replica, position, seconds):
+    if sql(replica, f"select master_gtid_wait('{position}', {seconds})") != "0":
+        sys.exit(f"{replica.name} does not come to {position}:\n{sql(replica, 'show slave status')}")
+
+
+def checksum(server):
+    return sql(server, "select sum(crc32(concat(id, k, c, pad))) from sbtest.sbtest1")
+
+
+def tables_before(kind, image, primary, begin):
+    """A replica's data directory with what was logged before the load, made once."""
+    replica = kind(image, 8, durable=False)
     replica.create()
     replica.start()
+    follow(replica, primary)
+    sql(replica, f"start slave until master_gtid_pos='{begin}'")
+    wait_for(replica, begin, 3600)
+    sql(replica, "stop slave")
+    replica.stop()
+
+
+def apply_seconds(replica, image, end, expected):
+    shutil.rmtree(replica.directory, ignore_errors=True)
+    subprocess.run(["cp", "-a", image, replica.directory], check=True)
+    replica.start()
     try:
-        sql(replica, f"change master to master_host='127.0.0.1', master_port={primary.port}, master_user='{ACCOUNT}', "
-                     "master_password='pw', master_use_gtid=slave_pos")
-        sql(replica, f"start slave until master_gtid_pos='{begin}'")
-        reached = sql(replica, f"select master_gtid_wait('{begin}', 600)")
-        if reached != "0":
-            sys.exit(f"{replica.name} does not come to where the updates begin:\n{sql(replica, 'show slave status')}")
-        sql(replica, "stop slave")
         start = time.monotonic()
         sql(replica, "start slave")
-        reached = sql(replica, f"select master_gtid_wait('{end}', 1800)")
+        wait_for(replica, end, 3600)
         seconds = time.monotonic() - start
-        if reached != "0":
-            sys.exit(f"{replica.name} does not come to the end:\n{sql(replica, 'show slave status')}")
-        checksum = sql(replica, "select sum(crc32(concat(id, k, c, pad))) from sbtest.sbtest1")
-        if checksum != sql(primary, "select sum(crc32(concat(id, k, c, pad))) from sbtest.sbtest1"):
+        if checksum(replica) != expected:
             sys.exit(f"{replica.name}: the tables differ")
-        return transactions / seconds
+        return seconds
     finally:
         replica.kill()
         shutil.rmtree(replica.directory, ignore_errors=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--transactions", type=int, default=200_000)
-    parser.add_argument("--threads", default="0,1,2,4,8", help="worker threads of Paceline")
-    parser.add_argument("--mariadb-threads", default="0,8,20")
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--not-durable", action="store_true")
-    parser.add_argument("--directory", type=Path, default=bench.ROOT / "target" / "bench-replication")
-    arguments = parser.parse_args()
-    shutil.rmtree(arguments.directory, ignore_errors=True)
-    durable = not arguments.not_durable
-    primary = Primary(arguments.directory / "primary")
+def measure(name, arguments):
+    what, script, clients, transactions, rows, collects = LOADS[name]
+    transactions, rows = arguments.transactions or transactions, arguments.rows or rows
+    directory = arguments.directory / name
+    primary = MariaDbPrimary(directory / "primary")
     primary.create()
     primary.start()
     try:
-        sql(primary, f"create user {ACCOUNT}@'%' identified by 'pw'", f"grant replication slave on *.* to {ACCOUNT}@'%'",
-            f"create user {ACCOUNT}@'localhost' identified by 'pw'", f"grant replication slave on *.* to {ACCOUNT}@'localhost'",
-            "reset master")
-        bench.prepare(primary)
+        allow_replicas(primary)
+        bench.prepare(primary, rows)
         begin = sql(primary, "select @@global.gtid_binlog_pos")
-        bench.sysbench(primary, "oltp_update_non_index", "run", 32, 0, arguments.transactions)
+        if collects:
+            sql(primary, "set global binlog_commit_wait_count=12", "set global binlog_commit_wait_usec=10000")
+        bench.sysbench(primary, script, "run", clients, 0, transactions, rows=rows)
         end = sql(primary, "select @@global.gtid_binlog_pos")
-        contenders = [MariaDbReplica(arguments.directory / "replica", int(threads), durable)
-                      for threads in arguments.mariadb_threads.split(",")]
-        contenders += [PacelineReplica(arguments.directory / "replica", int(threads), durable)
-                       for threads in arguments.threads.split(",")]
-        rates = {replica.name: [] for replica in contenders}
-        for _ in range(arguments.rounds):
-            for replica in contenders:
-                rates[replica.name].append(apply_rate(replica, primary, begin, end, arguments.transactions))
-                print(f"{replica.name:<22} {rates[replica.name][-1]:>10,.0f}/s", file=sys.stderr, flush=True)
-        print(f"applying {arguments.transactions:,} single-row updates of 32 clients, {'durable' if durable else 'not durable'}")
-        medians = {name: statistics.median(taken) for name, taken in rates.items()}
-        best = max(rate for name, rate in medians.items() if name.startswith("MariaDB"))
-        for name, rate in medians.items():
-            print(f"{name:<22} {rate:>10,.0f}/s  {rate / best:>6.2f} x MariaDB's best   "
-                  f"({min(rates[name]):,.0f}-{max(rates[name]):,.0f})")
+        expected = checksum(primary)
+        for kind in (MariaDbReplica, PacelineReplica):
+            tables_before(kind, directory / kind.kind, primary, begin)
+        for durability in arguments.durability.split(","):
+            durable = durability == "on"
+            contenders = [kind(directory / "replica", int(threads), durable)
+                          for kind, all_threads in ((MariaDbReplica, arguments.mariadb_threads), (PacelineReplica, arguments.threads))
+                          for threads in all_threads.split(",")]
+            rates = {replica.name: [] for replica in contenders}
+            for _ in range(arguments.rounds):
+                for replica in contenders:
+                    seconds = apply_seconds(replica, directory / replica.kind, end, expected)
+                    rates[replica.name].append(transactions / seconds)
+                    print(f"{replica.name:<22} {transactions / seconds:>10,.0f}/s", file=sys.stderr, flush=True)
+            print(f"\napplying {transactions:,} {what}, {rows:,} rows, durability {durability}")
+            medians = {name: statistics.median(taken) for name, taken in rates.items()}
+            best = max(rate for name, rate in medians.items() if name.startswith("MariaDB"))
+            for name, rate in medians.items():
+                print(f"{name:<22} {rate:>10,.0f}/s  {rate / best:>6.2f} x MariaDB's best   "
+                      f"({min(rates[name]):,.0f}-{max(rates[name]):,.0f})", flush=True)
     finally:
         primary.kill()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def sequence(server, variable):
+    """The number in the last GTID of the only domain."""
+    position = sql(server, f"select @@global.{variable}")
+    return int(position.rsplit("-", 1)[1]) if position else 0
+
+
+def plot(samples):
+    """Draws (seconds, transactions behind) as lines."""
+    most = max(behind for _, behind in samples) or 1
+    last = None
+    for seconds, behind in samples:
+        if last is not None and int(seconds) == last:
+            continue
+        last = int(seconds)
+        print(f"{seconds:>6.1f} s {behind:>9,} {'#' * round(PLOT_WIDTH * behind / most)}")
+
+
+def lag(primary_kind, replica_kind, threads, arguments):
+    directory = arguments.directory / "lag"
+    primary = primary_kind(directory / "primary")
+    replica = replica_kind(directory / "replica", threads, durable=True)
+    for server in (primary, replica):
+        server.create()
+        server.start()
+    try:
+        allow_replicas(primary)
+        bench.prepare(primary)
+        follow(replica, primary)
+        sql(replica, "start slave")
+        wait_for(replica, sql(primary, "select @@global.gtid_binlog_pos"), 600)
+        rate = []
+        load = threading.Thread(target=lambda: rate.append(
+            bench.sysbench(primary, "oltp_update_non_index", "run", 32, arguments.lag)[0]))
+        began = time.monotonic()
+        load.start()
+        samples = []
+        while load.is_alive() or samples[-1][1] > 0:
+            # The replica is asked first, so that the lag is never told too small.
+            there = sequence(replica, "gtid_slave_pos")
+            behind = max(0, sequence(primary, "gtid_binlog_pos") - there)
+            samples.append((time.monotonic() - began, behind))
+            if samples[-1][0] > 20 * arguments.lag + 60:
+                break
+            time.sleep(LAG_EVERY_SECONDS)
+        load.join()
+        print(f"\n{replica.name} behind a {primary.name} primary at {rate[0]:,.0f} updates/s of 32 clients for {arguments.lag} s: "
+              f"transactions behind")
+        plot(samples)
+        busy = [behind for seconds, behind in samples if seconds <= arguments.lag]
+        print(f"median {statistics.median(busy):,.0f}, most {max(busy):,}; all there {max(0, samples[-1][0] - arguments.lag):.1f} s "
+              f"after the end of the load", flush=True)
+    finally:
+        primary.kill()
+        replica.kill()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--load", default="updates", help=f"of {', '.join(LOADS)}; none for the lag only")
+    parser.add_argument("--durability", default="on")
+    parser.add_argument("--transactions", type=int, help="instead of the load's own number")
+    parser.add_argument("--rows", type=int, help="instead of the load's own number")
+    parser.add_argument("--threads", default="0,1,2,4,8,20", help="threads of Paceline that prepare transactions")
+    parser.add_argument("--mariadb-threads", default="0,8,20")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--lag", type=int, metavar="SECONDS", help="draw the lag of replicas of a primary that is busy for so long")
+    parser.add_argument("--directory", type=Path, default=bench.ROOT / "target" / "bench-replication")
+    arguments = parser.parse_args()
+    loads = [name for name in arguments.load.split(",") if name != "none"]
+    for unknown in set(loads) - set(LOADS):
+        parser.error(f"no load '{unknown}'; there are {', '.join(LOADS)}")
+    shutil.rmtree(arguments.directory, ignore_errors=True)
+    for name in loads:
+        measure(name, arguments)
+    if arguments.lag:
+        for primary, replica, threads in ((MariaDbPrimary, MariaDbReplica, 8), (MariaDbPrimary, PacelineReplica, 0),
+                                          (PacelinePrimary, PacelineReplica, 0)):
+            lag(primary, replica, threads, arguments)
 
 
 if __name__ == "__main__":
