@@ -1,5 +1,6 @@
 """`paceline binlog` against MariaDB's own program: the same text of the same files, and logs that restore."""
 
+import json
 import subprocess
 
 import pytest
@@ -140,3 +141,55 @@ def test_bad_input_is_refused(paceline, tmp_path):
     (tmp_path / "short").write_bytes(file.read_bytes()[:-10])
     _, said, status = tool(tmp_path / "short")
     assert status != 0 and "the file ends in the event" in said
+
+
+@both
+def test_verify_finds_the_first_thing_wrong(files, tmp_path):
+    _, files = files
+    printed, said, status = tool("--verify", *files)
+    assert status == 0, said
+    assert b"no damage" in printed and b"holes in the numbers: 0" in printed
+    # A file is missing between two.
+    _, said, status = tool("--verify", files[0], files[2])
+    assert status != 0 and "the log goes on in" in said
+    content = files[0].read_bytes()
+    offsets = [int(line.split()[2]) for line in tool(files[0])[0].decode("latin-1").splitlines() if line.startswith("# at ")]
+    for damage in range(40, len(content), len(content) // 25):
+        copy = bytearray(content)
+        copy[damage] ^= 0x10
+        (tmp_path / "damaged").write_bytes(copy)
+        _, said, status = tool("--verify", tmp_path / "damaged")
+        event = max(offset for offset in offsets if offset <= damage)
+        assert status != 0 and f"offset {event}:" in said, (damage, said)
+    (tmp_path / "cut").write_bytes(content[:-20])
+    _, said, status = tool("--verify", tmp_path / "cut")
+    assert status != 0 and "the file ends in" in said
+
+
+def test_json_has_a_line_for_each_row(mariadb):
+    mariadb.query("set global binlog_row_metadata=full")
+    mariadb.query("create database d", "create table d.t (id int unsigned primary key, name varchar(20), e enum('x','y'), b blob, n decimal(5,2))",
+                  "insert into d.t values (4000000000,'é\"\\n','y',x'00ff',1.50),(2,null,null,null,null)", "update d.t set name='b' where id=2",
+                  "delete from d.t where id=2", "create table d.other (a int)", "insert into d.other values (1)", "flush binary logs")
+    file = mariadb.directory / "data/bin.000001"
+    printed, said, status = tool("--json", "--table=t", "--database=d", file)
+    assert status == 0, said
+    lines = [json.loads(line) for line in printed.decode().splitlines()]
+    first = {"id": 4000000000, "name": "é\"\n", "e": "y", "b": {"hex": "00ff"}, "n": "1.50"}
+    empty = {"id": 2, "name": None, "e": None, "b": None, "n": None}
+    assert [(line["kind"], line["before"], line["after"]) for line in lines] == [
+        ("insert", None, first), ("insert", None, empty), ("update", empty, {**empty, "name": "b"}), ("delete", {**empty, "name": "b"}, None)]
+    assert {(line["database"], line["table"]) for line in lines} == {("d", "t")}
+    assert [line["gtid"] for line in lines] == ["0-100-3", "0-100-3", "0-100-4", "0-100-5"]
+
+
+@both
+def test_statistics_add_up(files):
+    _, files = files
+    printed, said, status = tool("--stat", *files)
+    assert status == 0, said
+    text = printed.decode()
+    [line] = [line.split() for line in text.splitlines() if line.endswith("every_type.integers")]
+    assert line[:3] == ["4", "3", "0"]
+    events = tool(*files)[0]
+    assert f"{events.count(b'gtid_seq_no=')} transactions in " in text

@@ -5,9 +5,11 @@
 
 use super::c_format::general;
 use paceline_binlog::event::TableMapEvent;
-use paceline_types::Decimal;
 use paceline_types::data_type::FieldType;
+use paceline_types::table_map_metadata::decode_columns;
+use paceline_types::{DataType, Decimal};
 use std::io::Write;
+use std::sync::Arc;
 
 /// A column as the log describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,10 @@ pub struct MappedTable {
     pub table: Vec<u8>,
     /// Its columns.
     pub columns: Vec<Column>,
+    /// Their types as far as the table map tells them, where all of them are known.
+    pub types: Option<Arc<[DataType]>>,
+    /// Their names, where the table map has them; else empty.
+    pub names: Vec<String>,
 }
 
 /// Takes the front off a slice.
@@ -48,12 +54,47 @@ impl MappedTable {
                 Column::read(*code, &mut metadata, nullable)
             })
             .collect::<Option<Vec<_>>>()?;
+        let types = decode_columns(map.column_types, map.metadata, map.optional_metadata);
         Some(MappedTable {
             database: map.database.to_vec(),
             table: map.table.to_vec(),
             columns,
+            types: types.ok(),
+            names: column_names(map.optional_metadata).unwrap_or_default(),
         })
     }
+}
+
+/// The names that the optional metadata holds (`binlog_row_metadata=FULL`).
+fn column_names(optional: &[u8]) -> Option<Vec<String>> {
+    const COLUMN_NAME: u8 = 4;
+    let mut rest = optional;
+    while !rest.is_empty() {
+        let field = take(&mut rest, 1)?[0];
+        let length = packed(&mut rest)?;
+        let mut value = take(&mut rest, length)?;
+        if field == COLUMN_NAME {
+            let mut names = Vec::new();
+            while !value.is_empty() {
+                let length = packed(&mut value)?;
+                names.push(String::from_utf8_lossy(take(&mut value, length)?).into_owned());
+            }
+            return Some(names);
+        }
+    }
+    Some(Vec::new())
+}
+
+/// A length-encoded number.
+fn packed(rest: &mut &[u8]) -> Option<usize> {
+    let count = match take(rest, 1)?[0] {
+        short @ 0..=250 => return Some(usize::from(short)),
+        252 => 2,
+        253 => 3,
+        254 => 8,
+        _ => return None,
+    };
+    usize::try_from(little_endian(take(rest, count)?)).ok()
 }
 
 /// A number of up to 8 bytes.

@@ -64,6 +64,15 @@ pub struct Options {
     /// Refuse events whose checksum is wrong.
     #[arg(short = 'c', long)]
     pub verify_binlog_checksum: bool,
+    /// Read the files whole, print nothing of them, and say the first thing that is wrong with them.
+    #[arg(long, group = "report")]
+    pub verify: bool,
+    /// Print a line of JSON for each changed row.
+    #[arg(long, group = "report")]
+    pub json: bool,
+    /// Print which tables were changed how much, and the load over time.
+    #[arg(long, group = "report")]
+    pub stat: bool,
     /// Do not print the statements whose rows follow.
     #[arg(long)]
     pub skip_annotate_row_events: bool,
