@@ -56,10 +56,11 @@ def files(request):
         server.query("set global log_bin_compress=0")
     else:
         server.query("update every_type.has_key set b='x'")
-    server.query("flush binary logs")
+    # The file that is being written is none of them: it grows between one reader and the next (checkpoints).
+    server.query("flush binary logs", "flush binary logs")
     if request.param == "mariadb":
-        return server, sorted((server.directory / "data").glob("bin.0*"))
-    return server, server.log_files()
+        return server, sorted((server.directory / "data").glob("bin.0*"))[:-1]
+    return server, server.log_files()[:-1]
 
 
 both = pytest.mark.parametrize("files", ["paceline", "mariadb"], indirect=True)
