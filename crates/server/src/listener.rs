@@ -183,6 +183,7 @@ fn begin(server: &Arc<Server>, socket: Socket, client: ClientHost, host: String)
         connection: Connection::new(socket, LOGIN_PACKET_MAX),
         transaction: Default::default(),
         prepared: Default::default(),
+        binlog_format: None,
         table_locks: Default::default(),
         multi_statements: false,
         state_changes: vec![],

@@ -134,18 +134,26 @@ fn applier_options(globals: &Globals, position: KeptPosition) -> ApplierOptions 
             .max(1 << 20),
         position,
         rows: RowOptions {
-            exec_mode: match globals.number(Variable::SlaveExecMode) {
-                1 => ExecMode::Idempotent,
-                _ => ExecMode::Strict,
-            },
-            conversions: TypeConversions::parse(globals.get(Variable::SlaveTypeConversions).as_str())
-                .unwrap_or_default(),
             skipped_errors: skipped_errors(globals.get(Variable::SlaveSkipErrors).as_str()),
-            row_metadata: match globals.number(Variable::BinlogRowMetadata) {
-                1 => RowMetadata::Minimal,
-                2 => RowMetadata::Full,
-                _ => RowMetadata::NoLog,
-            },
+            ..row_options(globals)
+        },
+    }
+}
+
+/// How rows from another server are applied, if none of their errors is passed over.
+pub fn row_options(globals: &Globals) -> RowOptions {
+    RowOptions {
+        exec_mode: match globals.number(Variable::SlaveExecMode) {
+            1 => ExecMode::Idempotent,
+            _ => ExecMode::Strict,
+        },
+        conversions: TypeConversions::parse(globals.get(Variable::SlaveTypeConversions).as_str())
+            .unwrap_or_default(),
+        skipped_errors: SkippedErrors::None,
+        row_metadata: match globals.number(Variable::BinlogRowMetadata) {
+            1 => RowMetadata::Minimal,
+            2 => RowMetadata::Full,
+            _ => RowMetadata::NoLog,
         },
     }
 }

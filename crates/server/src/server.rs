@@ -37,7 +37,7 @@ pub struct Server {
     /// Databases and tables.
     pub catalog: Arc<CatalogHandle>,
     /// What is known of the tables' sizes.
-    pub statistics: Statistics,
+    pub statistics: Arc<Statistics>,
     /// Transactions, the log, the engines.
     pub transactions: Arc<TransactionManager>,
     /// Connections to primaries.
@@ -87,7 +87,7 @@ impl Server {
             accounts: SharedAccounts::new(accounts),
             sessions: Sessions::default(),
             counters: ServerCounters::default(),
-            statistics: Statistics::new(transactions.clone()),
+            statistics: Arc::new(Statistics::new(transactions.clone())),
             catalog,
             transactions,
             user_locks: Mutex::default(),

@@ -1,11 +1,11 @@
-//! Base64 as BINLOG statements hold it: lines of 76 characters.
+//! Base64 as BINLOG statements hold it: lines of 76 characters, and several encoded texts one behind the other.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// Input bytes of a full line.
 const LINE_BYTES: usize = 57;
 
 /// Appends the encoded form, its lines ended by newlines.
-pub fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
+pub fn append_base64_lines(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() / 3 * 4 + bytes.len() / LINE_BYTES + 8);
     for line in bytes.chunks(LINE_BYTES) {
         for group in line.chunks(3) {
@@ -23,13 +23,48 @@ pub fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Decodes texts of which each may end in its own padding; white space is passed over. `None` for what is not Base64.
+pub fn decode_base64_texts(text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    // Of the group of four that has begun: its digits, and how many they are.
+    let (mut bits, mut digits, mut padding) = (0u32, 0, 0);
+    for byte in text.iter().filter(|byte| !byte.is_ascii_whitespace()) {
+        let value = match *byte {
+            b'=' if digits >= 2 => {
+                padding += 1;
+                0
+            }
+            byte if padding == 0 => value_of(byte)?,
+            _ => return None,
+        };
+        (bits, digits) = (bits << 6 | value, digits + 1);
+        if digits == 4 {
+            out.extend_from_slice(&bits.to_be_bytes()[1..4 - padding]);
+            (bits, digits, padding) = (0, 0, 0);
+        }
+    }
+    (digits == 0).then_some(out)
+}
+
+fn value_of(digit: u8) -> Option<u32> {
+    let (first, base) = match digit {
+        b'A'..=b'Z' => (b'A', 0),
+        b'a'..=b'z' => (b'a', 26),
+        b'0'..=b'9' => (b'0', 52),
+        b'+' => return Some(62),
+        b'/' => return Some(63),
+        _ => return None,
+    };
+    Some(u32::from(digit - first) + base)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn encoded(bytes: &[u8]) -> String {
         let mut out = Vec::new();
-        append_base64(bytes, &mut out);
+        append_base64_lines(bytes, &mut out);
         String::from_utf8(out).unwrap()
     }
 
@@ -54,5 +89,21 @@ mod tests {
         let lengths: Vec<_> = text.lines().map(str::len).collect();
         assert_eq!(lengths, [76, 76, 4]);
         assert!(text.ends_with("AA==\n"));
+    }
+
+    #[test]
+    fn what_was_encoded_is_decoded() {
+        for length in 0..200u8 {
+            let bytes: Vec<u8> = (0..length).map(|byte| byte.wrapping_mul(37)).collect();
+            assert_eq!(decode_base64_texts(encoded(&bytes).as_bytes()), Some(bytes));
+        }
+    }
+
+    #[test]
+    fn texts_follow_each_other() {
+        assert_eq!(decode_base64_texts(b" Zg==\nZm8=Zm9v\n").unwrap(), b"ffofoo");
+        for wrong in ["Z", "Zg=", "Zg=A", "=Zg=", "Z===", "Zm9v!AAA", "Zm9\u{e9}"] {
+            assert_eq!(decode_base64_texts(wrong.as_bytes()), None, "{wrong}");
+        }
     }
 }

@@ -19,6 +19,7 @@
 
 #[cfg(test)]
 mod any_value;
+pub mod base64;
 pub mod binary_protocol;
 pub mod collation;
 pub mod convert;

@@ -102,6 +102,25 @@ pub struct ReplicatedRows<'a> {
 }
 
 impl<'a> ReplicatedRows<'a> {
+    /// How its events are to be read.
+    pub fn mapping(&self) -> RowMapping<'a> {
+        RowMapping {
+            format: self.format,
+            tables: self.tables,
+        }
+    }
+}
+
+/// How events with rows are to be read, and for which tables.
+#[derive(Clone, Copy)]
+pub struct RowMapping<'a> {
+    /// The format of the file that they stood in.
+    pub format: &'a FormatDescription,
+    /// Their tables.
+    pub tables: &'a MappedTables,
+}
+
+impl<'a> RowMapping<'a> {
     /// The table of a number. `None`: its rows are passed over.
     fn table(&self, id: TableId) -> Result<Option<&'a MappedTable>, Failure> {
         let found = self.tables.iter().find(|(known, _)| *known == id);
@@ -137,7 +156,7 @@ pub(super) fn each_rows_event(
         if event.event_type().is_rows()
             && let Event::Rows(decoded) = event.decode(rows.format)?
             && !decoded.rows.is_empty()
-            && let Some(table) = rows.table(decoded.table_id)?
+            && let Some(table) = rows.mapping().table(decoded.table_id)?
         {
             visit(&decoded, table)?;
         }
@@ -198,7 +217,7 @@ impl RowApplier {
         self.begin();
         let mut changed = 0;
         for event in rows.group.events().skip(1) {
-            changed += self.event(&event, rows, transaction)?;
+            changed += self.event(&event, rows.mapping(), transaction)?;
             if event.event_type() == EventType::QUERY
                 && let Event::Query(query) = event.decode(rows.format)?
                 && frame(&query) == Some(Frame::Rollback)
@@ -216,25 +235,26 @@ impl RowApplier {
     pub fn event(
         &mut self,
         event: &RawEvent<'_>,
-        rows: &ReplicatedRows<'_>,
+        mapping: RowMapping<'_>,
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
-        self.decoded(event, rows, transaction).map_err(|failure| Failure {
-            end_log_pos: event.header().end_position,
-            ..failure
-        })
+        self.decoded(event, mapping, transaction)
+            .map_err(|failure| Failure {
+                end_log_pos: event.header().end_position,
+                ..failure
+            })
     }
 
     fn decoded(
         &mut self,
         event: &RawEvent<'_>,
-        rows: &ReplicatedRows<'_>,
+        mapping: RowMapping<'_>,
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
-        match event.decode(rows.format)? {
+        match event.decode(mapping.format)? {
             Event::AnnotateRows(annotate) => self.annotation = Some(annotate.sql.to_vec()),
             Event::TableMap(map) => self.maps.push(map.table_id),
-            Event::Rows(decoded) => return self.rows(event, &decoded, rows, transaction),
+            Event::Rows(decoded) => return self.rows(event, &decoded, mapping, transaction),
             Event::Query(query) => match frame(&query) {
                 Some(Frame::Edge | Frame::Rollback) => {}
                 Some(Frame::Savepoint(name)) => {
@@ -268,7 +288,7 @@ impl RowApplier {
         &mut self,
         event: &RawEvent<'_>,
         decoded: &RowsEvent<'_>,
-        rows: &ReplicatedRows<'_>,
+        mapping: RowMapping<'_>,
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
         if !transaction.is_in_statement() {
@@ -279,14 +299,14 @@ impl RowApplier {
             })?;
             self.annotation = None;
             for id in self.maps.drain(..) {
-                if let Some(table) = rows.table(id)? {
+                if let Some(table) = mapping.table(id)? {
                     transaction.map_table(table.logged());
                 }
             }
         }
         let mut changed = 0;
         if !decoded.rows.is_empty()
-            && let Some(table) = rows.table(decoded.table_id)?
+            && let Some(table) = mapping.table(decoded.table_id)?
         {
             changed = self
                 .rows_event(decoded, table, transaction)

@@ -28,7 +28,7 @@ mod table;
 
 pub use convert::TypeConversions;
 pub use failure::{Failure, HandlerError};
-pub use group::{GroupKind, MappedTables, ReplicatedRows, RowApplier, RowsOutcome, group_kind};
+pub use group::{GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, RowsOutcome, group_kind};
 pub use keys::{TouchedKeys, touched_keys};
 pub use table::{MappedTable, TableFilter, TableTarget, Unfiltered};
 

@@ -10,7 +10,6 @@
 //! The reference for the text is MariaDB's `client/mysqlbinlog.cc` and `sql/log_event_client.cc`; the tests hold it against
 //! what MariaDB's own program prints of the same files.
 
-mod base64;
 mod c_format;
 mod column;
 mod error;

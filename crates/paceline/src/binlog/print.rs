@@ -11,7 +11,6 @@
 //! ```
 //! The settings of a session are printed where they differ from those of the statement before ([`super::settings`]).
 
-use super::base64::append_base64;
 use super::column::MappedTable;
 use super::error::{Error, Result};
 use super::options::{EncodedOutput, Options, Verbosity};
@@ -23,6 +22,7 @@ use paceline_binlog::event::{
     Event, EventFlags, EventStamp, GtidEvent, GtidFlags, IntvarKind, QueryEvent, RowsCompression, RowsEvent,
     RowsKind, TableId, TableMapEvent, XaName, encode_event, set_end_position,
 };
+use paceline_types::base64::append_base64_lines;
 use paceline_types::{DateTime, DomainId, ServerId, TimeZone};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -205,7 +205,7 @@ impl<'o> Printer<'o> {
                 if self.style.encoded != EncodedOutput::Never && !self.style.short {
                     if self.encodes() {
                         self.head.extend_from_slice(b"BINLOG '\n");
-                        append_base64(event.raw.bytes(), &mut self.head);
+                        append_base64_lines(event.raw.bytes(), &mut self.head);
                         let _ = writeln!(self.head, "'{DELIMITER}");
                     }
                     self.format_printed = true;
@@ -458,7 +458,7 @@ impl<'o> Printer<'o> {
             let _ = writeln!(self.head, "` mapped to number {}{triggers}", map.table_id.0);
             self.tables.insert(map.table_id, MappedTable::of(map));
             if self.encodes() {
-                append_base64(event.raw.bytes(), &mut self.body);
+                append_base64_lines(event.raw.bytes(), &mut self.body);
             }
         }
         self.flush_head()
@@ -505,8 +505,10 @@ impl<'o> Printer<'o> {
         self.print_header(event, &format!("\t{name}: table id {}{flags}\n", rows.table_id.0));
         if self.encodes() {
             match rows.compression {
-                RowsCompression::Plain => append_base64(event.raw.bytes(), &mut self.body),
-                RowsCompression::Compressed => append_base64(&uncompressed(event, rows), &mut self.body),
+                RowsCompression::Plain => append_base64_lines(event.raw.bytes(), &mut self.body),
+                RowsCompression::Compressed => {
+                    append_base64_lines(&uncompressed(event, rows), &mut self.body)
+                }
             }
         }
         let Some(Some(table)) = self.tables.get(&rows.table_id) else {

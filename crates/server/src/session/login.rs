@@ -248,6 +248,7 @@ impl Session {
         self.transaction = Default::default();
         self.table_locks = Default::default();
         self.forget_prepared();
+        self.binlog_format = None;
         self.services.release_all_locks(&self.context);
         let user = self.context.user.clone();
         let current_user = self.context.current_user.clone();

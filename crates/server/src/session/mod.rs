@@ -14,6 +14,7 @@
 
 pub mod account;
 pub mod admin;
+pub mod binlog_statement;
 pub mod checksum;
 pub mod commands;
 pub mod connection;
@@ -41,6 +42,7 @@ pub mod transaction;
 use crate::registry::{SessionShared, now_micros};
 use crate::server::Server;
 use connection::Connection;
+use paceline_binlog::event::FormatDescription;
 use paceline_sql::session::SessionContext;
 use paceline_txn::InterruptReason;
 use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
@@ -85,6 +87,8 @@ pub struct Session {
     pub state_changes: Vec<u8>,
     /// Where it stands.
     pub phase: Phase,
+    /// The format of the events in its BINLOG statements, once one has told it.
+    pub binlog_format: Option<FormatDescription>,
     /// What it connected from.
     pub client: crate::accounts::ClientHost,
 }

@@ -135,7 +135,19 @@ impl Session {
             | Statement::Delete(_)
             | Statement::Do(_)
             | Statement::Explain(_) => self.plan_and_run(statement, execution).await,
-            Statement::Empty => Err(Error::new(ER_EMPTY_QUERY, &[])),
+            // As in MariaDB, a comment is a statement that does nothing; nothing at all is none.
+            Statement::Empty
+                if execution
+                    .text
+                    .iter()
+                    .all(|byte| byte.is_ascii_whitespace() || *byte == b';') =>
+            {
+                Err(Error::new(ER_EMPTY_QUERY, &[]))
+            }
+            Statement::Empty => {
+                self.write_ok(0, 0, "", more);
+                Ok(())
+            }
             Statement::Transaction(statement) => self.transaction_statement(statement, more).await,
             Statement::Set(items) => {
                 self.shared.counters.com_set_option.add(1);
@@ -188,7 +200,7 @@ impl Session {
                 Ok(())
             }
             Statement::LoadData(load) => self.load_data(statement, load, execution).await,
-            Statement::Binlog(_) => Err(Error::unsupported("BINLOG")),
+            Statement::Binlog(events) => self.binlog_statement(events, more).await,
             Statement::Replication(statement) => self.replication_statement(statement, more).await,
             Statement::Unsupported(what) => Err(Error::unsupported(what)),
         }

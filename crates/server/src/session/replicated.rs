@@ -130,6 +130,7 @@ fn open(server: &Arc<Server>) -> std::io::Result<Open> {
         connection: Connection::new(socket, usize::MAX),
         transaction: Default::default(),
         prepared: Default::default(),
+        binlog_format: None,
         table_locks: Default::default(),
         multi_statements: false,
         state_changes: vec![],

@@ -320,6 +320,8 @@ impl SessionServices {
             Variable::GtidBinlogState => {
                 return Err(Error::unsupported(variable.definition().name));
             }
+            // It is here to be set to what it is: the text of a log does so.
+            Variable::SqlIfExists if setting.as_bool() => return Err(Error::unsupported("sql_if_exists=ON")),
             _ => None,
         };
         let paired = pair
@@ -361,6 +363,13 @@ impl SessionServices {
             Variable::SqlLogBin if in_transaction => {
                 return Err(Error::new(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN, &[]));
             }
+            Variable::SkipReplication | Variable::SkipParallelReplication if in_transaction => {
+                return Err(Error::new(
+                    ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SKIP_REPLICATION,
+                    &[],
+                ));
+            }
+            Variable::SqlIfExists if setting.as_bool() => return Err(Error::unsupported("sql_if_exists=ON")),
             Variable::GtidSeqNo => self.transaction.lock().gtid_seq_no = setting.as_u64(),
             Variable::WaitForGtid => {
                 let wanted: GtidPosition = setting

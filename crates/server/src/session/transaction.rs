@@ -12,6 +12,7 @@ use super::errors::of_transaction;
 use super::services::SessionServices;
 use super::{More, Phase, Session};
 use crate::variables::Variable;
+use paceline_binlog::event::GtidFlags;
 use paceline_sql::parse::{self, Completion, TransactionStatement};
 use paceline_sql::session::{IsolationLevel as SqlIsolation, SessionContext};
 use paceline_sql::{Error, Result};
@@ -163,7 +164,8 @@ impl Session {
             false => Lifetime::Explicit,
         };
         let options = self.transaction_options(lifetime, None);
-        let transaction = self.server.transactions.begin(&self.services.locks, options);
+        let mut transaction = self.server.transactions.begin(&self.services.locks, options);
+        self.mark_serial(&mut transaction);
         self.transaction.state = match lifetime {
             Lifetime::SingleStatement => State::Single(transaction),
             Lifetime::Explicit => {
@@ -171,6 +173,19 @@ impl Session {
                 State::Open(transaction)
             }
         };
+    }
+
+    /// `skip_parallel_replication`: replicas shall not try the transaction beside others.
+    fn mark_serial(&self, transaction: &mut Transaction) {
+        if self
+            .services
+            .values
+            .lock()
+            .get(Variable::SkipParallelReplication)
+            .as_bool()
+        {
+            transaction.set_gtid_flags(GtidFlags::TRANSACTIONAL);
+        }
     }
 
     /// A statement ended well: commits it if it stands alone, else waits until what it read under lock is published.
@@ -273,7 +288,7 @@ impl Session {
                     self.services.await_gtid()?;
                 }
                 let transactions = &self.server.transactions;
-                let transaction = match consistent_snapshot {
+                let mut transaction = match consistent_snapshot {
                     false => transactions.begin(&self.services.locks, options),
                     true if options.isolation == IsolationLevel::RepeatableRead => {
                         let transaction = transactions.begin_with_snapshot(&self.services.locks, options);
@@ -282,6 +297,7 @@ impl Session {
                     }
                     true => transactions.begin(&self.services.locks, options),
                 };
+                self.mark_serial(&mut transaction);
                 self.transaction.state = State::Open(transaction);
                 self.services.transaction.lock().open = true;
             }
@@ -351,7 +367,8 @@ impl Session {
             };
             options.lifetime = Lifetime::Explicit;
             options.gtid = self.services.gtid_choice();
-            let transaction = self.server.transactions.begin(&self.services.locks, options);
+            let mut transaction = self.server.transactions.begin(&self.services.locks, options);
+            self.mark_serial(&mut transaction);
             self.transaction.state = State::Open(transaction);
             self.services.transaction.lock().open = true;
         }

@@ -283,6 +283,7 @@ mod list {
         SkipGrantTables "skip_grant_tables" Global Fixed Boolean => Some("OFF");
         SkipNameResolve "skip_name_resolve" Global Fixed Boolean => Some("OFF");
         SkipNetworking "skip_networking" Global Fixed Boolean => Some("OFF");
+        SkipParallelReplication "skip_parallel_replication" SessionOnly Dynamic Boolean => Some("OFF");
         SkipReplication "skip_replication" SessionOnly Dynamic Boolean => Some("OFF");
         SkipShowDatabase "skip_show_database" Global Fixed Boolean => Some("OFF");
         SkipSlaveStart "skip_slave_start" Global Fixed Boolean => Some("OFF");
@@ -305,6 +306,7 @@ mod list {
         SqlAutoIsNull "sql_auto_is_null" Both Dynamic Boolean => Some("OFF");
         SqlBigSelects "sql_big_selects" Both Dynamic Boolean => Some("OFF");
         SqlBufferResult "sql_buffer_result" Both Dynamic Boolean => Some("OFF");
+        SqlIfExists "sql_if_exists" Both Dynamic Boolean => Some("OFF");
         SqlLogBin "sql_log_bin" Both Dynamic Boolean => Some("ON");
         SqlLogOff "sql_log_off" Both Dynamic Boolean => Some("OFF");
         SqlMode "sql_mode" Both Dynamic SqlMode => Some("STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION");

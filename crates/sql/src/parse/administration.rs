@@ -1,4 +1,4 @@
-//! KILL, FLUSH, PURGE, RESET, LOCK TABLES.
+//! KILL, FLUSH, PURGE, RESET, LOCK TABLES, BINLOG.
 
 use super::lexer::Token;
 use super::parser::Parser;
@@ -7,6 +7,16 @@ use crate::error::{Error, Result};
 use paceline_types::error_code::ER_BINLOG_CANT_DELETE_GTID_DOMAIN;
 
 impl Parser<'_> {
+    /// What follows BINLOG.
+    pub(super) fn binlog_events(&mut self) -> Result<BinlogEvents> {
+        if !matches!(self.peek(), Token::UserVariable(_)) {
+            return Ok(BinlogEvents::Text(self.text()?));
+        }
+        let first = self.user_variable_name()?;
+        self.expect(&Token::Comma)?;
+        Ok(BinlogEvents::Variables([first, self.user_variable_name()?]))
+    }
+
     /// KILL.
     pub(super) fn kill(&mut self) -> Result<Statement> {
         self.expect_word("KILL")?;

@@ -98,7 +98,7 @@ impl Parser<'_> {
             }
             "BINLOG" => {
                 self.advance();
-                Ok(Statement::Binlog(self.text()?))
+                self.binlog_events().map(Statement::Binlog)
             }
             "SHUTDOWN" => {
                 self.advance();

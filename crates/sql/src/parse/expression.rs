@@ -486,10 +486,19 @@ impl Parser<'_> {
         })
     }
 
-    fn user_variable(&mut self) -> Result<Expr> {
-        let Token::UserVariable(name) = self.advance().token else {
+    /// Takes `@name`.
+    pub(super) fn user_variable_name(&mut self) -> Result<String> {
+        if !matches!(self.peek(), Token::UserVariable(_)) {
             return Err(self.error());
-        };
+        }
+        match self.advance().token {
+            Token::UserVariable(name) => Ok(name),
+            _ => Err(self.error()),
+        }
+    }
+
+    fn user_variable(&mut self) -> Result<Expr> {
+        let name = self.user_variable_name()?;
         let variable = Expr::Identifier(Ident::new(format!("@{name}")));
         if self.accept(&Token::Assign) {
             let right = self.expr()?;

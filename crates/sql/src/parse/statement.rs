@@ -102,13 +102,22 @@ pub enum Statement {
     /// `HELP topic`.
     Help(String),
     /// `BINLOG 'base64'`.
-    Binlog(String),
+    Binlog(BinlogEvents),
     /// `SHUTDOWN`.
     Shutdown,
     /// `CHANGE MASTER`, `START SLAVE` and their like.
     Replication(ReplicationStatement),
     /// A statement that MariaDB has and this server has not: 1235 with this name for it.
     Unsupported(&'static str),
+}
+
+/// Where a BINLOG statement's events are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BinlogEvents {
+    /// In its text, as Base64.
+    Text(String),
+    /// In two user variables, one behind the other, since they are too long for one packet.
+    Variables([String; 2]),
 }
 
 /// The name of a table, with or without its database.

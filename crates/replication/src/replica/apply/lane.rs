@@ -10,7 +10,9 @@ use super::statements::{ReplicatedStatement, StatementRunner};
 use super::worker::Worker;
 use super::{KeptPosition, ParallelMode};
 use crate::replica::received::{ReceivedGroup, SourcePosition};
-use paceline_apply::replicated::{Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, group_kind};
+use paceline_apply::replicated::{
+    Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
+};
 use paceline_binlog::event::{CommitId, Event, IntvarKind, RandEvent, UserVarEvent};
 use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord};
 use paceline_types::Gtid;
@@ -460,12 +462,11 @@ impl Lane {
                             tables.insert(self.map_tables(received)?)
                         }
                     };
-                    let rows = ReplicatedRows {
-                        group: &received.group,
+                    let mapping = RowMapping {
                         format: &received.format,
                         tables,
                     };
-                    self.rows.event(&event, &rows, runner.transaction()?)?;
+                    self.rows.event(&event, mapping, runner.transaction()?)?;
                 }
                 Event::Xid(_) | Event::Ignorable(_) => {}
                 Event::XaPrepare(_) => {

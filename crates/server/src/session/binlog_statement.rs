@@ -1,0 +1,200 @@
+//! `BINLOG '…'`: events of a binary log, as `mariadb-binlog` and `paceline binlog` print them.
+//!
+//! The first of these statements brings a Format_description, which holds for the rest of the session; each of the others brings the table
+//! maps and rows of one statement, whose rows go the way of a replica's ([`paceline_apply::replicated`]) in the session's own transaction. So
+//! `paceline binlog … | mariadb` restores rows under the GTIDs that the text sets before each transaction.
+//!
+//! As in MariaDB, the events' checksums are not looked at: `mariadb-binlog` changes events (`--flashback`, `--rewrite-db`) and leaves their
+//! checksums. Unlike MariaDB's, our log is not given the statement's text as an annotation: it would hold each row a second time, as Base64.
+
+use super::errors::of_transaction;
+use super::{More, Session};
+use crate::replication::row_options;
+use paceline_apply::replicated::{Failure, MappedTable, MappedTables, RowApplier, RowMapping, RowOptions};
+use paceline_binlog::event::{
+    ChecksumAlgorithm, Event, EventHeader, EventType, FormatDescription, HEADER_LENGTH, RawEvent,
+    TableMapEvent,
+};
+use paceline_sql::parse::BinlogEvents;
+use paceline_sql::session::{Privilege, UserVariable};
+use paceline_sql::{Error, Result};
+use paceline_txn::{MetadataMode, MetadataObject};
+use paceline_types::Value;
+use paceline_types::base64::decode_base64_texts;
+use paceline_types::error_code::*;
+use std::sync::Arc;
+
+/// 1149: what MariaDB says of events that are none.
+fn malformed() -> Error {
+    Error::new(ER_SYNTAX_ERROR, &[])
+}
+
+fn of_failure(failure: Failure) -> Error {
+    Error::with_message(failure.code, failure.message)
+}
+
+impl Session {
+    /// BINLOG.
+    ///
+    /// # Errors
+    /// 1227, 1149, 1575, 1609, 1730 of the statement itself; 1146, 1032, 1062, 1677 and whatever else a replica could not apply, as the
+    /// error of that alone.
+    pub async fn binlog_statement(&mut self, events: &BinlogEvents, more: More) -> Result<()> {
+        self.services
+            .require_any(&[Privilege::Super, Privilege::BinlogReplay])?;
+        let bytes = self.decode_events(events)?;
+        let applied = self.apply_events(&bytes);
+        if let Some(transaction) = self.transaction.get_mut() {
+            match &applied {
+                // The last event of a statement may have been filtered away when the text was made.
+                Ok(()) => transaction
+                    .end_statement()
+                    .map_err(|error| of_transaction(&error))?,
+                Err(_) => transaction.rollback_statement(),
+            }
+        }
+        applied?;
+        self.leave_statement().await?;
+        self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    /// The bytes of the events. Variables that held them are emptied: they are large.
+    fn decode_events(&mut self, events: &BinlogEvents) -> Result<Vec<u8>> {
+        let decode = |text: &[u8]| match text.is_empty() {
+            true => Err(malformed()),
+            false => decode_base64_texts(text).ok_or_else(|| Error::new(ER_BASE64_DECODE_ERROR, &[])),
+        };
+        let names = match events {
+            BinlogEvents::Text(text) => return decode(text.as_bytes()),
+            BinlogEvents::Variables(names) => names,
+        };
+        let mut text = Vec::new();
+        for name in names {
+            let variable = self.context.user_variables.get(&name.to_lowercase());
+            match variable.map(|variable| &variable.value) {
+                Some(Value::Text(part)) => text.extend_from_slice(part.as_bytes()),
+                Some(Value::Bytes(part)) => text.extend_from_slice(part),
+                _ => return Err(Error::new(ER_WRONG_TYPE_FOR_VAR, &[name])),
+            }
+        }
+        for name in names {
+            let name = name.to_lowercase();
+            if let Some(UserVariable { ty, .. }) = self.context.user_variables.get(&name).cloned() {
+                let value = Value::Null;
+                self.context.user_variables.set(&name, UserVariable { value, ty });
+            }
+        }
+        decode(&text)
+    }
+
+    fn apply_events(&mut self, bytes: &[u8]) -> Result<()> {
+        let options = row_options(&self.server.globals);
+        let mut applier = RowApplier::new(&options, Some(self.server.statistics.clone()));
+        applier.begin();
+        let mut tables = MappedTables::new();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let header = EventHeader::decode(rest).ok_or_else(malformed)?;
+            let length = header.length as usize;
+            if length < HEADER_LENGTH || length > rest.len() {
+                return Err(malformed());
+            }
+            let (event, behind) = rest.split_at(length);
+            rest = behind;
+            let event_type = header.event_type;
+            if event_type == EventType::FORMAT_DESCRIPTION {
+                let event = RawEvent::trusted(event).ok_or_else(malformed)?;
+                let format = FormatDescription::decode(event.body()).map_err(|_| malformed())?;
+                self.binlog_format = Some(format);
+                continue;
+            }
+            if event_type != EventType::TABLE_MAP && !event_type.is_rows() {
+                let code = ER_ONLY_FD_AND_RBR_EVENTS_ALLOWED_IN_BINLOG_STATEMENT;
+                return Err(Error::new(code, &[&event_type.name()]));
+            }
+            let Some(format) = self.binlog_format.clone() else {
+                let code = ER_NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT;
+                return Err(Error::new(code, &[&event_type.name()]));
+            };
+            let event = match format.checksum {
+                ChecksumAlgorithm::Crc32 => RawEvent::trusted(event),
+                ChecksumAlgorithm::None => RawEvent::new(event, format.checksum).ok(),
+            };
+            let event = event.ok_or_else(malformed)?;
+            self.enter_rows()?;
+            let mut ends_statement = false;
+            match event.decode(&format).map_err(|_| malformed())? {
+                Event::TableMap(map) => {
+                    let table = self.mapped_table(&map, &options)?;
+                    tables.retain(|(id, _)| *id != map.table_id);
+                    tables.push((map.table_id, Some(table)));
+                }
+                Event::Rows(rows) => ends_statement = rows.flags.ends_statement(),
+                _ => {}
+            }
+            let mapping = RowMapping {
+                format: &format,
+                tables: &tables,
+            };
+            let transaction = self
+                .transaction
+                .get_mut()
+                .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+            applier.event(&event, mapping, transaction).map_err(of_failure)?;
+            if ends_statement {
+                tables.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the statement has a transaction, and may write.
+    fn enter_rows(&mut self) -> Result<()> {
+        self.check_writable()?;
+        if self.table_locks.is_globally_locked() {
+            return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
+        }
+        self.services.await_gtid()?;
+        self.enter_transaction();
+        let transaction = self
+            .transaction
+            .get_mut()
+            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        transaction
+            .begin_writing()
+            .map_err(|error| of_transaction(&error))
+    }
+
+    /// Locks the table that a table map names, and compares the two.
+    fn mapped_table(&mut self, map: &TableMapEvent<'_>, options: &RowOptions) -> Result<Arc<MappedTable>> {
+        let (database, name) = (
+            String::from_utf8_lossy(map.database),
+            String::from_utf8_lossy(map.table),
+        );
+        let object = MetadataObject::Table {
+            database: &database,
+            table: &name,
+        };
+        let transaction = self
+            .transaction
+            .get_mut()
+            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        transaction
+            .lock_metadata(object, MetadataMode::Write)
+            .map_err(|error| of_transaction(&error))?;
+        let catalog = self.server.catalog.load();
+        let definition = catalog
+            .table(&database, &name)
+            .ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &name]))?;
+        // A transaction whose snapshot is older than the table cannot change it.
+        if transaction
+            .snapshot_version()
+            .is_some_and(|snapshot| definition.version() > snapshot)
+        {
+            return Err(Error::new(ER_TABLE_DEF_CHANGED, &[]));
+        }
+        let table = MappedTable::new(map, definition.clone(), options).map_err(of_failure)?;
+        Ok(Arc::new(table))
+    }
+}
