@@ -41,6 +41,13 @@ pub fn version() -> String {
 /// The file with the process id.
 const PID_FILE: &str = "paceline.pid";
 
+/// How long a start waits for the server before it to give the data directory free: the memory of one that was killed takes the kernel a
+/// while. MariaDB waits too.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often it looks.
+const LOCK_RETRY: Duration = Duration::from_millis(50);
+
 /// How long sessions have to end when the server stops.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -51,7 +58,8 @@ struct DataDirectory {
 }
 
 impl DataDirectory {
-    fn lock(path: &Path) -> Result<DataDirectory, String> {
+    /// Locks it. A server that was killed a moment ago may still be ending: its lock is waited for, for `patience`.
+    fn lock(path: &Path, patience: Duration) -> Result<DataDirectory, String> {
         let shown = path.display();
         paceline_storage::create_directory(path)
             .map_err(|error| format!("cannot make the data directory {shown}: {error}"))?;
@@ -63,7 +71,16 @@ impl DataDirectory {
             .write(true)
             .open(&file)
             .map_err(|error| format!("cannot open {}: {error}", file.display()))?;
-        match lock.try_lock() {
+        let deadline = Instant::now() + patience;
+        let mut locked = lock.try_lock();
+        if matches!(locked, Err(TryLockError::WouldBlock)) && !patience.is_zero() {
+            tracing::info!("the data directory {shown} is in use; waiting for its server to end");
+        }
+        while matches!(locked, Err(TryLockError::WouldBlock)) && Instant::now() < deadline {
+            std::thread::sleep(LOCK_RETRY);
+            locked = lock.try_lock();
+        }
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let holder = std::fs::read_to_string(&file).unwrap_or_default();
@@ -92,7 +109,7 @@ pub fn run(options: StartOptions) -> Result<(), String> {
         tracing::warn!("{warning}");
     }
     raise_file_limit(&options.globals);
-    let directory = DataDirectory::lock(&options.datadir)?;
+    let directory = DataDirectory::lock(&options.datadir, LOCK_PATIENCE)?;
     let workers = match options.globals.number(Variable::PacelineWorkerThreads) {
         0 => std::thread::available_parallelism().map_or(2, usize::from),
         count => count as usize,
@@ -366,11 +383,15 @@ mod tests {
     fn a_data_directory_is_for_one_server() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("new/data");
-        let first = DataDirectory::lock(&path).unwrap();
-        let refused = DataDirectory::lock(&path).err().unwrap();
+        let first = DataDirectory::lock(&path, Duration::ZERO).unwrap();
+        let refused = DataDirectory::lock(&path, Duration::ZERO).err().unwrap();
         assert!(refused.contains("is in use by another server"), "{refused}");
         assert!(refused.contains(&std::process::id().to_string()));
-        drop(first);
-        DataDirectory::lock(&path).unwrap();
+        let ends = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            drop(first);
+        });
+        DataDirectory::lock(&path, Duration::from_secs(20)).unwrap();
+        ends.join().unwrap();
     }
 }
