@@ -85,6 +85,10 @@ fn write_all(storage: &Storage, receiver: &Receiver<Message>) -> paceline_storag
 impl Batcher<'_> {
     /// Adds a group that ends at `position`.
     pub(crate) fn add(&mut self, writes: WriteSet, position: LogPosition) -> Result<()> {
+        if writes.is_spilled() {
+            let set = Arc::new(writes.assign_version(position));
+            return Ok(self.settled()?.apply_large(&set, position)?);
+        }
         self.batch.position = position;
         self.batch.groups += 1;
         if !writes.is_empty() {

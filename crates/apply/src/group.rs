@@ -96,7 +96,10 @@ impl GroupApplier {
                     self.map_table(&map, event.body(), group.end(), definitions)
                         .map_err(fail)?;
                 }
-                Event::Rows(event) => rows += self.rows_event(group, &event, current, writes)?,
+                Event::Rows(event) => {
+                    rows += self.rows_event(group, &event, current, writes)?;
+                    writes.write_spilled()?;
+                }
                 Event::Query(query) => match kind_of(&query) {
                     QueryKind::Frame => {}
                     QueryKind::Other if is_standalone(group)? => {

@@ -8,12 +8,15 @@
 //!
 //! Builds: DDL whose group is behind the position finds what it built finished under its id, and activates it in its place. What is
 //! left of builds at the end is in no log, or in the tables already: it is deleted.
+//!
+//! A large transaction is in memory neither as events nor as rows: both go through files, and the rows to the tables as at its commit.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use paceline_binlog::Log;
-use paceline_storage::{Storage, WriteSet};
+use paceline_binlog::group::LARGE_GROUP_BYTES;
+use paceline_storage::{Storage, ValueVersion, WriteSet};
 use paceline_types::LogPosition;
 
 use crate::batch::{Batcher, with_writer};
@@ -105,6 +108,9 @@ fn replay<D: Definitions>(
     let mut reported = Instant::now();
     while let Some(group) = reader.next_group()? {
         let mut writes = WriteSet::new();
+        if group.bytes().len() as u64 > LARGE_GROUP_BYTES {
+            writes.spill_to(storage.spill_file()?, ValueVersion::Known(group.end()));
+        }
         report.groups += 1;
         match applier.rows(&group, reader.format(), definitions, batcher, &mut writes)? {
             Applied::Rows(rows) => {

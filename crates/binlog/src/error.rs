@@ -110,6 +110,12 @@ pub enum Error {
         /// How much was to be prepared, in bytes.
         wanted: u64,
     },
+    /// A large transaction's file has less room at its head than the GTID state needs by now: thousands of domains and servers are new
+    /// since the transaction began. Nothing is lost; tried again it succeeds.
+    #[error(
+        "the GTID state has outgrown the room for it in the file of a large transaction; try the transaction again"
+    )]
+    HeadOutgrown,
     /// A write or an fsync of the log failed before. Nothing is written any more (invariant 4).
     #[error("the binary log can no longer be written: {0}")]
     Poisoned(String),
@@ -147,7 +153,11 @@ impl Error {
             | Error::EndLost { .. }
             | Error::MissingFile(_)
             | Error::DamagedIndex { .. } => 1377,
-            Error::Poisoned(_) | Error::Closed | Error::NumbersExhausted | Error::Io { .. } => 1026,
+            Error::HeadOutgrown
+            | Error::Poisoned(_)
+            | Error::Closed
+            | Error::NumbersExhausted
+            | Error::Io { .. } => 1026,
         }
     }
 }

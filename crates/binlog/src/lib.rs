@@ -20,8 +20,10 @@
 //! - [`replica_state`]: how far a replica has come, as its log tells.
 //! - [`log`]: the files: append, sync, rotation, purging, recovery of the tail, reading, finding a GTID.
 //!
+//! [`SpillFile`] holds what is too large for memory.
+//!
 //! This crate knows nothing of transactions, engines or sockets.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod checksum;
 mod codec;
@@ -31,9 +33,11 @@ pub mod group;
 pub mod gtid;
 pub mod log;
 pub mod replica_state;
+mod spill_file;
 
 pub use error::{Error, Result};
 pub use group::{CommitGroup, EventGroup, EventGroupBuffer, LoggedTable};
 pub use gtid::{BinlogState, GtidPosition, LOCAL_DOMAIN};
 pub use log::{Disk, Log, LogConfig, LogReader, RealDisk, Recovery};
 pub use replica_state::{GtidMove, RecordScope, ReplicaRecord, ReplicaState, SourcePosition};
+pub use spill_file::SpillFile;

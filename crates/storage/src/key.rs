@@ -252,6 +252,36 @@ impl RowId {
 /// The bytes of version in front of every stored value.
 pub const VERSION_LENGTH: usize = 8;
 
+/// What stands in front of a large transaction's values in place of its version, which is not known when they are written to table files
+/// (its commit changes no file of them): the same for all its rows, and of no other transaction. It is no place in the log, so it is
+/// only ever compared for being the same: two values of a key with one mark were written by the same transaction.
+///
+/// ```text
+///   0xFFFFFF (24 bits: no log file's ordinal) ‖ log ordinal when it was given out (24) ‖ number within that (16)
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct VersionMark(Version);
+
+impl VersionMark {
+    /// The mark of that number among those given out while the log was in its file of that ordinal.
+    pub fn new(ordinal: u32, number: u16) -> Self {
+        let offset = u64::from(ordinal) << 16 | u64::from(number);
+        let mark = Version::new(Version::ORDINAL_MAX, offset);
+        assert!(mark != Version::MAX, "no file has the highest ordinal");
+        VersionMark(mark)
+    }
+
+    /// The mark that stands in a version's place, if it is one.
+    pub fn of(version: Version) -> Option<Self> {
+        (version.ordinal() == Version::ORDINAL_MAX && version != Version::MAX).then_some(VersionMark(version))
+    }
+
+    /// What is written in a version's place.
+    pub(crate) fn as_version(self) -> Version {
+        self.0
+    }
+}
+
 /// The version in front of a stored value; `None` if the value is too short to have one.
 pub fn value_version(value: &[u8]) -> Option<Version> {
     value.first_chunk().map(|bytes| Version::from_be_bytes(*bytes))
@@ -305,6 +335,16 @@ mod tests {
         for id in [rebuilt, logged, pending] {
             assert_eq!(RowId::at_end_of(&id.to_be_bytes()), Some(id));
         }
+    }
+
+    #[test]
+    fn marks_are_no_places_in_the_log() {
+        let mark = VersionMark::new(7, 9);
+        assert_eq!(VersionMark::of(mark.as_version()), Some(mark));
+        assert_ne!(mark, VersionMark::new(7, 10));
+        assert_ne!(mark, VersionMark::new(8, 9));
+        assert_eq!(VersionMark::of(Version::new(7, 9)), None);
+        assert_eq!(VersionMark::of(Version::MAX), None);
     }
 
     #[test]

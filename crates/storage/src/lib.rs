@@ -27,12 +27,13 @@ mod snapshot;
 mod storage;
 mod write_set;
 
-pub use bulk::{BuildId, BulkBuild, IndexBuilder, InputOrder};
+pub use bulk::{BuildId, BulkBuild, IndexBuilder, InputOrder, RowFiles};
 pub use cursor::Cursor;
 pub use directory::create_directory;
 pub use error::{Error, Result};
 pub use key::{
-    Direction, EngineKind, IndexId, KeyRange, RowId, VERSION_LENGTH, prefix_end, value_payload, value_version,
+    Direction, EngineKind, IndexId, KeyRange, RowId, VERSION_LENGTH, VersionMark, prefix_end, value_payload,
+    value_version,
 };
 pub use memory_engine::{MemoryConfig, MemoryEngine};
 pub use rocksdb_engine::{RocksDbConfig, RocksDbEngine};
@@ -42,4 +43,6 @@ pub use schema::{
 };
 pub use snapshot::{StorageSnapshot, StoredValue};
 pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};
-pub use write_set::{Change, Entries, EntryIndex, FrozenWriteSet, Mark, RowIdPlace, WriteSet};
+pub use write_set::{
+    Change, Entries, EntryIndex, FrozenWriteSet, Mark, MarkedWriteSet, RowIdPlace, ValueVersion, WriteSet,
+};

@@ -83,7 +83,7 @@ impl<'a> StoredValue<'a> {
         StoredValue(Holder::Shared(value))
     }
 
-    /// The version of the transaction that wrote it.
+    /// The version of the transaction that wrote it, or the [mark](crate::VersionMark) of a large one.
     ///
     /// # Panics
     /// If the value is shorter than a version, which no engine writes.

@@ -19,10 +19,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use paceline_binlog::SpillFile;
 use paceline_types::LogPosition;
 use parking_lot::Mutex;
 
-use crate::bulk::{BuildId, Builds, BulkBuild};
+use crate::bulk::{BuildId, Builds, BulkBuild, RowFiles};
 use crate::cursor::Cursor;
 use crate::directory::create_directory;
 use crate::error::{Error, Result};
@@ -30,7 +31,7 @@ use crate::key::{Direction, EngineKind, IndexId, KeyRange};
 use crate::memory_engine::{MemoryConfig, MemoryEngine};
 use crate::rocksdb_engine::{RocksDbConfig, RocksDbEngine};
 use crate::snapshot::{StorageSnapshot, StoredValue};
-use crate::write_set::FrozenWriteSet;
+use crate::write_set::{Entries, FrozenWriteSet, MarkedWriteSet};
 
 /// Makes the log durable. Implemented by who owns the log.
 pub trait LogBarrier: Send + Sync {
@@ -314,6 +315,64 @@ impl Storage {
             })?;
         }
         builds.iter().try_for_each(|id| self.builds.remove(*id))
+    }
+
+    /// Writes the rows of a large transaction to table files, synced, and does what [`apply_built`](Self::apply_built) would otherwise do while
+    /// others wait: flushes. To be called before the transaction queues for its place in the log.
+    ///
+    /// # Errors
+    /// If the disk is full or fails; nothing is left of the files then.
+    ///
+    /// # Panics
+    /// If the set deletes ranges.
+    pub fn build_rows(&self, set: &MarkedWriteSet) -> Result<RowFiles> {
+        self.build_entries(set.entries(), set.deleted_ranges())
+    }
+
+    fn build_entries(&self, entries: Entries<'_>, deleted: &[KeyRange]) -> Result<RowFiles> {
+        assert!(
+            deleted.is_empty(),
+            "what deletes ranges is no transaction of rows"
+        );
+        let files = self.builds.row_files(entries)?;
+        self.prepare_activate()?;
+        Ok(files)
+    }
+
+    /// As [`apply`](Self::apply) of one set that is large, by way of table files: for who has nobody waiting.
+    ///
+    /// # Errors
+    /// As [`build_rows`](Self::build_rows) and [`apply_built`](Self::apply_built).
+    pub fn apply_large(&self, set: &Arc<FrozenWriteSet>, position: LogPosition) -> Result<()> {
+        let files = self.build_entries(set.entries(), set.deleted_ranges())?;
+        self.apply_built(&files, set, position)
+    }
+
+    /// A file for the values of a write set that has become large.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn spill_file(&self) -> Result<SpillFile> {
+        let directory = self.builds.path();
+        SpillFile::create_in(directory).map_err(Error::file(directory))
+    }
+
+    /// As [`apply`](Self::apply) of one set, whose rows on disk are in these files already: they become part of the tables, and the position moves, as
+    /// one step that takes no longer for many rows than for few. Durable at once.
+    ///
+    /// # Errors
+    /// If the engine fails for good.
+    pub fn apply_built(
+        &self,
+        files: &RowFiles,
+        set: &Arc<FrozenWriteSet>,
+        position: LogPosition,
+    ) -> Result<()> {
+        let _applying = self.applying.lock();
+        self.make_log_durable()?;
+        self.apply_locked(std::slice::from_ref(set), position, |engine| {
+            engine.ingest(files.paths().to_vec(), files.directory(), &[], position)
+        })
     }
 
     /// Deletes a finished build that will not be activated. One that is not there is fine.

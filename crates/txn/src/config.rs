@@ -98,6 +98,8 @@ pub struct Config {
     pub group_bytes_max: usize,
     /// `max_binlog_cache_size`, bytes: the most events one transaction may hold (1197 beyond).
     pub max_binlog_cache_size: u64,
+    /// `binlog_large_commit_threshold`, bytes: a transaction with more events goes on in a file of its own, which becomes the log's next one.
+    pub large_transaction_bytes: u64,
     /// `binlog_row_event_max_size`, bytes: a rows event is closed when it would grow past it.
     pub binlog_row_event_max_size: usize,
 }
@@ -119,6 +121,7 @@ impl Default for Config {
             group_transactions_max: 4096,
             group_bytes_max: 32 << 20,
             max_binlog_cache_size: 4 << 30,
+            large_transaction_bytes: 64 << 20,
             binlog_row_event_max_size: 8192,
         }
     }

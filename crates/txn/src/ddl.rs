@@ -4,7 +4,7 @@
 //! between. DDL goes through the same queue as everything else and is published in its place in the log.
 
 use crate::commit::ticket::Ticket;
-use crate::commit::{CommitRequest, Kept, OnPublish, Reply, TravellingLocks};
+use crate::commit::{CommitRequest, Kept, OnPublish, Reply, Rows, TravellingLocks};
 use crate::event_cache::event_flags;
 use crate::lock::{HeldLocks, MetadataMode, MetadataObject};
 use crate::manager::TransactionManager;
@@ -59,7 +59,7 @@ impl TransactionManager {
         let ticket = Ticket::new();
         core.submit(CommitRequest {
             events,
-            writes: WriteSet::new(),
+            rows: Rows::InMemory(WriteSet::new()),
             gtid,
             replication: Replication::Replicated,
             locks: TravellingLocks {
@@ -104,7 +104,7 @@ impl TransactionManager {
         let ticket = Ticket::new();
         core.submit(CommitRequest {
             events,
-            writes: ddl.writes,
+            rows: Rows::InMemory(ddl.writes),
             gtid: ddl.gtid,
             replication: ddl.replication,
             locks: TravellingLocks {

@@ -3,11 +3,13 @@
 //! Events carry position 0 until the transaction has its place; the leader patches them (`paceline_binlog::group`). A
 //! rollback of a statement or to a savepoint cuts the cache back to where it was.
 //!
-//! The cache stays in memory up to `max_binlog_cache_size`. [`EventCache::check_room`] is the one place that every event
-//! passes: it is where a cache that has outgrown memory is to go on in a file (design.md, "Big transactions").
+//! The cache stays in memory up to `binlog_large_commit_threshold`. What is larger goes on in a file, which becomes the log's next one
+//! ([`paceline_binlog::log::LargeGroup`]), up to `max_binlog_cache_size`. [`EventCache::check_room`] is the one place that every event
+//! passes.
 
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::manager::Core;
 use crate::transaction::{Replication, TransactionOptions};
 use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent, RowsFlags};
 use paceline_binlog::group::{BufferMark, GroupOptions, StatementOptions};
@@ -15,6 +17,7 @@ use paceline_binlog::{EventGroupBuffer, LoggedTable};
 use paceline_types::ServerId;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A row image pair to be logged.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +55,9 @@ pub(crate) struct BufferPool {
 const POOLED_BUFFERS_MAX: usize = 1024;
 const POOLED_BYTES_MAX: usize = 64 << 10;
 
+/// How much of a large transaction is written to its file at a time, in bytes.
+const SPILLED_AT_ONCE: u64 = 1 << 20;
+
 impl BufferPool {
     fn take(&self, options: GroupOptions) -> EventGroupBuffer {
         match self.buffers.lock().pop() {
@@ -67,7 +73,7 @@ impl BufferPool {
     pub(crate) fn give_back(&self, used: impl IntoIterator<Item = EventGroupBuffer>) {
         let mut buffers = self.buffers.lock();
         for buffer in used {
-            if buffers.len() < POOLED_BUFFERS_MAX && buffer.len() <= POOLED_BYTES_MAX {
+            if buffers.len() < POOLED_BUFFERS_MAX && buffer.memory_bytes() <= POOLED_BYTES_MAX {
                 buffers.push(buffer);
             }
         }
@@ -80,6 +86,7 @@ pub(crate) struct EventCache {
     pool: Arc<BufferPool>,
     is_pooled: bool,
     limit_bytes: u64,
+    large_bytes: u64,
 }
 
 impl EventCache {
@@ -94,11 +101,17 @@ impl EventCache {
             pool: pool.clone(),
             is_pooled: false,
             limit_bytes: config.max_binlog_cache_size,
+            large_bytes: config.large_transaction_bytes,
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.buffer.is_empty()
+    }
+
+    /// Whether it goes on in a file.
+    pub(crate) fn is_large(&self) -> bool {
+        self.buffer.is_large()
     }
 
     /// The server id in the events' headers. Only before the first event.
@@ -151,19 +164,24 @@ impl EventCache {
         self.buffer.map_table(table);
     }
 
-    pub(crate) fn log_row(&mut self, table: &LoggedTable, change: RowChange<'_>) -> Result<()> {
+    pub(crate) fn log_row(&mut self, core: &Core, table: &LoggedTable, change: RowChange<'_>) -> Result<()> {
         match change {
             RowChange::Insert { after } => self.buffer.write_row(table, after),
             RowChange::Update { before, after } => self.buffer.update_row(table, before, after),
             RowChange::Delete { before } => self.buffer.delete_row(table, before),
         }
-        self.check_room()
+        self.check_room(core)
     }
 
     /// A statement as text between the rows. Its text names what it needs, so that nobody has to change the database for it.
-    pub(crate) fn log_statement(&mut self, query: &QueryEvent<'_>, timestamp: u32) -> Result<()> {
+    pub(crate) fn log_statement(
+        &mut self,
+        core: &Core,
+        query: &QueryEvent<'_>,
+        timestamp: u32,
+    ) -> Result<()> {
         self.buffer.query(timestamp, EventFlags::SUPPRESS_USE, query);
-        self.check_room()
+        self.check_room(core)
     }
 
     /// A definition whose rows follow in the same transaction.
@@ -172,9 +190,9 @@ impl EventCache {
         self.buffer.query(timestamp, flags, query);
     }
 
-    pub(crate) fn end_statement(&mut self) -> Result<()> {
+    pub(crate) fn end_statement(&mut self, core: &Core) -> Result<()> {
         self.buffer.end_statement();
-        self.check_room()
+        self.check_room(core)
     }
 
     /// After a rollback: nothing of the statement is due any more.
@@ -183,11 +201,20 @@ impl EventCache {
         self.begin_statement(None, timestamp);
     }
 
-    fn check_room(&self) -> Result<()> {
-        if self.buffer.len() as u64 > self.limit_bytes {
+    fn check_room(&mut self, core: &Core) -> Result<()> {
+        if self.buffer.len() > self.limit_bytes {
             return Err(Error::CacheFull {
                 limit_bytes: self.limit_bytes,
             });
+        }
+        let memory = self.buffer.memory_bytes() as u64;
+        if self.buffer.is_large() {
+            if memory >= SPILLED_AT_ONCE.min(self.large_bytes) {
+                self.buffer.spill()?;
+            }
+        } else if memory > self.large_bytes {
+            self.buffer.spill_to(core.log.begin_large_group()?)?;
+            core.counters.cache_disk_use.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -100,6 +100,8 @@ pub(crate) struct Core {
     pub(crate) buffers: Arc<BufferPool>,
     pub(crate) open_transactions: AtomicUsize,
     pub(crate) sync_points: SyncPoints,
+    /// The last mark of a large transaction's rows: the log's ordinal then, and its number.
+    pub(crate) last_mark: Mutex<Option<(u32, u16)>>,
     next_xid: AtomicU64,
     next_session: AtomicU64,
     poisoned: OnceLock<Error>,
@@ -213,6 +215,7 @@ impl TransactionManager {
             buffers: Arc::default(),
             open_transactions: AtomicUsize::new(0),
             sync_points: SyncPoints::new(),
+            last_mark: Mutex::new(None),
             next_xid: AtomicU64::new(1),
             next_session: AtomicU64::new(1),
             poisoned: OnceLock::new(),

@@ -10,6 +10,9 @@
 //! is forgotten only when a snapshot that has it is there for all. An entry whose version is not above the loaded snapshot's
 //! position is out of date: the snapshot has it or something newer.
 //!
+//! A large transaction's rows are not put into the tree one by one, which would take seconds while others wait: its write set, which is ordered by key
+//! itself, stands beside the tree as a whole.
+//!
 //! Rows are ordered by key. A row carries the first bytes of its key beside it ([`Keyed`]), so that a look-up compares what stands in the tree's nodes and
 //! follows pointers into write sets (three dependent loads, each likely a cache miss) only for longer keys that begin alike.
 
@@ -168,10 +171,55 @@ impl Ord for PendingRow {
     }
 }
 
+#[derive(Default)]
+struct Rows {
+    tree: BTreeSet<PendingRow>,
+    /// In log order. One, as a rule.
+    large: Vec<Arc<FrozenWriteSet>>,
+}
+
+impl Rows {
+    fn len(&self) -> usize {
+        self.tree.len() + self.large.iter().map(|set| set.len()).sum::<usize>()
+    }
+
+    fn get(&self, key: &[u8]) -> Option<PendingRow> {
+        let sought = Sought::new(key);
+        let mut newest = self.tree.get(&sought as &dyn Keyed).cloned();
+        for set in &self.large {
+            if newest.as_ref().is_none_or(|row| row.version() < set.version())
+                && let Some(entry) = set.find(key)
+            {
+                newest = Some(PendingRow::new(set, entry));
+            }
+        }
+        newest
+    }
+
+    fn range(&self, range: &KeyRange) -> Vec<PendingRow> {
+        let (start, end) = (Sought::new(&range.start), Sought::new(&range.end));
+        let bounds = (
+            Bound::Included(&start as &dyn Keyed),
+            Bound::Excluded(&end as &dyn Keyed),
+        );
+        let mut rows: Vec<PendingRow> = self.tree.range::<dyn Keyed, _>(bounds).cloned().collect();
+        if self.large.is_empty() {
+            return rows;
+        }
+        for set in &self.large {
+            rows.extend(set.indexes_in(range).map(|entry| PendingRow::new(set, entry)));
+        }
+        // The newest of each key stays.
+        rows.sort_by(|one, other| one.cmp(other).then_with(|| other.version().cmp(&one.version())));
+        rows.dedup_by(|other, one| one == other);
+        rows
+    }
+}
+
 /// Key → newest unpublished row, ordered by key.
 #[derive(Default)]
 pub(crate) struct Overlay {
-    rows: RwLock<BTreeSet<PendingRow>>,
+    rows: RwLock<Rows>,
     /// Lets readers pass by an empty overlay without a lock.
     len: AtomicUsize,
 }
@@ -182,7 +230,7 @@ impl Overlay {
         let mut rows = self.rows.write();
         for set in sets {
             for entry in set.indexes() {
-                if let Some(before) = rows.replace(PendingRow::new(set, entry)) {
+                if let Some(before) = rows.tree.replace(PendingRow::new(set, entry)) {
                     assert!(
                         before.version() < set.version(),
                         "rows enter the overlay in log order"
@@ -193,6 +241,26 @@ impl Overlay {
         self.len.store(rows.len(), Ordering::Release);
     }
 
+    /// As [`Self::insert`] of one set, in a moment whatever its size.
+    pub(crate) fn insert_large(&self, set: &Arc<FrozenWriteSet>) {
+        let mut rows = self.rows.write();
+        assert!(
+            rows.large
+                .last()
+                .is_none_or(|last| last.version() < set.version()),
+            "rows enter the overlay in log order"
+        );
+        rows.large.push(set.clone());
+        self.len.store(rows.len(), Ordering::Release);
+    }
+
+    /// It is published.
+    pub(crate) fn forget_large(&self, set: &Arc<FrozenWriteSet>) {
+        let mut rows = self.rows.write();
+        rows.large.retain(|large| !Arc::ptr_eq(large, set));
+        self.len.store(rows.len(), Ordering::Release);
+    }
+
     /// These are published: drops what nobody has overwritten since.
     pub(crate) fn forget<'a>(&self, sets: impl IntoIterator<Item = &'a Arc<FrozenWriteSet>>) {
         let mut rows = self.rows.write();
@@ -200,10 +268,10 @@ impl Overlay {
             for entry in set.indexes() {
                 let sought = Sought::new(set.key(entry));
                 // Most rows have not been overwritten meanwhile: one look-up.
-                if let Some(row) = rows.take(&sought as &dyn Keyed)
+                if let Some(row) = rows.tree.take(&sought as &dyn Keyed)
                     && row.version() != set.version()
                 {
-                    rows.insert(row);
+                    rows.tree.insert(row);
                 }
             }
         }
@@ -217,8 +285,7 @@ impl Overlay {
         if self.is_empty() {
             return None;
         }
-        let sought = Sought::new(key);
-        self.rows.read().get(&sought as &dyn Keyed).cloned()
+        self.rows.read().get(key)
     }
 
     /// All rows of a range, ascending.
@@ -226,12 +293,7 @@ impl Overlay {
         if self.is_empty() || range.is_empty() {
             return Vec::new();
         }
-        let (start, end) = (Sought::new(&range.start), Sought::new(&range.end));
-        let bounds = (
-            Bound::Included(&start as &dyn Keyed),
-            Bound::Excluded(&end as &dyn Keyed),
-        );
-        self.rows.read().range::<dyn Keyed, _>(bounds).cloned().collect()
+        self.rows.read().range(range)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -273,6 +335,40 @@ mod tests {
         assert_eq!(overlay.get(b"0001a").unwrap().version(), Version::new(1, 20));
         assert!(overlay.get(b"0001b").is_none());
         overlay.forget([&second]);
+        assert_eq!(overlay.len(), 0);
+    }
+
+    #[test]
+    fn a_large_set_stands_beside_the_others() {
+        let overlay = Overlay::default();
+        let before = set(10, &[("0001a", Some("x")), ("0001b", Some("x"))]);
+        let large = set(20, &[("0001b", Some("y")), ("0001c", Some("y")), ("0001d", None)]);
+        let after = set(30, &[("0001c", Some("z"))]);
+        overlay.insert([&before]);
+        overlay.insert_large(&large);
+        overlay.insert([&after]);
+        let version = |key: &str| overlay.get(key.as_bytes()).map(|row| row.version().offset());
+        assert_eq!(
+            ["0001a", "0001b", "0001c", "0001d", "0001e"].map(version),
+            [Some(10), Some(20), Some(30), Some(20), None]
+        );
+        let range = |overlay: &Overlay| -> Vec<(Vec<u8>, u64)> {
+            overlay
+                .range(&KeyRange::new("0001b", "0002"))
+                .iter()
+                .map(|row| (row.key().to_vec(), row.version().offset()))
+                .collect()
+        };
+        let expected = [("0001b", 20), ("0001c", 30), ("0001d", 20)];
+        assert_eq!(
+            range(&overlay),
+            expected.map(|(key, version)| (key.as_bytes().to_vec(), version))
+        );
+        overlay.forget([&before]);
+        overlay.forget_large(&large);
+        assert_eq!(version("0001b"), None);
+        assert_eq!(range(&overlay), [(b"0001c".to_vec(), 30)]);
+        overlay.forget([&after]);
         assert_eq!(overlay.len(), 0);
     }
 

@@ -8,8 +8,8 @@
 //! "pace" (4) | kind (1) | content
 //! ```
 
-use super::EventType;
 use super::raw::EventBody;
+use super::{CHECKSUM_LENGTH, EventType, HEADER_LENGTH};
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 use crate::log::SyncMode;
@@ -19,6 +19,7 @@ const MARK: &[u8; 4] = b"pace";
 const KIND_FILE_HEAD: u8 = 1;
 const KIND_DURABLE: u8 = 2;
 const KIND_REPLICA: u8 = 3;
+const KIND_PADDING: u8 = 4;
 
 /// One of Paceline's own records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +41,9 @@ pub enum IgnorableEvent<'a> {
     /// How far a replica has come, in a file's head, or where its position moved without a transaction: a
     /// [`crate::replica_state::ReplicaRecord`], encoded.
     Replica(&'a [u8]),
+    /// Fills the room between the head of a file that a large transaction has brought along and that transaction
+    /// ([`crate::log::LargeGroup`]): so many zeros.
+    Padding(u32),
     /// Someone else's, or of a later version.
     Other(&'a [u8]),
 }
@@ -74,6 +78,7 @@ impl<'a> IgnorableEvent<'a> {
                 })
             }
             KIND_REPLICA => Ok(Self::Replica(cursor.rest())),
+            KIND_PADDING => Ok(Self::Padding(cursor.rest().len() as u32)),
             _ => Ok(Self::Other(body)),
         }
     }
@@ -120,7 +125,16 @@ impl EventBody for IgnorableEvent<'_> {
                 out.put_u8(KIND_REPLICA);
                 out.extend_from_slice(record);
             }
+            Self::Padding(zeros) => {
+                out.put_u8(KIND_PADDING);
+                out.resize(out.len() + *zeros as usize, 0);
+            }
             Self::Other(_) => {}
         }
     }
+}
+
+impl IgnorableEvent<'_> {
+    /// The length of a whole [`IgnorableEvent::Padding`] event without its zeros, in bytes.
+    pub(crate) const PADDING_OVERHEAD: u64 = (HEADER_LENGTH + MARK.len() + 1 + CHECKSUM_LENGTH) as u64;
 }

@@ -2,10 +2,13 @@
 
 use crate::checksum::{Shift, crc32};
 use crate::codec::PutExt;
+use crate::error::Result;
 use crate::event::{
     CHECKSUM_LENGTH, END_POSITION_OFFSET, EventBody, EventFlags, EventHeader, EventType, FLAGS_OFFSET,
     GtidFlags, HEADER_LENGTH, QueryEvent, RowsFlags, RowsKind, TableId, TableMapEvent, XidEvent,
+    end_position,
 };
+use crate::log::LargeGroup;
 use paceline_types::ServerId;
 
 /// `binlog_row_event_max_size`'s default, in bytes.
@@ -114,7 +117,16 @@ struct OpenRows {
 /// A place in the buffer to come back to: the start of a statement or a savepoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BufferMark {
-    bytes: usize,
+    /// In all, those in a file among them.
+    bytes: u64,
+    events: usize,
+}
+
+/// The part of a large transaction's events that is in a file of its own.
+#[derive(Debug)]
+struct Spilled {
+    group: LargeGroup,
+    /// How many events are there.
     events: usize,
 }
 
@@ -160,6 +172,7 @@ pub struct EventGroupBuffer {
     mapped: Vec<TableId>,
     /// Whether the statement has rows events behind its table maps.
     has_rows: bool,
+    spilled: Option<Box<Spilled>>,
 }
 
 impl EventGroupBuffer {
@@ -179,6 +192,7 @@ impl EventGroupBuffer {
             open: None,
             mapped: Vec::new(),
             has_rows: false,
+            spilled: None,
         }
     }
 
@@ -194,6 +208,7 @@ impl EventGroupBuffer {
         self.open = None;
         self.mapped.clear();
         self.has_rows = false;
+        self.spilled = None;
     }
 
     /// The flags of the Gtid event. At first: transactional, parallel apply allowed.
@@ -238,19 +253,94 @@ impl EventGroupBuffer {
         self.timestamp
     }
 
-    /// The length of what was encoded, in bytes.
-    pub fn len(&self) -> usize {
+    /// The length of what was encoded, in bytes, wherever it is.
+    pub fn len(&self) -> u64 {
+        self.spilled_bytes() + self.bytes.len() as u64
+    }
+
+    /// How much of it is in memory, in bytes.
+    pub fn memory_bytes(&self) -> usize {
         self.bytes.len()
     }
 
     /// Whether nothing was logged yet.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.len() == 0
     }
 
     /// How many events are finished.
     pub fn event_count(&self) -> usize {
-        self.events.len()
+        self.spilled.as_ref().map_or(0, |spilled| spilled.events) + self.events.len()
+    }
+
+    fn spilled_bytes(&self) -> u64 {
+        self.spilled.as_ref().map_or(0, |spilled| spilled.group.length())
+    }
+
+    /// Whether the transaction has a file of its own: it is committed by
+    /// [`Log::place_large`](crate::Log::place_large).
+    pub fn is_large(&self) -> bool {
+        self.spilled.is_some()
+    }
+
+    /// Goes on in a file: what is finished goes there now, and what follows with [`Self::spill`].
+    ///
+    /// # Errors
+    /// As for [`Self::spill`].
+    ///
+    /// # Panics
+    /// If it has a file already.
+    pub fn spill_to(&mut self, group: LargeGroup) -> Result<()> {
+        assert!(!self.is_large(), "a transaction's events are in one file");
+        self.spilled = Some(Box::new(Spilled { group, events: 0 }));
+        self.spill()
+    }
+
+    /// Writes what is finished to the file, if there is one.
+    ///
+    /// # Errors
+    /// [`crate::Error::NoSpace`], and others of writing. Nothing of the buffer is lost; the transaction should be rolled back.
+    pub fn spill(&mut self) -> Result<()> {
+        let (Some(spilled), Some(last)) = (&mut self.spilled, self.events.last()) else {
+            return Ok(());
+        };
+        let end = last.end;
+        // In a copy: what could not be written keeps position 0.
+        let mut placed = self.bytes[..end].to_vec();
+        place(&mut placed, &self.events, spilled.group.next_event_at());
+        spilled.group.append(&placed)?;
+        spilled.events += self.events.len();
+        self.events.clear();
+        self.bytes.drain(..end);
+        if let Some(open) = &mut self.open {
+            open.start -= end;
+        }
+        Ok(())
+    }
+
+    /// Brings everything to the file, durably. To be called when the transaction is complete, before it queues.
+    ///
+    /// # Errors
+    /// As for [`Self::spill`].
+    ///
+    /// # Panics
+    /// If there is no file.
+    pub fn seal(&mut self) -> Result<()> {
+        self.end_statement();
+        self.spill()?;
+        self.spilled
+            .as_mut()
+            .expect("only a large transaction is sealed")
+            .group
+            .seal()
+    }
+
+    pub(crate) fn large_group(&self) -> Option<&LargeGroup> {
+        self.spilled.as_ref().map(|spilled| &spilled.group)
+    }
+
+    pub(crate) fn take_large_group(&mut self) -> Option<LargeGroup> {
+        self.spilled.take().map(|spilled| spilled.group)
     }
 
     /// A statement begins. Nothing is written before its first row.
@@ -388,8 +478,8 @@ impl EventGroupBuffer {
     pub fn mark(&mut self) -> BufferMark {
         self.end_statement();
         BufferMark {
-            bytes: self.bytes.len(),
-            events: self.events.len(),
+            bytes: self.len(),
+            events: self.event_count(),
         }
     }
 
@@ -399,14 +489,21 @@ impl EventGroupBuffer {
     /// If the buffer was rolled back past the mark since.
     pub fn roll_back_to(&mut self, mark: BufferMark) {
         assert!(
-            mark.bytes <= self.bytes.len() && mark.events <= self.events.len(),
+            mark.bytes <= self.len() && mark.events <= self.event_count(),
             "a mark of what is no longer there"
         );
         self.open = None;
         self.mapped.clear();
         self.has_rows = false;
-        self.bytes.truncate(mark.bytes);
-        self.events.truncate(mark.events);
+        let (mut bytes, mut events) = (mark.bytes, mark.events);
+        if let Some(spilled) = &mut self.spilled {
+            spilled.group.truncate(bytes);
+            spilled.events = spilled.events.min(events);
+            bytes -= spilled.group.length();
+            events -= spilled.events;
+        }
+        self.bytes.truncate(bytes as usize);
+        self.events.truncate(events);
     }
 
     fn header(&self, event_type: EventType, length: u32) -> [u8; HEADER_LENGTH] {
@@ -445,5 +542,20 @@ impl EventGroupBuffer {
             end: self.bytes.len(),
             shift,
         });
+    }
+}
+
+/// Gives every event of a group its end position. `base` is where the first one will stand in the file.
+pub(super) fn place(bytes: &mut [u8], events: &[FinishedEvent], base: u64) {
+    let mut start = 0;
+    for event in events {
+        let end = end_position(base, event.end as u64);
+        let this = &mut bytes[start..event.end];
+        this[END_POSITION_OFFSET..END_POSITION_OFFSET + 4].copy_from_slice(&end.to_le_bytes());
+        let checksum = this
+            .last_chunk_mut::<CHECKSUM_LENGTH>()
+            .expect("a finished event has a checksum");
+        *checksum = (u32::from_le_bytes(*checksum) ^ event.shift.apply(end)).to_le_bytes();
+        start = event.end;
     }
 }

@@ -1,10 +1,7 @@
 //! What the leader of a commit group makes of its transactions.
 
-use super::buffer::{EventGroupBuffer, FinishedEvent};
-use crate::event::{
-    CHECKSUM_LENGTH, CommitId, END_POSITION_OFFSET, EventFlags, EventStamp, GtidEvent, GtidFlags,
-    IgnorableEvent, encode_event, end_position,
-};
+use super::buffer::{EventGroupBuffer, place};
+use crate::event::{CommitId, EventFlags, EventStamp, GtidEvent, GtidFlags, IgnorableEvent, encode_event};
 use crate::replica_state::{GtidMove, ReplicaRecord};
 use paceline_types::{Gtid, LogPosition, ServerId};
 use std::io::IoSlice;
@@ -222,19 +219,4 @@ impl CommitGroup {
 
     /// How many bytes a transaction takes at most beyond what its session encoded: its Gtid event.
     pub const GTID_EVENT_LENGTH_MAX: u64 = 64;
-}
-
-/// Gives every event of a group its end position. `base` is where the first one will stand in the file.
-fn place(bytes: &mut [u8], events: &[FinishedEvent], base: u64) {
-    let mut start = 0;
-    for event in events {
-        let end = end_position(base, event.end as u64);
-        let this = &mut bytes[start..event.end];
-        this[END_POSITION_OFFSET..END_POSITION_OFFSET + 4].copy_from_slice(&end.to_le_bytes());
-        let checksum = this
-            .last_chunk_mut::<CHECKSUM_LENGTH>()
-            .expect("a finished event has a checksum");
-        *checksum = (u32::from_le_bytes(*checksum) ^ event.shift.apply(end)).to_le_bytes();
-        start = event.end;
-    }
 }

@@ -16,4 +16,4 @@ mod event_group;
 
 pub use buffer::{BufferMark, EventGroupBuffer, GroupOptions, LoggedTable, StatementOptions};
 pub use commit_group::{CommitGroup, GroupSize, PlacedGroup};
-pub use event_group::EventGroup;
+pub use event_group::{EventGroup, LARGE_GROUP_BYTES};

@@ -205,9 +205,10 @@ impl FileCreator<'_> {
     }
 }
 
-/// The next file's ordinal.
+/// The next file's ordinal. The highest one is no file's: versions with it are not places in the log but marks of large transactions'
+/// rows.
 pub(super) fn ordinal_after(ordinal: u32) -> Result<u32> {
-    if ordinal >= LogPosition::ORDINAL_MAX {
+    if ordinal >= LogPosition::ORDINAL_MAX - 1 {
         Err(Error::NumbersExhausted)
     } else {
         Ok(ordinal + 1)

@@ -15,7 +15,7 @@ use crate::replica_state::{ReplicaRecord, ReplicaState};
 use paceline_types::{LogPosition, ServerId};
 use parking_lot::{Mutex, RwLock};
 use std::io::IoSlice;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -37,7 +37,7 @@ use std::sync::{Arc, OnceLock};
 /// buffer.commit(1);
 ///
 /// let sequence = recovery.state.next_sequence(DomainId(0)).unwrap();
-/// let start = log.reserve(buffer.len() as u64 + CommitGroup::GTID_EVENT_LENGTH_MAX)?;
+/// let start = log.reserve(buffer.len() + CommitGroup::GTID_EVENT_LENGTH_MAX)?;
 /// let mut group = CommitGroup::new();
 /// group.begin(start, GroupSize::Single);
 /// group.add(&mut buffer, Gtid::new(DomainId(0), ServerId(1), sequence));
@@ -75,6 +75,8 @@ pub(super) struct Inner {
     pub files: RwLock<Vec<Arc<FileEntry>>>,
     pub active: RwLock<Arc<ActiveFile>>,
     pub writer: Mutex<Writer>,
+    /// Numbers the files of large transactions that have no place yet.
+    pub next_large: AtomicU64,
     /// A file of zeros for the next rotation.
     pub spare: Mutex<Option<SpareFile>>,
     /// Positions, as [`LogPosition::as_u64`].
@@ -211,6 +213,11 @@ impl Log {
             inner.durable.fetch_max(written.as_u64(), Ordering::AcqRel);
         }
         Ok(self.durable())
+    }
+
+    /// Where its files are.
+    pub fn directory(&self) -> &Path {
+        &self.inner.directory
     }
 
     /// Up to where the log is written.

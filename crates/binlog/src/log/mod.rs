@@ -39,6 +39,10 @@
 //! the old file → (the same) → index → (the old file is still in use and has zeros behind its end: it is finished at opening)
 //! → old file cut, its flag cleared.
 //!
+//! *Large transaction*, whose file is complete and synced before ([`LargeGroup`]): head and Gtid event into the file's room → (still under a name
+//! of its own: removed at opening) → renamed to the next file's name → (in no index, and the file before it is still in use: nobody was told of it,
+//! removed at opening) → Rotate event in the old file → (the same) → index: it is committed → old file cut, its flag cleared.
+//!
 //! *Purging*: index → (files with numbers before the index's first: removed at opening) → files removed.
 //!
 //! *`RESET MASTER`*: new file under the name `bin.reset` → (removed at opening) → index that names it alone → (opening goes on
@@ -60,9 +64,11 @@ mod gtid_index;
 mod handle;
 mod head;
 mod index_file;
+mod large_group;
 mod locate;
 mod mend;
 mod open;
+mod place_large;
 mod purge;
 mod reader;
 mod reset;
@@ -77,7 +83,9 @@ pub use disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
 pub use files::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
 pub use grouping::{EventRole, Grouping};
 pub use handle::{Log, Preparation};
+pub use large_group::LargeGroup;
 pub use locate::StartPlace;
 pub use open::{Cut, Recovery, Shutdown};
+pub use place_large::LargePlace;
 pub use reader::{LogReader, LoggedEvent};
 pub use simulated_disk::SimulatedDisk;

@@ -198,6 +198,7 @@ impl Setup<'_> {
                 timestamp: new.now,
                 life: Life::Open,
             }),
+            next_large: AtomicU64::new(1),
             spare: Mutex::new(None),
             written: AtomicU64::new(position.as_u64()),
             durable: AtomicU64::new(position.as_u64()),

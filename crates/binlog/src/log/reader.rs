@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::event::{Event, FormatDescription, IgnorableEvent, MAGIC, RawEvent};
 use crate::group::EventGroup;
 use paceline_types::LogPosition;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -35,6 +36,8 @@ pub struct LogReader {
     ordinal: u32,
     limit: LogPosition,
     format: FormatDescription,
+    /// Where large groups are kept while they are read.
+    spill_directory: Arc<Path>,
 }
 
 impl Log {
@@ -64,6 +67,7 @@ impl Log {
             ordinal: entry.ordinal,
             limit,
             format,
+            spill_directory: inner.directory.as_path().into(),
         };
         let offset = from.offset().max(MAGIC.len() as u64);
         let length = if entry.ordinal == written.ordinal() {
@@ -130,6 +134,7 @@ impl LogReader {
     pub fn next_group(&mut self) -> Result<Option<EventGroup>> {
         let mut group: Option<EventGroup> = None;
         let mut grouping = Grouping::default();
+        let directory = Arc::clone(&self.spill_directory);
         let result = loop {
             let Some(LoggedEvent { start, event, .. }) = self.next_event()? else {
                 break group;
@@ -137,9 +142,10 @@ impl LogReader {
             let role = grouping.observe(&event);
             let step = match (&role, &mut group) {
                 (Err(_), _) | (Ok(EventRole::Control), _) => Ok(()),
-                (Ok(EventRole::Begins), group) => {
-                    EventGroup::begin(start, &event).map(|begun| *group = Some(begun))
-                }
+                (Ok(EventRole::Begins), group) => EventGroup::begin(start, &event).map(|mut begun| {
+                    begun.spill_in(Arc::clone(&directory));
+                    *group = Some(begun);
+                }),
                 (Ok(EventRole::Inside | EventRole::Ends), Some(group)) => {
                     group.push(&event);
                     Ok(())

@@ -36,9 +36,7 @@ impl Log {
         let old = Arc::clone(&writer.active);
         let number = number_after(old.number)?;
         let ordinal = ordinal_after(old.ordinal)?;
-        let checkpoint = inner
-            .file_by_ordinal(inner.checkpoint.load(Ordering::Acquire) as u32)
-            .map_or_else(|| old.name.clone(), |file| file.name.clone());
+        let checkpoint = inner.checkpoint_name(&writer);
         let mut state = self.state();
         let oldest = self.oldest_state();
         for domain_id in domains {
@@ -125,6 +123,12 @@ impl Inner {
     /// The name of a file's GTID index.
     pub fn index_path(&self, name: &str) -> PathBuf {
         self.directory.join(format!("{name}.idx"))
+    }
+
+    /// The first file that recovery needs.
+    pub fn checkpoint_name(&self, writer: &Writer) -> String {
+        self.file_by_ordinal(self.checkpoint.load(Ordering::Acquire) as u32)
+            .map_or_else(|| writer.active.name.clone(), |file| file.name.clone())
     }
 
     pub fn names(&self) -> Vec<String> {

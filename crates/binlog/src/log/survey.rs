@@ -6,6 +6,7 @@ use super::disk::{Disk, DiskFile, read_fully};
 use super::files::{FileEntry, file_name, file_number};
 use super::head::FileHead;
 use super::index_file::IndexFile;
+use super::large_group::is_large_name;
 use super::open::Shutdown;
 use super::reset::reset_name;
 use super::tail::{Ending, Tail, read_tail};
@@ -32,6 +33,15 @@ pub(super) struct Survey {
     /// A reset that must be completed: the name that the new file shall have.
     pub reset: Option<String>,
     pub shutdown: Shutdown,
+}
+
+/// What stands before a file that is in no index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Followed {
+    /// The last file of the index, which was not closed.
+    FileInUse,
+    /// Nothing, or one that was closed.
+    Nothing,
 }
 
 /// What the files hold.
@@ -77,6 +87,11 @@ impl Survey {
             shutdown: Shutdown::Crash,
         };
         survey.take_logs(&names, &present)?;
+        let left = names
+            .iter()
+            .filter(|name| is_large_name(&config.base_name, name))
+            .cloned();
+        survey.strays.extend(left);
         // Indexes whose files are gone.
         let left = names.iter().filter(|name| {
             let of = name.strip_suffix(".idx").filter(|of| number(of).is_some());
@@ -95,7 +110,7 @@ impl Survey {
         let Some(listed) = self.index.read()? else {
             // A crash in the middle of the very first opening leaves a file without transactions.
             for number in present {
-                self.add_stray(file_name(&base_name, *number))?;
+                self.add_stray(file_name(&base_name, *number), Followed::Nothing)?;
             }
             self.shutdown = Shutdown::New;
             return Ok(());
@@ -128,22 +143,37 @@ impl Survey {
                 // Purged: the index came first.
                 self.strays.push(name);
             } else {
-                self.add_stray(name)?;
+                let followed = match number.checked_sub(1) == Some(last) && self.is_in_use(&listed)? {
+                    true => Followed::FileInUse,
+                    false => Followed::Nothing,
+                };
+                self.add_stray(name, followed)?;
             }
         }
         self.listed = listed;
         Ok(())
     }
 
-    /// A file that is not in the index, and that no purge can have left: a rotation may have, if it holds no transaction.
-    fn add_stray(&mut self, name: String) -> Result<()> {
+    /// Whether the last of these files was not closed: then no file after it was ever in the index, as the index comes first.
+    fn is_in_use(&self, listed: &[String]) -> Result<bool> {
+        let Some(name) = listed.last() else {
+            return Ok(false);
+        };
+        Ok(FileHead::read(&self.open_file(name)?, name)?.in_use)
+    }
+
+    /// A file that is not in the index, and that no purge can have left: a rotation may have, if it holds no transaction; and the commit of a
+    /// large transaction, if it holds that one alone and is the next of a file that is in use.
+    fn add_stray(&mut self, name: String, followed: Followed) -> Result<()> {
         let file = self.open_file(&name)?;
         let mut magic = [0; MAGIC.len()];
         let read =
             read_fully(&*file, &mut magic, 0).map_err(|source| self.io_error("read", &name, source))?;
         let empty = read < magic.len() || magic != MAGIC || {
             match FileHead::read(&file, &name).and_then(|head| read_tail(&file, &name, &head)) {
-                Ok(tail) => tail.builder.is_empty(),
+                Ok(tail) => {
+                    tail.builder.is_empty() || (followed == Followed::FileInUse && tail.is_one_large_group())
+                }
                 // Its head was not whole yet: a rotation that did not get far.
                 Err(Error::Damaged { .. }) => true,
                 Err(error) => return Err(error),

@@ -44,6 +44,17 @@ pub(super) struct Tail {
     pub garbage: u64,
     /// When the last event was written, in seconds since 1970.
     pub timestamp: u32,
+    /// How many event groups there are.
+    pub groups: u64,
+    /// Where the transaction ends that brought the file along.
+    pub large_end: Option<u64>,
+}
+
+impl Tail {
+    /// Whether the file is a large transaction's, and nothing was written behind that.
+    pub fn is_one_large_group(&self) -> bool {
+        self.groups == 1 && self.large_end == Some(self.end)
+    }
 }
 
 /// Reads a file that may end with a torn write.
@@ -73,6 +84,8 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
             durable: head.length,
             garbage: 0,
             timestamp: 0,
+            groups: 0,
+            large_end: None,
         },
         open_gtid: None,
         open_moves: Vec::new(),
@@ -97,6 +110,15 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
             return Err(stream.damaged(nonzero, "there is something behind the event that ends the file"));
         }
         return Ok(scan.tail);
+    }
+    if bad < scan.tail.durable {
+        // A large transaction's file was complete and durable before the log had it.
+        return Err(Error::Gap {
+            file: name.to_owned(),
+            offset: bad,
+            witness: "the record in the file's head".to_owned(),
+            found_at: head.length,
+        });
     }
     scan.tail.garbage = last_nonzero(&mut stream, scan.tail.end)?.map_or(0, |last| last + 1 - scan.tail.end);
     if scan.tail.garbage > 0 {
@@ -187,6 +209,7 @@ impl Scan {
             }
             EventRole::Inside => {}
             EventRole::Ends => {
+                self.tail.groups += 1;
                 if let Some(gtid) = self.open_gtid.take() {
                     self.tail.builder.record(gtid, self.group_start);
                 }
@@ -218,6 +241,10 @@ impl Scan {
                 IgnorableEvent::Durable { durable, sync_mode } => {
                     if durable.ordinal() == self.ordinal {
                         self.tail.durable = self.tail.durable.max(durable.offset());
+                        // Only the record in the head of a large transaction's file tells of what stands behind it.
+                        if durable.offset() > start {
+                            self.tail.large_end = Some(durable.offset());
+                        }
                     }
                     self.mode = sync_mode;
                 }
@@ -228,7 +255,7 @@ impl Scan {
                         RecordScope::WithNextGroup => self.open_moves.push(record),
                     }
                 }
-                IgnorableEvent::FileHead { .. } | IgnorableEvent::Other(_) => {}
+                IgnorableEvent::FileHead { .. } | IgnorableEvent::Padding(_) | IgnorableEvent::Other(_) => {}
             },
             EventType::FORMAT_DESCRIPTION => {
                 let again = FormatDescription::decode(event.body())?;

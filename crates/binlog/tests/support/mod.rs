@@ -69,7 +69,7 @@ pub fn append(log: &Log, transactions: &[(Gtid, usize)]) -> Result<Vec<(LogPosit
         transactions.iter().map(|(_, rows)| transaction(*rows)).collect();
     let length: u64 = buffers
         .iter()
-        .map(|buffer| buffer.len() as u64 + CommitGroup::GTID_EVENT_LENGTH_MAX)
+        .map(|buffer| buffer.len() + CommitGroup::GTID_EVENT_LENGTH_MAX)
         .sum();
     let start = log.reserve(length)?;
     let mut group = CommitGroup::new();
@@ -126,4 +126,58 @@ pub fn mariadb_binlog(path: &Path) -> String {
 
 pub fn is_no_space(error: &Error) -> bool {
     matches!(error, Error::NoSpace { .. })
+}
+
+/// A transaction of `rows` rows whose events are in a file of their own; it is complete. On the way some are rolled back, those in the file
+/// and those in memory.
+pub fn large_transaction(log: &Log, rows: u32) -> Result<EventGroupBuffer> {
+    let mut buffer = EventGroupBuffer::new(GroupOptions {
+        row_event_size_max: 256,
+        ..GroupOptions::new(ServerId(1))
+    });
+    let statement = StatementOptions {
+        timestamp: NOW,
+        ..StatementOptions::default()
+    };
+    let insert = |buffer: &mut EventGroupBuffer, row: u32| {
+        let [a, b, c, d] = row.to_le_bytes();
+        buffer.write_row(&table(), &[0xFE, a, b, c, d]);
+    };
+    buffer.begin_statement(&statement);
+    for row in 0..rows / 4 {
+        insert(&mut buffer, row);
+    }
+    let mark = buffer.mark();
+    buffer.spill_to(log.begin_large_group()?)?;
+    for row in 0..300 {
+        insert(&mut buffer, 1_000_000 + row);
+        if row % 50 == 0 {
+            buffer.spill()?;
+        }
+    }
+    buffer.roll_back_to(mark);
+    buffer.begin_statement(&statement);
+    for row in rows / 4..rows {
+        insert(&mut buffer, row);
+        if row % 40 == 0 {
+            buffer.spill()?;
+        }
+        if row == rows / 2 {
+            let mark = buffer.mark();
+            buffer.begin_statement(&statement);
+            insert(&mut buffer, 2_000_000);
+            buffer.roll_back_to(mark);
+            buffer.begin_statement(&statement);
+        }
+    }
+    buffer.commit(1);
+    buffer.seal()?;
+    Ok(buffer)
+}
+
+/// Commits one.
+pub fn commit_large(log: &Log, id: Gtid, rows: u32) -> Result<(LogPosition, LogPosition)> {
+    let mut buffer = large_transaction(log, rows)?;
+    let placed = log.place_large(&buffer, None, NOW)?.commit(&mut buffer, id)?;
+    Ok((placed.start, placed.end))
 }

@@ -1,7 +1,7 @@
 //! From a primary's packets to event groups.
 //!
 //! Each packet is one event. Here it is verified, brought into the form that groups are kept in (with a CRC-32, whatever the source uses),
-//! and put together with the others of its group; what belongs to the log itself becomes a place. A source without GTIDs gets its
+//! and put together with the others of its group (in a file, if they are many); what belongs to the log itself becomes a place. A source without GTIDs gets its
 //! groups' heads here:
 //!
 //! ```text
@@ -22,6 +22,7 @@ use paceline_types::error_code::{
     ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR, ER_SLAVE_INCIDENT,
 };
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What a packet has completed.
@@ -72,6 +73,7 @@ pub(super) struct Assembler {
     pending: Option<EventStamp>,
     pub supply: GtidSupply,
     scratch: Vec<u8>,
+    spill_directory: Option<Arc<Path>>,
 }
 
 struct Open {
@@ -102,7 +104,21 @@ impl Assembler {
             pending: None,
             supply,
             scratch: Vec::new(),
+            spill_directory: None,
         }
+    }
+
+    /// Large groups are kept in that directory and not in memory.
+    pub fn spill_in(&mut self, directory: &Path) {
+        self.spill_directory = Some(directory.into());
+    }
+
+    fn begin_group(&self, event: &RawEvent<'_>) -> Result<EventGroup, SourceError> {
+        let mut group = EventGroup::begin(LogPosition::ZERO, event).map_err(corrupt)?;
+        if let Some(directory) = &self.spill_directory {
+            group.spill_in(directory.clone());
+        }
+        Ok(group)
     }
 
     /// Where the last event ended in the primary's log.
@@ -260,7 +276,7 @@ impl Assembler {
         let role = self.grouping.observe(event).map_err(corrupt)?;
         match role {
             EventRole::Begins => {
-                let group = EventGroup::begin(LogPosition::ZERO, event).map_err(corrupt)?;
+                let group = self.begin_group(event)?;
                 self.open = Some(Open {
                     group,
                     start: open_start,
@@ -317,7 +333,7 @@ impl Assembler {
         let event = RawEvent::new(&bytes, ChecksumAlgorithm::Crc32).map_err(corrupt)?;
         self.grouping.observe(&event).map_err(corrupt)?;
         self.open = Some(Open {
-            group: EventGroup::begin(LogPosition::ZERO, &event).map_err(corrupt)?,
+            group: self.begin_group(&event)?,
             start,
             timestamp: stamp.timestamp,
         });

@@ -103,7 +103,13 @@ pub(super) fn filter_group(
             };
             match &mut kept {
                 Some(kept) => kept.push(event),
-                None => kept = Some(EventGroup::begin(group.start(), event)?),
+                None => {
+                    let mut begun = EventGroup::begin(group.start(), event)?;
+                    if let Some(directory) = group.spill_directory() {
+                        begun.spill_in(directory.clone());
+                    }
+                    kept = Some(begun);
+                }
             }
         }
     }

@@ -331,6 +331,7 @@ impl Stream<'_> {
             last: self.progress.supply,
         };
         let mut assembler = Assembler::new(source.kind, source.checksum, place, supply);
+        assembler.spill_in(self.receiver.shared.environment.transactions().log().directory());
         let net_timeout = self.options.net_timeout;
         loop {
             // What has arrived already needs no waiting, and no looking around.

@@ -505,6 +505,7 @@ impl SessionServices {
             | V::BinlogExpireLogsSeconds
             | V::MaxBinlogSize
             | V::MaxBinlogCacheSize
+            | V::BinlogLargeCommitThreshold
             | V::BinlogCommitWaitCount
             | V::BinlogCommitWaitUsec
             | V::BinlogCacheSize

@@ -189,6 +189,7 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
         },
         checkpoint_log_bytes: globals.number(PacelineCheckpointLogBytes),
         max_binlog_cache_size: globals.number(MaxBinlogCacheSize),
+        large_transaction_bytes: globals.number(BinlogLargeCommitThreshold),
         binlog_row_event_max_size: usize::try_from(globals.number(BinlogRowEventMaxSize)).unwrap_or(8192),
         ..config
     }
@@ -229,6 +230,7 @@ pub fn is_transaction_config(variable: Variable) -> bool {
             | BinlogExpireLogsSeconds
             | PacelineCheckpointLogBytes
             | MaxBinlogCacheSize
+            | BinlogLargeCommitThreshold
     )
 }
 

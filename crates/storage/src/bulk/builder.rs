@@ -78,14 +78,12 @@ impl IndexBuilder {
         if let Input::Unsorted(sorter) = &mut self.input {
             sorter.merge_into(&mut self.output)?;
         }
-        self.output.close()?;
-        self.output.files.clear();
-        Ok(())
+        self.output.finish().map(drop)
     }
 }
 
 /// Sorted entries into files of a limited size. RocksDB syncs each when it is finished. Dropped unfinished, the files are deleted.
-struct Output {
+pub(super) struct Output {
     shared: Arc<Shared>,
     writer: Option<SstFileWriter<'static>>,
     /// All files so far; empty when the builder is finished.
@@ -95,7 +93,7 @@ struct Output {
 }
 
 impl Output {
-    fn new(shared: Arc<Shared>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
         Output {
             shared,
             writer: None,
@@ -105,7 +103,20 @@ impl Output {
         }
     }
 
-    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+    pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.writer_for(key)?.put(key, value)?;
+        self.written(key);
+        Ok(())
+    }
+
+    /// The key goes, where an older file has it.
+    pub(super) fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.writer_for(key)?.delete(key)?;
+        self.written(key);
+        Ok(())
+    }
+
+    fn writer_for(&mut self, key: &[u8]) -> Result<&mut SstFileWriter<'static>> {
         if self.entries > 0 && self.last_key.as_slice() >= key {
             assert!(self.last_key == key, "sorted input of a bulk build is not sorted");
             return Err(Error::DuplicateKey { key: key.to_vec() });
@@ -117,21 +128,28 @@ impl Output {
         {
             self.close()?;
         }
-        let writer = match &mut self.writer {
-            Some(writer) => writer,
+        match &mut self.writer {
+            Some(writer) => Ok(writer),
             none => {
                 let writer = SstFileWriter::create(table_file_options());
                 let path = self.shared.new_file("sst");
                 writer.open(&path)?;
                 self.files.push(path);
-                none.insert(writer)
+                Ok(none.insert(writer))
             }
-        };
-        writer.put(key, value)?;
+        }
+    }
+
+    fn written(&mut self, key: &[u8]) {
         self.last_key.clear();
         self.last_key.extend_from_slice(key);
         self.entries += 1;
-        Ok(())
+    }
+
+    /// Writes and syncs what is left. The files, in key order, are the caller's.
+    pub(super) fn finish(mut self) -> Result<Vec<PathBuf>> {
+        self.close()?;
+        Ok(std::mem::take(&mut self.files))
     }
 
     fn close(&mut self) -> Result<()> {

@@ -7,6 +7,7 @@
 //!       000002.run  …             sorted runs of an index builder whose input is not sorted
 //!     16/                         finished: all files synced, then the directory renamed and its parent synced
 //!       commit                    the write set of its transaction, while it is being activated
+//!     rows-3.building/            the rows of a large transaction: deleted at the next start in any case
 //! ```
 //!
 //! A finished build waits for its transaction to be in the log. [`Storage::activate`](crate::Storage::activate) ingests it at that place;
@@ -15,14 +16,16 @@
 //! twice.
 
 mod builder;
+mod row_files;
 
 use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub use builder::{IndexBuilder, InputOrder};
+pub use row_files::RowFiles;
 
 use crate::error::{Error, Result};
 
@@ -39,6 +42,7 @@ impl fmt::Display for BuildId {
 /// The directory of all builds.
 pub(crate) struct Builds {
     path: PathBuf,
+    next_rows: AtomicU64,
 }
 
 const UNFINISHED: &str = "building";
@@ -53,7 +57,10 @@ impl Builds {
                 fs::remove_dir_all(&entry).map_err(Error::file(&entry))?;
             }
         }
-        Ok(Builds { path })
+        Ok(Builds {
+            path,
+            next_rows: AtomicU64::new(1),
+        })
     }
 
     pub(crate) fn begin(&self, id: BuildId) -> Result<BulkBuild> {
@@ -62,10 +69,7 @@ impl Builds {
             fs::remove_dir_all(&directory).map_err(Error::file(&directory))?;
         }
         fs::create_dir(&directory).map_err(Error::file(&directory))?;
-        let shared = Arc::new(Shared {
-            directory,
-            next_file: AtomicU32::new(1),
-        });
+        let shared = Arc::new(Shared::new(directory));
         Ok(BulkBuild {
             id,
             finished: self.directory(id),
@@ -82,6 +86,19 @@ impl Builds {
         }
         ids.sort_unstable();
         Ok(ids)
+    }
+
+    /// The directory of all builds.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A directory for the rows of a large transaction.
+    fn new_row_directory(&self) -> Result<PathBuf> {
+        let number = self.next_rows.fetch_add(1, Ordering::Relaxed);
+        let directory = self.path.join(format!("rows-{number}.{UNFINISHED}"));
+        fs::create_dir(&directory).map_err(Error::file(&directory))?;
+        Ok(directory)
     }
 
     pub(crate) fn directory(&self, id: BuildId) -> PathBuf {
@@ -121,6 +138,13 @@ struct Shared {
 }
 
 impl Shared {
+    fn new(directory: PathBuf) -> Self {
+        Shared {
+            directory,
+            next_file: AtomicU32::new(1),
+        }
+    }
+
     fn new_file(&self, extension: &str) -> PathBuf {
         let number = self.next_file.fetch_add(1, Ordering::Relaxed);
         self.directory.join(format!("{number:06}.{extension}"))

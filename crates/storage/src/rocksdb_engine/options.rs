@@ -123,6 +123,8 @@ pub(crate) fn table_file_options() -> &'static Options {
         let mut options = Options::default();
         options.set_block_based_table_factory(&table_options(None));
         compression(&mut options);
+        // A file is written back as it grows, so that its sync at the end does not hold up those of the log.
+        options.set_bytes_per_sync(MIB as u64);
         options
     })
 }

@@ -14,6 +14,41 @@ pub struct FrozenWriteSet {
     version: Version,
 }
 
+/// A write set whose values and row ids carry their transaction's mark; its place in the log is still to come. Nothing in it changes
+/// any more.
+pub struct MarkedWriteSet {
+    set: WriteSet,
+}
+
+impl MarkedWriteSet {
+    pub(super) fn new(set: WriteSet) -> Self {
+        MarkedWriteSet { set }
+    }
+
+    /// All entries, ascending by key; reversible.
+    pub fn entries(&self) -> Entries<'_> {
+        self.set.entries()
+    }
+
+    /// The ranges that are deleted before the entries are put.
+    pub fn deleted_ranges(&self) -> &[KeyRange] {
+        self.set.deleted_ranges()
+    }
+
+    /// Its transaction has its place. The mark stays in the values.
+    pub fn placed_at(self, version: Version) -> FrozenWriteSet {
+        FrozenWriteSet::new(self.set, version)
+    }
+}
+
+impl fmt::Debug for MarkedWriteSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MarkedWriteSet")
+            .field("keys", &self.set.len())
+            .finish()
+    }
+}
+
 /// The number of an entry in a [`FrozenWriteSet`], which finds it again without a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct EntryIndex(u32);
@@ -66,6 +101,17 @@ impl FrozenWriteSet {
     /// The numbers of all entries, in no order of keys.
     pub fn indexes(&self) -> impl Iterator<Item = EntryIndex> + use<> {
         (0..self.set.entries.len() as u32).map(EntryIndex)
+    }
+
+    /// The entry of a key, if there is one.
+    pub fn find(&self, key: &[u8]) -> Option<EntryIndex> {
+        let found = self.set.find(key).ok();
+        found.map(|(_, entry)| EntryIndex(entry))
+    }
+
+    /// The numbers of the entries whose keys are in the range, ascending by key.
+    pub fn indexes_in(&self, range: &KeyRange) -> impl Iterator<Item = EntryIndex> + '_ {
+        self.set.numbers_in(range).map(EntryIndex)
     }
 
     /// The key of an entry.

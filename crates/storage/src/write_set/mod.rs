@@ -15,19 +15,27 @@
 //!   patches both and freezes the set; the order of the keys stays.
 //! - **Range deletes come first**: applied before all entries of the set, whatever the order of the calls. An entry that
 //!   [`WriteSet::delete_range`] meets becomes a delete, so that the outcome is that of the calls in order.
+//! - **Large sets keep their keys only**: when [`WriteSet::spill_to`] was called, values go to a file ([`spilled`]), and with them their version or mark,
+//!   which must be known then. What a mark protects, and cuts, is there as in the arena.
 //! - **Small sets are cheap**: up to eight keys cost three allocations in all.
 
 mod frozen;
 mod order;
+mod spilled;
 
 use std::fmt;
 
 use paceline_types::Version;
 
-pub use frozen::{EntryIndex, FrozenWriteSet};
+pub use frozen::{EntryIndex, FrozenWriteSet, MarkedWriteSet};
 use order::{Order, Position};
+use spilled::SpilledValues;
+pub use spilled::ValueVersion;
 
-use crate::key::{EngineKind, KeyRange, RowId, VERSION_LENGTH};
+use paceline_binlog::SpillFile;
+
+use crate::error::Result;
+use crate::key::{EngineKind, KeyRange, RowId, VERSION_LENGTH, VersionMark};
 
 /// What happens to a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,11 +69,21 @@ impl RowIdPlace {
     }
 }
 
-/// A place in the arena.
+/// A place in the arena, or in the file.
 #[derive(Clone, Copy)]
 struct Slot {
     start: usize,
     length: u32,
+}
+
+/// In a slot's start: it is in the file.
+const IN_FILE: usize = 1 << (usize::BITS - 1);
+
+impl Slot {
+    /// Its place in the file, if it is there.
+    fn in_file(self) -> Option<u64> {
+        (self.start & IN_FILE != 0).then_some((self.start & !IN_FILE) as u64)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -93,6 +111,7 @@ pub struct Mark {
     entries: u32,
     undo: u32,
     arena: usize,
+    spilled: u64,
     ranges: u32,
     row_ordinal: u32,
     memory_engine_bytes: u64,
@@ -103,6 +122,7 @@ impl Mark {
         entries: 0,
         undo: 0,
         arena: 0,
+        spilled: 0,
         ranges: 0,
         row_ordinal: 0,
         memory_engine_bytes: 0,
@@ -121,6 +141,8 @@ pub struct WriteSet {
     memory_engine_bytes: u64,
     /// The newest mark that may still be rolled back to: what is older must not be overwritten in place.
     protected: Mark,
+    /// Values since the set has become large.
+    spilled: Option<Box<SpilledValues>>,
 }
 
 impl Default for WriteSet {
@@ -141,6 +163,7 @@ impl WriteSet {
             row_ordinal: 0,
             memory_engine_bytes: 0,
             protected: Mark::START,
+            spilled: None,
         }
     }
 
@@ -154,7 +177,7 @@ impl WriteSet {
         self.entries.len()
     }
 
-    /// The memory that the set takes, in bytes, for limits.
+    /// The memory that the set takes, in bytes, for limits: not what is in a file.
     pub fn memory_bytes(&self) -> usize {
         self.arena.len()
             + self.entries.len() * (size_of::<Entry>() + size_of::<u32>())
@@ -178,12 +201,18 @@ impl WriteSet {
         if EngineKind::of_key(key) == EngineKind::Memory {
             self.memory_engine_bytes += (key.len() + length) as u64;
         }
-        self.arena.reserve(key.len() + length);
+        if self.spilled.is_none() {
+            self.arena.reserve(key.len() + length);
+        }
         let entry = self.entry_for(key, row_id.in_key());
         let row_id_at_end = row_id.in_value();
-        let slot = match self.entries[entry].value.slot {
+        let slot = match (self.entries[entry].value.slot, &mut self.spilled) {
             // Written since the newest mark: nobody can want the old value back.
-            Some(old) if old.start >= self.protected.arena && old.length as usize >= length => {
+            (Some(old), _)
+                if old.in_file().is_none()
+                    && old.start >= self.protected.arena
+                    && old.length as usize >= length =>
+            {
                 let mut at = old.start + VERSION_LENGTH;
                 for part in payload {
                     self.arena[at..at + part.len()].copy_from_slice(part);
@@ -194,7 +223,11 @@ impl WriteSet {
                     length: length as u32,
                 }
             }
-            _ => {
+            (_, Some(spilled)) => Slot {
+                start: IN_FILE | spilled.append(payload) as usize,
+                length: u32::try_from(length).expect("a row is below 4 GiB"),
+            },
+            (_, None) => {
                 let start = self.arena.len();
                 self.arena.extend_from_slice(&[0; VERSION_LENGTH]);
                 for part in payload {
@@ -316,6 +349,7 @@ impl WriteSet {
             entries: self.entries.len() as u32,
             undo: self.undo.len() as u32,
             arena: self.arena.len(),
+            spilled: self.spilled.as_ref().map_or(0, |spilled| spilled.end()),
             ranges: self.ranges.len() as u32,
             row_ordinal: self.row_ordinal,
             memory_engine_bytes: self.memory_engine_bytes,
@@ -352,6 +386,9 @@ impl WriteSet {
             self.entries.truncate(mark.entries as usize);
         }
         self.arena.truncate(mark.arena);
+        if let Some(spilled) = &mut self.spilled {
+            spilled.truncate(mark.spilled);
+        }
         self.ranges.truncate(mark.ranges as usize);
         self.row_ordinal = mark.row_ordinal;
         self.memory_engine_bytes = mark.memory_engine_bytes;
@@ -367,11 +404,72 @@ impl WriteSet {
             version != Version::MAX,
             "a transaction's version is a place in the log"
         );
+        self.stamp(version);
+        if let Some(spilled) = &mut self.spilled {
+            // The disk has taken these very bytes before.
+            spilled.check().expect("what is in a file can be written over");
+        }
+        FrozenWriteSet::new(self, version)
+    }
+
+    /// Writes a mark where [`assign_version`](Self::assign_version) writes the version, for a transaction whose rows go to table files before it
+    /// has its place: [`Storage::build_rows`](crate::Storage::build_rows).
+    ///
+    /// # Errors
+    /// If values in a file cannot be written.
+    pub fn assign_mark(mut self, mark: VersionMark) -> Result<MarkedWriteSet> {
+        self.stamp(mark.as_version());
+        if let Some(spilled) = &mut self.spilled {
+            spilled.check()?;
+        }
+        Ok(MarkedWriteSet::new(self))
+    }
+
+    /// From now on values go to a file, under the version that they will have.
+    ///
+    /// # Panics
+    /// If they do already.
+    pub fn spill_to(&mut self, file: SpillFile, version: ValueVersion) {
+        assert!(self.spilled.is_none(), "a write set's values are in one file");
+        self.spilled = Some(Box::new(SpilledValues::new(file, version)));
+    }
+
+    /// Whether values go to a file.
+    pub fn is_spilled(&self) -> bool {
+        self.spilled.is_some()
+    }
+
+    /// The mark that values in the file carry, if it is one.
+    pub fn version_mark(&self) -> Option<VersionMark> {
+        let spilled = self.spilled.as_ref()?;
+        VersionMark::of(spilled.version().as_version())
+    }
+
+    /// Writes values to the file when there are many that it does not have yet. To be called after every few rows.
+    ///
+    /// # Errors
+    /// If they cannot be written. Nothing is lost; the transaction should be rolled back.
+    pub fn write_spilled(&mut self) -> Result<()> {
+        match &mut self.spilled {
+            Some(spilled) => spilled.write(),
+            None => Ok(()),
+        }
+    }
+
+    fn stamp(&mut self, version: Version) {
         let bytes = version.to_be_bytes();
+        if let Some(spilled) = &self.spilled {
+            assert!(
+                spilled.version().as_version() == version,
+                "values in a file have the version that the set was given when they went there"
+            );
+        }
         for index in 0..self.entries.len() {
             let entry = self.entries[index];
             if let Some(value) = entry.value.slot {
-                self.arena[value.start..value.start + VERSION_LENGTH].copy_from_slice(&bytes);
+                if value.in_file().is_none() {
+                    self.arena[value.start..value.start + VERSION_LENGTH].copy_from_slice(&bytes);
+                }
                 if entry.value.row_id_at_end {
                     self.patch_row_id(value, bytes);
                 }
@@ -381,10 +479,14 @@ impl WriteSet {
             }
         }
         self.undo = Vec::new();
-        FrozenWriteSet::new(self, version)
     }
 
     fn patch_row_id(&mut self, slot: Slot, version: [u8; 8]) {
+        if let (Some(start), Some(spilled)) = (slot.in_file(), &mut self.spilled) {
+            let end = start + u64::from(slot.length);
+            spilled.patch(end - RowId::LENGTH as u64, version);
+            return;
+        }
         let end = slot.start + slot.length as usize;
         let room = &mut self.arena[end - RowId::LENGTH..end - RowId::LENGTH + 8];
         debug_assert_eq!(room, Version::MAX.to_be_bytes(), "a row id's placeholder");
@@ -432,6 +534,9 @@ impl WriteSet {
     }
 
     fn bytes(&self, slot: Slot) -> &[u8] {
+        if let (Some(start), Some(spilled)) = (slot.in_file(), &self.spilled) {
+            return spilled.bytes(start, slot.length as usize);
+        }
         &self.arena[slot.start..slot.start + slot.length as usize]
     }
 
@@ -446,8 +551,18 @@ impl WriteSet {
         }
     }
 
-    fn find(&self, key: &[u8]) -> Result<(Position, u32), Position> {
+    fn find(&self, key: &[u8]) -> std::result::Result<(Position, u32), Position> {
         self.order.find(|entry| self.key_of(entry).cmp(key))
+    }
+
+    /// The numbers of the entries whose keys are in the range, ascending by key.
+    fn numbers_in(&self, range: &KeyRange) -> impl Iterator<Item = u32> + '_ {
+        let from = self.lower_bound(&range.start);
+        let to = match range.is_empty() {
+            true => from,
+            false => self.lower_bound(&range.end),
+        };
+        self.order.between(from, to)
     }
 
     fn lower_bound(&self, key: &[u8]) -> Position {

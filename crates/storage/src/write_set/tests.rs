@@ -23,6 +23,8 @@ enum Step {
     DeleteRange(u16, u16),
     Mark,
     RollbackTo(usize),
+    /// Values go to a file from now on; or what is due is written.
+    Spill,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -33,6 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (key.clone(), key).prop_map(|(a, b)| Step::DeleteRange(a.min(b), a.max(b).min(a.min(b) + 40))),
         1 => Just(Step::Mark),
         1 => (0usize..6).prop_map(Step::RollbackTo),
+        1 => Just(Step::Spill),
     ]
 }
 
@@ -52,6 +55,11 @@ proptest! {
                 Step::Put(key, value) => {
                     set.put(&key.to_be_bytes(), &value);
                     model.0.insert(key.to_be_bytes().to_vec(), Some(value));
+                }
+                Step::Spill if set.is_spilled() => set.write_spilled().unwrap(),
+                Step::Spill => {
+                    let file = SpillFile::create_in(&std::env::temp_dir()).unwrap();
+                    set.spill_to(file, ValueVersion::Known(Version::new(3, 4)));
                 }
                 Step::Delete(key) => {
                     set.delete(&key.to_be_bytes());
@@ -132,6 +140,47 @@ fn freezing_writes_the_version_everywhere() {
             .sum::<usize>(),
         16 + 11 + 9
     );
+}
+
+#[test]
+fn values_in_a_file_carry_the_mark_from_the_beginning() {
+    let mut set = WriteSet::new();
+    set.put(b"tbl1-before", b"old");
+    let mark = VersionMark::new(3, 9);
+    let file = SpillFile::create_in(&std::env::temp_dir()).unwrap();
+    set.spill_to(file, ValueVersion::Mark(mark));
+    assert_eq!(set.version_mark(), Some(mark));
+    let id = set.allocate_row_id();
+    let key = [b"tbl1".as_slice(), &id.to_be_bytes()].concat();
+    set.put_parts(&key, &[b"image"], RowIdPlace::KeyEnd);
+    set.put_parts(b"tbl2-unique", &[&id.to_be_bytes()], RowIdPlace::ValueEnd);
+    set.put(b"tbl2-long", &[7; 100]);
+    set.write_spilled().unwrap();
+    set.put_parts(b"tbl2-behind", &[&id.to_be_bytes()], RowIdPlace::ValueEnd);
+    let version = Version::new(4, 77);
+    let frozen = set.assign_mark(mark).unwrap().placed_at(version);
+    assert_eq!(frozen.version(), version);
+    let stamp = mark.as_version();
+    let real = RowId {
+        version: stamp,
+        ordinal: 0,
+    };
+    let put = |payload: &[u8]| [&stamp.to_be_bytes(), payload].concat();
+    let expected = [
+        (b"tbl1-before".to_vec(), put(b"old")),
+        ([b"tbl1".as_slice(), &real.to_be_bytes()].concat(), put(b"image")),
+        (b"tbl2-behind".to_vec(), put(&real.to_be_bytes())),
+        (b"tbl2-long".to_vec(), put(&[7; 100])),
+        (b"tbl2-unique".to_vec(), put(&real.to_be_bytes())),
+    ];
+    let found: Vec<_> = frozen
+        .entries()
+        .map(|(key, change)| match change {
+            Change::Put(value) => (key.to_vec(), value.to_vec()),
+            Change::Delete => panic!("nothing was deleted"),
+        })
+        .collect();
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! The order of steps is the protocol; see the README.
 
 use super::acknowledge::MadeDurable;
-use super::{CommitRequest, Committed, PlacedTransaction};
+use super::{CommitRequest, Committed, Ending, PlacedTransaction};
 use crate::config::{GtidStrictMode, LockRelease, SyncBinlog};
 use crate::error::{Error, Result};
 use crate::manager::{Core, unix_seconds};
@@ -15,7 +15,6 @@ use paceline_binlog::event::EventFlags;
 use paceline_binlog::group::GroupSize;
 use paceline_binlog::{BinlogState, CommitGroup, GtidMove, LOCAL_DOMAIN, RecordScope, ReplicaRecord};
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -44,7 +43,7 @@ impl LogStage {
     }
 
     /// Takes the GTID for a transaction whose place is certain.
-    fn take_gtid(&mut self, request: &CommitRequest, strict: GtidStrictMode) -> Result<Gtid> {
+    pub(super) fn take_gtid(&mut self, request: &CommitRequest, strict: GtidStrictMode) -> Result<Gtid> {
         if request.replication == Replication::LocalOnly {
             self.local_sequence += 1;
             return Ok(Gtid::new(
@@ -86,7 +85,7 @@ impl LogStage {
 }
 
 /// What is logged in front of a replicated transaction: where it ends in its primary's log.
-fn source_record(choice: &GtidChoice) -> Option<ReplicaRecord> {
+pub(super) fn source_record(choice: &GtidChoice) -> Option<ReplicaRecord> {
     match choice {
         GtidChoice::ReplicatedFrom(_, mark) => Some(ReplicaRecord::of_source(
             RecordScope::WithNextGroup,
@@ -109,7 +108,11 @@ pub(crate) struct WrittenGroup {
 
 impl Core {
     /// Takes a group through the log stage, into the publish queue. Requests that fail are told.
-    pub(crate) fn log_group(&self, requests: Vec<CommitRequest>) {
+    pub(crate) fn log_group(&self, mut requests: Vec<CommitRequest>) {
+        if requests.first().is_some_and(|first| first.events.is_large()) {
+            assert!(requests.len() == 1, "a large transaction is a group by itself");
+            return requests.drain(..).for_each(|request| self.log_large(request));
+        }
         let config = self.config();
         let mut stage = self.log_stage.lock();
         if let Some(error) = self.poisoned() {
@@ -182,8 +185,13 @@ impl Core {
             moves: GtidMove::None,
             durable_at: Instant::now(),
         });
+        self.rotate_if_due(&mut stage);
+    }
+
+    /// After a group: goes on in a new file if this one is long enough, and has room prepared.
+    pub(super) fn rotate_if_due(&self, stage: &mut LogStage) {
         if self.log.rotation_due()
-            && let Err(error) = self.rotate_in_stage(&mut stage)
+            && let Err(error) = self.rotate_in_stage(stage)
         {
             // A full disk: the log goes on in the old file. What is fatal has been dealt with.
             tracing::warn!("the binary log was not rotated: {error}");
@@ -198,7 +206,7 @@ impl Core {
         let need = |request: &CommitRequest| {
             let source = source_record(&request.gtid)
                 .map_or(0, |record| record.length_max() + CommitGroup::RECORD_OVERHEAD);
-            request.events.len() as u64 + CommitGroup::GTID_EVENT_LENGTH_MAX + source
+            request.events.len() + CommitGroup::GTID_EVENT_LENGTH_MAX + source
         };
         loop {
             if requests.is_empty() {
@@ -260,7 +268,7 @@ impl Core {
         for (request, gtid) in accepted {
             let CommitRequest {
                 mut events,
-                writes,
+                rows,
                 replication,
                 locks,
                 on_publish,
@@ -287,19 +295,22 @@ impl Core {
             assert!(placed.end > placed.start, "a transaction takes room in the log");
             end = placed.end;
             used.push(events);
+            let (writes, built) = rows.place(placed.end);
             transactions.push(PlacedTransaction {
                 committed: Committed {
                     gtid: (replication == Replication::Replicated).then_some(gtid),
                     version: placed.end,
                 },
                 is_replicated: choice.is_replicated(),
-                writes: Arc::new(writes.assign_version(placed.end)),
+                writes,
+                built,
                 locks,
                 on_publish,
                 builds,
                 kept,
                 reply,
                 queued_at,
+                ending: Ending::AtOnce,
             });
         }
         self.buffers.give_back(used);
@@ -321,7 +332,7 @@ impl Core {
     }
 
     /// What is durable is acknowledged now or later, and may be sent.
-    fn acknowledge_durable(&self, made: MadeDurable) {
+    pub(super) fn acknowledge_durable(&self, made: MadeDurable) {
         let acknowledged = self.acknowledger.made_durable(made);
         self.positions
             .advance_acknowledged(acknowledged, Durability::Required);
@@ -338,7 +349,7 @@ impl Core {
     }
 
     /// What is written but will never be acknowledged: the server stops.
-    fn lose(&self, transactions: Vec<PlacedTransaction>, message: &str) {
+    pub(super) fn lose(&self, transactions: Vec<PlacedTransaction>, message: &str) {
         let error = self.fatal(message);
         for transaction in transactions {
             transaction.tell(Err(error.clone()));

@@ -11,12 +11,14 @@
 //!
 //! - [`queue`]: the queue, and who leads.
 //! - [`log_stage`]: places, writes and syncs a group.
+//! - [`large`]: what is different for a transaction that has become large.
 //! - [`publish`]: makes groups visible, in order, and tells their sessions.
 //! - [`ticket`]: how a session waits.
 //! - [`batch`]: how a replica's transactions are submitted and told, many at once.
 
 pub(crate) mod acknowledge;
 pub(crate) mod batch;
+pub(crate) mod large;
 pub(crate) mod log_stage;
 pub(crate) mod publish;
 pub(crate) mod queue;
@@ -28,8 +30,9 @@ use crate::lock::owner::LockOwner;
 use crate::lock::{HeldLocks, LockManager, MetadataGuard};
 use crate::transaction::{GtidChoice, Replication};
 use batch::Batch;
+use large::BuiltRows;
 use paceline_binlog::EventGroupBuffer;
-use paceline_storage::{BuildId, FrozenWriteSet, WriteSet};
+use paceline_storage::{BuildId, FrozenWriteSet, RowFiles, WriteSet};
 use paceline_types::{Gtid, Version};
 use std::sync::Arc;
 use std::time::Instant;
@@ -116,10 +119,36 @@ impl Drop for TravellingLocks {
 /// Called when a transaction is published, with its version, before anybody can see it.
 pub type OnPublish = Box<dyn FnOnce(Version) + Send>;
 
+/// What a transaction writes.
+pub(crate) enum Rows {
+    InMemory(WriteSet),
+    /// In table files too.
+    Built(Box<BuiltRows>),
+}
+
+impl Rows {
+    /// With the transaction's version; and the table files, if there are any.
+    pub(crate) fn place(self, version: Version) -> (Arc<FrozenWriteSet>, Option<RowFiles>) {
+        match self {
+            Rows::InMemory(writes) => (Arc::new(writes.assign_version(version)), None),
+            Rows::Built(built) => (Arc::new(built.set.placed_at(version)), Some(built.files)),
+        }
+    }
+}
+
+/// How a transaction that is published ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// In the publisher's thread.
+    AtOnce,
+    /// In a thread of its own.
+    Aside,
+}
+
 /// A transaction in the queue.
 pub(crate) struct CommitRequest {
     pub(crate) events: EventGroupBuffer,
-    pub(crate) writes: WriteSet,
+    pub(crate) rows: Rows,
     pub(crate) gtid: GtidChoice,
     pub(crate) replication: Replication,
     pub(crate) locks: TravellingLocks,
@@ -155,6 +184,8 @@ pub(crate) struct PlacedTransaction {
     /// It came from a primary.
     pub(crate) is_replicated: bool,
     pub(crate) writes: Arc<FrozenWriteSet>,
+    /// Table files with the rows of `writes`, for a large one.
+    pub(crate) built: Option<RowFiles>,
     pub(crate) locks: TravellingLocks,
     pub(crate) on_publish: Option<OnPublish>,
     /// What was built aside and becomes visible with it.
@@ -162,10 +193,14 @@ pub(crate) struct PlacedTransaction {
     pub(crate) kept: Kept,
     pub(crate) reply: Reply,
     pub(crate) queued_at: Instant,
+    pub(crate) ending: Ending,
 }
 
 impl PlacedTransaction {
     pub(crate) fn tell(self, result: Result<Committed>) {
+        if self.ending == Ending::Aside {
+            return self.tell_aside(result);
+        }
         let PlacedTransaction {
             mut locks,
             kept,

@@ -176,8 +176,16 @@ impl Core {
         self.published.store(Arc::new(snapshot));
         self.positions.advance_published(end);
         // Only now: a reader who misses a row in the overlay finds it in the snapshot that he loads then.
-        self.overlay
-            .forget(transactions.iter().map(|transaction| &transaction.writes));
+        for transaction in transactions
+            .iter()
+            .filter(|transaction| transaction.built.is_some())
+        {
+            self.overlay.forget_large(&transaction.writes);
+        }
+        let small = transactions
+            .iter()
+            .filter(|transaction| transaction.built.is_none());
+        self.overlay.forget(small.map(|transaction| &transaction.writes));
         self.advance_gtids(moves);
         self.sync_points.reach(CommitStep::Published);
         self.publisher.wake_waiting(end);
@@ -208,6 +216,17 @@ impl Core {
         for transaction in transactions.iter_mut() {
             let version = transaction.committed.version;
             assert!(version > reached, "transactions become visible in log order");
+            if let Some(files) = &transaction.built {
+                if !sets.is_empty() {
+                    self.storage.apply(&sets, reached).map_err(failed)?;
+                    sets.clear();
+                }
+                reached = version;
+                self.storage
+                    .apply_built(files, &transaction.writes, version)
+                    .map_err(failed)?;
+                continue;
+            }
             reached = version;
             sets.push(transaction.writes.clone());
             // What was built aside is activated as a step of its own, in its place.

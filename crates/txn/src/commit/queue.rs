@@ -151,14 +151,19 @@ impl Core {
             self.wait_for_more(&mut state, wanted, config.binlog_commit_wait);
         }
         let mut bytes = 0;
+        let bytes_max = config.group_bytes_max as u64;
+        // A large one is a group by itself.
+        let transactions_max = match state.requests.front() {
+            Some(first) if first.events.is_large() => 1,
+            _ => config.group_transactions_max,
+        };
         let take = state
             .requests
             .iter()
-            .take(config.group_transactions_max)
+            .take(transactions_max)
             .take_while(|request| {
-                let is_first = bytes == 0;
                 bytes += request.events.len();
-                is_first || bytes <= config.group_bytes_max
+                bytes <= bytes_max && !request.events.is_large()
             })
             .count()
             .max(1);

@@ -3,10 +3,11 @@
 use super::Transaction;
 use crate::commit::batch::Batch;
 use crate::commit::ticket::{Ticket, Told, Work};
-use crate::commit::{CommitRequest, Committed, Kept, OnPublish, Outcome, Reply, TravellingLocks};
+use crate::commit::{CommitRequest, Committed, Kept, OnPublish, Outcome, Reply, Rows, TravellingLocks};
 use crate::error::Result;
 use crate::lock::{MetadataGuard, MetadataMode, MetadataObject};
 use crate::manager::Core;
+use paceline_binlog::EventGroupBuffer;
 use paceline_storage::WriteSet;
 use paceline_types::{Gtid, LogPosition, Version};
 use std::future::Future;
@@ -73,6 +74,7 @@ impl Transaction {
         self.core
             .storage
             .check_memory_room(self.writes.memory_engine_bytes())?;
+        let (events, rows) = self.take_changes()?;
         if !self.session.owner.begin_commit() {
             self.check_active()?;
         }
@@ -81,12 +83,10 @@ impl Transaction {
         let guard = self
             .session
             .lock_metadata(MetadataObject::Commit, MetadataMode::Write, timeout)?;
-        let mut events = self.events.take();
-        events.commit(self.core.next_xid());
         let ticket = Ticket::new();
         let request = CommitRequest {
             events,
-            writes: std::mem::replace(&mut self.writes, WriteSet::new()),
+            rows,
             gtid: self.options.gtid.clone(),
             replication: self.options.replication,
             locks: TravellingLocks {
@@ -119,11 +119,10 @@ impl Transaction {
         self.core
             .storage
             .check_memory_room(self.writes.memory_engine_bytes())?;
-        let mut events = self.events.take();
-        events.commit(self.core.next_xid());
+        let (events, rows) = self.take_changes()?;
         Ok(CommitRequest {
             events,
-            writes: std::mem::replace(&mut self.writes, WriteSet::new()),
+            rows,
             gtid: self.options.gtid.clone(),
             replication: self.options.replication,
             locks: TravellingLocks {
@@ -141,6 +140,18 @@ impl Transaction {
             reply: Reply::Batch(batch.clone()),
             queued_at: Instant::now(),
         })
+    }
+
+    /// What it has changed, complete, in the form in which it is committed.
+    fn take_changes(&mut self) -> Result<(EventGroupBuffer, Rows)> {
+        let mut events = self.events.take();
+        events.commit(self.core.next_xid());
+        let writes = std::mem::replace(&mut self.writes, WriteSet::new());
+        let rows = match events.is_large() {
+            true => self.core.seal_large(&mut events, writes)?,
+            false => Rows::InMemory(writes),
+        };
+        Ok((events, rows))
     }
 
     /// Ready when everything that this transaction has read under lock is published: to be awaited before a statement's reply leaves,

@@ -341,7 +341,7 @@ impl Transaction {
     /// [`Error::CacheFull`]: its last events do not fit; the statement must be rolled back.
     pub fn end_statement(&mut self) -> Result<()> {
         if self.statement.is_some() {
-            self.events.end_statement()?;
+            self.events.end_statement(&self.core)?;
             self.statement = None;
         }
         self.statement_guard = None;
@@ -370,7 +370,7 @@ impl Transaction {
             return Ok(());
         }
         let mark = self.events.mark();
-        let logged = self.events.log_statement(query, timestamp_seconds);
+        let logged = self.events.log_statement(&self.core, query, timestamp_seconds);
         if logged.is_err() {
             self.events.rollback_to(mark);
         }

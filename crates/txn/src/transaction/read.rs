@@ -3,7 +3,7 @@
 use super::{IsolationLevel, Lifetime, RowValue, Scan, Transaction};
 use crate::error::{Error, Result};
 use crate::lock::{LockMode, LockWait};
-use paceline_storage::{Change, Direction, IndexId, KeyRange, StorageSnapshot};
+use paceline_storage::{Change, Direction, IndexId, KeyRange, StorageSnapshot, VersionMark};
 use paceline_types::{LogPosition, Version};
 use std::sync::Arc;
 
@@ -153,6 +153,11 @@ impl Transaction {
         }
         let newest = self.core.published_snapshot();
         match newest.get(key)? {
+            // A large transaction's row tells of which one: it is known to me if my snapshot has the same.
+            Some(row) if VersionMark::of(row.version()).is_some() => match mine.get(key)? {
+                Some(seen) if seen.version() == row.version() => Ok(()),
+                _ => Err(conflict(key, newest.position())),
+            },
             Some(row) if row.version() <= mine.position() => Ok(()),
             Some(row) => Err(conflict(key, row.version())),
             None if newest.position() == mine.position() => Ok(()),

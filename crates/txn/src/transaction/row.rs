@@ -34,7 +34,7 @@ impl<'a> RowValue<'a> {
         }
     }
 
-    /// The version of the transaction that wrote it; [`Version::ZERO`] if that is the reading transaction itself.
+    /// The version of the transaction that wrote it, or the mark of a large one; [`Version::ZERO`] if that is the reading transaction itself.
     pub fn version(&self) -> Version {
         value_version(self).expect("every value begins with its version")
     }

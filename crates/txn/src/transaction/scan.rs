@@ -19,7 +19,7 @@ pub struct ScanEntry<'a> {
 }
 
 impl<'a> ScanEntry<'a> {
-    /// The version of the transaction that wrote it; [`Version::ZERO`] if that is the reading transaction itself.
+    /// The version of the transaction that wrote it, or the mark of a large one; [`Version::ZERO`] if that is the reading transaction itself.
     pub fn version(&self) -> Version {
         value_version(self.value).expect("every value begins with its version")
     }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::event_cache::RowChange;
 use crate::lock::{Granted, LockMode, LockWait};
 use paceline_binlog::LoggedTable;
-use paceline_storage::{Direction, KeyRange, Row, RowReader, TableSchema, WriteSet};
+use paceline_storage::{Direction, KeyRange, Row, RowReader, TableSchema, ValueVersion, WriteSet};
 
 impl Transaction {
     /// What the transaction will write. Whoever writes a key has locked it exclusively; keys that the lock step of a
@@ -51,7 +51,22 @@ impl Transaction {
         self.check_active()?;
         assert!(self.statement.is_some(), "rows are logged by statements");
         self.session.owner.set_weight(self.session.owner.weight() + 1);
-        self.events.log_row(table, change)
+        self.events.log_row(&self.core, table, change)?;
+        if self.events.is_large() {
+            self.spill_writes()?;
+        }
+        Ok(())
+    }
+
+    /// A large transaction's rows go on in a file, as its events do.
+    fn spill_writes(&mut self) -> Result<()> {
+        if !self.writes.is_spilled()
+            && let Some(mark) = self.core.next_mark()
+        {
+            let file = self.core.storage.spill_file()?;
+            self.writes.spill_to(file, ValueVersion::Mark(mark));
+        }
+        Ok(self.writes.write_spilled()?)
     }
 
     /// Announces a table whose rows the statement may change. Statements that change several tables call it for each, before

@@ -1,0 +1,216 @@
+//! Transactions that bring their own file along.
+#![allow(missing_docs)]
+
+mod support;
+
+use paceline_binlog::event::Event;
+use paceline_binlog::log::SimulatedDisk;
+use paceline_binlog::replica_state::{RecordScope, ReplicaRecord, SourcePosition};
+use paceline_binlog::{Disk, Error, Log, RealDisk, Result};
+use paceline_types::{Gtid, LogPosition};
+use std::path::Path;
+use std::sync::Arc;
+use support::*;
+
+/// The rows of the group that starts there.
+fn rows_at(log: &Log, start: LogPosition) -> Vec<u32> {
+    let mut reader = log.reader(start, log.written()).unwrap();
+    let group = reader.next_group().unwrap().unwrap();
+    assert_eq!(group.start(), start);
+    let mut rows = Vec::new();
+    for event in group.decoded(reader.format()) {
+        if let Event::Rows(event) = event.unwrap() {
+            rows.extend(
+                event
+                    .rows
+                    .chunks(5)
+                    .map(|row| u32::from_le_bytes(row[1..5].try_into().unwrap())),
+            );
+        }
+    }
+    rows
+}
+
+#[test]
+fn a_large_transaction_becomes_the_next_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let (log, _) = open(directory.path()).unwrap();
+    commit(&log, &[(gtid(0, 1, 1), 3)]).unwrap();
+    // A file of zeros under the next name does not matter.
+    log.set_file_size_max(1);
+    log.prepare_ahead().unwrap();
+    log.set_file_size_max(1 << 30);
+    let before = log.written();
+    let source = SourcePosition {
+        file: "primary.000007".into(),
+        offset: 4711,
+    };
+    let record = ReplicaRecord::of_source(RecordScope::WithNextGroup, "east".into(), Some(source.clone()));
+    let mut buffer = large_transaction(&log, 2000).unwrap();
+    let place = log.place_large(&buffer, Some(record), NOW).unwrap();
+    let placed = place.commit(&mut buffer, gtid(0, 1, 2)).unwrap();
+    assert_eq!(placed.start.ordinal(), before.ordinal() + 1);
+    assert_eq!(log.written(), placed.end);
+    assert_eq!(log.durable(), placed.end);
+    assert_eq!(rows_at(&log, placed.start), (0..2000).collect::<Vec<_>>());
+    // Others go on behind it, in the same file.
+    let after = commit(&log, &[(gtid(0, 1, 3), 3), (gtid(0, 1, 4), 1)]).unwrap();
+    assert_eq!(after[0].0, placed.end);
+    let all: Vec<Gtid> = (1..=4).map(|sequence| gtid(0, 1, sequence)).collect();
+    assert_eq!(all_gtids(&log).unwrap(), all);
+    assert_eq!(log.state().to_string(), "0-1-4");
+    assert_eq!(log.state_at(placed.start).unwrap().to_string(), "0-1-1");
+    log.rotate(NOW).unwrap();
+    log.close(NOW).unwrap();
+    drop(log);
+    let names: Vec<String> = RealDisk.list(directory.path()).unwrap();
+    assert!(!names.iter().any(|name| name.contains("large")), "{names:?}");
+    let printed = mariadb_binlog(&directory.path().join("bin.000002"));
+    assert_eq!(printed.matches("GTID 0-1-2 ").count(), 1);
+    assert_eq!(printed.matches("### INSERT INTO `test`.`t`").count(), 2004);
+
+    let (log, recovery) = open(directory.path()).unwrap();
+    assert_eq!(all_gtids(&log).unwrap(), all);
+    assert_eq!(recovery.replica.sources.get("east"), Some(&source));
+}
+
+#[test]
+fn what_is_not_committed_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let (log, _) = open(directory.path()).unwrap();
+    commit(&log, &[(gtid(0, 1, 1), 3)]).unwrap();
+    let buffer = large_transaction(&log, 1000).unwrap();
+    // A place that is given back.
+    drop(log.place_large(&buffer, None, NOW).unwrap());
+    let left = |wanted: usize| {
+        let names = RealDisk.list(directory.path()).unwrap();
+        let found = names.iter().filter(|name| name.contains(".large.")).count();
+        assert_eq!(found, wanted, "{names:?}");
+    };
+    left(1);
+    drop(buffer);
+    left(0);
+    // A crash while one runs.
+    let buffer = large_transaction(&log, 1000).unwrap();
+    std::mem::forget(buffer);
+    left(1);
+    drop(log);
+    let (log, _) = open(directory.path()).unwrap();
+    left(0);
+    assert_eq!(all_gtids(&log).unwrap(), [gtid(0, 1, 1)]);
+}
+
+#[test]
+fn damage_within_a_large_transaction_is_no_torn_write() {
+    let directory = tempfile::tempdir().unwrap();
+    let (log, _) = open(directory.path()).unwrap();
+    let (_, end) = commit_large(&log, gtid(0, 1, 1), 2000).unwrap();
+    std::mem::forget(log);
+    let path = directory.path().join("bin.000002");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[end.offset() as usize - 500] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(matches!(open(directory.path()), Err(Error::Gap { .. })));
+}
+
+/// What has been promised when the power failed.
+#[derive(Default)]
+struct Promises {
+    written: Vec<Gtid>,
+    durable: usize,
+}
+
+fn live(log: &Log, promises: &mut Promises) -> Result<()> {
+    let mut next = 0;
+    for _ in 0..2 {
+        for rows in [1, 0, 2, 0, 0] {
+            next += 1;
+            promises.written.push(gtid(0, 1, next));
+            match rows {
+                0 => drop(commit_large(log, gtid(0, 1, next), 600)?),
+                rows => drop(commit(log, &[(gtid(0, 1, next), rows)])?),
+            }
+            promises.durable = promises.written.len();
+        }
+        log.rotate(NOW)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_power_fails_at_any_step() {
+    let open_simulated = |disk: &SimulatedDisk| {
+        let config = paceline_binlog::LogConfig {
+            prepare_step: 8192,
+            file_size_max: 6000,
+            ..config(Path::new("/log"))
+        };
+        open_on(Arc::new(disk.clone()), config)
+    };
+    let disk = SimulatedDisk::new();
+    let (log, _) = open_simulated(&disk).unwrap();
+    let first = disk.operations() + 1;
+    live(&log, &mut Promises::default()).unwrap();
+    let last = disk.operations();
+    assert!(last - first > 150, "{first} to {last}");
+    let mut cut_short = 0;
+    for operation in first..=last {
+        let disk = SimulatedDisk::new();
+        let (log, _) = open_simulated(&disk).unwrap();
+        disk.fail_power_at(operation);
+        let mut promises = Promises::default();
+        // It may end well: that a GTID index cannot be written stops nobody.
+        let _ = live(&log, &mut promises);
+        drop(log);
+        for seed in 0..3 {
+            let after = disk.after_power_failure(operation * 3 + seed);
+            let (log, _) = open_simulated(&after)
+                .unwrap_or_else(|error| panic!("power failed at {operation}, seed {seed}: {error}"));
+            let found = all_gtids(&log).unwrap();
+            assert!(
+                promises.written.starts_with(&found),
+                "operation {operation}: {found:?}"
+            );
+            assert!(
+                found.len() >= promises.durable,
+                "operation {operation}: {found:?}"
+            );
+            cut_short += usize::from(found.len() < promises.written.len());
+            let names = after.list(Path::new("/log")).unwrap();
+            assert!(!names.iter().any(|name| name.contains(".large.")), "{names:?}");
+            // It goes on.
+            commit_large(&log, gtid(0, 1, 100), 600).unwrap();
+            commit(&log, &[(gtid(0, 1, 101), 1)]).unwrap();
+        }
+    }
+    assert!(cut_short > 100, "{cut_short}");
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let disk = SimulatedDisk::new();
+    let (log, _) = open_on(Arc::new(disk.clone()), config(Path::new("/log"))).unwrap();
+    commit(&log, &[(gtid(0, 1, 1), 3)]).unwrap();
+    for room in (0..400_000).step_by(7919) {
+        disk.set_capacity(Some(disk.used() + room));
+        let mut full = false;
+        match large_transaction(&log, 2000) {
+            Err(error) => {
+                assert!(is_no_space(&error), "{error}");
+                full = true;
+            }
+            Ok(buffer) => match log.place_large(&buffer, None, NOW) {
+                Err(error) => {
+                    assert!(is_no_space(&error), "{error}");
+                    full = true;
+                }
+                Ok(place) => drop(place),
+            },
+        }
+        assert!(full, "there was room with {room} bytes");
+        disk.set_capacity(None);
+        commit(&log, &[(gtid(0, 1, 2 + room), 1)]).unwrap();
+    }
+    commit_large(&log, gtid(0, 1, 1_000_000), 2000).unwrap();
+    assert_eq!(log.state().to_string(), "0-1-1000000");
+}

@@ -1,0 +1,116 @@
+//! Values of a large write set, in a file.
+
+use paceline_binlog::SpillFile;
+use paceline_types::Version;
+
+use crate::error::{Error, Result};
+use crate::key::{VERSION_LENGTH, VersionMark};
+
+/// How much is written to the file at a time, in bytes.
+const WRITTEN_AT_ONCE: usize = if cfg!(test) { 64 } else { 1 << 20 };
+
+/// What stands in front of values that are written before their transaction commits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueVersion {
+    /// The transaction's mark: it has no version yet.
+    Mark(VersionMark),
+    /// Its version: it is replayed from the log.
+    Known(Version),
+}
+
+impl ValueVersion {
+    pub(super) fn as_version(self) -> Version {
+        match self {
+            ValueVersion::Mark(mark) => mark.as_version(),
+            ValueVersion::Known(version) => version,
+        }
+    }
+}
+
+/// Values one behind the other, the last ones still in memory.
+pub(super) struct SpilledValues {
+    file: SpillFile,
+    /// What the file does not have yet.
+    behind: Vec<u8>,
+    version: ValueVersion,
+    /// Row ids that could not be patched: what must not be read.
+    failed: Option<std::io::Error>,
+}
+
+impl SpilledValues {
+    pub(super) fn new(file: SpillFile, version: ValueVersion) -> Self {
+        SpilledValues {
+            file,
+            behind: Vec::new(),
+            version,
+            failed: None,
+        }
+    }
+
+    pub(super) fn version(&self) -> ValueVersion {
+        self.version
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        self.file.length() + self.behind.len() as u64
+    }
+
+    /// Adds a value, its version in front. Returns where it starts.
+    pub(super) fn append(&mut self, payload: &[&[u8]]) -> u64 {
+        let start = self.end();
+        let version: [u8; VERSION_LENGTH] = self.version.as_version().to_be_bytes();
+        self.behind.extend_from_slice(&version);
+        for part in payload {
+            self.behind.extend_from_slice(part);
+        }
+        start
+    }
+
+    pub(super) fn write(&mut self) -> Result<()> {
+        if self.behind.len() < WRITTEN_AT_ONCE {
+            return Ok(());
+        }
+        self.file.append(&self.behind).map_err(spill_error)?;
+        self.behind.clear();
+        Ok(())
+    }
+
+    pub(super) fn truncate(&mut self, end: u64) {
+        let written = self.file.length();
+        self.behind.truncate(end.saturating_sub(written) as usize);
+        self.file.truncate(end);
+    }
+
+    pub(super) fn bytes(&self, start: u64, length: usize) -> &[u8] {
+        // What is written is written as a whole: no value is in both.
+        match start.checked_sub(self.file.length()) {
+            None => self.file.bytes(start, length),
+            Some(start) => &self.behind[start as usize..start as usize + length],
+        }
+    }
+
+    pub(super) fn patch(&mut self, start: u64, bytes: [u8; 8]) {
+        match start.checked_sub(self.file.length()) {
+            None => {
+                if let Err(error) = self.file.overwrite(start, &bytes) {
+                    self.failed.get_or_insert(error);
+                }
+            }
+            Some(start) => self.behind[start as usize..start as usize + bytes.len()].copy_from_slice(&bytes),
+        }
+    }
+
+    /// Whether everything is what it should be.
+    pub(super) fn check(&mut self) -> Result<()> {
+        match self.failed.take() {
+            Some(error) => Err(spill_error(error)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn spill_error(source: std::io::Error) -> Error {
+    Error::TableFile(format!(
+        "the rows of a large transaction cannot be written: {source}"
+    ))
+}

@@ -1,0 +1,223 @@
+//! Large transactions: committed by a rename and an ingestion, so that others wait for milliseconds however large they are.
+//!
+//! ```text
+//!  session, while it runs   events ──▶ a file with room at its head
+//!           at COMMIT       events sealed: synced, with room behind      rows ──▶ table files, carrying a mark in place of the version
+//!  log stage, alone         GTID and head into the room ▸ file becomes the log's next: written, durable ▸ overlay (the set as one)
+//!  publish stage            table files ingested with the position ▸ snapshot ▸ overlay forgets
+//!  a thread of its own      row locks released ▸ placed ▸ told                   (millions of locks take a second)
+//! ```
+//! What differs from the order of all others (README of the crate): the group has one transaction, it is durable when it is written, and its row
+//! locks are kept until it is published: releasing them would hold up the next group. Whoever gets one finds the row in the published
+//! snapshot.
+//!
+//! A crash before the log's index names the file leaves nothing of the transaction; after it, recovery replays it from the log. The table files are
+//! never needed again.
+
+use super::acknowledge::MadeDurable;
+use super::log_stage::{WrittenGroup, source_record};
+use super::{CommitRequest, Committed, Ending, Outcome, PlacedTransaction, Rows};
+use crate::error::{Error, Result};
+use crate::manager::{Core, unix_seconds};
+use crate::sync_point::CommitStep;
+use crate::transaction::Replication;
+use paceline_binlog::event::EventFlags;
+use paceline_binlog::{EventGroupBuffer, GtidMove};
+use paceline_storage::{MarkedWriteSet, RowFiles, VersionMark, WriteSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// The part of `binlog_large_commit_threshold` from which on rows go to table files; fewer are applied like any others'.
+const BUILT_ROWS_PART: u64 = 4;
+
+/// Rows that are in table files already.
+pub(crate) struct BuiltRows {
+    pub(crate) set: MarkedWriteSet,
+    pub(crate) files: RowFiles,
+}
+
+impl Core {
+    /// Brings a transaction whose events are in a file into the form in which it is committed. It is complete. Takes as long as the disk takes for it,
+    /// in its session's thread.
+    pub(crate) fn seal_large(&self, events: &mut EventGroupBuffer, writes: WriteSet) -> Result<Rows> {
+        crate::lock::owner::blocking(|| {
+            events.seal()?;
+            let is_worth_it =
+                writes.memory_bytes() as u64 >= self.config().large_transaction_bytes / BUILT_ROWS_PART;
+            let mark = match writes.version_mark() {
+                Some(mark) => Some(mark),
+                None if is_worth_it && writes.deleted_ranges().is_empty() => self.next_mark(),
+                None => None,
+            };
+            let Some(mark) = mark else {
+                return Ok(Rows::InMemory(writes));
+            };
+            let set = writes.assign_mark(mark)?;
+            let files = self.storage.build_rows(&set)?;
+            Ok(Rows::Built(Box::new(BuiltRows { set, files })))
+        })
+    }
+
+    /// A mark that no other transaction had or will have. `None` if the log's file has given out all of its marks: 65,536 large transactions that
+    /// were rolled back.
+    pub(crate) fn next_mark(&self) -> Option<VersionMark> {
+        let ordinal = self.log.written().ordinal();
+        let mut last = self.last_mark.lock();
+        let number = match *last {
+            Some((last_ordinal, number)) if last_ordinal >= ordinal => number.checked_add(1)?,
+            _ => 0,
+        };
+        let ordinal = last.map_or(ordinal, |(last_ordinal, _)| last_ordinal.max(ordinal));
+        *last = Some((ordinal, number));
+        Some(VersionMark::new(ordinal, number))
+    }
+
+    /// Takes a large transaction through the log stage, into the publish queue.
+    pub(crate) fn log_large(&self, request: CommitRequest) {
+        let config = self.config();
+        let mut stage = self.log_stage.lock();
+        if let Some(error) = self.poisoned() {
+            return request.fail(error);
+        }
+        if request.is_of_failed_stream() {
+            return request.fail(Error::Aborted);
+        }
+        let start = self.positions.written();
+        let place = self
+            .log
+            .place_large(&request.events, source_record(&request.gtid), unix_seconds());
+        let place = match place {
+            Ok(place) => place,
+            Err(error @ (paceline_binlog::Error::NoSpace { .. } | paceline_binlog::Error::HeadOutgrown)) => {
+                return request.refuse(error.into());
+            }
+            Err(error) => {
+                let error = self.fatal(&format!("cannot rotate the binary log: {error}"));
+                return request.fail(error);
+            }
+        };
+        let gtid = match stage.take_gtid(&request, config.gtid_strict_mode) {
+            Ok(gtid) => gtid,
+            Err(error) => {
+                drop(place);
+                return request.refuse(error);
+            }
+        };
+        self.sync_points.reach(CommitStep::Placed);
+        let CommitRequest {
+            mut events,
+            rows,
+            replication,
+            locks,
+            on_publish,
+            builds,
+            kept,
+            reply,
+            queued_at,
+            gtid: choice,
+        } = request;
+        if choice.is_replicated() {
+            events.set_gtid_event_flags(EventFlags::REPLICATED);
+        }
+        let placed = place.commit(&mut events, gtid);
+        let version = match &placed {
+            Ok(placed) => placed.end,
+            // It may be in the log or not: the next start finds out.
+            Err(_) => start,
+        };
+        let (writes, built) = rows.place(version);
+        let transaction = PlacedTransaction {
+            committed: Committed {
+                gtid: (replication == Replication::Replicated).then_some(gtid),
+                version,
+            },
+            is_replicated: choice.is_replicated(),
+            writes,
+            built,
+            locks,
+            on_publish,
+            builds,
+            kept,
+            reply,
+            queued_at,
+            ending: Ending::Aside,
+        };
+        if let Err(error) = placed {
+            return self.lose(
+                vec![transaction],
+                &format!("cannot write the binary log: {error}"),
+            );
+        }
+        assert!(
+            version > start,
+            "a large transaction is placed behind what is written"
+        );
+        self.positions.advance_written(version);
+        self.sync_points.reach(CommitStep::Written);
+        match &transaction.built {
+            Some(_) => self.overlay.insert_large(&transaction.writes),
+            None => self.overlay.insert([&transaction.writes]),
+        }
+        self.sync_points.reach(CommitStep::InOverlay);
+        self.counters.commits.fetch_add(1, Ordering::Relaxed);
+        self.counters.group_commits.fetch_add(1, Ordering::Relaxed);
+        self.counters.group_size.add(1);
+        self.counters
+            .log_bytes
+            .fetch_add(version.offset(), Ordering::Relaxed);
+        self.positions.advance_durable(version);
+        self.sync_points.reach(CommitStep::Durable);
+        self.acknowledge_durable(MadeDurable {
+            durable: version,
+            replicated: transaction.committed.gtid.map(|_| version),
+            transactions: u64::from(transaction.committed.gtid.is_some()),
+        });
+        self.publisher.push(WrittenGroup {
+            transactions: vec![transaction],
+            end: version,
+            moves: GtidMove::None,
+            durable_at: Instant::now(),
+        });
+        self.rotate_if_due(&mut stage);
+    }
+}
+
+impl PlacedTransaction {
+    /// Releases the locks, frees the memory and tells, in a thread of its own: others are published meanwhile.
+    pub(super) fn tell_aside(self, result: Result<Committed>) {
+        let cell = Arc::new(parking_lot::Mutex::new(Some((self, result))));
+        let end = {
+            let cell = cell.clone();
+            move || {
+                let taken = cell.lock().take();
+                if let Some((transaction, result)) = taken {
+                    transaction.end(result);
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("large-commit".into());
+        if let Err(error) = thread.spawn(end) {
+            tracing::warn!("a large transaction ends in the publisher's thread: {error}");
+            let taken = cell.lock().take();
+            if let Some((transaction, result)) = taken {
+                transaction.end(result);
+            }
+        }
+    }
+
+    fn end(self, result: Result<Committed>) {
+        let PlacedTransaction {
+            mut locks,
+            kept,
+            reply,
+            writes,
+            built,
+            ..
+        } = self;
+        locks.release();
+        reply.placed();
+        drop((writes, built));
+        reply.done(Outcome { result, _kept: kept });
+    }
+}
