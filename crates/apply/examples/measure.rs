@@ -119,7 +119,7 @@ fn write_log(log: &Log, table: &TableDefinition, rows: u64, load: &Load) {
         }
         let length = buffers
             .iter()
-            .map(|buffer| buffer.len() as u64 + CommitGroup::GTID_EVENT_LENGTH_MAX)
+            .map(|buffer| buffer.len() + CommitGroup::GTID_EVENT_LENGTH_MAX)
             .sum();
         let start = log.reserve(length).expect("room");
         let mut group = CommitGroup::new();

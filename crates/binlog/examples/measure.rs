@@ -117,7 +117,7 @@ fn measure_commits(
     let mut number = 0;
     while start.elapsed() < Duration::from_secs(4) {
         let begin = Instant::now();
-        let place = log.reserve(group_size * (buffer.len() as u64 + CommitGroup::GTID_EVENT_LENGTH_MAX))?;
+        let place = log.reserve(group_size * (buffer.len() + CommitGroup::GTID_EVENT_LENGTH_MAX))?;
         group.begin(
             place,
             if group_size > 1 {
@@ -175,7 +175,7 @@ fn measure_reading(
         buffer.update_row(table, row, row);
         buffer.commit(1);
         group.begin(
-            log.reserve(buffer.len() as u64 + CommitGroup::GTID_EVENT_LENGTH_MAX)?,
+            log.reserve(buffer.len() + CommitGroup::GTID_EVENT_LENGTH_MAX)?,
             GroupSize::Single,
         );
         group.add(

@@ -120,7 +120,7 @@ proptest! {
             let mut buffer = EventGroupBuffer::new(options);
             fill(&mut buffer, steps);
             let gtid = Gtid::new(DomainId(1), ServerId(5), SequenceNumber(number as u64 + 1));
-            let length = buffer.len() as u64;
+            let length = buffer.len();
             let events = buffer.event_count();
             let placed = group.add(&mut buffer, gtid);
             prop_assert_eq!(placed.start.offset(), expected_end);

@@ -21,6 +21,7 @@
 
 mod frozen;
 mod order;
+mod slot;
 mod spilled;
 
 use std::fmt;
@@ -29,6 +30,7 @@ use paceline_types::Version;
 
 pub use frozen::{EntryIndex, FrozenWriteSet, MarkedWriteSet};
 use order::{Order, Position};
+use slot::{IN_FILE, KeySlot, Slot, ValueSlot};
 use spilled::SpilledValues;
 pub use spilled::ValueVersion;
 
@@ -69,34 +71,9 @@ impl RowIdPlace {
     }
 }
 
-/// A place in the arena, or in the file.
-#[derive(Clone, Copy)]
-struct Slot {
-    start: usize,
-    length: u32,
-}
-
-/// In a slot's start: it is in the file.
-const IN_FILE: usize = 1 << (usize::BITS - 1);
-
-impl Slot {
-    /// Its place in the file, if it is there.
-    fn in_file(self) -> Option<u64> {
-        (self.start & IN_FILE != 0).then_some((self.start & !IN_FILE) as u64)
-    }
-}
-
-#[derive(Clone, Copy)]
-struct ValueSlot {
-    /// `None`: the key is deleted.
-    slot: Option<Slot>,
-    row_id_at_end: bool,
-}
-
 #[derive(Clone, Copy)]
 struct Entry {
-    key: Slot,
-    key_row_id_at_end: bool,
+    key: KeySlot,
     value: ValueSlot,
 }
 
@@ -206,7 +183,7 @@ impl WriteSet {
         }
         let entry = self.entry_for(key, row_id.in_key());
         let row_id_at_end = row_id.in_value();
-        let slot = match (self.entries[entry].value.slot, &mut self.spilled) {
+        let slot = match (self.entries[entry].value.slot(), &mut self.spilled) {
             // Written since the newest mark: nobody can want the old value back.
             (Some(old), _)
                 if old.in_file().is_none()
@@ -218,31 +195,19 @@ impl WriteSet {
                     self.arena[at..at + part.len()].copy_from_slice(part);
                     at += part.len();
                 }
-                Slot {
-                    start: old.start,
-                    length: length as u32,
-                }
+                Slot::new(old.start, length)
             }
-            (_, Some(spilled)) => Slot {
-                start: IN_FILE | spilled.append(payload) as usize,
-                length: u32::try_from(length).expect("a row is below 4 GiB"),
-            },
+            (_, Some(spilled)) => Slot::new(IN_FILE | spilled.append(payload) as usize, length),
             (_, None) => {
                 let start = self.arena.len();
                 self.arena.extend_from_slice(&[0; VERSION_LENGTH]);
                 for part in payload {
                     self.arena.extend_from_slice(part);
                 }
-                Slot {
-                    start,
-                    length: u32::try_from(length).expect("a row is below 4 GiB"),
-                }
+                Slot::new(start, length)
             }
         };
-        self.entries[entry].value = ValueSlot {
-            slot: Some(slot),
-            row_id_at_end,
-        };
+        self.entries[entry].value = ValueSlot::new(slot, row_id_at_end);
     }
 
     /// Deletes `key`. The entry stays, as the transaction does not know whether the engine has the key.
@@ -253,10 +218,7 @@ impl WriteSet {
     /// As [`delete`](Self::delete), for a key that may end with the placeholder of a row id.
     pub fn delete_placed(&mut self, key: &[u8], row_id: RowIdPlace) {
         let entry = self.entry_for(key, row_id.in_key());
-        self.entries[entry].value = ValueSlot {
-            slot: None,
-            row_id_at_end: false,
-        };
+        self.entries[entry].value = ValueSlot::DELETED;
     }
 
     /// Deletes all keys of the range that the engine has, or the set so far.
@@ -268,10 +230,7 @@ impl WriteSet {
         let hit: Vec<u32> = self.order.between(from, to).collect();
         for entry in hit {
             self.save_for_undo(entry as usize);
-            self.entries[entry as usize].value = ValueSlot {
-                slot: None,
-                row_id_at_end: false,
-            };
+            self.entries[entry as usize].value = ValueSlot::DELETED;
         }
         self.ranges.push(range);
     }
@@ -311,7 +270,7 @@ impl WriteSet {
     /// If there are not so many ([`len`](Self::len)).
     pub fn nth_key(&self, number: usize) -> (&[u8], bool) {
         let entry = &self.entries[number];
-        (self.bytes(entry.key), entry.key_row_id_at_end)
+        (self.bytes(entry.key.slot()), entry.key.row_id_at_end())
     }
 
     /// The entries whose keys are in the range, ascending; reversible.
@@ -375,7 +334,7 @@ impl WriteSet {
         if newer > 0 {
             if newer <= 16 {
                 for entry in mark.entries..self.entries.len() as u32 {
-                    let key = self.entries[entry as usize].key;
+                    let key = self.entries[entry as usize].key.slot();
                     let (position, found) = self.find(self.bytes(key)).expect("each entry is in the order");
                     debug_assert_eq!(found, entry);
                     self.order.remove(position);
@@ -466,16 +425,16 @@ impl WriteSet {
         }
         for index in 0..self.entries.len() {
             let entry = self.entries[index];
-            if let Some(value) = entry.value.slot {
+            if let Some(value) = entry.value.slot() {
                 if value.in_file().is_none() {
                     self.arena[value.start..value.start + VERSION_LENGTH].copy_from_slice(&bytes);
                 }
-                if entry.value.row_id_at_end {
+                if entry.value.row_id_at_end() {
                     self.patch_row_id(value, bytes);
                 }
             }
-            if entry.key_row_id_at_end {
-                self.patch_row_id(entry.key, bytes);
+            if entry.key.row_id_at_end() {
+                self.patch_row_id(entry.key.slot(), bytes);
             }
         }
         self.undo = Vec::new();
@@ -505,15 +464,8 @@ impl WriteSet {
                 self.arena.extend_from_slice(key);
                 let entry = self.entries.len();
                 self.entries.push(Entry {
-                    key: Slot {
-                        start,
-                        length: u32::try_from(key.len()).expect("a key is below 4 GiB"),
-                    },
-                    key_row_id_at_end: row_id_at_end,
-                    value: ValueSlot {
-                        slot: None,
-                        row_id_at_end: false,
-                    },
+                    key: KeySlot::new(Slot::new(start, key.len()), row_id_at_end),
+                    value: ValueSlot::DELETED,
                 });
                 self.order.insert(
                     position,
@@ -541,11 +493,11 @@ impl WriteSet {
     }
 
     fn key_of(&self, entry: u32) -> &[u8] {
-        self.bytes(self.entries[entry as usize].key)
+        self.bytes(self.entries[entry as usize].key.slot())
     }
 
     fn change(&self, entry: usize) -> Change<'_> {
-        match self.entries[entry].value.slot {
+        match self.entries[entry].value.slot() {
             Some(slot) => Change::Put(self.bytes(slot)),
             None => Change::Delete,
         }

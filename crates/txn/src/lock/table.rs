@@ -104,6 +104,19 @@ struct ShardState {
     next_id: u64,
 }
 
+/// A shard with room for fewer entries keeps it.
+const KEPT_CAPACITY: usize = 1024;
+
+impl ShardState {
+    /// After a transaction that had locked millions of keys.
+    fn give_back_memory(&mut self) {
+        let (used, room) = (self.entries.len(), self.entries.capacity());
+        if room > KEPT_CAPACITY && used < room / 8 {
+            self.entries.shrink_to(used * 2, |entry| entry.hash);
+        }
+    }
+}
+
 #[repr(align(128))]
 #[derive(Default)]
 struct Shard(Mutex<ShardState>);
@@ -284,6 +297,7 @@ impl LockTable {
         if found.get().holders.is_empty() {
             assert!(!found.get().has_queue(), "a free lock has no waiters");
             found.remove();
+            shard.give_back_memory();
         }
         Some(result)
     }

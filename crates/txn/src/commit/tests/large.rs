@@ -201,7 +201,9 @@ fn its_rows_are_pending_until_they_are_published() {
         ..config()
     }));
     server.set("row00003", "before").unwrap();
-    let seen: Arc<Mutex<Vec<(usize, Option<String>)>>> = Arc::default();
+    /// Rows that are pending, and the row that readers see.
+    type Seen = Vec<(usize, Option<String>)>;
+    let seen: Arc<Mutex<Seen>> = Arc::default();
     {
         let seen = seen.clone();
         let manager = Arc::downgrade(&server.manager);
