@@ -168,6 +168,33 @@ def test_what_is_not_supported_says_so(database, request):
         assert error.value.args[0] in (1235, 1064), (statement, error.value.args)
 
 
+def test_a_statements_time_is_limited_whatever_it_waits_for(database):
+    database.query("create table t (a int primary key) engine=innodb", "insert into t values (1)", database="t")
+    other = database.connect(database="t")
+    with other.cursor() as holder, database.connect(database="t") as session, session.cursor() as cursor:
+        holder.execute("select get_lock('a lock', 0)")
+        holder.execute("begin")
+        holder.execute("update t set a=2")
+        cursor.execute("set innodb_lock_wait_timeout=60")
+        for statement in ("select sleep(60)", "select sleep(60) from t", "update t set a=3", "alter table t add b int",
+                          "select master_gtid_wait('77-1-1')", "select a from t where sleep(0.01) + sleep(60)"):
+            for limited in ((f"set statement max_statement_time=0.2 for {statement}",), ("set max_statement_time=0.2", statement)):
+                start = time.monotonic()
+                with pytest.raises(pymysql.err.MySQLError) as error:
+                    for each in limited:
+                        cursor.execute(each)
+                assert error.value.args[0] == 1969, statement
+                assert 0.15 < time.monotonic() - start < 10
+            cursor.execute("set statement max_statement_time=0.2 for select get_lock('a lock', 60)")
+            assert cursor.fetchall() == ((None,),)
+            # It is over with the statement.
+            cursor.execute("set max_statement_time=0")
+            cursor.execute("select sleep(0.3)")
+            assert cursor.fetchall() == ((0,),)
+    other.close()
+    assert database.query("select a from t", database="t") == ((1,),)
+
+
 def test_kill_and_processlist(database):
     sleeper = database.connect()
     number = sleeper.thread_id()

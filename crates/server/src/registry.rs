@@ -114,7 +114,7 @@ impl SessionShared {
         self.interrupt.raise(reason);
         // A stream to a replica is one long statement that waits for its client.
         let is_stream = self.activity.lock().command == STREAM_COMMAND;
-        if reason != InterruptReason::Query || is_stream {
+        if reason > InterruptReason::Query || is_stream {
             self.socket.stop_reading();
         }
     }

@@ -134,6 +134,7 @@ impl Error {
             Error::Aborted => error_code::ER_PRIOR_COMMIT_FAILED,
             Error::Deadlock | Error::RolledBack => error_code::ER_LOCK_DEADLOCK,
             Error::SnapshotConflict { .. } => error_code::ER_CHECKREAD,
+            Error::Interrupted(InterruptReason::StatementTimeout) => error_code::ER_STATEMENT_TIMEOUT,
             Error::Interrupted(InterruptReason::Query) => error_code::ER_QUERY_INTERRUPTED,
             Error::Interrupted(InterruptReason::Connection) => error_code::ER_CONNECTION_KILLED,
             Error::Interrupted(InterruptReason::Shutdown) | Error::Closed | Error::Fatal(_) => {

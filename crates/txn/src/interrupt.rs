@@ -1,18 +1,21 @@
-//! How a session is told to stop what it does: `KILL QUERY`, `KILL`, shutdown.
+//! How a session is told to stop what it does: `KILL QUERY`, `KILL`, shutdown, the end of its statement's time.
 //!
 //! The session checks the flag between rows; a lock wait or a `SLEEP` is woken at once. A killed query clears the flag when
-//! the statement ends ([`Interrupt::clear_query`]); a killed connection stays killed.
+//! the statement ends ([`Interrupt::clear_query`]); a killed connection stays killed. A statement's time limit is a deadline of
+//! the same flag, by the monotonic clock, so that whatever waits ends with it.
 
 use crate::error::{Error, Result};
 use parking_lot::{Condvar, Mutex};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 /// Why a session must stop. A higher reason overrides a lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum InterruptReason {
+    /// `max_statement_time` is over: 1969. Not raised; [`Interrupt::set_deadline`] brings it about.
+    StatementTimeout = 0,
     /// `KILL QUERY`: the statement ends with 1317.
     Query = 1,
     /// `KILL`: the connection ends, the statement with 1927.
@@ -21,13 +24,30 @@ pub enum InterruptReason {
     Shutdown = 3,
 }
 
-#[derive(Default)]
+/// Where [`State::deadline`] counts from.
+static CLOCK_START: LazyLock<Instant> = LazyLock::new(Instant::now);
+/// No deadline.
+const NEVER: u64 = u64::MAX;
+
 struct State {
     /// 0, or an [`InterruptReason`].
     raised: AtomicU8,
+    /// When the statement's time is over, in microseconds since [`CLOCK_START`]; or [`NEVER`].
+    deadline: AtomicU64,
     /// What the session's wait reads under [`State::gate`]; kept with the flag so that raising it wakes the wait.
     gate: Mutex<()>,
     wake: Condvar,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        State {
+            raised: AtomicU8::new(0),
+            deadline: AtomicU64::new(NEVER),
+            gate: Mutex::new(()),
+            wake: Condvar::new(),
+        }
+    }
 }
 
 /// A session's stop flag; clones share it. Cheap to check (one relaxed load).
@@ -55,8 +75,26 @@ impl Interrupt {
         self.state.wake.notify_all();
     }
 
-    /// Forgets a `KILL QUERY`: to be called when a statement ends.
+    /// Limits the time of the statement that begins now. To be called by the session itself, which waits for nothing meanwhile.
+    pub fn set_deadline(&self, limit: Option<Duration>) {
+        let deadline = limit
+            .and_then(|limit| CLOCK_START.elapsed().checked_add(limit))
+            .and_then(|deadline| u64::try_from(deadline.as_micros()).ok());
+        self.state
+            .deadline
+            .store(deadline.unwrap_or(NEVER), Ordering::Relaxed);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        match self.state.deadline.load(Ordering::Relaxed) {
+            NEVER => None,
+            micros => CLOCK_START.checked_add(Duration::from_micros(micros)),
+        }
+    }
+
+    /// Forgets a `KILL QUERY` and a time limit: to be called when a statement ends.
     pub fn clear_query(&self) {
+        self.state.deadline.store(NEVER, Ordering::Relaxed);
         let query = InterruptReason::Query as u8;
         let _ = self
             .state
@@ -73,7 +111,10 @@ impl Interrupt {
     #[inline]
     pub fn raised(&self) -> Option<InterruptReason> {
         match self.state.raised.load(Ordering::Relaxed) {
-            0 => None,
+            0 => match self.deadline() {
+                Some(deadline) if Instant::now() >= deadline => Some(InterruptReason::StatementTimeout),
+                _ => None,
+            },
             1 => Some(InterruptReason::Query),
             2 => Some(InterruptReason::Connection),
             _ => Some(InterruptReason::Shutdown),
@@ -106,6 +147,8 @@ impl Interrupt {
     /// Waits until `ready` says so, the flag is raised or `deadline` (`None`: never) has passed. What `ready` reads must be
     /// changed before [`Interrupt::notify`] is called.
     pub(crate) fn wait_until(&self, deadline: Option<Instant>, mut ready: impl FnMut() -> bool) -> Waited {
+        let statement_deadline = self.deadline();
+        let first = deadline.into_iter().chain(statement_deadline).min();
         let mut gate = self.state.gate.lock();
         loop {
             if ready() {
@@ -114,11 +157,15 @@ impl Interrupt {
             if let Some(reason) = self.raised() {
                 return Waited::Interrupted(reason);
             }
-            match deadline {
+            match first {
                 None => self.state.wake.wait(&mut gate),
-                Some(deadline) => {
-                    if self.state.wake.wait_until(&mut gate, deadline).timed_out() {
-                        return if ready() { Waited::Ready } else { Waited::TimedOut };
+                Some(first) => {
+                    if self.state.wake.wait_until(&mut gate, first).timed_out() {
+                        return match ready() {
+                            true => Waited::Ready,
+                            false if Some(first) == deadline => Waited::TimedOut,
+                            false => Waited::Interrupted(InterruptReason::StatementTimeout),
+                        };
                     }
                 }
             }
@@ -157,6 +204,27 @@ mod tests {
         ));
         interrupt.clear_query();
         assert!(interrupt.check().is_ok());
+    }
+
+    #[test]
+    fn a_statements_time_ends_what_waits() {
+        let interrupt = Interrupt::new();
+        interrupt.set_deadline(Some(Duration::from_millis(20)));
+        assert!(interrupt.check().is_ok());
+        let timeout = |result| matches!(result, Err(Error::Interrupted(InterruptReason::StatementTimeout)));
+        assert!(timeout(interrupt.sleep(Duration::from_secs(60))));
+        assert!(timeout(interrupt.check()));
+        // A kill is more.
+        interrupt.raise(InterruptReason::Query);
+        assert_eq!(interrupt.raised(), Some(InterruptReason::Query));
+        interrupt.clear_query();
+        assert!(interrupt.sleep(Duration::from_millis(30)).is_ok());
+        // The shorter of the two counts.
+        interrupt.set_deadline(Some(Duration::from_secs(60)));
+        assert_eq!(
+            interrupt.wait_until(Some(Instant::now() + Duration::from_millis(10)), || false),
+            Waited::TimedOut
+        );
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl Session {
                 .advance(&mut self.connection.socket)
                 .await?;
             if let Some(reason) = self.shared.interrupt.raised()
-                && reason != InterruptReason::Query
+                && reason > InterruptReason::Query
             {
                 return Err(WireError::Closed);
             }

@@ -95,8 +95,7 @@ impl Session {
         self.context.begin_statement(keep);
         self.context.statement.insert_id = insert_id;
         let limit = self.context.settings.max_statement_time;
-        self.services
-            .set_deadline(limit, self.context.statement.start_micros);
+        self.services.set_deadline(limit);
     }
 
     /// A statement ended: an error is told, and its transaction dealt with.
@@ -158,6 +157,8 @@ impl Session {
             Statement::SetStatement { items, statement } => {
                 let before = (self.context.settings.clone(), self.services.values.lock().clone());
                 self.set(items).await?;
+                self.services
+                    .set_deadline(self.context.settings.max_statement_time);
                 let done = Box::pin(self.statement(statement, execution)).await;
                 self.context.settings = before.0;
                 *self.services.values.lock() = before.1;

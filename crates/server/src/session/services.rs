@@ -24,7 +24,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The services of one session.
@@ -45,8 +45,6 @@ pub struct SessionServices {
     /// `wait_for_gtid`, until it is there.
     awaited: Mutex<Option<GtidPosition>>,
     is_awaiting: AtomicBool,
-    /// When the statement has run too long (`max_statement_time`): microseconds since 1970, or `i64::MAX`.
-    deadline_micros: AtomicI64,
     /// The locks of `GET_LOCK`: how often each is held, and the lock.
     user_locks: Mutex<HashMap<String, (u32, MetadataGuard)>>,
 }
@@ -88,7 +86,6 @@ impl SessionServices {
             accounts_generation: AtomicU64::new(0),
             awaited: Mutex::default(),
             is_awaiting: AtomicBool::new(false),
-            deadline_micros: AtomicI64::new(i64::MAX),
             user_locks: Mutex::default(),
         }
     }
@@ -150,13 +147,11 @@ impl SessionServices {
         self.is_awaiting.store(false, Ordering::Relaxed);
     }
 
-    /// Starts `max_statement_time`.
-    pub fn set_deadline(&self, limit: Duration, start_micros: i64) {
-        let deadline = match limit.is_zero() {
-            true => i64::MAX,
-            false => start_micros.saturating_add(i64::try_from(limit.as_micros()).unwrap_or(i64::MAX)),
-        };
-        self.deadline_micros.store(deadline, Ordering::Relaxed);
+    /// Starts `max_statement_time`; zero is no limit.
+    pub fn set_deadline(&self, limit: Duration) {
+        self.shared
+            .interrupt
+            .set_deadline((!limit.is_zero()).then_some(limit));
     }
 
     /// 1227 if the account has none of these privileges.
@@ -688,14 +683,10 @@ impl ServerFunctions for SessionServices {
     }
 
     fn check_interrupt(&self, _session: &SessionContext) -> Result<()> {
-        if let Some(reason) = self.shared.interrupt.raised() {
-            return Err(interrupted(reason));
+        match self.shared.interrupt.raised() {
+            Some(reason) => Err(interrupted(reason)),
+            None => Ok(()),
         }
-        let deadline = self.deadline_micros.load(Ordering::Relaxed);
-        if deadline != i64::MAX && crate::registry::now_micros() > deadline {
-            return Err(Error::new(ER_STATEMENT_TIMEOUT, &[]));
-        }
-        Ok(())
     }
 
     fn get_lock(&self, _session: &SessionContext, name: &str, timeout_seconds: f64) -> Result<WaitOutcome> {
@@ -815,6 +806,7 @@ impl ServerFunctions for SessionServices {
 pub fn interrupted(reason: InterruptReason) -> Error {
     Error::new(
         match reason {
+            InterruptReason::StatementTimeout => ER_STATEMENT_TIMEOUT,
             InterruptReason::Query => ER_QUERY_INTERRUPTED,
             InterruptReason::Connection => ER_CONNECTION_KILLED,
             InterruptReason::Shutdown => ER_SERVER_SHUTDOWN,

@@ -208,6 +208,7 @@ fn eval_sleep(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let functions = context.session.services.functions.clone();
     let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let interrupted = functions.sleep(context.session, duration) == WaitOutcome::Interrupted;
+    functions.check_interrupt(context.session)?;
     Ok(Value::Int(i64::from(interrupted)))
 }
 
