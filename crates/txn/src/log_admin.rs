@@ -27,6 +27,11 @@ impl Core {
         if let Some(error) = self.poisoned() {
             return Err(error);
         }
+        // RESET MASTER came in between: the new log begins behind what was flushed.
+        let begin = self.log.files().first().map_or(0, |file| file.ordinal);
+        if needed.ordinal() < begin {
+            return Ok(());
+        }
         match self.log.write_checkpoint(needed, unix_seconds()) {
             Ok(()) => {}
             Err(error @ paceline_binlog::Error::NoSpace { .. }) => return Err(error.into()),
@@ -246,5 +251,23 @@ impl TransactionManager {
     /// [`Error::Log`] if the place has been purged.
     pub fn gtid_state_at(&self, position: LogPosition) -> Result<BinlogState> {
         Ok(self.core().log.state_at(position)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::TestServer;
+
+    #[test]
+    fn a_checkpoint_that_a_reset_has_overtaken_is_none() {
+        let server = TestServer::new();
+        server.set("x", "1").unwrap();
+        let core = server.manager.core();
+        let flushed = core.storage.flush().unwrap();
+        server.manager.reset(None).unwrap();
+        core.write_checkpoint_event(flushed).unwrap();
+        server.set("x", "2").unwrap();
+        server.manager.checkpoint().unwrap();
+        assert_eq!(server.get("x").as_deref(), Some("2"));
     }
 }
