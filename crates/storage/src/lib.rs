@@ -19,6 +19,7 @@ mod bulk;
 mod cursor;
 mod directory;
 mod error;
+mod held_files;
 mod key;
 mod memory_engine;
 mod rocksdb_engine;
@@ -31,6 +32,7 @@ pub use bulk::{BuildId, BulkBuild, IndexBuilder, InputOrder, RowFiles};
 pub use cursor::Cursor;
 pub use directory::create_directory;
 pub use error::{Error, Result};
+pub use held_files::{HeldFile, HeldFiles};
 pub use key::{
     Direction, EngineKind, IndexId, KeyRange, RowId, VERSION_LENGTH, VersionMark, prefix_end, value_payload,
     value_version,

@@ -17,6 +17,7 @@
 //! has nothing to do.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use paceline_binlog::SpillFile;
@@ -27,6 +28,7 @@ use crate::bulk::{BuildId, Builds, BulkBuild, RowFiles};
 use crate::cursor::Cursor;
 use crate::directory::create_directory;
 use crate::error::{Error, Result};
+use crate::held_files::{self, HeldFiles};
 use crate::key::{Direction, EngineKind, IndexId, KeyRange};
 use crate::memory_engine::{MemoryConfig, MemoryEngine};
 use crate::rocksdb_engine::{RocksDbConfig, RocksDbEngine};
@@ -93,6 +95,9 @@ pub struct Storage {
     log_barrier: OnceLock<Arc<dyn LogBarrier>>,
     /// Ranges whose deletion is applied, and whose disk space is not given back yet.
     dropped: Mutex<Vec<Dropped>>,
+    /// Where files are held for who copies them, and how many times they were.
+    held: PathBuf,
+    held_count: AtomicU64,
 }
 
 struct Dropped {
@@ -114,6 +119,8 @@ impl Storage {
         create_directory(&rocksdb).map_err(Error::file(&rocksdb))?;
         let rocksdb = RocksDbEngine::open(&rocksdb, &config.rocksdb)?;
         let builds = Builds::open(config.directory.join("builds"))?;
+        let held = config.directory.join("held");
+        held_files::remove_all(&held)?;
         Ok(Storage {
             rocksdb,
             memory: MemoryEngine::new(&config.memory),
@@ -121,6 +128,8 @@ impl Storage {
             applying: Mutex::new(()),
             log_barrier: OnceLock::new(),
             dropped: Mutex::default(),
+            held,
+            held_count: AtomicU64::new(0),
         })
     }
 
@@ -249,18 +258,35 @@ impl Storage {
         self.rocksdb.wait_until_durable(position)
     }
 
-    /// Makes a copy of the tables on disk in a new directory, by hard links where it can: a backup at the position returned, which is that of the
-    /// call or later. MEMORY tables are not in it.
+    /// Makes a copy of the tables on disk in a new directory, by hard links where it can, at the position returned, which is that of the
+    /// call or later. Nobody waits for it. MEMORY tables are not in it.
     ///
     /// # Errors
     /// If the directory is there already, or the disk fails.
     pub fn checkpoint(&self, directory: &Path) -> Result<LogPosition> {
         create_directory(directory).map_err(Error::file(directory))?;
-        // Little is left to write when the copy is made; what comes in between is made durable in the log first too.
         self.flush()?;
-        let _applying = self.applying.lock();
-        self.make_log_durable()?;
         self.rocksdb.checkpoint(&directory.join("rocksdb"))
+    }
+
+    /// Holds the table files as they are now, for who copies them: a [checkpoint](Self::checkpoint) for as long as it lives.
+    ///
+    /// # Errors
+    /// If the log cannot be made durable first, or the disk fails.
+    pub fn hold_files(&self) -> Result<HeldFiles> {
+        let number = self.held_count.fetch_add(1, Ordering::Relaxed);
+        let directory = self.held.join(number.to_string());
+        let held = self.checkpoint(&directory).and_then(|position| {
+            let files = held_files::list(&directory, "rocksdb")?;
+            Ok((position, files))
+        });
+        match held {
+            Ok((position, files)) => Ok(HeldFiles::new(directory, position, files)),
+            Err(error) => {
+                let _ = held_files::remove_all(&directory);
+                Err(error)
+            }
+        }
     }
 
     /// Begins a build. Its id must be that under which the log will name it.

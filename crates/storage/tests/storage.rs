@@ -89,6 +89,48 @@ fn a_checkpoint_is_a_copy_at_its_position() {
     assert_eq!(rows, 199);
 }
 
+#[test]
+fn held_files_stay_until_they_are_let_go() {
+    let directory = tempfile::tempdir().unwrap();
+    let storage = open_small(directory.path());
+    for n in 1..200 {
+        put_one(&storage, n, 3000);
+    }
+    let held = storage.hold_files().unwrap();
+    assert_eq!(held.position(), position(199));
+    let range = IndexId::new(IndexId::FIRST_USER).range();
+    let set = frozen(position(200), |set| set.delete_range(range.clone()));
+    storage.apply(&[set], position(200)).unwrap();
+    storage.flush().unwrap();
+    storage.maintain().unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    std::fs::create_dir(copy.path().join("rocksdb")).unwrap();
+    for file in held.files() {
+        let length = std::fs::copy(held.path(file), copy.path().join(&file.name)).unwrap();
+        assert_eq!(length, file.length, "{}", file.name);
+    }
+    let copied = open_small(copy.path());
+    assert_eq!(copied.position(), position(199));
+    assert_eq!(
+        count(copied.scan_newest(range, paceline_storage::Direction::Forward)),
+        199
+    );
+
+    let again = storage.hold_files().unwrap();
+    assert_eq!(again.position(), position(200));
+    let places: Vec<_> = [&held, &again]
+        .iter()
+        .map(|held| held.path(&held.files()[0]))
+        .collect();
+    drop(held);
+    assert!(!places[0].exists() && places[1].exists());
+    // As if the server had been killed.
+    std::mem::forget(again);
+    drop(storage);
+    open_small(directory.path());
+    assert!(!places[1].exists());
+}
+
 fn count(mut cursor: Cursor) -> u64 {
     let mut rows = 0;
     while cursor.advance().unwrap() {

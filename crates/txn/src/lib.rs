@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod background;
+mod backup;
 mod commit;
 mod config;
 mod ddl;
@@ -42,6 +43,7 @@ pub mod transaction;
 #[cfg(test)]
 mod testing;
 
+pub use backup::BackupSource;
 pub use commit::OnPublish;
 pub use commit::acknowledge::{AcknowledgeAtOnce, Acknowledger, MadeDurable};
 pub use commit::batch::{BatchObserver, CommitStream};

@@ -46,6 +46,6 @@ pub use decimal::Decimal;
 pub use error::{Error, Result};
 pub use error_code::ErrorCode;
 pub use gtid::{DomainId, Gtid, SequenceNumber, ServerId};
-pub use log_position::{LogPosition, Version};
+pub use log_position::{LogPosition, ParseLogPositionError, Version};
 pub use temporal::{Date, DateTime, Time, TimeZone, Timestamp};
 pub use value::{BitValue, EnumRef, EnumValue, SetRef, SetValue, Value, ValueRef};

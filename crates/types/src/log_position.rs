@@ -89,6 +89,27 @@ impl fmt::Display for LogPosition {
     }
 }
 
+/// A text that is no position: it is not ORDINAL:OFFSET.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no position in the log (ORDINAL:OFFSET)")]
+pub struct ParseLogPositionError(pub String);
+
+impl std::str::FromStr for LogPosition {
+    type Err = ParseLogPositionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text
+            .split_once(':')
+            .and_then(|(ordinal, offset)| Some((ordinal.parse::<u32>().ok()?, offset.parse::<u64>().ok()?)));
+        match parts {
+            Some((ordinal, offset)) if ordinal <= Self::ORDINAL_MAX && offset <= Self::OFFSET_MAX => {
+                Ok(Self::new(ordinal, offset))
+            }
+            _ => Err(ParseLogPositionError(text.to_owned())),
+        }
+    }
+}
+
 impl fmt::Debug for LogPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LogPosition({self})")
@@ -114,6 +135,19 @@ mod tests {
         assert_eq!(LogPosition::from_be_bytes(position.to_be_bytes()), position);
         assert_eq!(position.advanced_by(10).offset(), 123_456_789_022);
         assert_eq!(position.to_string(), "7:123456789012");
+        assert_eq!("7:123456789012".parse(), Ok(position));
+        for wrong in [
+            "",
+            "7",
+            "7:",
+            ":4",
+            "7:-1",
+            "7:4:4",
+            "16777216:4",
+            "1:1099511627776",
+        ] {
+            assert!(wrong.parse::<LogPosition>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

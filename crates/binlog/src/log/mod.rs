@@ -56,6 +56,7 @@
 
 mod active;
 mod config;
+mod copied;
 mod create;
 mod disk;
 mod files;
@@ -79,6 +80,7 @@ mod survey;
 mod tail;
 
 pub use config::{LogConfig, OpenRequest, SyncMode};
+pub use copied::{CopiedFile, GroupPlace, GroupPlaces};
 pub use disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
 pub use files::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
 pub use grouping::{EventRole, Grouping};

@@ -7,7 +7,7 @@ use super::handle::{Inner, Log};
 use super::head::read_format;
 use super::stream::EventStream;
 use crate::error::{Error, Result};
-use crate::event::{Event, FormatDescription, IgnorableEvent, MAGIC, RawEvent};
+use crate::event::{Event, FormatDescription, HEADER_LENGTH, IgnorableEvent, MAGIC, RawEvent};
 use crate::group::EventGroup;
 use paceline_types::LogPosition;
 use std::path::Path;
@@ -92,6 +92,37 @@ impl Log {
         let mut length = [0; 4];
         let read = read_fully(&*file, &mut length, position.offset() + LENGTH_OFFSET).ok()?;
         (read == length.len()).then(|| u32::from_le_bytes(length))
+    }
+}
+
+impl Log {
+    /// The bytes in front of a position, at most so many, and none of the file's first event's header, whose flag changes when the file is
+    /// closed: by them one can tell whether this log is the one that somebody has read up to there.
+    ///
+    /// # Errors
+    /// [`Error::Purged`], [`Error::UnknownPosition`] if the place is not there (any more); if the file cannot be read.
+    pub fn bytes_before(&self, position: LogPosition, length: usize) -> Result<Vec<u8>> {
+        const FLAGS_END: u64 = MAGIC.len() as u64 + HEADER_LENGTH as u64;
+        let inner = &self.inner;
+        let entry =
+            inner
+                .file_by_ordinal(position.ordinal())
+                .ok_or_else(|| match inner.file_from_ordinal(0) {
+                    Some(first) if position.ordinal() < first.ordinal => Error::Purged,
+                    _ => Error::UnknownPosition(position),
+                })?;
+        if position.offset() > inner.limit_in(&entry, self.written()) {
+            return Err(Error::UnknownPosition(position));
+        }
+        let start = position.offset().saturating_sub(length as u64).max(FLAGS_END);
+        let mut bytes = vec![0; position.offset().saturating_sub(start) as usize];
+        let file = inner.open_entry(&entry)?;
+        let read = read_fully(&*file, &mut bytes, start)
+            .map_err(|source| inner.io_error("read", &entry.name, source))?;
+        match read == bytes.len() {
+            true => Ok(bytes),
+            false => Err(Error::UnknownPosition(position)),
+        }
     }
 }
 

@@ -38,6 +38,8 @@ use crate::write_set::{Change, FrozenWriteSet};
 const POSITION_KEY: &[u8] = b"\0\0\0\x02position";
 const _: () = assert!(IndexId::ENGINE.as_u32() == 2);
 
+/// For a checkpoint's "how large may the engine's log be before a flush is made instead of copying it": there is no such log.
+const NO_FLUSH: u64 = u64::MAX;
 /// What a memtable needs for an entry beside key and value, about.
 const MEMTABLE_ENTRY_OVERHEAD_BYTES: usize = 40;
 /// From this many write sets on, a group's entries are merged and sorted.
@@ -236,14 +238,13 @@ impl RocksDbEngine {
         RocksDbCursor::new(cursor::Source::Newest(Arc::clone(&self.db)), range, direction)
     }
 
-    /// Makes a copy of the tables in a new directory, by hard links where it can. Returns the position that it holds, which is
-    /// at least that at the call.
+    /// Makes a copy of what is in table files in a new directory, by hard links where it can. Returns the position that it holds: that of
+    /// the last flush, or of one that has ended meanwhile. It flushes nothing, because what has come since may not be durable in the log.
     ///
     /// # Errors
     /// If the directory is there already or cannot be written.
     pub(crate) fn checkpoint(&self, directory: &Path) -> Result<LogPosition> {
-        self.active_memtable_bytes.store(0, Ordering::Relaxed);
-        Checkpoint::new(&self.db)?.create_checkpoint(directory)?;
+        Checkpoint::new(&self.db)?.create_checkpoint_with_log_size(directory, NO_FLUSH)?;
         let copy =
             DB::open_for_read_only(&options::read_only_options(), directory, false).map_err(|error| {
                 Error::Open {

@@ -109,6 +109,8 @@ pub(super) fn open_options(config: &RocksDbConfig, cache: &Cache) -> Options {
 /// To look into a copy of the tables.
 pub(super) fn read_only_options() -> Options {
     let mut options = Options::default();
+    // One key is looked up: not every file need be opened for that.
+    options.set_max_open_files(64);
     options.set_paranoid_checks(true);
     options.set_log_level(LogLevel::Warn);
     options.set_stats_dump_period_sec(0);

@@ -1,0 +1,169 @@
+//! Files of a log that lie somewhere else: copied from a server, and not (yet) a log of their own.
+//!
+//! A restore looks for its point in time in them, cuts them there, and leaves the rest to [`super::Log::open`].
+
+use super::active::finish_file;
+use super::disk::{Disk, DiskFile, RealDisk};
+use super::grouping::{EventRole, Grouping};
+use super::head::{FileHead, read_format};
+use super::stream::EventStream;
+use super::tail::read_tail;
+use crate::error::{Error, Result};
+use crate::event::{GtidEvent, MAGIC};
+use crate::gtid::BinlogState;
+use paceline_types::{Gtid, LogPosition};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where an event group stands, and when it was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupPlace {
+    /// Its GTID.
+    pub gtid: Gtid,
+    /// The time of its Gtid event, in seconds since 1970.
+    pub timestamp: u32,
+    /// Where it starts.
+    pub start: LogPosition,
+    /// Where it ends.
+    pub end: LogPosition,
+}
+
+/// One file.
+#[derive(Debug)]
+pub struct CopiedFile {
+    path: PathBuf,
+    name: String,
+    file: Arc<dyn DiskFile>,
+    head: FileHead,
+}
+
+/// The event groups of a file, in order; every event is checked on the way.
+#[derive(Debug)]
+pub struct GroupPlaces {
+    stream: EventStream,
+    ordinal: u32,
+    grouping: Grouping,
+    open: Option<(Gtid, u32, u64)>,
+}
+
+impl CopiedFile {
+    /// Opens a file that this server's kind has written, for reading and writing.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Damaged`] if its head is not whole.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = RealDisk.open(path).map_err(|source| Error::Io {
+            operation: "open",
+            path: path.to_owned(),
+            source,
+        })?;
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let head = FileHead::read(&file, &name)?;
+        Ok(CopiedFile {
+            path: path.to_owned(),
+            name,
+            file,
+            head,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The upper part of the positions in it.
+    pub fn ordinal(&self) -> u32 {
+        self.head.ordinal
+    }
+
+    /// The GTID state of all files before it.
+    pub fn state_before(&self) -> &BinlogState {
+        &self.head.state
+    }
+
+    /// Where its last whole event group ends. Behind it there may be the zeros of a file that was in use, or a write that a crash has
+    /// torn.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::Gap`] for what is no torn end.
+    pub fn end(&self) -> Result<LogPosition> {
+        let tail = read_tail(&self.file, &self.name, &self.head)?;
+        Ok(LogPosition::new(self.head.ordinal, tail.end))
+    }
+
+    /// Its groups up to an offset.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Damaged`].
+    pub fn groups(&self, end: u64) -> Result<GroupPlaces> {
+        let file = Arc::clone(&self.file);
+        let mut stream = EventStream::new(file, self.name.clone(), MAGIC.len() as u64, end);
+        read_format(&mut stream)?;
+        Ok(GroupPlaces {
+            stream,
+            ordinal: self.head.ordinal,
+            grouping: Grouping::Outside,
+            open: None,
+        })
+    }
+
+    /// Cuts it at an offset where a group ends, and marks it as closed. Durable when it returns.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn cut(&self, end: u64) -> Result<()> {
+        finish_file(&*self.file, end)
+            .and_then(|()| self.file.sync())
+            .map_err(|source| Error::Io {
+                operation: "cut",
+                path: self.path.clone(),
+                source,
+            })
+    }
+}
+
+impl GroupPlaces {
+    /// The next group.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] where an event is not good, or a group has no end.
+    pub fn next_group(&mut self) -> Result<Option<GroupPlace>> {
+        loop {
+            let Some((start, event)) = self.stream.next()? else {
+                let end = self.stream.position();
+                return match self.open {
+                    None => Ok(None),
+                    Some(_) => Err(self.stream.damaged(end, "its last transaction has no end")),
+                };
+            };
+            let end = start + event.bytes().len() as u64;
+            let timestamp = event.header().timestamp;
+            let role = self.grouping.observe(&event);
+            let gtid = match role {
+                Ok(EventRole::Begins) => {
+                    Some(GtidEvent::decode(event.body(), event.header().server_id)?.gtid)
+                }
+                _ => None,
+            };
+            match role {
+                Err(error) => return Err(self.stream.damaged(start, error.to_string())),
+                Ok(EventRole::Begins) => self.open = gtid.map(|gtid| (gtid, timestamp, start)),
+                Ok(EventRole::Control | EventRole::Inside) => {}
+                Ok(EventRole::Ends) => {
+                    if let Some((gtid, timestamp, start)) = self.open.take() {
+                        return Ok(Some(GroupPlace {
+                            gtid,
+                            timestamp,
+                            start: LogPosition::new(self.ordinal, start),
+                            end: LogPosition::new(self.ordinal, end),
+                        }));
+                    }
+                }
+            }
+        }
+    }
+}

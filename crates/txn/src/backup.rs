@@ -1,0 +1,75 @@
+//! What a backup copies: table files as they are, and the log from there on.
+//!
+//! ```text
+//!                     tables' position              end
+//!   log  ───────────────────┼────────────────────────┼───▶
+//!          needed by recovery: leased                 published and durable
+//! ```
+//! The lease is taken before the files are held, so that no file of the log that they need can be purged in between. Nobody waits for any of
+//! it: no lock, no rotation, no stage of the pipeline. What is not published is no part of a backup: it could still be lost, or be cut off as an old
+//! primary's unacknowledged tail.
+
+use crate::error::Result;
+use crate::log_lease::LogLease;
+use crate::manager::{Core, TransactionManager};
+use paceline_storage::HeldFiles;
+use paceline_types::LogPosition;
+use std::sync::Arc;
+
+/// Table files and log that stay as long as it lives.
+pub struct BackupSource {
+    core: Arc<Core>,
+    tables: HeldFiles,
+    lease: LogLease,
+}
+
+impl TransactionManager {
+    /// Holds the tables as they are now, and the log from there on. `holder` is what `PURGE` names.
+    ///
+    /// # Errors
+    /// If the tables cannot be flushed or linked.
+    pub fn begin_backup(&self, holder: impl Into<String>) -> Result<BackupSource> {
+        let core = self.core().clone();
+        let lease = self.lease(core.storage.durable_position()?, holder);
+        let tables = core.storage.hold_files()?;
+        lease.advance(tables.position());
+        Ok(BackupSource { core, tables, lease })
+    }
+
+    /// The place up to which a backup may copy the log now: everything before it is durable and published.
+    ///
+    /// # Errors
+    /// If the log fails; that is fatal.
+    pub fn backup_end(&self) -> Result<LogPosition> {
+        end(self.core())
+    }
+}
+
+fn end(core: &Core) -> Result<LogPosition> {
+    let published = core.positions.published();
+    // With sync_binlog=0 what is published need not be durable yet.
+    if core.positions.durable() < published
+        && let Err(reason) = core.sync_in_background()
+    {
+        return Err(core.fatal(&reason));
+    }
+    Ok(published.min(core.positions.durable()))
+}
+
+impl BackupSource {
+    /// The table files.
+    pub fn tables(&self) -> &HeldFiles {
+        &self.tables
+    }
+
+    /// The tables are copied: their files are let go, the log is kept.
+    ///
+    /// # Errors
+    /// As for [`TransactionManager::backup_end`].
+    pub fn into_log(self) -> Result<(LogLease, LogPosition)> {
+        // A group is in the engines a moment before it is published.
+        self.core.wait_published_blocking(self.tables.position());
+        let end = end(&self.core)?;
+        Ok((self.lease, end))
+    }
+}
