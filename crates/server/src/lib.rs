@@ -8,14 +8,17 @@
 //! ```
 //!
 //! * [`options`]: the command line and my.cnf; [`startup`]: from there to "ready for connections", and the end.
+//! * [`unfinished`]: a data directory that is still being made.
 //! * [`listener`], [`registry`]: clients come; who is there.
 //! * [`session`]: one client, from its greeting to its end.
 //! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS.
 //! * [`accounts`]: who may connect and do what.
+//! * [`backup`], [`restore`]: what a backup's stream says; a data directory made of copies.
 //! * [`information_schema`], [`mysql_tables`]: tables that are made on demand.
 #![forbid(unsafe_code)]
 
 pub mod accounts;
+pub mod backup;
 pub mod information_schema;
 pub mod listener;
 pub mod mysql_tables;
@@ -24,9 +27,11 @@ pub mod output;
 pub mod recovery;
 pub mod registry;
 pub mod replication;
+pub mod restore;
 pub mod server;
 pub mod session;
 pub mod startup;
 pub mod status;
 pub mod status_list;
+pub mod unfinished;
 pub mod variables;

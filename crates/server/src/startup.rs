@@ -19,6 +19,7 @@
 use crate::listener::Listener;
 use crate::options::{StartOptions, absolute};
 use crate::server::Server;
+use crate::unfinished::refuse_unfinished;
 use crate::variables::{Globals, Setting, Variable, transaction_config};
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
@@ -105,6 +106,7 @@ impl DataDirectory {
 /// # Errors
 /// Why it could not start, or not stop cleanly; for people.
 pub fn run(options: StartOptions) -> Result<(), String> {
+    refuse_unfinished(&options.datadir)?;
     for warning in &options.warnings {
         tracing::warn!("{warning}");
     }
@@ -144,10 +146,15 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
     };
-    // A replica's tables are its own affair: its GTIDs are its primary's.
-    let replication = match server.replicas().all().is_empty() {
-        true => Replication::Replicated,
-        false => Replication::LocalOnly,
+    // A replica's tables are its own affair: its GTIDs are its primary's. So they are where nothing was written yet behind what was
+    // replicated or restored: that may become a replica.
+    let transactions = &server.transactions;
+    let logged = transactions.gtid_state().position();
+    let is_followers =
+        !server.replicas().all().is_empty() || transactions.replicated_position().covers(&logged);
+    let replication = match is_followers {
+        true => Replication::LocalOnly,
+        false => Replication::Replicated,
     };
     paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid, replication)
         .map_err(|error| format!("the MEMORY tables cannot be emptied: {error}"))?;

@@ -1,4 +1,4 @@
-//! The `[paceline]` section of a file in my.cnf's format.
+//! A section of a file in my.cnf's format: `[paceline]` for a server, `[client]` for who connects to one.
 //!
 //! ```text
 //!   # a comment, also with ;
@@ -17,18 +17,19 @@ use std::path::Path;
 /// An option as a file gives it: name and value, if it has one.
 pub type FileOption = (String, Option<String>);
 
-/// Reads the options of the section `[paceline]`.
-pub fn read(path: &Path) -> Result<Vec<FileOption>, OptionError> {
+/// Reads the options of a section.
+pub fn read(path: &Path, section: &str) -> Result<Vec<FileOption>, OptionError> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         OptionError(format!(
             "cannot read the configuration file {}: {error}",
             path.display()
         ))
     })?;
-    parse(&text).map_err(|(line, problem)| OptionError(format!("{}, line {line}: {problem}", path.display())))
+    parse(&text, section)
+        .map_err(|(line, problem)| OptionError(format!("{}, line {line}: {problem}", path.display())))
 }
 
-fn parse(text: &str) -> Result<Vec<FileOption>, (usize, String)> {
+fn parse(text: &str, wanted: &str) -> Result<Vec<FileOption>, (usize, String)> {
     let mut options = vec![];
     let mut ours = false;
     for (index, line) in text.lines().enumerate() {
@@ -44,7 +45,7 @@ fn parse(text: &str) -> Result<Vec<FileOption>, (usize, String)> {
             let Some((name, _)) = section.split_once(']') else {
                 return problem("a section without ]");
             };
-            ours = name.trim() == "paceline";
+            ours = name.trim() == wanted;
             continue;
         }
         if !ours {
@@ -125,7 +126,9 @@ mod tests {
             [mysqld]
             nonsense
         ";
-        let options = parse(text).unwrap();
+        let options = parse(text, "paceline").unwrap();
+        let client = [("port".to_owned(), Some("1".to_owned()))];
+        assert_eq!(parse(text, "client").unwrap(), client);
         let expected = [
             ("max_connections", Some("500")),
             ("skip-networking", None),
@@ -136,7 +139,10 @@ mod tests {
         for ((name, value), (expected_name, expected_value)) in options.iter().zip(expected) {
             assert_eq!((name.as_str(), value.as_deref()), (expected_name, expected_value));
         }
-        assert_eq!(parse("[paceline]\n!include x").unwrap_err().0, 2);
-        assert_eq!(parse("[paceline\n").unwrap_err().1, "a section without ]");
+        assert_eq!(parse("[paceline]\n!include x", "paceline").unwrap_err().0, 2);
+        assert_eq!(
+            parse("[paceline\n", "paceline").unwrap_err().1,
+            "a section without ]"
+        );
     }
 }

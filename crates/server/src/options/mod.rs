@@ -42,6 +42,14 @@ pub struct StartOptions {
     pub warnings: Vec<String>,
 }
 
+/// The options in the section `[client]` of a file in my.cnf's format: what programs that connect to a server read.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn client_section(path: &std::path::Path) -> Result<Vec<(String, Option<String>)>, OptionError> {
+    file::read(path, "client")
+}
+
 /// Variables that tell something and cannot be chosen.
 fn is_told(variable: Variable) -> bool {
     use Variable::*;
@@ -103,7 +111,7 @@ pub fn parse(arguments: &[String]) -> Result<Request, OptionError> {
         }
     }
     let mut all = match &config {
-        Some(path) => file::read(path)?,
+        Some(path) => file::read(path, "paceline")?,
         None => vec![],
     };
     all.extend(given);

@@ -14,6 +14,7 @@
 
 pub mod account;
 pub mod admin;
+pub mod backup;
 pub mod binlog_statement;
 pub mod checksum;
 pub mod commands;

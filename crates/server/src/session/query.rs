@@ -191,6 +191,7 @@ impl Session {
             Statement::Kill(kill) => self.kill_statement(kill, more),
             Statement::Flush(targets) => self.flush_statement(targets, more).await,
             Statement::Purge(purge) => self.purge(purge, more),
+            Statement::Backup(backup) => self.backup(backup, execution),
             Statement::Reset(targets) => self.reset_statement(targets, more).await,
             Statement::LockTables(tables) => self.lock_tables_statement(tables, more).await,
             Statement::UnlockTables => self.unlock_tables(more).await,

@@ -1,4 +1,4 @@
-//! KILL, FLUSH, PURGE, RESET, LOCK TABLES, BINLOG.
+//! KILL, FLUSH, PURGE, RESET, BACKUP, LOCK TABLES, BINLOG.
 
 use super::lexer::Token;
 use super::parser::Parser;
@@ -169,6 +169,19 @@ impl Parser<'_> {
             }
         })?;
         Ok(Statement::Reset(targets))
+    }
+
+    /// BACKUP SERVER, BACKUP BINARY LOGS FROM. MariaDB's BACKUP STAGE and BACKUP LOCK are for backups that stop others.
+    pub(super) fn backup(&mut self) -> Result<Statement> {
+        self.expect_word("BACKUP")?;
+        if self.accept_word("SERVER") {
+            return Ok(Statement::Backup(Backup::Server));
+        }
+        if self.accept_words(&["BINARY", "LOGS"]) {
+            self.expect_word("FROM")?;
+            return Ok(Statement::Backup(Backup::BinaryLogs { from: self.text()? }));
+        }
+        Ok(Statement::Unsupported("BACKUP STAGE and BACKUP LOCK"))
     }
 
     /// LOCK TABLES and UNLOCK TABLES.

@@ -112,7 +112,7 @@ impl Parser<'_> {
             "INSTALL" | "UNINSTALL" => Ok(Statement::Unsupported("INSTALL PLUGIN")),
             "SIGNAL" | "RESIGNAL" | "GET" => Ok(Statement::Unsupported("SIGNAL and diagnostics")),
             "CACHE" => Ok(Statement::Unsupported("CACHE INDEX")),
-            "BACKUP" => Ok(Statement::Unsupported("BACKUP")),
+            "BACKUP" => self.backup(),
             _ => Err(self.error()),
         }
     }

@@ -93,6 +93,8 @@ pub enum Statement {
     Flush(Vec<FlushTarget>),
     /// `PURGE BINARY LOGS …`.
     Purge(Purge),
+    /// `BACKUP …`.
+    Backup(Backup),
     /// `RESET …`.
     Reset(Vec<ResetTarget>),
     /// `LOCK TABLES`.
@@ -963,6 +965,18 @@ pub enum Purge {
     To(String),
     /// `BEFORE time`.
     Before(Expr),
+}
+
+/// `BACKUP …`: what the server's backup is streamed by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Backup {
+    /// `SERVER`: all tables, and the log from where they are.
+    Server,
+    /// `BINARY LOGS`: what the log has gained since a backup before.
+    BinaryLogs {
+        /// What that backup has ended with.
+        from: String,
+    },
 }
 
 /// `RESET …`.

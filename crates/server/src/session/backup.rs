@@ -1,0 +1,303 @@
+//! BACKUP SERVER and BACKUP BINARY LOGS: streams the server's files to a client ([`crate::backup`]).
+//!
+//! Table files are hard links of the session's own, and the log is leased, for as long as the stream runs: both end with it, however it
+//! ends. Nothing else in the server waits for it. It reads one piece at a time, and the next one when the client has taken that.
+
+use super::Session;
+use super::errors::of_transaction;
+use super::query::Execution;
+use super::result::{ResultWriter, Streaming};
+use crate::backup::{
+    Continuation, EndRow, NoContinuation, PIECE_BYTES_MAX, PROTOCOL, RowKind, ServerRow, TablesRow,
+};
+use crate::variables::Variable;
+use paceline_binlog::Log;
+use paceline_binlog::event::MAGIC;
+use paceline_sql::execute::RowSink;
+use paceline_sql::expr::ExprType;
+use paceline_sql::parse::Backup;
+use paceline_sql::plan::ResultColumn;
+use paceline_sql::session::{Privilege, ServerFunctions, SessionContext};
+use paceline_sql::{Error, Result};
+use paceline_storage::HeldFiles;
+use paceline_txn::TransactionManager;
+use paceline_types::error_code::*;
+use paceline_types::{BlobSize, Collation, DataType, LogPosition, Value};
+use std::fs::File;
+use std::io::Read;
+use std::time::Duration;
+
+/// How long the client of a backup may take to accept what is sent, if `net_write_timeout` is not longer: what it writes to may be slow.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What the process list says of it.
+mod stage {
+    pub const TABLES: &str = "Sending table files";
+    pub const LOG: &str = "Sending binary log";
+}
+
+fn of_log(error: paceline_binlog::Error) -> Error {
+    of_transaction(&paceline_txn::Error::from(error))
+}
+
+fn unreadable(name: &str, error: &std::io::Error) -> Error {
+    Error::with_message(ER_ERROR_ON_READ, format!("Error reading file '{name}': {error}"))
+}
+
+impl Session {
+    /// Answers with the stream.
+    ///
+    /// # Errors
+    /// 1227 without the privileges RELOAD, REPLICATION SLAVE and SELECT on everything; 1236 for an increment that cannot be had; those of
+    /// reading. What was sent before is then no backup.
+    pub fn backup(&mut self, backup: &Backup, execution: Execution<'_>) -> Result<()> {
+        // It tells everything: the tables, the accounts, and what was changed.
+        for privilege in [Privilege::Reload, Privilege::ReplicationSlave, Privilege::Select] {
+            self.services.require_any(&[privilege])?;
+        }
+        let write_timeout = self.connection.write_timeout;
+        self.connection.write_timeout = write_timeout.max(PATIENCE);
+        let streamed = match backup {
+            Backup::Server => self.stream_server(execution),
+            Backup::BinaryLogs { from } => self.stream_log(from, execution),
+        };
+        self.connection.write_timeout = write_timeout;
+        streamed?;
+        self.context.row_count = -1;
+        self.write_end_of_rows(execution.more);
+        Ok(())
+    }
+
+    fn stream_server(&mut self, execution: Execution<'_>) -> Result<()> {
+        let server = self.server.clone();
+        let transactions = &server.transactions;
+        let holder = format!("the backup of connection {}", self.shared.id);
+        let source = tokio::task::block_in_place(|| transactions.begin_backup(holder))
+            .map_err(|error| of_transaction(&error))?;
+        let position = source.tables().position();
+        let log_from = LogPosition::new(position.ordinal(), 0);
+        let gtids = transactions
+            .gtid_state_at(position)
+            .map_err(|error| of_transaction(&error))?;
+        let files = source.tables().files();
+        let mut row = self.server_row(log_from);
+        row.tables = Some(TablesRow {
+            position,
+            gtid_position: gtids.position().to_string(),
+            files: files.len() as u64,
+            bytes: files.iter().map(|file| file.length).sum(),
+        });
+        self.shared.update(|activity| activity.state = stage::TABLES);
+        let shared = self.shared.clone();
+        let mut stream = self.begin_stream(&row, execution)?;
+        stream.send_tables(source.tables())?;
+        shared.update(|activity| activity.state = stage::LOG);
+        let (lease, end) =
+            tokio::task::block_in_place(|| source.into_log()).map_err(|error| of_transaction(&error))?;
+        stream.send_log(transactions, log_from, end)?;
+        drop(lease);
+        Ok(())
+    }
+
+    fn stream_log(&mut self, from: &str, execution: Execution<'_>) -> Result<()> {
+        let refused = |error: NoContinuation| {
+            Error::with_message(ER_MASTER_FATAL_ERROR_READING_BINLOG, error.to_string())
+        };
+        let continuation: Continuation = from.parse().map_err(refused)?;
+        let server = self.server.clone();
+        let transactions = &server.transactions;
+        let holder = format!("the backup of connection {}", self.shared.id);
+        // Held before it is looked at, so that it is still there when it is read.
+        let lease = transactions.lease(continuation.position, holder);
+        let end = tokio::task::block_in_place(|| transactions.backup_end())
+            .map_err(|error| of_transaction(&error))?;
+        continuation.check(transactions.log()).map_err(refused)?;
+        if continuation.position > end {
+            return Err(refused(NoContinuation::Other));
+        }
+        let row = self.server_row(continuation.position);
+        self.shared.update(|activity| activity.state = stage::LOG);
+        let mut stream = self.begin_stream(&row, execution)?;
+        stream.send_log(transactions, continuation.position, end)?;
+        drop(lease);
+        Ok(())
+    }
+
+    fn server_row(&self, log_from: LogPosition) -> ServerRow {
+        let globals = &self.server.globals;
+        let log = self.server.transactions.log();
+        let basename = globals.get(Variable::LogBinBasename);
+        let log_bin = basename.as_str().rsplit('/').next().unwrap_or_default();
+        let in_files: u64 = log
+            .files()
+            .iter()
+            .filter(|file| file.ordinal >= log_from.ordinal())
+            .map(|file| file.length)
+            .sum();
+        ServerRow {
+            protocol: PROTOCOL,
+            version: globals.get(Variable::Version).as_str().to_owned(),
+            server_id: globals.number(Variable::ServerId) as u32,
+            hostname: globals.get(Variable::Hostname).as_str().to_owned(),
+            log_bin: log_bin.to_owned(),
+            tables: None,
+            log_from,
+            log_bytes: in_files.saturating_sub(log_from.offset()),
+        }
+    }
+
+    /// Writes the columns and the first row.
+    fn begin_stream(&mut self, row: &ServerRow, execution: Execution<'_>) -> Result<Stream<'_>> {
+        let style = self.result_style(execution);
+        let writer = ResultWriter::new(&mut self.connection, style, Streaming::Early, None);
+        let mut stream = Stream {
+            writer,
+            functions: &*self.services,
+            context: &self.context,
+        };
+        stream.writer.columns(&columns())?;
+        stream.row(RowKind::Server, None, json(row)?)?;
+        Ok(stream)
+    }
+}
+
+fn columns() -> [ResultColumn; 5] {
+    let column = |name: &str, data_type: DataType| {
+        let ty = ExprType {
+            nullable: true,
+            ..ExprType::new(data_type)
+        };
+        ResultColumn::of_expression(name, &ty)
+    };
+    let text = |length| DataType::VarChar {
+        length,
+        collation: Collation::Utf8mb3GeneralCi,
+    };
+    let number = ExprType::bigint_unsigned(20).data_type;
+    [
+        column("Kind", text(16)),
+        column("Name", text(255)),
+        column("Offset", number.clone()),
+        column("Checksum", number),
+        column("Content", DataType::Blob { size: BlobSize::Long }),
+    ]
+}
+
+fn json(row: &impl serde::Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(row).map_err(|error| Error::with_message(ER_UNKNOWN_ERROR, error.to_string()))
+}
+
+/// A result set that is being sent.
+struct Stream<'a> {
+    writer: ResultWriter<'a>,
+    functions: &'a dyn ServerFunctions,
+    context: &'a SessionContext,
+}
+
+impl Stream<'_> {
+    fn row(&mut self, kind: RowKind, place: Option<(&str, u64)>, content: Vec<u8>) -> Result<()> {
+        self.functions.check_interrupt(self.context)?;
+        let (name, offset, checksum) = match place {
+            Some((name, offset)) => (
+                Value::Text(name.to_owned()),
+                Value::UInt(offset),
+                Value::UInt(u64::from(crc32fast::hash(&content))),
+            ),
+            None => (Value::Null, Value::Null, Value::Null),
+        };
+        let kind = Value::Text(kind.name().to_owned());
+        self.writer
+            .row(&[kind, name, offset, checksum, Value::Bytes(content)])
+    }
+
+    fn send_tables(&mut self, tables: &HeldFiles) -> Result<()> {
+        for held in tables.files() {
+            let path = tables.path(held);
+            let mut file = File::open(&path).map_err(|error| unreadable(&held.name, &error))?;
+            let mut offset = 0;
+            // A file without content is a file, too.
+            while offset < held.length || (held.length == 0 && offset == 0) {
+                let wanted = (held.length - offset).min(PIECE_BYTES_MAX as u64);
+                let mut piece = vec![0; wanted as usize];
+                tokio::task::block_in_place(|| file.read_exact(&mut piece))
+                    .map_err(|error| unreadable(&held.name, &error))?;
+                self.row(RowKind::Table, Some((&held.name, offset)), piece)?;
+                offset += wanted;
+                if held.length == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn send_log(
+        &mut self,
+        transactions: &TransactionManager,
+        from: LogPosition,
+        end: LogPosition,
+    ) -> Result<()> {
+        let log = transactions.log();
+        let mut reader = log.reader(from, end).map_err(of_log)?;
+        let mut piece = LogPiece::at(log, from)?;
+        loop {
+            let next = tokio::task::block_in_place(|| reader.next_event()).map_err(of_log)?;
+            let Some(logged) = next else { break };
+            if logged.start.ordinal() != piece.ordinal {
+                piece.send_to(self)?;
+                piece = LogPiece::at(log, LogPosition::new(logged.start.ordinal(), 0))?;
+            }
+            for part in logged.event.bytes().chunks(PIECE_BYTES_MAX) {
+                if piece.bytes.len() + part.len() > PIECE_BYTES_MAX {
+                    piece.send_to(self)?;
+                }
+                piece.bytes.extend_from_slice(part);
+            }
+        }
+        piece.send_to(self)?;
+        let gtids = transactions
+            .gtid_state_at(end)
+            .map_err(|error| of_transaction(&error))?;
+        let row = EndRow {
+            log_end: end,
+            gtid_position: gtids.position().to_string(),
+            next: Continuation::of(log, end).map_err(of_log)?.to_string(),
+        };
+        self.row(RowKind::End, None, json(&row)?)
+    }
+}
+
+/// What is collected of a file of the log.
+struct LogPiece {
+    ordinal: u32,
+    name: String,
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+impl LogPiece {
+    fn at(log: &Log, position: LogPosition) -> Result<Self> {
+        let name = log.coordinates(position).map_err(of_log)?.0;
+        let (offset, bytes) = match position.offset() {
+            offset if offset <= MAGIC.len() as u64 => (0, MAGIC.to_vec()),
+            offset => (offset, Vec::new()),
+        };
+        Ok(LogPiece {
+            ordinal: position.ordinal(),
+            name,
+            offset,
+            bytes,
+        })
+    }
+
+    fn send_to(&mut self, stream: &mut Stream<'_>) -> Result<()> {
+        if self.bytes.is_empty() {
+            return Ok(());
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        let length = bytes.len() as u64;
+        stream.row(RowKind::Log, Some((&self.name, self.offset)), bytes)?;
+        self.offset += length;
+        Ok(())
+    }
+}
