@@ -35,6 +35,7 @@ STEPS = [
     ("log", pytest("tests/log"), "the log, as MariaDB's own tools read it"),
     ("sql", pytest("tests/sql"), "SQL beside a real MariaDB: the same answers"),
     ("replication", pytest("tests/replication"), "to and from a real MariaDB, switch-over, kill -9 of either side"),
+    ("backup", pytest("tests/backup"), "backups under load, restores to any point in time, interrupted and damaged ones"),
     ("crash", pytest("tests/crash"), "kill -9 under load, machine crashes, damaged files, full disk, failing fsync"),
 ]
 

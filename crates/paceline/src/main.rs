@@ -1,8 +1,10 @@
 //! The command-line program.
 #![forbid(unsafe_code)]
 
+mod backup;
 mod binlog;
 mod promote;
+mod restore;
 
 use clap::{Parser, Subcommand};
 use paceline_server::options::{self, Request};
@@ -25,17 +27,23 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
+    /// Copy a running server into a directory or a bucket, blocking nobody.
+    Backup(backup::Options),
     /// Print binary log files, ours or MariaDB's, as SQL that restores them.
     Binlog(binlog::Options),
     /// Make a replica the primary: it fetches what only other replicas have, and they follow it.
     Promote(promote::Options),
+    /// Make a data directory of a backup, at a point in time.
+    Restore(restore::Options),
 }
 
 fn main() -> ExitCode {
     let options = match CommandLine::parse().command {
         Command::Server { options } => options,
         Command::Binlog(options) => return binlog::run(&options),
+        Command::Backup(options) => return told("backup", backup(&options)),
         Command::Promote(options) => return promote(&options),
+        Command::Restore(options) => return told("restore", restore(&options)),
     };
     let done = match options::parse(&options) {
         Ok(Request::Help(text)) => {
@@ -55,6 +63,40 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn backup(options: &backup::Options) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    runtime
+        .block_on(backup::run(options))
+        .map_err(|error| error.to_string())
+}
+
+fn restore(options: &restore::Options) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let done = runtime.block_on(restore::run(options));
+    // A recovery that was interrupted need not come to its end.
+    runtime.shutdown_background();
+    done.map_err(|error| error.to_string())
+}
+
+/// How a command has ended, for its caller.
+fn told(command: &str, done: Result<(), String>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("paceline {command}: {error}");
             ExitCode::FAILURE
         }
     }

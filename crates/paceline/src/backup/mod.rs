@@ -1,0 +1,335 @@
+//! `paceline backup`: copies a running server into a directory or a bucket.
+//!
+//! ```text
+//!   server                                          this process                    PLACE
+//!   ──────                                          ────────────                    ─────
+//!   hard links of the table files, a lease on the log
+//!   table files, then the log ── one connection ──▶ check, sum up ── object by object ──▶ tables/… log/…
+//!   the place where it ended                 ─────▶ everything is there ──────────────▶ backup.json
+//! ```
+//! A backup is a snapshot plus a position: table files that hold everything up to some place in the log, and the log from there to the end of
+//! the backup. Restoring is crash recovery. So nothing on the server is stopped or waited for, whatever runs there, and an increment is nothing
+//! but the log since the last part: [`manifest`] says what lies where.
+//!
+//! *Interrupted*, it leaves no manifest, and without that there is no backup; it removes what it has written, if it is not killed. Who comes
+//! next to the same place finds `unfinished.json`, and removes what was left if that process is known to be gone; otherwise it says what
+//! to do.
+
+pub mod error;
+pub mod manifest;
+pub mod progress;
+mod running;
+mod source;
+
+use error::{Error, Result};
+use manifest::{Chain, Follows, LogPart, LogPiece, Manifest, Server, TableFile, Tables, checksum_text};
+use paceline_object_storage::{Bytes, ObjectStorage, Upload};
+use paceline_server::backup::{EndRow, ServerRow};
+use progress::Progress;
+use running::{Replace, Running};
+pub use source::Access;
+use source::{FilePiece, Piece, Source};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use xxhash_rust::xxh3::Xxh3;
+
+/// What the command line says.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    access: Access,
+    /// Where the backup goes: a directory, file:///DIR or s3://BUCKET/NAME.
+    #[arg(long, value_name = "DIR|URL")]
+    to: String,
+    /// Add to the backup that is there: only the log since its end.
+    #[arg(long)]
+    incremental: bool,
+    /// Remove what an interrupted backup of another machine has left there. It must not run any more.
+    #[arg(long)]
+    replace_unfinished: bool,
+}
+
+/// Makes the backup.
+///
+/// # Errors
+/// For people. There is no new backup then, and what was there before is as it was.
+pub async fn run(options: &Options) -> Result<()> {
+    let mut stop = StopSignals::take()?;
+    let storage = ObjectStorage::open(&options.to)?;
+    let chain = Chain::load(&storage).await?;
+    let in_the_way = |problem: &str| Error::InTheWay {
+        place: options.to.clone(),
+        problem: problem.to_owned(),
+    };
+    match (&chain, options.incremental) {
+        (Some(_), false) => {
+            return Err(in_the_way(
+                "there is a backup already; --incremental adds to it, a new one needs a place of its own",
+            ));
+        }
+        (None, true) => {
+            return Err(Error::NoBackup {
+                place: options.to.clone(),
+                problem: "there is nothing to add to; make a full one first, without --incremental".into(),
+            });
+        }
+        _ => {}
+    }
+    let mut source = Source::connect(&options.access).await?;
+    let replace = match options.replace_unfinished {
+        true => Replace::Always,
+        false => Replace::IfGone,
+    };
+    let running = Running::begin(&storage, chain.as_ref(), replace).await?;
+    let done = tokio::select! {
+        done = copy(&mut source, &storage, chain.as_ref()) => done,
+        () = stop.wait() => Err(Error::Interrupted),
+    };
+    // The connection first: the server lets go of its files.
+    drop(source);
+    match done {
+        Ok(report) => {
+            running.end().await?;
+            print!("{report}");
+            Ok(())
+        }
+        Err(error) => {
+            match running.give_up(chain.as_ref()).await {
+                Ok(()) => eprintln!(
+                    "paceline backup: what it has written was removed again; run the same command once more"
+                ),
+                Err(left) => eprintln!(
+                    "paceline backup: what it has written is no backup and could not be removed ({left}); the same command, run once \
+                     more, removes it first"
+                ),
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Notices that the user wants it to stop, from the moment that it is made.
+pub struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl StopSignals {
+    /// Takes SIGINT and SIGTERM over.
+    ///
+    /// # Errors
+    /// If the system has none.
+    pub fn take() -> Result<Self> {
+        let watch =
+            |kind| signal(kind).map_err(|error| Error::Usage(format!("cannot watch signals: {error}")));
+        Ok(StopSignals {
+            interrupt: watch(SignalKind::interrupt())?,
+            terminate: watch(SignalKind::terminate())?,
+        })
+    }
+
+    /// Ready when one has come.
+    pub async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+async fn copy(source: &mut Source, storage: &ObjectStorage, chain: Option<&Chain>) -> Result<String> {
+    let begun = jiff::Timestamp::now().to_string();
+    let server = match chain {
+        None => source.full().await?,
+        Some(chain) => source.since(&chain.last().next).await?,
+    };
+    let tables_bytes = server.tables.as_ref().map_or(0, |tables| tables.bytes);
+    let mut copy = Copy {
+        storage,
+        progress: Progress::new("copied", tables_bytes + server.log_bytes),
+        open: None,
+        files: Vec::new(),
+        pieces: Vec::new(),
+    };
+    let end = loop {
+        match source.next().await? {
+            Piece::Table(piece) => copy.take(Kind::Table, piece).await?,
+            Piece::Log(piece) => copy.take(Kind::Log, piece).await?,
+            Piece::End(end) => break end,
+        }
+    };
+    copy.close().await?;
+    copy.check(&server, &end)?;
+    let nothing_new = chain.is_some() && copy.pieces.is_empty();
+    let manifest = Manifest {
+        format: Manifest::format(),
+        follows: chain.map(|chain| Follows {
+            number: chain.manifests.len() as u32,
+            checksum: chain.last().checksum(),
+        }),
+        server: Server {
+            version: server.version,
+            server_id: server.server_id,
+            hostname: server.hostname,
+            log_bin: server.log_bin,
+        },
+        begun,
+        finished: jiff::Timestamp::now().to_string(),
+        tables: server.tables.map(|tables| Tables {
+            position: tables.position,
+            gtid_position: tables.gtid_position,
+            files: copy.files,
+        }),
+        log: LogPart {
+            from: server.log_from,
+            to: end.log_end,
+            pieces: copy.pieces,
+        },
+        gtid_position: end.gtid_position,
+        next: end.next,
+    };
+    let amount = copy.progress.finish();
+    let (name, place) = (&manifest.server, storage.place());
+    let subject = format!("{} (server_id {})", name.hostname, name.server_id);
+    if nothing_new {
+        return Ok(format!(
+            "Nothing has come since the last backup of {subject} in {place}: '{}'.\n",
+            manifest.gtid_position
+        ));
+    }
+    manifest.store(storage).await?;
+    let what = match &manifest.follows {
+        None => "Full backup".to_owned(),
+        Some(follows) => format!("Increment {}", follows.number),
+    };
+    let earliest = match (&manifest.tables, chain.and_then(Chain::tables)) {
+        (Some(tables), _) | (None, Some(tables)) => tables.gtid_position.as_str(),
+        (None, None) => "",
+    };
+    Ok(format!(
+        "{what} of {subject} in {place}: {amount}.\nIt can be restored to every transaction from '{earliest}' to '{}'.\n",
+        manifest.gtid_position
+    ))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Table,
+    Log,
+}
+
+/// What has come so far.
+struct Copy<'a> {
+    storage: &'a ObjectStorage,
+    progress: Progress,
+    open: Option<OpenObject>,
+    files: Vec<TableFile>,
+    pieces: Vec<LogPiece>,
+}
+
+/// An object that is being written.
+struct OpenObject {
+    kind: Kind,
+    /// The file.
+    name: String,
+    /// Where in the file the object begins.
+    offset: u64,
+    length: u64,
+    checksum: Xxh3,
+    upload: Upload,
+}
+
+impl OpenObject {
+    async fn write(&mut self, content: Bytes) -> Result<()> {
+        self.checksum.update(&content);
+        self.length += content.len() as u64;
+        Ok(self.upload.write(content).await?)
+    }
+}
+
+impl Copy<'_> {
+    async fn take(&mut self, kind: Kind, piece: FilePiece) -> Result<()> {
+        let goes_on = self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.kind == kind && open.name == piece.name);
+        if !goes_on {
+            self.close().await?;
+            let object = match kind {
+                Kind::Table => manifest::table_object(&piece.name),
+                Kind::Log => manifest::log_object(&piece.name, piece.offset),
+            };
+            self.open = Some(OpenObject {
+                kind,
+                offset: piece.offset,
+                length: 0,
+                checksum: Xxh3::new(),
+                upload: self.storage.upload(&object).await?,
+                name: piece.name.clone(),
+            });
+        }
+        if let Some(open) = &mut self.open {
+            if open.offset + open.length != piece.offset || (kind == Kind::Table && open.offset != 0) {
+                return Err(Error::Stream {
+                    address: "server".into(),
+                    problem: format!("'{}' goes on at {}, not where it ended", piece.name, piece.offset),
+                });
+            }
+            let length = piece.content.len() as u64;
+            open.write(piece.content).await?;
+            self.progress.add(length);
+        }
+        Ok(())
+    }
+
+    /// The open object is complete.
+    async fn close(&mut self) -> Result<()> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        open.upload.finish().await?;
+        let checksum = checksum_text(&open.checksum);
+        match open.kind {
+            Kind::Table => self.files.push(TableFile {
+                name: open.name,
+                length: open.length,
+                checksum,
+            }),
+            Kind::Log => self.pieces.push(LogPiece {
+                file: open.name,
+                offset: open.offset,
+                length: open.length,
+                checksum,
+            }),
+        }
+        Ok(())
+    }
+
+    /// Whether everything has come that the server has announced.
+    fn check(&self, server: &ServerRow, end: &EndRow) -> Result<()> {
+        let stream = |problem: String| {
+            Err(Error::Stream {
+                address: server.hostname.clone(),
+                problem,
+            })
+        };
+        if let Some(tables) = &server.tables {
+            let bytes: u64 = self.files.iter().map(|file| file.length).sum();
+            if self.files.len() as u64 != tables.files || bytes != tables.bytes {
+                return stream(format!(
+                    "{} table files of {bytes} bytes have come, not {} of {}",
+                    self.files.len(),
+                    tables.files,
+                    tables.bytes
+                ));
+            }
+        }
+        let reached = match self.pieces.last() {
+            Some(piece) => piece.offset + piece.length,
+            None => server.log_from.offset(),
+        };
+        if reached != end.log_end.offset() {
+            return stream(format!("the log ends at {reached}, not at {}", end.log_end));
+        }
+        Ok(())
+    }
+}

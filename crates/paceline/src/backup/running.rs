@@ -1,0 +1,187 @@
+//! One backup at a time to a place, and what is left of one that was interrupted.
+
+use super::error::{Error, Result};
+use super::manifest::Chain;
+use paceline_object_storage::{ObjectStorage, Replace as ReplaceObject};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// There while a backup is written.
+const UNFINISHED: &str = "unfinished.json";
+
+/// Who writes it.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Writer {
+    hostname: String,
+    process: u32,
+    begun: String,
+}
+
+/// When what is left of another backup may be removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replace {
+    /// If its process was one of this machine, and is gone.
+    IfGone,
+    /// The user says that it is gone.
+    Always,
+}
+
+/// A backup that is being written.
+#[derive(Debug)]
+pub struct Running {
+    storage: ObjectStorage,
+}
+
+fn hostname() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
+impl Writer {
+    fn this() -> Self {
+        Writer {
+            hostname: hostname(),
+            process: std::process::id(),
+            begun: jiff::Timestamp::now().to_string(),
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.hostname == hostname() && !Path::new(&format!("/proc/{}", self.process)).exists()
+    }
+}
+
+impl Running {
+    /// Begins; removes what an interrupted backup has left.
+    ///
+    /// # Errors
+    /// [`Error::InTheWay`] if another one may be running, or something else is in the place.
+    pub async fn begin(storage: &ObjectStorage, chain: Option<&Chain>, replace: Replace) -> Result<Self> {
+        let running = Running {
+            storage: storage.clone(),
+        };
+        match storage.get(UNFINISHED).await {
+            Ok(bytes) => {
+                let writer: Option<Writer> = serde_json::from_slice(&bytes).ok();
+                let is_gone = writer.as_ref().is_some_and(Writer::is_gone);
+                if !is_gone && replace != Replace::Always {
+                    let who = writer.map_or_else(String::new, |writer| {
+                        format!(
+                            ", begun at {} by process {} on {}",
+                            writer.begun, writer.process, writer.hostname
+                        )
+                    });
+                    return Err(running.in_the_way(&format!(
+                        "another backup is being written there, or was interrupted{who}. If it does not run any more, --replace-unfinished \
+                         removes what it has left"
+                    )));
+                }
+                eprintln!("paceline backup: removing what an interrupted backup has left");
+                running.remove_left(chain).await?;
+            }
+            Err(paceline_object_storage::Error::NotFound { .. }) => {
+                if chain.is_none() && !storage.list("").await?.is_empty() {
+                    return Err(running.in_the_way("it is not empty, and what is there is no backup"));
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let writer = serde_json::to_vec(&Writer::this()).expect("a writer is plain text and numbers");
+        match storage.put(UNFINISHED, writer, ReplaceObject::No).await {
+            Ok(()) => Ok(running),
+            Err(paceline_object_storage::Error::AlreadyThere { .. }) => {
+                Err(running.in_the_way("another backup has begun there just now"))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn in_the_way(&self, problem: &str) -> Error {
+        Error::InTheWay {
+            place: self.storage.place().to_owned(),
+            problem: problem.to_owned(),
+        }
+    }
+
+    /// Removes what belongs to no manifest, the mark last.
+    async fn remove_left(&self, chain: Option<&Chain>) -> Result<()> {
+        let named: HashSet<String> = chain
+            .into_iter()
+            .flat_map(|chain| chain.objects().map(|object| object.0))
+            .collect();
+        for below in ["tables", "log"] {
+            self.storage.remove_unfinished(below).await?;
+            for object in self.storage.list(below).await? {
+                if !named.contains(&object.name) {
+                    self.storage.delete(&object.name).await?;
+                }
+            }
+        }
+        Ok(self.storage.delete(UNFINISHED).await?)
+    }
+
+    /// It is complete.
+    ///
+    /// # Errors
+    /// If the place fails: the backup is there all the same.
+    pub async fn end(self) -> Result<()> {
+        Ok(self.storage.delete(UNFINISHED).await?)
+    }
+
+    /// It is not: removes what it has written.
+    ///
+    /// # Errors
+    /// If the place fails.
+    pub async fn give_up(self, chain: Option<&Chain>) -> Result<()> {
+        self.remove_left(chain).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let storage = ObjectStorage::open(directory.path().to_str().unwrap()).unwrap();
+            let running = Running::begin(&storage, None, Replace::IfGone).await.unwrap();
+            storage
+                .put("tables/rocksdb/1.sst", "x", ReplaceObject::No)
+                .await
+                .unwrap();
+            // This process is alive.
+            let second = Running::begin(&storage, None, Replace::IfGone).await;
+            assert!(matches!(second, Err(Error::InTheWay { .. })));
+            drop(running);
+            let again = Running::begin(&storage, None, Replace::Always).await.unwrap();
+            assert_eq!(storage.list("").await.unwrap().len(), 1);
+            again.end().await.unwrap();
+
+            // A process that is gone: no process has this number.
+            let gone = Writer {
+                process: u32::MAX,
+                ..Writer::this()
+            };
+            let gone = serde_json::to_vec(&gone).unwrap();
+            storage.put(UNFINISHED, gone, ReplaceObject::No).await.unwrap();
+            storage
+                .put("log/binlog.000001.000000000000", "x", ReplaceObject::No)
+                .await
+                .unwrap();
+            let third = Running::begin(&storage, None, Replace::IfGone).await.unwrap();
+            third.give_up(None).await.unwrap();
+            assert!(storage.list("").await.unwrap().is_empty());
+
+            storage.put("photo.jpg", "x", ReplaceObject::No).await.unwrap();
+            let other = Running::begin(&storage, None, Replace::Always).await;
+            assert!(matches!(other, Err(Error::InTheWay { .. })));
+        });
+    }
+}

@@ -1,0 +1,282 @@
+//! The log's files in the new data directory: put together, searched, cut.
+
+use super::point::{Point, Search, Target};
+use crate::backup::error::{Error, Result};
+use paceline_binlog::log::CopiedFile;
+use paceline_types::LogPosition;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// How much is compared and copied at a time.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// The files, oldest first.
+#[derive(Debug)]
+pub struct LogFiles {
+    directory: PathBuf,
+    log_bin: String,
+    files: Vec<CopiedFile>,
+    /// Where the last one ends.
+    end: LogPosition,
+}
+
+/// The number in a name, if it is one of this log.
+fn number(log_bin: &str, name: &str) -> Option<u32> {
+    let digits = name.strip_prefix(log_bin)?.strip_prefix('.')?;
+    match digits.len() >= 6 && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => digits.parse().ok(),
+        false => None,
+    }
+}
+
+/// The log's files in a directory, by number.
+fn list(directory: &Path, log_bin: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).map_err(Error::file(directory))? {
+        let path = entry.map_err(Error::file(directory))?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        if let Some(number) = name.and_then(|name| number(log_bin, &name)) {
+            found.push((number, path));
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, path)| path).collect())
+}
+
+impl LogFiles {
+    /// The files that were copied, whose last one ends at `end`.
+    ///
+    /// # Errors
+    /// If one of them is damaged, or they do not follow each other.
+    pub fn open(directory: &Path, log_bin: &str, end: LogPosition) -> Result<Self> {
+        let files: Vec<CopiedFile> = list(directory, log_bin)?
+            .iter()
+            .map(|path| Ok(CopiedFile::open(path)?))
+            .collect::<Result<_>>()?;
+        let ordered = files.windows(2).all(|two| two[0].ordinal() < two[1].ordinal());
+        if !ordered || files.last().is_none_or(|last| last.ordinal() != end.ordinal()) {
+            return Err(Error::Target(
+                "the binary log files of this backup do not follow each other".into(),
+            ));
+        }
+        Ok(LogFiles {
+            directory: directory.to_owned(),
+            log_bin: log_bin.to_owned(),
+            files,
+            end,
+        })
+    }
+
+    /// Adds what the server's own files, kept elsewhere, have beyond the end. They must begin with what is here.
+    ///
+    /// # Errors
+    /// If they are another log's, or do not reach to the end; if they are damaged.
+    pub fn append_from(&mut self, further: &Path) -> Result<()> {
+        let other = |problem: &str| Error::Target(format!("{}: {problem}", further.display()));
+        let Some(last) = self.files.last() else {
+            return Ok(());
+        };
+        let own = last.path().to_owned();
+        let Some(name) = own.file_name() else {
+            return Ok(());
+        };
+        let same = further.join(name);
+        if !same.is_file() {
+            return Err(other(&format!(
+                "there is no '{}', which the log goes on from",
+                name.to_string_lossy()
+            )));
+        }
+        let reached = append_tail(&same, &own, self.end.offset())?;
+        if reached == Appended::Differs {
+            return Err(other(&format!(
+                "'{}' is not the file that was backed up: it is another server's, or of another time",
+                name.to_string_lossy()
+            )));
+        }
+        let mut ordinal = last.ordinal();
+        let mut last_path = own;
+        let following = list(further, &self.log_bin)?;
+        let following = following.into_iter().skip_while(|path| *path != same).skip(1);
+        for path in following {
+            // The file before was closed when this one was begun.
+            self.reopen_last(&last_path)?;
+            let Some(name) = path.file_name() else { continue };
+            let target = self.directory.join(name);
+            fs::copy(&path, &target).map_err(Error::file(&path))?;
+            let file = CopiedFile::open(&target)?;
+            if file.ordinal() <= ordinal {
+                return Err(other(&format!(
+                    "'{}' does not follow the file before it",
+                    name.to_string_lossy()
+                )));
+            }
+            ordinal = file.ordinal();
+            self.files.push(file);
+            last_path = target;
+        }
+        self.reopen_last(&last_path)
+    }
+
+    /// The last file has grown: looks where its last whole group ends, and cuts off what a crash has left behind it.
+    fn reopen_last(&mut self, path: &Path) -> Result<()> {
+        let file = CopiedFile::open(path)?;
+        self.end = file.end()?;
+        file.cut(self.end.offset())?;
+        if let Some(last) = self.files.last_mut() {
+            *last = file;
+        }
+        Ok(())
+    }
+
+    /// Where a file ends.
+    fn end_of(&self, at: usize) -> Result<u64> {
+        match at + 1 == self.files.len() {
+            true => Ok(self.end.offset()),
+            false => {
+                let path = self.files[at].path();
+                Ok(fs::metadata(path).map_err(Error::file(path))?.len())
+            }
+        }
+    }
+
+    /// Finds the point, and checks every event until there.
+    ///
+    /// # Errors
+    /// [`Error::Target`] if it is not there; [`Error::Log`] for a damaged file.
+    pub fn find(&self, target: Target, tables: LogPosition) -> Result<Point> {
+        let before = match self.files.first() {
+            Some(first) => first.state_before().clone(),
+            None => Default::default(),
+        };
+        let mut search = Search::new(target, tables, before);
+        for (at, file) in self.files.iter().enumerate() {
+            let mut groups = file.groups(self.end_of(at)?)?;
+            while let Some(group) = groups.next_group()? {
+                search.pass(&group)?;
+                if search.is_over() {
+                    return search.finish(self.end);
+                }
+            }
+        }
+        search.finish(self.end)
+    }
+
+    /// Cuts the log there, closes its files, and writes the index.
+    ///
+    /// # Errors
+    /// [`Error::Log`], [`Error::File`].
+    pub fn cut(self, cut: LogPosition) -> Result<()> {
+        let mut index = String::new();
+        for (at, file) in self.files.iter().enumerate() {
+            if file.ordinal() > cut.ordinal() {
+                fs::remove_file(file.path()).map_err(Error::file(file.path()))?;
+                continue;
+            }
+            let end = match file.ordinal() == cut.ordinal() {
+                true => cut.offset(),
+                false => self.end_of(at)?,
+            };
+            file.cut(end)?;
+            if let Some(name) = file.path().file_name() {
+                index.push_str(&format!("./{}\n", name.to_string_lossy()));
+            }
+        }
+        let path = self.directory.join(format!("{}.index", self.log_bin));
+        File::create(&path)
+            .and_then(|mut file| {
+                file.write_all(index.as_bytes())?;
+                file.sync_all()
+            })
+            .map_err(Error::file(&path))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Appended {
+    /// What is there was the same.
+    Yes,
+    /// It was not.
+    Differs,
+}
+
+/// The flags of a file's first event change when it is closed.
+const IN_USE_FLAGS: std::ops::Range<u64> = 21..23;
+
+/// Appends to `to`, which is `length` bytes long, what `from` has behind as many, if the two are the same until there.
+fn append_tail(from: &Path, to: &Path, length: u64) -> Result<Appended> {
+    let mut source = File::open(from).map_err(Error::file(from))?;
+    let mut target = File::options()
+        .read(true)
+        .write(true)
+        .open(to)
+        .map_err(Error::file(to))?;
+    if source.metadata().map_err(Error::file(from))?.len() < length {
+        return Ok(Appended::Differs);
+    }
+    let (mut theirs, mut ours) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
+    let mut at = 0;
+    while at < length {
+        let wanted = (length - at).min(CHUNK_BYTES as u64) as usize;
+        source
+            .read_exact(&mut theirs[..wanted])
+            .map_err(Error::file(from))?;
+        target.read_exact(&mut ours[..wanted]).map_err(Error::file(to))?;
+        let differs = theirs[..wanted]
+            .iter()
+            .zip(&ours[..wanted])
+            .zip(at..)
+            .any(|((a, b), place)| a != b && !IN_USE_FLAGS.contains(&place));
+        if differs {
+            return Ok(Appended::Differs);
+        }
+        at += wanted as u64;
+    }
+    target.seek(SeekFrom::Start(length)).map_err(Error::file(to))?;
+    std::io::copy(&mut source, &mut target).map_err(Error::file(from))?;
+    target.sync_all().map_err(Error::file(to))?;
+    Ok(Appended::Yes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let whole: Vec<u8> = (0..100).collect();
+        fs::write(path("whole"), &whole).unwrap();
+        let mut part = whole[..60].to_vec();
+        part[21] = 1;
+        fs::write(path("part"), &part).unwrap();
+        assert_eq!(
+            append_tail(&path("whole"), &path("part"), 60).unwrap(),
+            Appended::Yes
+        );
+        let grown = fs::read(path("part")).unwrap();
+        assert_eq!((grown.len(), grown[21], grown[99]), (100, 1, 99));
+        part[23] = 0;
+        fs::write(path("part"), &part).unwrap();
+        assert_eq!(
+            append_tail(&path("whole"), &path("part"), 60).unwrap(),
+            Appended::Differs
+        );
+        fs::write(path("short"), &whole[..59]).unwrap();
+        assert_eq!(
+            append_tail(&path("short"), &path("part"), 60).unwrap(),
+            Appended::Differs
+        );
+    }
+
+    #[test]
+    fn names() {
+        assert_eq!(number("binlog", "binlog.000007"), Some(7));
+        assert_eq!(number("binlog", "binlog.1000007"), Some(1_000_007));
+        for other in ["binlog.7", "binlog.index", "binlog.000007.idx", "other.000007"] {
+            assert_eq!(number("binlog", other), None, "{other}");
+        }
+    }
+}

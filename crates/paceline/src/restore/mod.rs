@@ -1,0 +1,255 @@
+//! `paceline restore`: makes a data directory of a backup, at a point in time.
+//!
+//! ```text
+//!   backup.json, increments ─▶ the log ─▶ find the point, cut ─▶ the tables ─▶ replay ─▶ a data directory
+//!                               │                                                        │
+//!                        further log (--apply-log)                    paceline.unfinished is there until now
+//! ```
+//! The log comes first and is small: a point that cannot be reached is found before the tables are copied. Everything is checked against the
+//! manifests as it is copied. What is interrupted is marked ([`paceline_server::unfinished`]): no server starts on it, and the same command
+//! begins anew.
+
+mod fetch;
+mod log_files;
+mod point;
+
+use crate::backup::StopSignals;
+use crate::backup::error::{Error, Result};
+use crate::backup::manifest::Chain;
+use crate::backup::progress::Progress;
+use fetch::Fetch;
+use log_files::LogFiles;
+use paceline_object_storage::ObjectStorage;
+use paceline_server::restore::{Copied, Restored, recover_copy};
+use paceline_server::unfinished::Unfinished;
+use paceline_types::{LogPosition, ServerId};
+use point::{Point, Target, time_text};
+use std::path::{Path, PathBuf};
+
+/// What the marker in the directory says.
+const COMMAND: &str = "paceline restore";
+
+/// What the command line says.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// The backup: a directory, file:///DIR or s3://BUCKET/NAME.
+    #[arg(long, value_name = "DIR|URL")]
+    from: String,
+    /// The data directory that is made. It must be empty, or not be there.
+    #[arg(long, value_name = "DIR", required_unless_present = "check")]
+    datadir: Option<PathBuf>,
+    /// Restore up to these GTIDs (one of each domain that matters), or up to this time: 'YYYY-MM-DD HH:MM:SS'.
+    #[arg(long, value_name = "GTID|TIME")]
+    until: Option<String>,
+    /// Restore up to what was in front of this GTID.
+    #[arg(long, value_name = "GTID")]
+    stop_before: Option<String>,
+    /// A directory with the server's own binary log files: what they have beyond the backup is applied too.
+    #[arg(long, value_name = "DIR")]
+    apply_log: Option<PathBuf>,
+    /// Only read the whole backup and compare it with its checksums.
+    #[arg(long, conflicts_with_all = ["datadir", "until", "stop_before", "apply_log"])]
+    check: bool,
+}
+
+/// Makes the data directory.
+///
+/// # Errors
+/// For people. The directory is as it was, or marked as unfinished.
+pub async fn run(options: &Options) -> Result<()> {
+    let mut stop = StopSignals::take()?;
+    let target = Target::parse(options.until.as_deref(), options.stop_before.as_deref())?;
+    let storage = open_existing(&options.from)?;
+    let chain = Chain::load(&storage).await?.ok_or_else(|| Error::NoBackup {
+        place: options.from.clone(),
+        problem: "backup.json, which is written last, is not there. A backup to it was interrupted or is still running, if it \
+                  ever was one"
+            .into(),
+    })?;
+    let Some(datadir) = &options.datadir else {
+        return check(&storage, &chain).await;
+    };
+    let directory = Unfinished::begin(datadir, COMMAND).map_err(|error| Error::InTheWay {
+        place: datadir.display().to_string(),
+        problem: format!("{error}; a backup is restored into a directory of its own"),
+    })?;
+    let done = tokio::select! {
+        done = restore(options, target, &storage, &chain, &directory) => done,
+        () = stop.wait() => Err(Error::Interrupted),
+    };
+    let report = done.inspect_err(|_| {
+        eprintln!(
+            "paceline restore: {} is not complete, and no server starts on it; run the same command again, or delete it",
+            datadir.display()
+        );
+    })?;
+    directory.finish().map_err(Error::file(datadir))?;
+    print!("{report}");
+    Ok(())
+}
+
+/// A directory that is misspelt is not made.
+fn open_existing(place: &str) -> Result<ObjectStorage> {
+    let path = place.strip_prefix("file://").unwrap_or(place);
+    if !path.contains("://") && !Path::new(path).is_dir() {
+        return Err(Error::NoBackup {
+            place: place.to_owned(),
+            problem: "there is no such directory".into(),
+        });
+    }
+    Ok(ObjectStorage::open(place)?)
+}
+
+async fn check(storage: &ObjectStorage, chain: &Chain) -> Result<()> {
+    let total = chain.objects().map(|object| object.1).sum();
+    let mut fetch = Fetch::new(storage, Progress::new("checked", total));
+    for (object, length, checksum) in chain.objects() {
+        fetch.check(&object, length, checksum).await?;
+    }
+    println!(
+        "The backup in {} is as it was written, up to '{}': {}.",
+        storage.place(),
+        chain.last().gtid_position,
+        fetch.finish()
+    );
+    Ok(())
+}
+
+async fn restore(
+    options: &Options,
+    target: Target,
+    storage: &ObjectStorage,
+    chain: &Chain,
+    directory: &Unfinished,
+) -> Result<String> {
+    let datadir = directory.directory();
+    let no_tables = || Error::Damaged {
+        place: options.from.clone(),
+        name: "backup.json".into(),
+        problem: "it has no tables".into(),
+    };
+    let tables = chain.tables().ok_or_else(no_tables)?;
+    let total = chain.objects().map(|object| object.1).sum();
+    let mut fetch = Fetch::new(storage, Progress::new("restored", total));
+    let log_bin = chain.manifests[0].server.log_bin.clone();
+    for piece in chain.log_pieces() {
+        let path = datadir.join(file_name(&piece.file)?);
+        fetch
+            .append(
+                &piece.object(),
+                piece.length,
+                &piece.checksum,
+                &path,
+                piece.offset,
+            )
+            .await?;
+    }
+    let mut files = LogFiles::open(datadir, &log_bin, chain.last().log.to)?;
+    if let Some(further) = &options.apply_log {
+        files.append_from(further)?;
+    }
+    let point = files.find(target, tables.position)?;
+    files.cut(point.cut)?;
+    for file in &tables.files {
+        let path = datadir.join("tables").join(relative(&file.name)?);
+        fetch
+            .create(&file.object(), file.length, &file.checksum, &path)
+            .await?;
+    }
+    fetch.sync(datadir)?;
+    let amount = fetch.finish();
+    let restored = recover(datadir, &log_bin, chain, tables.position, point.cut).await?;
+    Ok(report(options, datadir, &log_bin, &point, &restored, &amount))
+}
+
+/// The name of a file of the log must be nothing but a name.
+fn file_name(name: &str) -> Result<&str> {
+    match name.contains('/') || name.starts_with('.') || name.is_empty() {
+        true => Err(Error::Usage(format!("'{name}' is no name of a binary log file"))),
+        false => Ok(name),
+    }
+}
+
+/// A path below the directory, and not out of it.
+fn relative(name: &str) -> Result<&Path> {
+    let path = Path::new(name);
+    let is_below = path
+        .components()
+        .all(|component| matches!(component, std::path::Component::Normal(_)));
+    match is_below && !name.is_empty() {
+        true => Ok(path),
+        false => Err(Error::Usage(format!("'{name}' is no name of a table file"))),
+    }
+}
+
+async fn recover(
+    datadir: &Path,
+    log_bin: &str,
+    chain: &Chain,
+    tables: LogPosition,
+    cut: LogPosition,
+) -> Result<Restored> {
+    let (directory, log_bin) = (datadir.to_owned(), log_bin.to_owned());
+    let server_id = ServerId(chain.last().server.server_id);
+    let work = move || {
+        // Between files it jumps, as positions do; within one it is exact.
+        let begin = if tables.ordinal() == cut.ordinal() {
+            tables.offset()
+        } else {
+            0
+        };
+        let mut progress = Progress::new("replayed", cut.offset() - begin);
+        let copied = Copied {
+            directory: &directory,
+            log_bin: &log_bin,
+            server_id,
+            tables,
+        };
+        let done = recover_copy(&copied, &mut |position| {
+            if position.ordinal() == cut.ordinal() {
+                progress.set(position.offset().saturating_sub(begin));
+            }
+        });
+        progress.finish();
+        done
+    };
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(Error::Recovery),
+        Err(error) => Err(Error::Recovery(error.to_string())),
+    }
+}
+
+fn report(
+    options: &Options,
+    datadir: &Path,
+    log_bin: &str,
+    point: &Point,
+    restored: &Restored,
+    amount: &str,
+) -> String {
+    let shown = datadir.display();
+    let time = match point.last_timestamp {
+        Some(seconds) => format!(", the last of them of {}", time_text(seconds)),
+        None => String::new(),
+    };
+    let log_option = match log_bin {
+        "binlog" => String::new(),
+        other => format!(" --log-bin {other}"),
+    };
+    let mut text = format!(
+        "Restored {} into {shown}: {amount}.\nIt has all transactions up to '{}'{time}.\n",
+        options.from,
+        point.state.position()
+    );
+    for name in &restored.forgotten {
+        text.push_str(&format!(
+            "The server was a replica (connection '{name}'); the restored one is not.\n"
+        ));
+    }
+    text.push_str(&format!(
+        "Start it with: paceline server --datadir {shown}{log_option} --server-id N\nTo let it follow the old server or one of its \
+         replicas: CHANGE MASTER TO MASTER_HOST='…', MASTER_USE_GTID=slave_pos; gtid_slave_pos is '{}'.\n",
+        restored.position
+    ));
+    text
+}

@@ -1,0 +1,379 @@
+//! The point in time: where the log is cut.
+//!
+//! ```text
+//!   log   ──[ in the tables ]──┬── 0-1-7 ── 0-1-8 ── 1-4-3 ── 0-1-9 ──▶ end of the backup
+//!                       earliest
+//!   --until 0-1-8         keeps 0-1-8, and what was written before it in every domain
+//!   --until 0-1-8,1-4-3   keeps up to 1-4-3; refused for 0-1-8,1-4-9 if 0-1-9 was written before 1-4-9: that was never a state
+//!   --until TIME          keeps everything before the first transaction that is later than TIME
+//!   --stop-before 0-1-9   keeps up to 1-4-3
+//! ```
+//! A state that a server had is one place in its log; so a list names several domains, and still one place.
+
+use crate::backup::error::{Error, Result};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use paceline_binlog::log::GroupPlace;
+use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_types::{Gtid, LogPosition};
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Everything that there is.
+    End,
+    /// Up to these GTIDs.
+    Until(GtidPosition),
+    /// Up to that second, in seconds since 1970.
+    Time(i64),
+    /// Up to what was before that GTID.
+    Before(Gtid),
+}
+
+impl Target {
+    /// Reads `--until` and `--stop-before`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`].
+    pub fn parse(until: Option<&str>, stop_before: Option<&str>) -> Result<Self> {
+        match (until, stop_before) {
+            (None, None) => Ok(Target::End),
+            (Some(_), Some(_)) => Err(Error::Usage(
+                "--until and --stop-before name two different points".into(),
+            )),
+            (None, Some(gtid)) => {
+                let gtid = gtid.trim().parse().map_err(|_| {
+                    Error::Usage(format!(
+                        "--stop-before: '{gtid}' is no GTID (DOMAIN-SERVER-NUMBER)"
+                    ))
+                })?;
+                Ok(Target::Before(gtid))
+            }
+            (Some(text), None) => match text.trim().parse::<GtidPosition>() {
+                Ok(list) if !list.is_empty() => Ok(Target::Until(list)),
+                _ => seconds(text.trim()).map(Target::Time).ok_or_else(|| {
+                    Error::Usage(format!(
+                        "--until: '{text}' is neither a list of GTIDs (DOMAIN-SERVER-NUMBER, …) nor a time \
+                         ('YYYY-MM-DD HH:MM:SS' in the local time zone, or with an offset as in 2026-01-31T12:00:00Z)"
+                    ))
+                }),
+            },
+        }
+    }
+}
+
+/// A time in seconds since 1970.
+fn seconds(text: &str) -> Option<i64> {
+    if let Ok(instant) = text.parse::<jiff::Timestamp>() {
+        return Some(instant.as_second());
+    }
+    let local: DateTime = text.parse().ok()?;
+    let zoned = local.to_zoned(TimeZone::system()).ok()?;
+    Some(zoned.timestamp().as_second())
+}
+
+/// The place found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Where the log is cut.
+    pub cut: LogPosition,
+    /// The GTID state there.
+    pub state: BinlogState,
+    /// The time of the last transaction before it, if there is one in the log.
+    pub last_timestamp: Option<u32>,
+}
+
+/// Finds the place while the log's groups pass by.
+#[derive(Debug)]
+pub struct Search {
+    target: Target,
+    /// Up to where the tables hold everything: the earliest point.
+    tables: LogPosition,
+    /// Everything that has passed.
+    state: BinlogState,
+    last_timestamp: Option<u32>,
+    /// The state of the tables, when it has passed.
+    earliest: Option<(BinlogState, Option<u32>)>,
+    /// Of a list: what has not passed yet.
+    missing: Vec<Gtid>,
+    found: Option<Point>,
+}
+
+impl Search {
+    /// Begins in front of the first file, whose state is `before`.
+    pub fn new(target: Target, tables: LogPosition, before: BinlogState) -> Self {
+        let missing = match &target {
+            Target::Until(list) => list.iter().collect(),
+            _ => Vec::new(),
+        };
+        Search {
+            target,
+            tables,
+            state: before,
+            last_timestamp: None,
+            earliest: None,
+            missing,
+            found: None,
+        }
+    }
+
+    /// Whether no more need pass.
+    pub fn is_over(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// A group passes.
+    ///
+    /// # Errors
+    /// [`Error::Target`] if the point is before the tables.
+    pub fn pass(&mut self, group: &GroupPlace) -> Result<()> {
+        if self.is_over() {
+            return Ok(());
+        }
+        if group.end > self.tables {
+            self.pass_tables();
+        }
+        let is_in_tables = group.end <= self.tables;
+        let stops_here = match &self.target {
+            Target::End | Target::Until(_) => false,
+            Target::Time(seconds) => i64::from(group.timestamp) > *seconds,
+            Target::Before(gtid) => group.gtid == *gtid,
+        };
+        if stops_here && !is_in_tables {
+            self.found = Some(self.point(group.start.max(self.tables)));
+            return Ok(());
+        }
+        if stops_here {
+            // What comes until the tables' position only serves to tell the earliest point.
+            self.missing = vec![group.gtid];
+            self.target = Target::Until(GtidPosition::new());
+        }
+        self.state.update(group.gtid);
+        self.last_timestamp = Some(group.timestamp);
+        if stops_here || is_in_tables {
+            return Ok(());
+        }
+        if let Target::Until(list) = &self.target {
+            self.missing.retain(|gtid| *gtid != group.gtid);
+            if self.missing.is_empty() {
+                let point = self.point(group.end);
+                let past: Vec<Gtid> = list
+                    .iter()
+                    .filter_map(|wanted| point.state.last(wanted.domain_id).filter(|last| *last != wanted))
+                    .collect();
+                if let Some(last) = past.first() {
+                    return Err(Error::Target(format!(
+                        "{list} was never a state of this server: when all of it was written, {last} was there too. Restore to an \
+                         earlier point, and let the rest come by replication (START SLAVE UNTIL stops each domain by itself)"
+                    )));
+                }
+                self.found = Some(point);
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that is in the tables has passed.
+    fn pass_tables(&mut self) {
+        if self.earliest.is_some() {
+            return;
+        }
+        self.earliest = Some((self.state.clone(), self.last_timestamp));
+        let state = &self.state;
+        self.missing
+            .retain(|gtid| state.last(gtid.domain_id) != Some(*gtid));
+        if let Target::Until(list) = &self.target
+            && !list.is_empty()
+            && self.missing.is_empty()
+        {
+            self.found = Some(self.point(self.tables));
+        }
+    }
+
+    fn point(&self, cut: LogPosition) -> Point {
+        Point {
+            cut,
+            state: self.state.clone(),
+            last_timestamp: self.last_timestamp,
+        }
+    }
+
+    /// All groups have passed, up to `end`.
+    ///
+    /// # Errors
+    /// [`Error::Target`].
+    pub fn finish(mut self, end: LogPosition) -> Result<Point> {
+        self.pass_tables();
+        if let Some(point) = self.found {
+            return Ok(point);
+        }
+        let (earliest, time) = self.earliest.clone().unwrap_or_default();
+        let too_early = |what: String| {
+            let time = time.map(time_text).unwrap_or_else(|| "the beginning".into());
+            Err(Error::Target(format!(
+                "{what} is before the tables of this backup. The earliest point that it can be restored to is '{}' ({time}); an \
+                 earlier one needs an earlier backup",
+                earliest.position()
+            )))
+        };
+        let not_there = |what: String| {
+            Err(Error::Target(format!(
+                "{what} is not in this backup, which reaches from '{}' to '{}'",
+                earliest.position(),
+                self.state.position()
+            )))
+        };
+        let reached = |gtid: &Gtid| {
+            earliest
+                .highest_sequence(gtid.domain_id)
+                .is_some_and(|highest| highest >= gtid.sequence)
+        };
+        match &self.target {
+            Target::End | Target::Time(_) => Ok(self.point(end)),
+            Target::Before(gtid) if reached(gtid) => too_early(gtid.to_string()),
+            Target::Before(gtid) => not_there(gtid.to_string()),
+            Target::Until(list) if list.is_empty() => too_early(match self.missing.first() {
+                Some(gtid) => format!("the point asked for, in front of {gtid},"),
+                None => "the point asked for".into(),
+            }),
+            Target::Until(list) => {
+                let missing: Vec<String> = self.missing.iter().map(Gtid::to_string).collect();
+                match self.missing.iter().any(reached) {
+                    true => too_early(list.to_string()),
+                    false => not_there(missing.join(",")),
+                }
+            }
+        }
+    }
+}
+
+/// A time for people, in the local time zone.
+pub fn time_text(seconds: u32) -> String {
+    match jiff::Timestamp::from_second(i64::from(seconds)) {
+        Ok(instant) => instant
+            .to_zoned(TimeZone::system())
+            .strftime("%Y-%m-%d %H:%M:%S")
+            .to_string(),
+        Err(_) => seconds.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Groups of 100 bytes from offset 1,000 on; the tables hold those up to 1,200, which are 0-1-1 and 1-4-1.
+    fn groups() -> Vec<GroupPlace> {
+        let gtids = [
+            ("0-1-1", 10),
+            ("1-4-1", 20),
+            ("0-1-2", 30),
+            ("1-4-2", 30),
+            ("0-1-3", 40),
+            ("0-2-5", 50),
+        ];
+        let place = |(number, (gtid, timestamp)): (usize, &(&str, u32))| GroupPlace {
+            gtid: gtid.parse().unwrap(),
+            timestamp: *timestamp,
+            start: LogPosition::new(7, 1000 + number as u64 * 100),
+            end: LogPosition::new(7, 1100 + number as u64 * 100),
+        };
+        gtids.iter().enumerate().map(place).collect()
+    }
+
+    fn search(target: Target) -> Result<Point> {
+        let mut before = BinlogState::new();
+        before.update("3-1-9".parse().unwrap());
+        let mut search = Search::new(target, LogPosition::new(7, 1200), before);
+        for group in groups() {
+            search.pass(&group)?;
+        }
+        search.finish(LogPosition::new(7, 1600))
+    }
+
+    fn cut(until: Option<&str>, stop_before: Option<&str>) -> Result<(u64, String)> {
+        let point = search(Target::parse(until, stop_before)?)?;
+        Ok((point.cut.offset(), point.state.position().to_string()))
+    }
+
+    #[test]
+    fn until_gtids() {
+        let cases = [
+            ("0-1-2", 1300, "0-1-2,1-4-1,3-1-9"),
+            ("0-1-3", 1500, "0-1-3,1-4-2,3-1-9"),
+            ("0-2-5", 1600, "0-2-5,1-4-2,3-1-9"),
+            ("0-1-2,1-4-2", 1400, "0-1-2,1-4-2,3-1-9"),
+            // Exactly the tables, and a domain that has not moved since.
+            ("0-1-1,1-4-1", 1200, "0-1-1,1-4-1,3-1-9"),
+            ("0-1-1", 1200, "0-1-1,1-4-1,3-1-9"),
+            ("0-1-3,3-1-9", 1500, "0-1-3,1-4-2,3-1-9"),
+        ];
+        for (until, offset, position) in cases {
+            assert_eq!(
+                cut(Some(until), None).unwrap(),
+                (offset, position.to_owned()),
+                "{until}"
+            );
+        }
+        let problem = |until| cut(Some(until), None).unwrap_err().to_string();
+        assert!(
+            problem("0-1-3,1-4-1").contains("never a state"),
+            "{}",
+            problem("0-1-3,1-4-1")
+        );
+        assert!(problem("0-1-2,0-9-9").contains("neither a list"));
+        assert!(problem("0-1-4").contains("not in this backup"));
+        assert!(problem("9-1-1").contains("reaches from '0-1-1,1-4-1,3-1-9' to '0-2-5,1-4-2,3-1-9'"));
+        assert!(
+            problem("3-1-8").contains("earliest point that it can be restored to is '0-1-1,1-4-1,3-1-9'")
+        );
+    }
+
+    #[test]
+    fn times_and_stops() {
+        let at = |seconds| search(Target::Time(seconds)).map(|point| point.cut.offset());
+        assert_eq!(at(30).unwrap(), 1400);
+        assert_eq!(at(29).unwrap(), 1200);
+        assert_eq!(at(20).unwrap(), 1200);
+        assert_eq!(at(49).unwrap(), 1500);
+        assert_eq!(at(1000).unwrap(), 1600);
+        let early = at(15).unwrap_err().to_string();
+        assert!(
+            early.contains("in front of 1-4-1, is before the tables"),
+            "{early}"
+        );
+
+        assert_eq!(cut(None, Some("0-1-2")).unwrap().0, 1200);
+        assert_eq!(cut(None, Some("0-2-5")).unwrap().0, 1500);
+        assert!(
+            cut(None, Some("1-4-1"))
+                .unwrap_err()
+                .to_string()
+                .contains("earliest point")
+        );
+        assert!(
+            cut(None, Some("0-1-9"))
+                .unwrap_err()
+                .to_string()
+                .contains("not in this backup")
+        );
+        assert_eq!(cut(None, None).unwrap().0, 1600);
+    }
+
+    #[test]
+    fn texts() {
+        let time = |text| match Target::parse(Some(text), None).unwrap() {
+            Target::Time(seconds) => seconds,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(time("1970-01-02T00:00:00Z"), 86_400);
+        assert_eq!(time("1970-01-02 01:00:00+01:00"), 86_400);
+        let local = time("2026-01-31 12:00:00");
+        assert_eq!(time_text(local as u32), "2026-01-31 12:00:00");
+        for wrong in ["", "yesterday", "0-1", "12:00"] {
+            assert!(Target::parse(Some(wrong), None).is_err(), "{wrong}");
+        }
+        assert!(Target::parse(Some("0-1-1"), Some("0-1-2")).is_err());
+        assert!(Target::parse(None, Some("0-1-1,1-1-1")).is_err());
+    }
+}

@@ -1,0 +1,77 @@
+"""`paceline backup` and `paceline restore`, and servers on what was restored."""
+
+import os
+import re
+import subprocess
+
+from support.servers import BINARY, Paceline
+
+
+def paceline(*arguments, environment=None):
+    """Runs a command to its end: exit status, what it printed, what it said."""
+    result = subprocess.run([str(BINARY), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
+                            env={**os.environ, **(environment or {})})
+    return result.returncode, result.stdout, result.stderr
+
+
+def backup(server, place, *options, environment=None):
+    """A backup that must succeed; what it printed."""
+    status, printed, said = paceline("backup", "--from", server.socket, "--to", place, *options, environment=environment)
+    assert status == 0, said
+    return printed
+
+
+def restore(place, datadir, *options, environment=None):
+    """A restore that must succeed; the GTID position that it tells."""
+    status, printed, said = paceline("restore", "--from", place, "--datadir", datadir, *options, environment=environment)
+    assert status == 0, said
+    assert not (datadir / "paceline.unfinished").exists()
+    return re.search(r"all transactions up to '(.*?)'", printed).group(1)
+
+
+def refused(*arguments, environment=None):
+    """What a command says that must fail."""
+    status, printed, said = paceline(*arguments, environment=environment)
+    assert status == 1 and printed == "", (status, printed, said)
+    return said
+
+
+def on(datadir, directory, *options, server_id=50):
+    """A server on a restored data directory; it checks that it needs no recovery of note."""
+    return Paceline(directory, f"--server-id={server_id}", *options, datadir=datadir)
+
+
+def binlog_position(server):
+    return server.query("select @@global.gtid_binlog_pos")[0][0]
+
+
+def checksums(server, *skip):
+    """CHECKSUM TABLE and the definition of every user table."""
+    found = {}
+    tables = server.query("select table_schema, table_name from information_schema.tables where table_type='BASE TABLE' and table_schema "
+                          "not in ('mysql', 'information_schema', 'performance_schema', 'sys') order by 1, 2")
+    for database, table in tables:
+        if (database, table) in skip:
+            continue
+        [(_, checksum)] = server.query(f"checksum table `{database}`.`{table}` extended")
+        [(_, definition)] = server.query(f"show create table `{database}`.`{table}`")
+        found[database, table] = checksum, re.sub(r" AUTO_INCREMENT=\d+", "", definition)
+    return found
+
+
+def state_at(primary, directory, position, *skip):
+    """What the primary's tables were at a GTID position, told by a replica that begins with its first transaction and stops there: the way
+    that has nothing to do with backups."""
+    from support.real_replicas import allow_replicas, change_master, wait_for
+
+    replica = Paceline(directory, "--server-id=60")
+    replica.start()
+    try:
+        allow_replicas(primary)
+        change_master(replica, primary)
+        replica.query(f"start slave until master_gtid_pos='{position}'")
+        wait_for(f"the replica to come to {position}",
+                 lambda: replica.query(f"select master_gtid_wait('{position}', 0.5)")[0][0] == 0)
+        return checksums(replica, *skip)
+    finally:
+        replica.close()

@@ -1,0 +1,167 @@
+"""An object storage service that speaks enough of S3 for the tests, in memory: `paceline` uses it through AWS_ENDPOINT_URL."""
+
+import email.utils
+import hashlib
+import re
+import threading
+import time
+import urllib.parse
+import xml.etree.ElementTree as xml
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from xml.sax.saxutils import escape
+
+BUCKET = "bucket"
+
+
+class ObjectStorage:
+    """Objects by name, in one bucket."""
+
+    def __init__(self):
+        self.objects = {}
+        self.uploads = {}
+        self.requests = []
+        self.lock = threading.Lock()
+        service = self
+
+        class Handler(Requests):
+            storage = service
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
+        self.thread.start()
+
+    @property
+    def environment(self):
+        return {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.http.server_port}", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
+                "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+
+    def url(self, name):
+        return f"s3://{BUCKET}/{name}"
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+
+
+class Requests(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    storage = None
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body=b"", **headers):
+        body = body.encode() if isinstance(body, str) else body
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        if "Content_Length" not in headers:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def error(self, status, code):
+        self.answer(status, f"<Error><Code>{code}</Code><Message>{code}</Message></Error>")
+
+    def parts(self):
+        url = urllib.parse.urlsplit(self.path)
+        bucket, _, name = urllib.parse.unquote(url.path).lstrip("/").partition("/")
+        with self.storage.lock:
+            self.storage.requests.append((self.command, name, url.query))
+        return bucket, name, dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True))
+
+    def body(self):
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            body = b""
+            while length := int(self.rfile.readline().split(b";")[0], 16):
+                body += self.rfile.read(length)
+                self.rfile.readline()
+            self.rfile.readline()
+            return body
+        return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+    def store(self, name, content):
+        if self.headers.get("If-None-Match") == "*" and name in self.storage.objects:
+            return None
+        self.storage.objects[name] = (content, time.time())
+        return etag(content)
+
+    def do_PUT(self):
+        _, name, query = self.parts()
+        body = self.body()
+        with self.storage.lock:
+            if "uploadId" in query:
+                upload = self.storage.uploads.get(query["uploadId"])
+                if upload is None:
+                    return self.error(404, "NoSuchUpload")
+                upload[1][int(query["partNumber"])] = body
+                return self.answer(200, ETag=etag(body))
+            tag = self.store(name, body)
+        return self.answer(200, ETag=tag) if tag else self.error(412, "PreconditionFailed")
+
+    def do_POST(self):
+        _, name, query = self.parts()
+        body = self.body()
+        with self.storage.lock:
+            if "uploads" in query:
+                upload_id = f"upload{len(self.storage.uploads)}"
+                self.storage.uploads[upload_id] = name, {}
+                return self.answer(200, f"<InitiateMultipartUploadResult><Bucket>{BUCKET}</Bucket><Key>{escape(name)}</Key>"
+                                        f"<UploadId>{upload_id}</UploadId></InitiateMultipartUploadResult>")
+            if "uploadId" in query:
+                _, parts = self.storage.uploads.pop(query["uploadId"])
+                small = [number for number in sorted(parts)[:-1] if len(parts[number]) < 5 << 20]
+                if small:
+                    return self.error(400, "EntityTooSmall")
+                tag = self.store(name, b"".join(parts[number] for number in sorted(parts)))
+                return self.answer(200, f"<CompleteMultipartUploadResult><ETag>{escape(tag)}</ETag></CompleteMultipartUploadResult>")
+            names = [key.text for key in xml.fromstring(body).iter() if key.tag.endswith("Key")]
+            for gone in names:
+                self.storage.objects.pop(gone, None)
+        deleted = "".join(f"<Deleted><Key>{escape(gone)}</Key></Deleted>" for gone in names)
+        return self.answer(200, f"<DeleteResult>{deleted}</DeleteResult>")
+
+    def do_DELETE(self):
+        _, name, query = self.parts()
+        with self.storage.lock:
+            if "uploadId" in query:
+                self.storage.uploads.pop(query["uploadId"], None)
+            else:
+                self.storage.objects.pop(name, None)
+        return self.answer(204)
+
+    def do_GET(self):
+        _, name, query = self.parts()
+        if not name:
+            return self.list(query)
+        with self.storage.lock:
+            found = self.storage.objects.get(name)
+        if found is None:
+            return self.error(404, "NoSuchKey")
+        content, written = found
+        headers = {"ETag": etag(content), "Last_Modified": email.utils.formatdate(written, usegmt=True)}
+        if self.command == "HEAD":
+            return self.answer(200, Content_Length=str(len(content)), **headers)
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        if not wanted:
+            return self.answer(200, content, **headers)
+        first = int(wanted[1])
+        last = min(int(wanted[2]) if wanted[2] else len(content) - 1, len(content) - 1)
+        if first >= len(content):
+            return self.error(416, "InvalidRange")
+        return self.answer(206, content[first:last + 1], Content_Range=f"bytes {first}-{last}/{len(content)}", **headers)
+
+    do_HEAD = do_GET
+
+    def list(self, query):
+        with self.storage.lock:
+            found = sorted((name, value) for name, value in self.storage.objects.items() if name.startswith(query.get("prefix", "")))
+        contents = "".join(
+            f"<Contents><Key>{escape(name)}</Key><LastModified>{time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(written))}"
+            f"</LastModified><ETag>{escape(etag(content))}</ETag><Size>{len(content)}</Size></Contents>" for name, (content, written) in found)
+        self.answer(200, f"<ListBucketResult><Name>{BUCKET}</Name><IsTruncated>false</IsTruncated>{contents}</ListBucketResult>")
+
+
+def etag(content):
+    return f'"{hashlib.md5(content).hexdigest()}"'
