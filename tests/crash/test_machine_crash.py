@@ -1,7 +1,10 @@
 """Power failures by seed, below the process: what was not synced is lost, kept, torn or reordered (tests/crashfs)."""
 
 import random
+import threading
+import time
 
+import pymysql
 import pytest
 
 from support import workload
@@ -33,6 +36,53 @@ def test_power_failures(crashfs, tmp_path, seed, effort, sync_binlog):
             assert crashfs.say(f"crash {power_seed}") == "ok"
             server.start()
             workload.check(server, load, loses_acknowledged=sync_binlog == 0)
+    finally:
+        server.close()
+
+
+def test_power_failures_around_large_transactions(crashfs, tmp_path, seed, effort):
+    """A large transaction brings its own file along; at any moment of its commit it is there as a whole or not at all."""
+    chance = random.Random(f"power-large-{seed}")
+    server = Paceline(tmp_path / "server", "--binlog_large_commit_threshold=10485760", datadir=crashfs.mount_point / "data")
+    try:
+        server.start()
+        workload.create(server)
+        server.query("create database l", "create table l.n (n int primary key)", "create table l.t (id int primary key, v text, k int, key (k))",
+                     "insert into l.n values " + ",".join(f"({n})" for n in range(1000)))
+        there = 0
+        for round in range(1, 1 + max(4, int(6 * effort))):
+            load = workload.Load(server, workers=3, seed=f"{seed}-{round}").start()
+            told = []
+
+            def run():
+                try:
+                    with server.connect(autocommit=False) as connection, connection.cursor() as session:
+                        session.execute(f"insert into l.t select n, repeat('{round}', 15000), {round} from l.n "
+                                        "on duplicate key update v=values(v), k=values(k)")
+                        told.append("executed")
+                        connection.commit()
+                        told.append("committed")
+                except (pymysql.err.Error, OSError):
+                    pass
+
+            transaction = threading.Thread(target=run)
+            transaction.start()
+            while transaction.is_alive() and not told:
+                time.sleep(0.002)
+            assert told, server.said()[-2000:]
+            time.sleep(chance.uniform(0, 0.6))
+            server.kill()
+            transaction.join()
+            load.join()
+            assert crashfs.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+            server.start()
+            workload.check(server, load)
+            found = server.query("select k, count(*), count(distinct v), min(length(v)) from l.t group by k")
+            assert found in ((), ((there, 1000, 1, 15000),), ((round, 1000, 1, 15000),)), found
+            assert "committed" not in told or found[0][0] == round
+            assert found or not there
+            there = found[0][0] if found else 0
+            server.query("check table l.t")
     finally:
         server.close()
 

@@ -109,7 +109,10 @@ fn replay<D: Definitions>(
     while let Some(group) = reader.next_group()? {
         let mut writes = WriteSet::new();
         if group.bytes().len() as u64 > LARGE_GROUP_BYTES {
-            writes.spill_to(storage.spill_file()?, ValueVersion::Known(group.end()));
+            match storage.spill_file() {
+                Ok(file) => writes.spill_to(file, ValueVersion::Known(group.end())),
+                Err(error) => tracing::warn!("the rows of a large transaction are in memory: {error}"),
+            }
         }
         report.groups += 1;
         match applier.rows(&group, reader.format(), definitions, batcher, &mut writes)? {

@@ -7,9 +7,11 @@
 use memmap2::{Mmap, MmapOptions};
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The smallest mapping, in bytes. A mapping may be longer than its file; it doubles when the file outgrows it.
@@ -21,14 +23,34 @@ pub struct SpillFile {
     file: File,
     length: u64,
     /// Of [`MAPPED_MIN`] bytes times a power of two, from the file's beginning.
-    map: Option<Mmap>,
+    map: Arc<Mmap>,
+    /// How many keep a part, of this mapping or of an earlier one.
+    kept: Arc<()>,
+}
+
+/// A part of a [`SpillFile`] that stays what it is, and readable, as long as it is kept.
+#[derive(Clone, Debug)]
+pub struct SpilledBytes {
+    map: Arc<Mmap>,
+    /// Counted by the file.
+    _kept: Arc<()>,
+    start: usize,
+    length: usize,
+}
+
+impl Deref for SpilledBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.map[self.start..self.start + self.length]
+    }
 }
 
 impl SpillFile {
     /// An empty one on the disk of that directory.
     ///
     /// # Errors
-    /// If it cannot be created there.
+    /// If it cannot be created there, or the file system maps no files (FUSE may not).
     ///
     /// ```
     /// # use paceline_binlog::SpillFile;
@@ -48,10 +70,12 @@ impl SpillFile {
             .create_new(true)
             .open(&path)?;
         fs::remove_file(&path)?;
+        let map = map(&file, MAPPED_MIN)?;
         Ok(SpillFile {
             file,
             length: 0,
-            map: None,
+            map: Arc::new(map),
+            kept: Arc::default(),
         })
     }
 
@@ -67,24 +91,17 @@ impl SpillFile {
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all_at(bytes, self.length)?;
         let length = self.length + bytes.len() as u64;
-        if self.map.as_ref().is_none_or(|map| (map.len() as u64) < length) {
-            let mapped = usize::try_from(length.max(MAPPED_MIN).next_power_of_two())
-                .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
-            // SAFETY: the file has no name and this struct has its only descriptor, so nobody else writes or cuts it. It is never cut, and
-            // only what was written is read (`bytes`), so no page behind its end is touched. Slices of the mapping borrow `self`; all that
-            // writes to the file or replaces the mapping takes `&mut self`.
-            #[allow(unsafe_code)]
-            let map = unsafe { MmapOptions::new().len(mapped).map(&self.file)? };
-            self.map = Some(map);
+        if (self.map.len() as u64) < length {
+            self.map = Arc::new(map(&self.file, length.next_power_of_two())?);
         }
         self.length = length;
         Ok(())
     }
 
-    /// Writes over what is there.
+    /// Writes over what is there, of which nobody keeps a part ([`Self::share`]).
     ///
     /// # Errors
-    /// Those of writing.
+    /// Those of writing; if somebody does.
     ///
     /// # Panics
     /// If it would reach beyond the end.
@@ -93,12 +110,29 @@ impl SpillFile {
             start + bytes.len() as u64 <= self.length,
             "only what is there is written over"
         );
+        if Arc::get_mut(&mut self.kept).is_none() {
+            return Err(io::Error::other(
+                "a part that somebody keeps cannot be written over",
+            ));
+        }
         self.file.write_all_at(bytes, start)
     }
 
-    /// Forgets what is behind so many bytes: the next [`Self::append`] goes there.
-    pub fn truncate(&mut self, length: u64) {
-        self.length = self.length.min(length);
+    /// So many bytes from there, to be kept while the file grows.
+    ///
+    /// # Panics
+    /// If they reach beyond the end.
+    pub fn share(&self, start: u64, length: usize) -> SpilledBytes {
+        assert!(
+            start + length as u64 <= self.length,
+            "only what was written is read"
+        );
+        SpilledBytes {
+            map: Arc::clone(&self.map),
+            _kept: Arc::clone(&self.kept),
+            start: start as usize,
+            length,
+        }
     }
 
     /// So many bytes from there.
@@ -110,10 +144,19 @@ impl SpillFile {
             start + length as u64 <= self.length,
             "only what was written is read"
         );
-        match &self.map {
-            Some(map) => &map[start as usize..start as usize + length],
-            None => &[],
-        }
+        &self.map[start as usize..start as usize + length]
+    }
+}
+
+/// Maps a [`SpillFile`]'s file.
+fn map(file: &File, length: u64) -> io::Result<Mmap> {
+    let length = usize::try_from(length).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    // SAFETY: the file has no name and its struct has the only descriptor, so nobody else writes or cuts it. It is never cut, and only what was
+    // written is read (`SpillFile::bytes`, `share`), so no page behind its end is touched. Bytes that are there change in `overwrite` alone, which
+    // takes the struct by `&mut` (slices of the mapping borrow it) and refuses while anybody keeps a part of this mapping or of one before it.
+    #[allow(unsafe_code)]
+    unsafe {
+        MmapOptions::new().len(length).map(file)
     }
 }
 
@@ -136,12 +179,15 @@ mod tests {
         for number in 0..5 {
             assert_eq!(file.bytes(at(number), 2), [number as u8, 7]);
         }
-        file.truncate(at(3));
-        file.append(b"new").unwrap();
+        let kept = file.share(at(1), 3);
+        assert!(file.overwrite(at(2), b"over").is_err());
+        drop(kept);
         file.overwrite(at(2), b"over").unwrap();
-        assert_eq!(file.bytes(at(3), 3), b"new");
         assert_eq!(file.bytes(at(2), 5), b"over\x07");
-        assert_eq!(file.length(), at(3) + 3);
+        let kept = file.share(at(2), 5);
+        file.append(&vec![9; 300 << 20]).unwrap();
+        drop(file);
+        assert_eq!(*kept, *b"over\x07");
     }
 
     #[test]

@@ -46,5 +46,6 @@ pub use schema::{
 pub use snapshot::{StorageSnapshot, StoredValue};
 pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};
 pub use write_set::{
-    Change, Entries, EntryIndex, FrozenWriteSet, Mark, MarkedWriteSet, RowIdPlace, ValueVersion, WriteSet,
+    Change, Entries, EntryIndex, FrozenWriteSet, Mark, MarkedWriteSet, RowIdPlace, SharedValue, ValueVersion,
+    WriteSet,
 };

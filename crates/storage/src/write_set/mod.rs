@@ -16,7 +16,7 @@
 //! - **Range deletes come first**: applied before all entries of the set, whatever the order of the calls. An entry that
 //!   [`WriteSet::delete_range`] meets becomes a delete, so that the outcome is that of the calls in order.
 //! - **Large sets keep their keys only**: when [`WriteSet::spill_to`] was called, values go to a file ([`spilled`]), and with them their version or mark,
-//!   which must be known then. What a mark protects, and cuts, is there as in the arena.
+//!   which must be known then. What is rolled back stays in the file, and is read no more.
 //! - **Small sets are cheap**: up to eight keys cost three allocations in all.
 
 mod frozen;
@@ -32,7 +32,7 @@ pub use frozen::{EntryIndex, FrozenWriteSet, MarkedWriteSet};
 use order::{Order, Position};
 use slot::{IN_FILE, KeySlot, Slot, ValueSlot};
 use spilled::SpilledValues;
-pub use spilled::ValueVersion;
+pub use spilled::{SharedValue, ValueVersion};
 
 use paceline_binlog::SpillFile;
 
@@ -288,6 +288,24 @@ impl WriteSet {
         }
     }
 
+    /// As [`range`](Self::range), ascending, with values that may be kept while the set changes; `None`: the key is deleted.
+    pub fn shared_range<'a>(
+        &'a self,
+        range: &KeyRange,
+    ) -> impl Iterator<Item = (&'a [u8], Option<SharedValue>)> + use<'a> {
+        self.numbers_in(range).map(move |entry| {
+            let value =
+                self.entries[entry as usize]
+                    .value
+                    .slot()
+                    .map(|slot| match (slot.in_file(), &self.spilled) {
+                        (Some(start), Some(spilled)) => spilled.share(start, slot.length as usize),
+                        _ => SharedValue::copied(self.bytes(slot)),
+                    });
+            (self.key_of(entry), value)
+        })
+    }
+
     /// All entries, ascending by key; reversible.
     pub fn entries(&self) -> Entries<'_> {
         Entries {
@@ -508,7 +526,7 @@ impl WriteSet {
     }
 
     /// The numbers of the entries whose keys are in the range, ascending by key.
-    fn numbers_in(&self, range: &KeyRange) -> impl Iterator<Item = u32> + '_ {
+    fn numbers_in<'a>(&'a self, range: &KeyRange) -> impl Iterator<Item = u32> + use<'a> {
         let from = self.lower_bound(&range.start);
         let to = match range.is_empty() {
             true => from,

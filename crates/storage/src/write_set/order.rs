@@ -143,7 +143,7 @@ impl Order {
         });
     }
 
-    pub(super) fn between(&self, from: Position, to: Position) -> impl Iterator<Item = u32> {
+    pub(super) fn between(&self, from: Position, to: Position) -> impl Iterator<Item = u32> + use<'_> {
         let mut at = from;
         std::iter::from_fn(move || {
             (at < to).then(|| {

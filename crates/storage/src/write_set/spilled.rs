@@ -1,6 +1,6 @@
 //! Values of a large write set, in a file.
 
-use paceline_binlog::SpillFile;
+use paceline_binlog::{SpillFile, SpilledBytes};
 use paceline_types::Version;
 
 use crate::error::{Error, Result};
@@ -23,6 +23,33 @@ impl ValueVersion {
         match self {
             ValueVersion::Mark(mark) => mark.as_version(),
             ValueVersion::Known(version) => version,
+        }
+    }
+}
+
+/// A value of a write set, its version in front, that may be kept while the set changes: a large set's is not copied.
+#[derive(Clone, Debug)]
+pub struct SharedValue(Shared);
+
+#[derive(Clone, Debug)]
+enum Shared {
+    Memory(Box<[u8]>),
+    File(SpilledBytes),
+}
+
+impl SharedValue {
+    pub(super) fn copied(value: &[u8]) -> Self {
+        SharedValue(Shared::Memory(value.into()))
+    }
+}
+
+impl std::ops::Deref for SharedValue {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Shared::Memory(value) => value,
+            Shared::File(value) => value,
         }
     }
 }
@@ -75,10 +102,18 @@ impl SpilledValues {
         Ok(())
     }
 
+    /// Forgets what is behind that place, as far as it is in memory: what is in the file stays as it is, because somebody may be reading it.
     pub(super) fn truncate(&mut self, end: u64) {
         let written = self.file.length();
         self.behind.truncate(end.saturating_sub(written) as usize);
-        self.file.truncate(end);
+    }
+
+    /// As [`Self::bytes`], to be kept while the set changes.
+    pub(super) fn share(&self, start: u64, length: usize) -> SharedValue {
+        match start < self.file.length() {
+            true => SharedValue(Shared::File(self.file.share(start, length))),
+            false => SharedValue::copied(self.bytes(start, length)),
+        }
     }
 
     pub(super) fn bytes(&self, start: u64, length: usize) -> &[u8] {

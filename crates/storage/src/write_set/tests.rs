@@ -108,6 +108,21 @@ proptest! {
         backward.reverse();
         let expected: Vec<_> = model.0.range(range.start.clone()..range.end.clone()).map(|(key, _)| key.clone()).collect();
         prop_assert_eq!(&forward, &expected);
+        let shared: Vec<_> = set.shared_range(&range).map(|(key, value)| (key.to_vec(), value)).collect();
+        let values: Vec<_> = set
+            .range(&range)
+            .map(|(key, change)| match change {
+                Change::Put(value) => (key.to_vec(), Some(value.to_vec())),
+                Change::Delete => (key.to_vec(), None),
+            })
+            .collect();
+        // Kept while the set goes on changing.
+        for key in 0u16..700 {
+            set.put(&key.to_be_bytes(), b"another value");
+            set.write_spilled().unwrap();
+        }
+        let shared: Vec<_> = shared.iter().map(|(key, value)| (key.clone(), value.as_deref().map(<[u8]>::to_vec))).collect();
+        prop_assert_eq!(shared, values);
         prop_assert_eq!(&backward, &expected);
     }
 }

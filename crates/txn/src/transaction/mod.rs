@@ -210,6 +210,8 @@ pub struct Transaction {
     /// What the last locking read saw as published; kept so that rows can be lent from it.
     newest: Option<Arc<StorageSnapshot>>,
     writes: WriteSet,
+    /// There is no file to be had for its rows: they stay in memory.
+    rows_stay_in_memory: bool,
     events: EventCache,
     held: HeldLocks,
     metadata: TransactionMetadata,
@@ -234,6 +236,7 @@ impl Transaction {
             snapshot: None,
             newest: None,
             writes: WriteSet::new(),
+            rows_stay_in_memory: false,
             events,
             held: HeldLocks::default(),
             metadata: TransactionMetadata::default(),

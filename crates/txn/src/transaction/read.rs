@@ -128,7 +128,13 @@ impl Transaction {
             .filter(|deleted| deleted.intersects(&range))
             .cloned()
             .collect();
-        Scan::new(cursor, direction, pending, self.writes.range(&range), deleted)
+        Scan::new(
+            cursor,
+            direction,
+            pending,
+            self.writes.shared_range(&range),
+            deleted,
+        )
     }
 
     /// The rule of snapshot isolation: who writes a row must have seen its newest version.

@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::overlay::PendingRow;
-use paceline_storage::{Change, Cursor, Direction, KeyRange, VERSION_LENGTH, value_version};
+use paceline_storage::{Change, Cursor, Direction, KeyRange, SharedValue, VERSION_LENGTH, value_version};
 use paceline_types::Version;
 use std::cmp::Ordering;
 
@@ -34,7 +34,7 @@ impl<'a> ScanEntry<'a> {
 enum Upper {
     Own {
         key: Box<[u8]>,
-        value: Option<Box<[u8]>>,
+        value: Option<SharedValue>,
     },
     Pending(PendingRow),
 }
@@ -87,7 +87,7 @@ impl Scan {
         cursor: Cursor,
         direction: Direction,
         pending: Vec<PendingRow>,
-        own: impl Iterator<Item = (&'o [u8], Change<'o>)>,
+        own: impl Iterator<Item = (&'o [u8], Option<SharedValue>)>,
         deleted: Vec<KeyRange>,
     ) -> Self {
         let mut upper: Vec<Upper> = Vec::new();
@@ -95,15 +95,11 @@ impl Scan {
             .into_iter()
             .filter(|row| !deleted.iter().any(|range| range.contains(row.key())))
             .peekable();
-        for (key, change) in own {
+        for (key, value) in own {
             while let Some(row) = pending.next_if(|row| row.key() < key) {
                 upper.push(Upper::Pending(row));
             }
             pending.next_if(|row| row.key() == key);
-            let value = match change {
-                Change::Put(value) => Some(value.into()),
-                Change::Delete => None,
-            };
             upper.push(Upper::Own {
                 key: key.into(),
                 value,

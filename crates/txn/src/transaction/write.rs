@@ -60,11 +60,15 @@ impl Transaction {
 
     /// A large transaction's rows go on in a file, as its events do.
     fn spill_writes(&mut self) -> Result<()> {
-        if !self.writes.is_spilled()
-            && let Some(mark) = self.core.next_mark()
-        {
-            let file = self.core.storage.spill_file()?;
-            self.writes.spill_to(file, ValueVersion::Mark(mark));
+        if !self.writes.is_spilled() && !self.rows_stay_in_memory {
+            match (self.core.storage.spill_file(), self.core.next_mark()) {
+                (Ok(file), Some(mark)) => self.writes.spill_to(file, ValueVersion::Mark(mark)),
+                (Ok(_), None) => self.rows_stay_in_memory = true,
+                (Err(error), _) => {
+                    tracing::warn!("the rows of a large transaction stay in memory: {error}");
+                    self.rows_stay_in_memory = true;
+                }
+            }
         }
         Ok(self.writes.write_spilled()?)
     }
