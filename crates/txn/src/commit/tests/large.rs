@@ -208,8 +208,10 @@ fn its_rows_are_pending_until_they_are_published() {
         let seen = seen.clone();
         let manager = Arc::downgrade(&server.manager);
         server.manager.sync_points().set(move |step| {
-            let Some(manager) = manager.upgrade() else { return };
-            if step == CommitStep::Durable {
+            // At no other step: the pipeline's thread must not be the one that closes the server.
+            if step == CommitStep::Durable
+                && let Some(manager) = manager.upgrade()
+            {
                 let snapshot = manager.snapshot();
                 let row = snapshot
                     .get(&crate::testing::TestTable::key("row00003"))
