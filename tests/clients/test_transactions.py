@@ -101,6 +101,46 @@ def test_a_write_to_a_row_changed_since_the_snapshot_is_refused(table, request):
     assert table.query("select v from t.a where id=1") == ((51,),)
 
 
+def test_a_row_that_is_not_there_is_locked_as_well(table):
+    """From REPEATABLE READ on: who looked for a row with a lock and found none may count on that, whichever unique key it was looked for by."""
+    table.query("alter table t.a add column u int, add unique key (u)")
+    for level in ["repeatable read", "serializable"]:
+        for condition in ["id=7", "u=77"]:
+            one, two = Session(table, level), Session(table, level)
+            one("begin")
+            assert one(f"select id from a where {condition} for update") == ()
+            two.send("insert into a (id, v, u) values (7, 1, 77) on duplicate key update v=v+1")
+            assert two.waits()
+            one("insert into a (id, v, u) values (7, 5, 77)")
+            one("commit")
+            two.reap()
+            assert table.query("select v from t.a where id=7") == ((6,),)
+            table.query("delete from t.a where id=7")
+
+
+def test_no_commit_comes_after_read_only(database):
+    """A switch-over sets read_only and then looks where the log ends: what commits later would be lost."""
+    database.query("create table t.a (id int primary key)", "create user writer@localhost", "grant all on t.* to writer@localhost")
+    try:
+        with database.connect(user="writer", database="t", autocommit=False) as connection, connection.cursor() as cursor:
+            cursor.execute("insert into a values (1)")
+            database.query("set global read_only=1")
+            with pytest.raises(pymysql.err.MySQLError) as error:
+                connection.commit()
+            assert error.value.args[0] == 1290
+            connection.rollback()
+            cursor.execute("select * from a")
+            assert cursor.fetchall() == ()
+            connection.commit()
+            database.query("insert into t.a values (2)")  # root may
+            database.query("set global read_only=0")
+            cursor.execute("insert into a values (3)")
+            connection.commit()
+        assert database.query("select id from t.a") == ((2,), (3,))
+    finally:
+        database.query("set global read_only=0", "drop user writer@localhost")
+
+
 def test_locks_wait_time_out_and_are_released(table):
     one, two = Session(table), Session(table, innodb_lock_wait_timeout=1)
     one("begin")

@@ -5,6 +5,7 @@
 
 use crate::commit::ticket::Ticket;
 use crate::commit::{CommitRequest, Kept, OnPublish, Reply, Rows, TravellingLocks};
+use crate::error::Error;
 use crate::event_cache::event_flags;
 use crate::lock::{HeldLocks, MetadataMode, MetadataObject};
 use crate::manager::TransactionManager;
@@ -81,13 +82,25 @@ impl TransactionManager {
 
     /// Commits DDL. It is in the queue when this returns; the future ends when it is published.
     pub fn commit_ddl(&self, session: &Session, ddl: DdlCommit<'_>) -> CommitFuture {
+        self.commit_ddl_where(session, ddl, || true)
+    }
+
+    /// As [`TransactionManager::commit_ddl`], if `may_write` still holds: as
+    /// [`Transaction::commit_where`](crate::Transaction::commit_where).
+    pub fn commit_ddl_where(
+        &self,
+        session: &Session,
+        ddl: DdlCommit<'_>,
+        may_write: impl FnOnce() -> bool,
+    ) -> CommitFuture {
         let core = self.core().clone();
         let guard = match session.lock_metadata(
             MetadataObject::Commit,
             MetadataMode::Write,
             ddl.metadata_lock_timeout,
         ) {
-            Ok(guard) => guard,
+            Ok(guard) if may_write() => guard,
+            Ok(_) => return CommitFuture::failed(core, Error::ReadOnlyServer),
             Err(error) => return CommitFuture::failed(core, error),
         };
         let flags = event_flags(ddl.replication);

@@ -59,6 +59,11 @@ pub enum Error {
     /// 1792: a write in a READ ONLY transaction.
     #[error("Cannot execute statement in a READ ONLY transaction")]
     ReadOnlyTransaction,
+    /// 1290: the server became read only before the transaction committed.
+    #[error(
+        "The MariaDB server is running with the --read-only option so it cannot execute this statement"
+    )]
+    ReadOnlyServer,
     /// 1305: there is no savepoint of that name.
     #[error("SAVEPOINT {0} does not exist")]
     NoSuchSavepoint(String),
@@ -120,6 +125,7 @@ impl Error {
             | Error::Fatal(_)
             | Error::Closed
             | Error::Aborted
+            | Error::ReadOnlyServer
             | Error::LogFull { .. }
             | Error::OutOfOrder { .. }
             | Error::SequenceExhausted(_) => RollbackScope::Transaction,
@@ -143,6 +149,7 @@ impl Error {
             Error::CacheFull { .. } => error_code::ER_TRANS_CACHE_FULL,
             Error::OutOfOrder { .. } | Error::SequenceExhausted(_) => error_code::ER_GTID_STRICT_OUT_OF_ORDER,
             Error::ReadOnlyTransaction => error_code::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
+            Error::ReadOnlyServer => error_code::ER_OPTION_PREVENTS_STATEMENT,
             Error::NoSuchSavepoint(_) => error_code::ER_SP_DOES_NOT_EXIST,
             Error::LogFull { .. } | Error::Log(_) => error_code::ER_ERROR_ON_WRITE,
             Error::LogInUse { .. } => error_code::ER_LOG_IN_USE,

@@ -113,7 +113,11 @@ impl Session {
             replication: super::transaction::replication(&self.context),
             metadata_lock_timeout: self.context.settings.metadata_lock_wait_timeout,
         };
-        let outcome = server.transactions.commit_ddl(&self.services.locks, ddl).await;
+        let locks = &self.services.locks;
+        let committing = server
+            .transactions
+            .commit_ddl_where(locks, ddl, || self.check_writable().is_ok());
+        let outcome = committing.await;
         let outcome = outcome.map_err(|error| of_transaction(&error))?;
         self.committed(outcome);
         Ok(())

@@ -7,7 +7,6 @@
 use super::Session;
 use super::errors::of_transaction;
 use super::query::Execution;
-use crate::server::Server;
 use crate::variables::Variable;
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_sql::catalog::{ColumnDefault, TableEngine};
@@ -22,11 +21,9 @@ use paceline_sql::parse::{
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges, SessionContext};
 use paceline_sql::{Error, Result};
 use paceline_txn::{
-    CommitOutcome, DdlCommit, GtidChoice, MetadataGuard, MetadataMode, MetadataObject, Replication,
+    CommitOutcome, DdlCommit, MetadataGuard, MetadataMode, MetadataObject,
 };
 use paceline_types::error_code::*;
-use std::sync::Arc;
-use std::time::Duration;
 
 /// OPTION_AUTO_IS_NULL in a Query event's flags.
 const FLAG_AUTO_IS_NULL: u32 = 1 << 14;
@@ -188,19 +185,7 @@ impl Session {
     /// Commits what was prepared.
     async fn commit_ddl(&mut self, prepared: PreparedDdl, text: &[u8]) -> Result<()> {
         let logged = LoggedStatement::of(self, text);
-        let gtid = self.services.gtid_choice();
-        let replication = super::transaction::replication(&self.context);
-        let timeout = self.context.settings.metadata_lock_wait_timeout;
-        let committing = commit_prepared(
-            &self.server,
-            &self.services.locks,
-            prepared,
-            &logged,
-            gtid,
-            replication,
-            timeout,
-        );
-        let outcome = committing.await?;
+        let outcome = commit_prepared(self, prepared, &logged).await?;
         self.committed(outcome);
         Ok(())
     }
@@ -400,14 +385,11 @@ impl Session {
 /// # Errors
 /// Why it was not committed. What was built is deleted then.
 async fn commit_prepared(
-    server: &Arc<Server>,
-    locks: &paceline_txn::Session,
+    session: &mut Session,
     prepared: PreparedDdl,
     logged: &LoggedStatement,
-    gtid: GtidChoice,
-    replication: Replication,
-    metadata_lock_timeout: Duration,
 ) -> Result<CommitOutcome> {
+    let server = &session.server;
     let storage = server.transactions.storage().clone();
     if !prepared.builds.is_empty() {
         // What is activated must not wait for the tables' flush within the commit.
@@ -433,11 +415,14 @@ async fn commit_prepared(
         writes: prepared.writes,
         builds: prepared.builds,
         on_publish: Some(on_publish),
-        gtid,
-        replication,
-        metadata_lock_timeout,
+        gtid: session.services.gtid_choice(),
+        replication: super::transaction::replication(&session.context),
+        metadata_lock_timeout: session.context.settings.metadata_lock_wait_timeout,
     };
-    let committing = server.transactions.commit_ddl(locks, ddl);
+    let locks = &session.services.locks;
+    let committing = server
+        .transactions
+        .commit_ddl_where(locks, ddl, || session.check_writable().is_ok());
     match committing.await {
         Ok(outcome) => Ok(outcome),
         Err(error) => {

@@ -322,6 +322,17 @@ impl SessionServices {
         let paired = pair
             .as_ref()
             .is_some_and(|(other, _)| is_transaction_config(*other));
+        if variable == Variable::ReadOnly && setting.as_bool() && !globals.is_on(Variable::ReadOnly) {
+            // Waits for the commits that are under way; none comes after it, as in MariaDB. A switch-over counts on it.
+            let timeout = session.settings.metadata_lock_wait_timeout;
+            let lock = self
+                .locks
+                .lock_metadata(MetadataObject::Commit, MetadataMode::ReadOnly, timeout);
+            let lock = lock.map_err(|error| super::errors::of_transaction(&error))?;
+            globals.set(variable, setting);
+            drop(lock);
+            return Ok(());
+        }
         globals.set(variable, setting);
         if let Some((other, setting)) = pair {
             globals.set(other, setting);

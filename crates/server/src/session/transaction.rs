@@ -221,7 +221,8 @@ impl Session {
         let Some(transaction) = self.transaction.take() else {
             return Ok(());
         };
-        let outcome = transaction.commit().await;
+        let committing = transaction.commit_where(|| self.check_writable().is_ok());
+        let outcome = committing.await;
         self.transaction_ended();
         match outcome {
             Ok(outcome) => {

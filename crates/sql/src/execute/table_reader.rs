@@ -299,7 +299,15 @@ impl BaseReader<'_> {
                 let transaction = &mut *exec.runtime.transaction;
                 let entry = match self.plan.read {
                     ReadMode::Snapshot => transaction.get(key),
-                    ReadMode::Locking { .. } => transaction.probe_newest(key),
+                    ReadMode::Locking { strength, wait } => {
+                        // The value itself: one that is not there must not appear, as with InnoDB's gap locks.
+                        if transaction.isolation() >= IsolationLevel::RepeatableRead
+                            && transaction.lock(key, lock_mode(strength), lock_wait(wait))? == Granted::Skipped
+                        {
+                            return Ok(ControlFlow::Continue(()));
+                        }
+                        transaction.probe_newest(key)
+                    }
                 };
                 let Some(entry) = entry.map_err(|error| transaction_error(error, self.definition))? else {
                     return Ok(ControlFlow::Continue(()));
@@ -360,7 +368,10 @@ impl BaseReader<'_> {
             }
         };
         if !found {
-            exec.runtime.transaction.unlock_since(mark);
+            // Below REPEATABLE READ; from there on the row that is not there must not appear, as with InnoDB's gap locks.
+            if exec.runtime.transaction.isolation() < IsolationLevel::RepeatableRead {
+                exec.runtime.transaction.unlock_since(mark);
+            }
             return Ok(ControlFlow::Continue(()));
         }
         visit(exec, row)

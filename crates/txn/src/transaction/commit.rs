@@ -4,7 +4,7 @@ use super::Transaction;
 use crate::commit::batch::Batch;
 use crate::commit::ticket::{Ticket, Told, Work};
 use crate::commit::{CommitRequest, Committed, Kept, OnPublish, Outcome, Reply, Rows, TravellingLocks};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lock::{MetadataGuard, MetadataMode, MetadataObject};
 use crate::manager::Core;
 use paceline_binlog::EventGroupBuffer;
@@ -34,6 +34,13 @@ impl Transaction {
         self.commit_with(None)
     }
 
+    /// As [`Transaction::commit`]; a transaction that has written commits only if `may_write` still holds, and is rolled back with
+    /// [`Error::ReadOnlyServer`] otherwise. It is asked under the metadata lock on [`MetadataObject::Commit`], which is kept until the
+    /// transaction is published: who changes the answer under that lock knows that no commit comes after it.
+    pub fn commit_where(self, may_write: impl FnOnce() -> bool) -> CommitFuture {
+        self.commit_checked(None, may_write)
+    }
+
     /// [`Transaction::commit`], blocking the thread.
     ///
     /// # Errors
@@ -43,9 +50,17 @@ impl Transaction {
     }
 
     /// As [`Transaction::commit`]; `on_publish` is called when the transaction is in the engines, before anybody can see it.
-    pub fn commit_with(mut self, on_publish: Option<OnPublish>) -> CommitFuture {
+    pub fn commit_with(self, on_publish: Option<OnPublish>) -> CommitFuture {
+        self.commit_checked(on_publish, || true)
+    }
+
+    fn commit_checked(
+        mut self,
+        on_publish: Option<OnPublish>,
+        may_write: impl FnOnce() -> bool,
+    ) -> CommitFuture {
         let core = self.core.clone();
-        match self.enqueue(on_publish) {
+        match self.enqueue(on_publish, may_write) {
             Ok(Some(ticket)) => CommitFuture::new(core, Wait::Ticket(ticket)),
             Ok(None) => {
                 let newest_read = self.newest_read;
@@ -61,7 +76,11 @@ impl Transaction {
     }
 
     /// `None`: there was nothing to log.
-    fn enqueue(&mut self, on_publish: Option<OnPublish>) -> Result<Option<Arc<Ticket<Outcome>>>> {
+    fn enqueue(
+        &mut self,
+        on_publish: Option<OnPublish>,
+        may_write: impl FnOnce() -> bool,
+    ) -> Result<Option<Arc<Ticket<Outcome>>>> {
         self.check_active()?;
         self.end_statement()?;
         if self.events.is_empty() {
@@ -83,6 +102,9 @@ impl Transaction {
         let guard = self
             .session
             .lock_metadata(MetadataObject::Commit, MetadataMode::Write, timeout)?;
+        if !may_write() {
+            return Err(Error::ReadOnlyServer);
+        }
         let ticket = Ticket::new();
         let request = CommitRequest {
             events,
