@@ -1,7 +1,7 @@
 //! CREATE TABLE.
 
 use paceline_types::error_code::*;
-use paceline_types::{Collation, ErrorCode};
+use paceline_types::{Collation, DataType, ErrorCode};
 
 use super::column::resolve_column;
 use super::column_type::{resolve_collation, row_bytes};
@@ -177,6 +177,16 @@ impl Planner<'_> {
             return Err(Error::new(ER_TABLE_MUST_HAVE_COLUMNS, &[]));
         }
         let engine = description.engine;
+        let is_blob = |column: &ColumnDefinition| {
+            matches!(
+                column.data_type,
+                DataType::Text { .. } | DataType::Blob { .. } | DataType::Json
+            )
+        };
+        // We could; a MariaDB replica cannot.
+        if engine == TableEngine::Memory && description.columns.iter().any(is_blob) {
+            return Err(Error::new(ER_TABLE_CANT_HANDLE_BLOB, &[&engine.name()]));
+        }
         let mut ids = Vec::new();
         for _ in drafts.iter().filter(|draft| draft.id.is_none()) {
             ids.push(self.new_id(engine));

@@ -45,6 +45,8 @@ pub(super) fn integer(value: Value, target: IntegerType, context: &ConvertContex
             let (number, rest) = text_to_rounded(&text, target.sign);
             (number, text_problem(rest, "integer", &value))
         }
+        // Also one that would be rounded to 0.
+        Value::Decimal(v) if target.sign == Sign::Unsigned && v.is_negative() && !v.is_zero() => (-1, None),
         _ => (to_wide(&value, context), None),
     };
     let (clipped, out_of_range) = clip(number, target);
