@@ -133,10 +133,10 @@ class MariaDb(Server):
 class CrashFs:
     """The file system that loses power (tests/crashfs), mounted at `mount_point`."""
 
-    def __init__(self, mount_point):
+    def __init__(self, mount_point, *options):
         self.mount_point = Path(mount_point)
         self.mount_point.mkdir(parents=True, exist_ok=True)
-        self.process = subprocess.Popen([CRASHFS, self.mount_point], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([CRASHFS, self.mount_point, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout.readline() == "mounted\n"
 
     def say(self, command):

@@ -15,12 +15,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
+use crate::record::{Operation, Recorder};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 /// What a disk writes as one.
 const SECTOR_BYTES: usize = 512;
+
+/// How much is looked at at once for zeros.
+const EXPORT_BLOCK_BYTES: usize = 64 << 10;
 
 /// The number of an inode; the root directory is 1.
 pub type Inode = u64;
@@ -32,7 +40,7 @@ pub const ROOT: Inode = 1;
 pub type Result<T> = std::result::Result<T, i32>;
 
 /// A file or a directory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Node {
     /// Bytes, and what has been done to them since the last sync.
     File(FileState),
@@ -41,7 +49,7 @@ pub enum Node {
 }
 
 /// The bytes of a file.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FileState {
     /// What a process reads now.
     pub bytes: Vec<u8>,
@@ -49,7 +57,7 @@ pub struct FileState {
 }
 
 /// A change of a file that no sync has made durable, with what it takes to undo it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct FileChange {
     offset: usize,
     /// What stood there, as far as the file reached.
@@ -58,7 +66,7 @@ struct FileChange {
     kind: FileChangeKind,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum FileChangeKind {
     Write(Vec<u8>),
     /// To `offset` bytes.
@@ -136,7 +144,7 @@ impl FileState {
 }
 
 /// The names in a directory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DirectoryState {
     /// What a process sees now.
     pub names: BTreeMap<OsString, Inode>,
@@ -227,6 +235,8 @@ pub struct Disk {
     pub syncs_until_failure: Option<u64>,
     /// Syncs of files since the start.
     pub syncs: u64,
+    /// Where operations are written down, if they are.
+    pub recorder: Option<Recorder>,
 }
 
 impl Default for Disk {
@@ -239,11 +249,57 @@ impl Default for Disk {
             used: 0,
             syncs_until_failure: None,
             syncs: 0,
+            recorder: None,
         }
     }
 }
 
 impl Disk {
+    /// The disk as it is, without faults and without a recorder: what a crash is tried on.
+    pub fn copy(&self) -> Self {
+        Self {
+            nodes: self.nodes.clone(),
+            next: self.next,
+            used: self.used,
+            ..Self::default()
+        }
+    }
+
+    fn record(&mut self, operation: Operation<'_>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.write(&operation);
+        }
+    }
+
+    /// Writes a word of the control channel down, in its place among the operations.
+    pub fn mark(&mut self, text: &str) {
+        self.record(Operation::Mark(text.as_bytes()));
+    }
+
+    /// Does again what was recorded.
+    pub fn replay(&mut self, operation: &Operation<'_>) -> Result<()> {
+        match *operation {
+            Operation::CreateFile { parent, name } => self.create_file(parent, name).map(drop),
+            Operation::CreateDirectory { parent, name } => self.create_directory(parent, name).map(drop),
+            Operation::Link { inode, parent, name } => self.link(inode, parent, name),
+            Operation::Remove { parent, name } => self.remove(parent, name),
+            Operation::Rename {
+                parent,
+                name,
+                to,
+                to_name,
+            } => self.rename(parent, name, to, to_name),
+            Operation::Write { inode, offset, data } => self.write(inode, offset, data),
+            Operation::Resize { inode, length } => self.resize(inode, length),
+            Operation::Sync { inode } => self.sync(inode),
+            Operation::Crash { seed } => {
+                self.crash(seed);
+                Ok(())
+            }
+            Operation::Mark(_) => Ok(()),
+        }
+    }
+
     /// The node of an inode; ENOENT when there is none.
     pub fn node(&self, inode: Inode) -> Result<&Node> {
         self.nodes.get(&inode).ok_or(libc::ENOENT)
@@ -296,12 +352,16 @@ impl Disk {
 
     /// Creates an empty file.
     pub fn create_file(&mut self, parent: Inode, name: &OsStr) -> Result<Inode> {
-        self.create(parent, name, Node::File(FileState::default()))
+        let inode = self.create(parent, name, Node::File(FileState::default()))?;
+        self.record(Operation::CreateFile { parent, name });
+        Ok(inode)
     }
 
     /// Creates an empty directory.
     pub fn create_directory(&mut self, parent: Inode, name: &OsStr) -> Result<Inode> {
-        self.create(parent, name, Node::Directory(DirectoryState::default()))
+        let inode = self.create(parent, name, Node::Directory(DirectoryState::default()))?;
+        self.record(Operation::CreateDirectory { parent, name });
+        Ok(inode)
     }
 
     /// Gives a file a second name.
@@ -313,6 +373,7 @@ impl Disk {
             remove: None,
             add: Some((name.to_owned(), inode)),
         });
+        self.record(Operation::Link { inode, parent, name });
         Ok(())
     }
 
@@ -326,6 +387,7 @@ impl Disk {
             remove: Some(name.to_owned()),
             add: None,
         });
+        self.record(Operation::Remove { parent, name });
         Ok(())
     }
 
@@ -340,6 +402,12 @@ impl Disk {
             self.directory_mut(parent)?
                 .change(NameChange { remove, add: None });
         }
+        self.record(Operation::Rename {
+            parent,
+            name,
+            to,
+            to_name,
+        });
         Ok(())
     }
 
@@ -348,6 +416,7 @@ impl Disk {
         let length = self.file_mut(inode)?.bytes.len() as u64;
         self.reserve(length, offset + data.len() as u64)?;
         self.file_mut(inode)?.write(offset as usize, data);
+        self.record(Operation::Write { inode, offset, data });
         Ok(())
     }
 
@@ -357,6 +426,7 @@ impl Disk {
         self.reserve(before, length)?;
         self.used = self.used.saturating_sub(before.saturating_sub(length));
         self.file_mut(inode)?.resize(length as usize);
+        self.record(Operation::Resize { inode, length });
         Ok(())
     }
 
@@ -386,11 +456,13 @@ impl Disk {
                 file.pending.clear();
             }
         }
+        self.record(Operation::Sync { inode });
         Ok(())
     }
 
     /// Loses power: every file and directory goes back to what was durable plus what `seed` lets survive.
     pub fn crash(&mut self, seed: u64) {
+        self.record(Operation::Crash { seed });
         let mut random = StdRng::seed_from_u64(seed);
         let mut inodes: Vec<Inode> = self.nodes.keys().copied().collect();
         inodes.sort_unstable();
@@ -430,6 +502,32 @@ impl Disk {
                 }
             })
             .sum();
+    }
+
+    /// Writes everything under a directory into a directory of the machine, which is made.
+    ///
+    /// # Errors
+    /// Those of the machine's file system.
+    pub fn export(&self, from: Inode, to: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(to)?;
+        let directory = self.directory(from).map_err(io::Error::from_raw_os_error)?;
+        for (name, inode) in &directory.names {
+            let target = to.join(name);
+            match self.node(*inode).map_err(io::Error::from_raw_os_error)? {
+                Node::Directory(_) => self.export(*inode, &target)?,
+                Node::File(file) => {
+                    let made = File::create(&target)?;
+                    made.set_len(file.bytes.len() as u64)?;
+                    // Prepared zeros are left as a hole.
+                    for (number, block) in file.bytes.chunks(EXPORT_BLOCK_BYTES).enumerate() {
+                        if block.iter().any(|byte| *byte != 0) {
+                            made.write_all_at(block, (number * EXPORT_BLOCK_BYTES) as u64)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Bytes that files hold together.
