@@ -1,6 +1,7 @@
 # make run     build the server and start it on 127.0.0.1:3306 with its data in ./data
 # make test    everything that CI runs: format, lints, unit, property, golden-script and end-to-end tests
 # make bench   the figures of the README, side by side with MariaDB
+# make torture  tries to break it for an hour (ARGS="--seed N --time SECONDS --only PART"), and says what it tried
 # make fuzz    the fuzz targets, a minute each (needs a nightly toolchain and cargo-fuzz)
 # Each installs what it misses on a fresh Debian, and says so.
 
@@ -13,7 +14,7 @@ SOCKET ?= $(DATADIR)/paceline.sock
 # Replicas of 10 million rows are among them: an hour and a half, and 20 GB. REPLICATION_ARGS="--load updates" takes minutes.
 REPLICATION_ARGS ?= --load updates,single,read-write --durability on,off --lag 30
 
-.PHONY: build run test bench fuzz clean
+.PHONY: build run test bench torture fuzz clean
 
 build:
 	tools/install.sh build
@@ -31,6 +32,11 @@ bench:
 	cargo build --release --locked
 	bench/bench.py $(ARGS)
 	bench/replication.py $(REPLICATION_ARGS)
+
+torture:
+	tools/install.sh build test
+	cargo build --release --locked
+	PACELINE_BINARY=$(PACELINE) .venv/bin/python tests/torture/run.py $(ARGS)
 
 fuzz:
 	tools/install.sh build

@@ -37,6 +37,7 @@ STEPS = [
     ("replication", pytest("tests/replication"), "to and from a real MariaDB, switch-over, kill -9 of either side"),
     ("backup", pytest("tests/backup"), "backups under load, restores to any point in time, interrupted and damaged ones"),
     ("crash", pytest("tests/crash"), "kill -9 under load, machine crashes, damaged files, full disk, failing fsync"),
+    ("torture", pytest("tests/torture"), "the suite that tries to break it, in short; `make torture` is the long form"),
 ]
 
 

@@ -1,0 +1,70 @@
+"""Where bits can rot: the bytes of a data directory, by what they mean."""
+
+EVENT_HEADER = [("timestamp", 0, 4), ("type", 4, 5), ("server id", 5, 9), ("length", 9, 13), ("end position", 13, 17), ("flags", 17, 19)]
+EVENT_NAMES = {2: "Query", 3: "Stop", 4: "Rotate", 15: "Format description", 16: "Xid", 19: "Table map", 23: "Write rows", 24: "Update rows",
+               25: "Delete rows", 160: "Annotate rows", 161: "Binlog checkpoint", 162: "Gtid", 163: "Gtid list", 28: "Ignorable"}
+CHECKSUM_BYTES = 4
+SST_FOOTER_BYTES = 53
+
+
+class Place:
+    """A range of bytes of one meaning."""
+
+    def __init__(self, kind, path, start, end, in_last_group=False):
+        self.kind, self.path, self.start, self.end, self.in_last_group = kind, path, start, end, in_last_group
+
+
+def events(data):
+    """(offset, type, length) of each event of a log file; ends before prepared zeros."""
+    offset = 4
+    while offset + 19 <= len(data):
+        length = int.from_bytes(data[offset + 9:offset + 13], "little")
+        if length < 19 or offset + length > len(data):
+            return
+        yield offset, data[offset + 4], length
+        offset += length
+
+
+def of_log(path, name, is_active):
+    data = path.read_bytes()
+    found = list(events(data))
+    end = found[-1][0] + found[-1][2]
+    # The last group that was written is the one thing that cannot be told from a torn write.
+    last_group = max((offset for offset, kind, _ in found if kind == 162), default=end) if is_active else end
+    yield Place("log: magic", name, 0, 4)
+    for offset, kind, length in found:
+        tail = offset >= last_group
+        for field, start, stop in EVENT_HEADER:
+            yield Place(f"log: event {field}", name, offset + start, offset + stop, tail)
+        if length > 19 + CHECKSUM_BYTES:
+            yield Place(f"log: {EVENT_NAMES.get(kind, kind)}", name, offset + 19, offset + length - CHECKSUM_BYTES, tail)
+        yield Place("log: checksum", name, offset + length - CHECKSUM_BYTES, offset + length, tail)
+    if len(data) > end:
+        yield Place("log: prepared zeros near the end", name, end, min(end + 64, len(data)))
+        yield Place("log: prepared zeros", name, end, len(data))
+
+
+def of_tables(path, name):
+    size = path.stat().st_size
+    if path.suffix == ".sst":
+        yield Place("table file: rows", name, 0, size * 2 // 3)
+        yield Place("table file: index and properties", name, size * 2 // 3, max(size - SST_FOOTER_BYTES, size * 2 // 3 + 1))
+        yield Place("table file: footer", name, max(0, size - SST_FOOTER_BYTES), size)
+    elif size and path.name != "LOCK" and not path.name.startswith("LOG"):
+        yield Place(f"table file: {path.name.split('-')[0]}", name, 0, size)
+
+
+def of_directory(directory):
+    """All places of a data directory."""
+    places = []
+    logs = sorted(path for path in directory.iterdir() if path.name.startswith("binlog.0") and path.suffix != ".idx")
+    for path in logs:
+        places += of_log(path, path.relative_to(directory), path == logs[-1])
+    for path in sorted(directory.glob("binlog.*.idx")):
+        places.append(Place("log: GTID index", path.relative_to(directory), 0, path.stat().st_size))
+    index = directory / "binlog.index"
+    places.append(Place("log: index file", index.relative_to(directory), 0, index.stat().st_size))
+    for path in sorted((directory / "tables").rglob("*")):
+        if path.is_file():
+            places += of_tables(path, path.relative_to(directory))
+    return places

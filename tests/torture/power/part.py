@@ -1,0 +1,183 @@
+"""Power failures by the thousand: one load is recorded below the server, operation by operation, and from the recording any moment is made
+again at which the power might have failed, with what was not synced kept, dropped, torn or reordered by seed. A server starts on each.
+
+Checked is, for each: it starts; it holds exactly the transactions up to the last GTID of its log (a prefix, whole ones, no others); what was
+acknowledged is among them; definitions and their rows are as they were behind that GTID; it goes on from there.
+"""
+
+import shutil
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from support import workload
+from support.servers import CRASHFS, Paceline
+from torture.harness import Finding
+
+from . import load
+
+# Kinds of operations at which a failure is most likely to hurt: names and syncs.
+SHARP = set("cdlurst")
+
+
+def run(part):
+    for round in part.rounds():
+        part.attempt(round, lambda directory, round=round: one_round(part, round, directory))
+
+
+def one_round(part, round, directory):
+    chance = part.chance(round)
+    unsynced = round % 3 == 2
+    options = ["--sync_binlog=0"] * unsynced + chance.choice([[], ["--max_binlog_size=65536"], ["--max_binlog_size=262144"]])
+    options += chance.choice([[], ["--paceline_memtable_size=1048576"]]) + chance.choice([[], ["--paceline_checkpoint_log_bytes=1048576"]])
+    options += ["--paceline_log_block_size=1048576", "--paceline_block_cache_size=8388608"]
+    recording = load.Recording(directory / "disk", directory / "recording")
+    server = Paceline(directory / "server", *options, datadir=directory / "disk" / "data")
+    try:
+        server.start()
+        load.create(server)
+        running = load.Load(server, chance.choice([2, 4, 8]), f"{part.seed}-{round}", recording)
+        # With sync_binlog=0 what was created is durable a moment later.
+        workload.for_a_while(chance, 0.5, 0.5)
+        recording.mark("begin")
+        running.start()
+        workload.for_a_while(chance, 2, 3 if part.short else 6)
+        server.kill()
+        running.join()
+    finally:
+        server.close()
+        recording.close()
+    part.numbers["transactions recorded"] += sum(running.acknowledged.values())
+    part.numbers["definitions recorded"] += len(running.states)
+    states = 60 if part.short else 1200
+    try:
+        crash_many(part, round, directory, running, chance, states, options, unsynced)
+    finally:
+        shutil.rmtree(directory / "disk", ignore_errors=True)
+
+
+class Replay:
+    """The program that makes the states; its answers come line by line."""
+
+    def __init__(self, file):
+        self.process = subprocess.Popen([CRASHFS, "--replay", file], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().rstrip("\n")
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait(timeout=60)
+
+
+def crash_many(part, round, directory, running, chance, states, options, unsynced):
+    replay = Replay(directory / "recording")
+    failures, slots = [], threading.Semaphore(4)
+    try:
+        letters = replay.ask("letters")
+        marks = [(int(number), text) for number, text in (mark.split("=", 1) for mark in replay.ask("marks").split("\t"))]
+        begin = next(number for number, text in marks if text == "begin")
+        sharp = [number for number in range(begin, len(letters)) if letters[number] in SHARP]
+        moments = sorted(min(len(letters), chance.choice(sharp) + chance.randrange(2)) if chance.random() < 0.6 else
+                         chance.randrange(begin, len(letters) + 1) for _ in range(states))
+        part.numbers["operations recorded"] += len(letters)
+
+        def look(number, moment, seed, place):
+            try:
+                check(place, running, told_before(marks, moment), options, unsynced, goes_on=number % 5 == 0)
+                shutil.rmtree(place, ignore_errors=True)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
+                failures.append((moment, seed, place, error))
+            finally:
+                slots.release()
+
+        with ThreadPoolExecutor(3) as pool:
+            for number, moment in enumerate(moments):
+                if len(failures) >= 3 or (part.left() < 0 and not part.short):
+                    break
+                slots.acquire()
+                seed, place = chance.randrange(1 << 32), directory / f"state-{number}"
+                answer = replay.ask(f"crash {moment} {seed} {place}")
+                assert answer == "ok", answer
+                part.numbers["crashes"] += 1
+                pool.submit(look, number, moment, seed, place)
+    finally:
+        replay.close()
+    if failures:
+        # The first few stay as they are, for whoever looks for the cause.
+        raise Finding("; ".join(f"power fails after operation {moment} with seed {seed} ({place.name}; crashfs --replay recording): {error}"
+                                for moment, seed, place, error in failures[:3]))
+
+
+def told_before(marks, moment):
+    """What clients had been told: worker → highest number; "d" → highest definition."""
+    told = {}
+    for number, text in marks:
+        if number >= moment:
+            break
+        if text != "begin":
+            who, what = text.split()
+            told[who] = max(told.get(who, -1), int(what))
+    return told
+
+
+def check(place, running, told, options, unsynced, goes_on):
+    server = Paceline(place, *options, datadir=place / "data")
+    try:
+        server.start()
+        with server.connect() as connection, connection.cursor() as cursor:
+            cursor.execute("select @@gtid_binlog_pos")
+            position = cursor.fetchone()[0]
+            last = int(position.split("-")[2]) if position else 0
+            cursor.execute("select worker, value from load_test.counter")
+            found = dict(cursor.fetchall())
+            check_transactions(running, told, unsynced, last, found)
+            check_definitions(running, told, unsynced, last, load.fingerprint(cursor))
+        held = _Held(found, running)
+        workload.check(server, held)
+        if goes_on:
+            server.query("insert into load_test.counter values (-1, 1)")
+            assert server.query("select value from load_test.counter where worker=-1") == ((1,),)
+    finally:
+        server.close()
+
+
+class _Held:
+    """What the tables say, in the form that the load's own check asks for."""
+
+    def __init__(self, found, running):
+        self.acknowledged = {worker: found.get(worker, 0) for worker in running.sequences}
+        self.tried = dict(self.acknowledged)
+
+
+def check_transactions(running, told, unsynced, last, found):
+    for worker, sequences in running.sequences.items():
+        value = found.get(worker, 0)
+        acknowledged = told.get(str(worker), 0)
+        if not unsynced and value < acknowledged:
+            raise Finding(f"worker {worker} was told of {acknowledged}, {value} is there (the log ends at {last})")
+        # Exactly what the log holds: the tables are neither ahead of it nor behind.
+        expected = max((number for number, sequence in sequences.items() if sequence <= last), default=0)
+        undecided = running.tried[worker] if running.tried[worker] not in sequences else None
+        if value != expected and value != undecided:
+            raise Finding(f"the log ends at {last}, where worker {worker} was at {expected}; the tables say {value}")
+
+
+def check_definitions(running, told, unsynced, last, found):
+    acknowledged = told.get("d", -1)
+    if not unsynced and acknowledged >= 0 and running.states[acknowledged][0] > last:
+        raise Finding(f"definition {acknowledged} was acknowledged and is not in the log, which ends at {last}")
+    expected = [state for sequence, state in running.states if sequence <= last]
+    wanted = expected[-1] if expected else ()
+    if found == wanted:
+        return
+    if running.undecided and len(expected) == len(running.states):
+        return
+    raise Finding(f"the log ends at {last}, behind definition {len(expected) - 1}; the tables are {names(found)}, expected {names(wanted)}")
+
+
+def names(state):
+    return [(name, len(rows)) for name, _, rows in state]

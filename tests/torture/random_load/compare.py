@@ -1,0 +1,74 @@
+"""Servers that must hold the same: table by table, row by row, and on each server index by index."""
+
+from torture.harness import Finding
+
+DATABASE = "rqg"
+DIFFERENCES_SHOWN = 4
+
+
+def connect(server):
+    # Bytes as they come: no client's idea of a type stands between.
+    return server.connect(database=DATABASE, conv={}, use_unicode=False)
+
+
+def tables(server):
+    with connect(server) as connection, connection.cursor() as cursor:
+        cursor.execute("show full tables where table_type='BASE TABLE'")
+        return sorted(row[0].decode() for row in cursor.fetchall())
+
+
+def columns(server, table):
+    with connect(server) as connection, connection.cursor() as cursor:
+        cursor.execute("select column_name, column_type, is_nullable, column_key, collation_name from information_schema.columns "
+                       f"where table_schema='{DATABASE}' and table_name='{table}' order by ordinal_position")
+        return [tuple(row) for row in cursor.fetchall()]
+
+
+def rows(server, table):
+    with connect(server) as connection, connection.cursor() as cursor:
+        cursor.execute("set time_zone='+00:00'")
+        cursor.execute(f"select * from {table}")
+        return sorted(cursor.fetchall(), key=repr)
+
+
+def same(one, other, without=()):
+    """Raises where `other` holds something else than `one`. The number of rows compared."""
+    ours, theirs = tables(one), tables(other)
+    if ours != theirs:
+        raise Finding(f"{one.name} has the tables {ours}, {other.name} has {theirs}")
+    compared = 0
+    for table in ours:
+        if table in without:
+            continue
+        if columns(one, table) != columns(other, table):
+            raise Finding(f"{table} is {columns(one, table)} on {one.name} and {columns(other, table)} on {other.name}")
+        here, there = rows(one, table), rows(other, table)
+        if here != there:
+            left, right = [row for row in here if row not in there], [row for row in there if row not in here]
+            raise Finding(f"{table} has {len(here)} rows on {one.name} and {len(there)} on {other.name}; only on {one.name}: "
+                          f"{left[:DIFFERENCES_SHOWN]}; only on {other.name}: {right[:DIFFERENCES_SHOWN]}")
+        compared += len(here)
+    return compared
+
+
+def indexes_agree(server):
+    """Every index of every table tells of the same rows. The number of indexes looked at."""
+    looked = 0
+    with connect(server) as connection, connection.cursor() as cursor:
+        for table in tables(server):
+            cursor.execute("select distinct index_name from information_schema.statistics "
+                           f"where table_schema='{DATABASE}' and table_name='{table}' and index_name <> 'PRIMARY'")
+            for (index,) in cursor.fetchall():
+                cursor.execute("select column_name, sub_part from information_schema.statistics where "
+                               f"table_schema='{DATABASE}' and table_name='{table}' and index_name='{index.decode()}' order by seq_in_index limit 1")
+                [(column, _)] = cursor.fetchall()
+                name = column.decode()
+                for test in (f"{name} is null", f"{name} is not null"):
+                    counts = []
+                    for hint in (f"force index ({index.decode()})", f"ignore index ({index.decode()})"):
+                        cursor.execute(f"select count(*), sum(crc32(id)) from {table} {hint} where {test}")
+                        counts.append(cursor.fetchall())
+                    if counts[0] != counts[1]:
+                        raise Finding(f"{server.name}: index {index.decode()} of {table} has {counts[0]} rows where {test}, the table {counts[1]}")
+                looked += 1
+    return looked

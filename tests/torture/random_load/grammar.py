@@ -1,0 +1,246 @@
+"""Random statements: rows, queries and definitions over tables of all types.
+
+A `World` knows the tables as they were last defined; sessions that run beside a definition may be wrong about them, and get an error for it, as
+users do.
+"""
+
+import threading
+from dataclasses import dataclass, field
+
+from .values import KINDS
+
+TABLES_MAX = 7
+KEYS = 40  # so few that transactions meet
+
+
+@dataclass
+class Column:
+    name: str
+    kind: object
+    nullable: bool = True
+
+
+@dataclass
+class Table:
+    name: str
+    columns: list
+    key: list            # names of the primary key's columns; none: no primary key
+    indexes: list = field(default_factory=list)
+    engine: str = "InnoDB"
+    generated: str = ""
+
+
+class World:
+    def __init__(self):
+        self.tables = {}
+        self.lock = threading.Lock()
+        self.counter = 0
+        self.has_memory_tables = True
+
+    def name(self, prefix):
+        with self.lock:
+            self.counter += 1
+            return f"{prefix}{self.counter}"
+
+    def pick(self, chance):
+        with self.lock:
+            return chance.choice(list(self.tables.values()))
+
+
+class Statements:
+    """Statements of one session by its chance. Each method gives (text, what to note when it has succeeded)."""
+
+    def __init__(self, world, chance):
+        self.world, self.chance = world, chance
+
+    # Definitions.
+
+    def create_table(self):
+        chance, name = self.chance, self.world.name("t")
+        columns = [Column(f"c{number}", chance.choice(KINDS), chance.random() < 0.8) for number in range(chance.randrange(1, 7))]
+        style = chance.choice(["id", "id", "auto", "auto", "two", "none"])
+        table = Table(name, columns, {"id": ["id"], "auto": ["id"], "two": ["id", "k"], "none": []}[style])
+        table.engine = "MEMORY" if self.world.has_memory_tables and chance.random() < 0.1 and not any(column.kind.prefix for column in columns) else "InnoDB"
+        parts = [f"id int{' auto_increment' if style == 'auto' else ''} not null"] + ["k int not null"] * (style == "two")
+        parts += [f"{column.name} {column.kind.name}{'' if column.nullable else ' not null'}" for column in columns]
+        if chance.random() < 0.15 and table.engine == "InnoDB":
+            table.generated = chance.choice(["stored", "virtual"])
+            parts.append(f"g int as (id * 2 + 1) {table.generated}")
+        if table.key:
+            parts.append(f"primary key ({', '.join(table.key)})")
+        for number in range(chance.randrange(0, 4)):
+            parts.append(self.index(table, f"k{number}"))
+        text = f"create table {name} ({', '.join(parts)}) engine={table.engine} character set utf8mb4"
+        return text, lambda: self.world.tables.__setitem__(name, table)
+
+    def index(self, table, name):
+        chance = self.chance
+        columns = chance.sample(table.columns, min(len(table.columns), chance.randrange(1, 3)))
+        parts = [column.name + (f"({column.kind.prefix})" if column.kind.prefix else "") for column in columns]
+        unique = "unique " if chance.random() < 0.3 else ""
+        table.indexes.append(name)
+        return f"{unique}key {name} ({', '.join(parts)})"
+
+    def alter(self):
+        chance, table = self.chance, self.world.pick(self.chance)
+        what = chance.randrange(8)
+        if what < 2:
+            column = Column(self.world.name("n"), chance.choice(KINDS), chance.random() < 0.8)
+            default = f" default {column.kind.literal(chance)}" if chance.random() < 0.3 and not column.kind.prefix else ""
+            place = chance.choice(["", " first", f" after {chance.choice(table.columns).name}"]) if table.columns else ""
+            # The default of a JSON column is no JSON: MariaDB refuses that for a table with rows, and takes it for one without.
+            column.nullable = column.nullable or column.kind.name == "json"
+            null = "" if column.nullable else " not null"
+            return (f"alter table {table.name} add column {column.name} {column.kind.name}{null}{default}{place}",
+                    lambda: table.columns.append(column))
+        if what < 4 and len(table.columns) > 1:
+            column = chance.choice(table.columns)
+            return f"alter table {table.name} drop column {column.name}", lambda: column in table.columns and table.columns.remove(column)
+        if what == 4:
+            name = self.world.name("i")
+            made = Table(table.name, table.columns, [], [])
+            if table.columns:
+                return f"alter table {table.name} add {self.index(made, name)}", lambda: table.indexes.append(name)
+        if what == 5 and table.indexes:
+            name = chance.choice(table.indexes)
+            return f"drop index {name} on {table.name}", lambda: name in table.indexes and table.indexes.remove(name)
+        if what == 6 and table.columns:
+            column = chance.choice(table.columns)
+            kinds = [kind for kind in KINDS if kind.group and kind.group == column.kind.group]
+            if kinds:
+                kind = chance.choice(kinds)
+
+                def changed():
+                    column.kind, column.nullable = kind, True
+
+                return f"alter table {table.name} modify column {column.name} {kind.name}", changed
+        new = self.world.name("t")
+
+        def renamed():
+            self.world.tables.pop(table.name, None)
+            table.name = new
+            self.world.tables[new] = table
+
+        return f"rename table {table.name} to {new}", renamed
+
+    def define(self):
+        chance = self.chance
+        if len(self.world.tables) < 3:
+            return self.create_table()
+        what = chance.random()
+        if what < 0.6:
+            return self.alter()
+        if what < 0.75 and len(self.world.tables) < TABLES_MAX:
+            return self.create_table()
+        table = self.world.pick(chance)
+        if what < 0.85:
+            return f"truncate table {table.name}", None
+        if what < 0.92 and len(self.world.tables) < TABLES_MAX:
+            name = self.world.name("t")
+            copy = Table(name, [Column(column.name, column.kind, column.nullable) for column in table.columns], list(table.key),
+                         list(table.indexes), table.engine, table.generated)
+            return f"create table {name} like {table.name}", lambda: self.world.tables.__setitem__(name, copy)
+        return f"drop table {table.name}", lambda: self.world.tables.pop(table.name, None)
+
+    # Rows.
+
+    def value(self, column):
+        if column.nullable and self.chance.random() < 0.1:
+            return "null"
+        return column.kind.literal(self.chance)
+
+    def key(self):
+        return str(self.chance.randrange(1, KEYS))
+
+    def row(self, table, columns):
+        values = [self.value(column) for column in columns]
+        keys = [self.key() for _ in table.key] or [self.key()]
+        if len(keys) == 1 and table.key and self.chance.random() < 0.2:
+            keys = ["null"]  # the next AUTO_INCREMENT value, or an error
+        return "(" + ", ".join(keys + values) + ")"
+
+    def insert(self):
+        chance, table = self.chance, self.world.pick(self.chance)
+        columns = list(table.columns)
+        names = ", ".join((table.key or ["id"]) + [column.name for column in columns])
+        rows = ", ".join(self.row(table, columns) for _ in range(chance.choice([1, 1, 2, 5, 30])))
+        way = chance.choice(["insert", "insert", "insert ignore", "replace", "update", "update"])
+        if way == "update":
+            text = f"insert into {table.name} ({names}) values {rows}"
+            if columns:
+                column = chance.choice(columns)
+                text += f" on duplicate key update {column.name} = " + chance.choice([f"values({column.name})", self.value(column)])
+            return text, None
+        return f"{way} into {table.name} ({names}) values {rows}", None
+
+    def insert_select(self):
+        chance = self.chance
+        table, source = self.world.pick(chance), self.world.pick(chance)
+        pairs = [(column.name, other.name) for column in table.columns for other in source.columns if column.kind.group
+                 and column.kind.group == other.kind.group][:3]
+        to = ", ".join(["id"] + [one for one, _ in dict(pairs).items()])
+        back = ", ".join([f"id + {chance.randrange(KEYS)}"] + [other for _, other in dict(pairs).items()])
+        return f"insert ignore into {table.name} ({to}) select {back} from {source.name} where {self.condition(source)} limit 20", None
+
+    def condition(self, table):
+        chance = self.chance
+        what = chance.randrange(6)
+        if what < 2:
+            return f"id = {self.key()}"
+        if what == 2:
+            low = chance.randrange(1, KEYS)
+            return f"id between {low} and {low + chance.randrange(6)}"
+        if what == 3:
+            return f"id in ({', '.join(self.key() for _ in range(chance.randrange(1, 5)))})"
+        if table.columns:
+            column = chance.choice(table.columns)
+            test = chance.choice(["=", "<", ">=", "<>", "<=>"])
+            return f"{column.name} {test} {self.value(column)}" if chance.random() < 0.8 else f"{column.name} is {chance.choice(['', 'not '])}null"
+        return "id > 30"
+
+    def update(self):
+        chance, table = self.chance, self.world.pick(self.chance)
+        changes = []
+        for column in chance.sample(table.columns, min(len(table.columns), chance.randrange(1, 3))):
+            expression = self.value(column)
+            if column.kind.group == "number" and chance.random() < 0.4:
+                expression = f"{column.name} + 1"
+            elif column.kind.group == "text" and chance.random() < 0.3:
+                expression = f"left(concat({column.name}, 'x'), 10)"
+            changes.append(f"{column.name} = {expression}")
+        if not changes or chance.random() < 0.15:
+            changes.append(f"id = id {chance.choice(['+', '-'])} {chance.randrange(1, 3)}")
+        tail = f" order by id limit {chance.randrange(1, 5)}" if chance.random() < 0.2 else ""
+        ignore = "ignore " if chance.random() < 0.15 else ""
+        return f"update {ignore}{table.name} set {', '.join(changes)} where {self.condition(table)}{tail}", None
+
+    def delete(self):
+        chance, table = self.chance, self.world.pick(self.chance)
+        tail = f" order by id limit {chance.randrange(1, 4)}" if chance.random() < 0.3 else ""
+        return f"delete from {table.name} where {self.condition(table)}{tail}", None
+
+    def several_tables(self):
+        chance = self.chance
+        one, other = self.world.pick(chance), self.world.pick(chance)
+        if one is other:
+            return self.delete()
+        if chance.random() < 0.5 and one.columns:
+            column = chance.choice(one.columns)
+            return (f"update {one.name} a join {other.name} b on a.id = b.id set a.{column.name} = {self.value(column)} where a.id < {self.key()}",
+                    None)
+        return f"delete a from {one.name} a join {other.name} b on a.id = b.id where b.id = {self.key()}", None
+
+    def select(self):
+        chance, table = self.chance, self.world.pick(self.chance)
+        lock = chance.choice(["", "", "", " for update", " lock in share mode", " for update skip locked", " for update nowait"])
+        if chance.random() < 0.2:
+            other = self.world.pick(chance)
+            return f"select count(*), max(a.id) from {table.name} a left join {other.name} b on a.id = b.id where a.id > {self.key()}{lock}", None
+        tail = chance.choice(["", " order by id desc", " order by id limit 3"])
+        return f"select * from {table.name} where {self.condition(table)}{tail}{lock}", None
+
+    def statement(self):
+        """A statement that reads or writes rows."""
+        make = self.chance.choices([self.insert, self.update, self.delete, self.select, self.insert_select, self.several_tables],
+                                   [30, 30, 12, 16, 6, 6])[0]
+        return make()

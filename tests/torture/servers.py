@@ -1,0 +1,110 @@
+"""Servers of the torture suite: started with options by chance, joined as replicas, switched over."""
+
+import subprocess
+import time
+
+import pymysql
+
+from support.replication import slave_status
+from support.servers import BINARY, MariaDb, Paceline
+
+# A busy machine may take long; what hangs takes for ever.
+WAIT_SECONDS_MAX = 180
+ACCOUNT, PASSWORD = "torture", "secret"
+# Who makes the load: may not write where read_only is set, as root may.
+CLIENT = "client"
+
+# What changes how the pipeline works, and never what a client may see.
+OPTIONS = [
+    ["--max_binlog_size=65536"], ["--sync_binlog=0"], ["--paceline_memtable_size=1048576"], ["--paceline_commit_leader=inline"],
+    ["--paceline_commit_leader=thread"], ["--paceline_commit_leader=handoff"], ["--paceline_early_lock_release=OFF"],
+    ["--paceline_checkpoint_log_bytes=1048576"], ["--slave_parallel_threads=4"],
+]
+
+
+def options_by_chance(chance):
+    return [option for choice in chance.sample(OPTIONS, chance.randrange(0, 4)) for option in choice]
+
+
+class Cluster:
+    """A primary and what follows it. Every server has the account that all of them use, in no log."""
+
+    def __init__(self, directory, chance):
+        self.directory, self.chance = directory, chance
+        self.servers = []
+
+    def start(self, kind=Paceline, *options, datadir=None, account=True):
+        number = len(self.servers) + 1
+        name = f"s{number}"
+        arguments = [f"--server-id={number}"]
+        if kind is Paceline:
+            arguments += ["--paceline_log_block_size=1048576", "--paceline_block_cache_size=33554432", "--max_connections=4000"]
+            arguments += options_by_chance(self.chance)
+            server = Paceline(self.directory / name, *arguments, *options, datadir=datadir)
+        else:
+            server = MariaDb(self.directory / name, *arguments, "--innodb_buffer_pool_size=32M",
+                             "--innodb_flush_log_at_trx_commit=0", "--sync_binlog=0", *options)
+        server.name = name
+        self.servers.append(server)
+        server.start()
+        if account:
+            for host in ("localhost", "127.0.0.1"):
+                server.query("set session sql_log_bin=0", f"create user if not exists {ACCOUNT}@'{host}' identified by '{PASSWORD}'",
+                             f"grant all on *.* to {ACCOUNT}@'{host}'", f"create user if not exists {CLIENT}@'{host}'",
+                             f"grant select, insert, update, delete, create, drop, alter, index on *.* to {CLIENT}@'{host}'")
+        if kind is MariaDb:
+            server.query("reset master")
+        return server
+
+    def follow(self, replica, primary):
+        replica.query(f"change master to master_host='127.0.0.1', master_port={primary.port}, master_user='{ACCOUNT}', "
+                      f"master_password='{PASSWORD}', master_connect_retry=1, master_use_gtid=slave_pos", "start slave")
+
+    def replica_of(self, primary, kind=Paceline, *options, **more):
+        replica = self.start(kind, *options, **more)
+        self.follow(replica, primary)
+        return replica
+
+    def promote(self, candidate, old_primary, *others):
+        """A planned switch-over: what the old primary has acknowledged goes over, and it follows the new one."""
+        command = [BINARY, "promote", f"127.0.0.1:{candidate.port}", *[f"127.0.0.1:{other.port}" for other in others],
+                   f"--old-primary=127.0.0.1:{old_primary.port}", f"--user={ACCOUNT}", f"--password={PASSWORD}",
+                   f"--replication-user={ACCOUNT}", f"--replication-password={PASSWORD}", "--timeout=120"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX * 2)
+        assert result.returncode == 0, f"the switch-over failed: {result.stdout}{result.stderr}"
+
+    def close(self):
+        for server in self.servers:
+            server.close()
+
+
+def logged(server):
+    """What a server has logged, domain by domain."""
+    return server.query("select @@gtid_binlog_pos")[0][0]
+
+
+def catch_up(replica, primary):
+    """Waits until a replica has all that its primary has logged by now."""
+    wanted = logged(primary)
+    deadline = time.monotonic() + WAIT_SECONDS_MAX
+    while True:
+        try:
+            if replica.query(f"select master_gtid_wait('{wanted}', 1)")[0][0] == 0:
+                return
+        except pymysql.err.OperationalError as error:
+            assert error.args[0] in (1317, 2013), error
+        status = slave_status(replica)
+        assert status, f"{replica.name} is no replica"
+        for part in ("IO", "SQL"):
+            number = int(status[f"Last_{part}_Errno"])
+            assert number in (0, 1158, 2002, 2003, 2006, 2013, 1927), f"{replica.name} stopped with {number}: {status[f'Last_{part}_Error']}"
+        assert time.monotonic() < deadline, f"{replica.name} does not come to {wanted}: {status}"
+
+
+def complaints(cluster):
+    """Raises if a server of ours has panicked or ended by itself."""
+    for server in cluster.servers:
+        if isinstance(server, Paceline):
+            lines = [line for line in server.said().splitlines() if "panicked at" in line or "internal error" in line.lower()]
+            assert not lines, f"{server.name} said: {lines[:3]}"
+            assert server.process.poll() is None, f"{server.name} ended by itself with {server.process.returncode}"
