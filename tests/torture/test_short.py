@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).parent / "run.py"
-PARTS = ["isolation", "random", "power", "bit-rot"]
+PARTS = ["isolation", "random", "power", "bit-rot", "pressure"]
 SECONDS = 8
 
 

@@ -1,0 +1,88 @@
+"""A disk that fills under load: commits get an error, or wait where the log had room and the tables have not; reads go on, and when there is room
+again so does everything. Then the power fails."""
+
+import time
+
+import pymysql
+
+from support import workload
+from support.servers import CrashFs, Paceline
+
+FULL = {3, 1021, 1026, 1030, 28, 1114}
+
+
+class Load(workload.Load):
+    """Goes on through a full disk."""
+
+    refused = 0
+
+    def transaction(self, cursor, worker, number, chance):
+        try:
+            super().transaction(cursor, worker, number, chance)
+        except pymysql.err.MySQLError as error:
+            if error.args[0] in FULL:
+                self.refused += 1
+                time.sleep(0.01)
+                raise pymysql.err.OperationalError(1205, "no room: try again") from error
+            raise
+
+    def run(self, worker, chance):
+        # A commit that is refused was rolled back: it is tried again under the same number.
+        while not self.stopping.is_set():
+            before = len(self.errors)
+            super().run(worker, chance)
+            mine = [error for error in self.errors[before:] if error[0] == worker and getattr(error[1], "args", [0])[0] in FULL]
+            if not mine:
+                return
+            self.refused += len(mine)
+            self.errors[:] = [error for error in self.errors if error not in mine]
+            time.sleep(0.02)
+
+
+def run(part, chance, directory):
+    disk = CrashFs(directory / "disk")
+    server = Paceline(directory / "server", "--max_binlog_size=1048576", "--paceline_log_block_size=1048576", "--paceline_memtable_size=1048576",
+                      "--paceline_checkpoint_log_bytes=1048576", datadir=disk.mount_point / "data")
+    try:
+        server.start()
+        workload.create(server)
+        server.query("create table load_test.filler (id int primary key auto_increment, pad longtext)")
+        load = Load(server, 4, chance.random()).start()
+        for _ in range(1 if part.short else 3):
+            workload.for_a_while(chance, 0.3, 0.8)
+            assert disk.say(f"capacity {int(disk.say('used')) + (3 << 20)}") == "ok"
+            fill(server)
+            # Reads and sessions go on.
+            server.query("select count(*) from load_test.history", "select sum(amount) from load_test.account")
+            assert server.process.poll() is None, "a full disk ended the server"
+            assert disk.say(f"capacity {1 << 40}") == "ok"
+            deadline = time.monotonic() + 60
+            while True:
+                try:
+                    server.query("insert into load_test.filler (pad) values ('room again')")
+                    break
+                except pymysql.err.MySQLError as error:
+                    assert error.args[0] in FULL and time.monotonic() < deadline, f"there is room again: {error!r}"
+                    time.sleep(0.05)
+            part.numbers["full disks"] += 1
+        workload.for_a_while(chance, 0.2, 0.4)
+        load.stop()
+        workload.check(server, load)
+        server.kill()
+        assert disk.say(f"crash {chance.randrange(1 << 32)}") == "ok"
+        server.start()
+        workload.check(server, load)
+    finally:
+        server.close()
+        disk.close()
+
+
+def fill(server):
+    """Writes until there is no room: a write is refused, or waits."""
+    for _ in range(400):
+        try:
+            server.query("insert into load_test.filler (pad) values (repeat('x', 100000))", read_timeout=3)
+        except pymysql.err.MySQLError as error:
+            assert error.args[0] in FULL | {2013}, f"a full disk gives {error!r}"
+            return
+    raise AssertionError("the disk never filled")

@@ -1,0 +1,13 @@
+"""A server under pressure: thousands of connections, clients that do not read, huge transactions, more rows than memory, a full disk, a clock that
+jumps. Nothing acknowledged is lost, nobody waits for ever, and memory keeps its limit."""
+
+from . import clock, connections, full_disk, huge_transaction, many_rows, slow_reader
+
+SCENARIOS = [connections, slow_reader, huge_transaction, full_disk, clock, many_rows]
+
+
+def run(part):
+    for round in part.rounds(least=len(SCENARIOS) if not part.short else 3):
+        # The short form takes half of them, by its seed.
+        scenario = SCENARIOS[(round * 2 + part.seed) % len(SCENARIOS)] if part.short else SCENARIOS[round % len(SCENARIOS)]
+        part.attempt(round, lambda directory, scenario=scenario, round=round: scenario.run(part, part.chance(round), directory))
