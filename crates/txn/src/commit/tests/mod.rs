@@ -4,6 +4,7 @@ mod crashes;
 mod faults;
 mod gtids;
 mod histories;
+mod interleavings;
 mod large;
 mod log_files;
 mod pipeline;
