@@ -26,6 +26,11 @@ def options_by_chance(chance):
     return [option for choice in chance.sample(OPTIONS, chance.randrange(0, 4)) for option in choice]
 
 
+def can_back_up():
+    """Whether this program makes backups."""
+    return "backup" in subprocess.run([BINARY, "--help"], capture_output=True, text=True, timeout=60).stdout
+
+
 class Cluster:
     """A primary and what follows it. Every server has the account that all of them use, in no log."""
 
@@ -60,10 +65,30 @@ class Cluster:
         replica.query(f"change master to master_host='127.0.0.1', master_port={primary.port}, master_user='{ACCOUNT}', "
                       f"master_password='{PASSWORD}', master_connect_retry=1, master_use_gtid=slave_pos", "start slave")
 
+    def follow_until(self, replica, primary, position):
+        """Replicates from the beginning of the log up to a position, and waits for it."""
+        replica.query(f"change master to master_host='127.0.0.1', master_port={primary.port}, master_user='{ACCOUNT}', "
+                      f"master_password='{PASSWORD}', master_use_gtid=slave_pos", f"start slave until master_gtid_pos='{position}'",
+                      f"select master_gtid_wait('{position}', {WAIT_SECONDS_MAX})")
+
     def replica_of(self, primary, kind=Paceline, *options, **more):
         replica = self.start(kind, *options, **more)
         self.follow(replica, primary)
         return replica
+
+    def back_up(self, server, to):
+        """A backup of a running server; it stays as it was."""
+        self.command("backup", "--from", server.socket, "--user", ACCOUNT, "--password", PASSWORD, "--to", to)
+
+    def restored(self, backup):
+        """A server from a backup, that follows nobody yet."""
+        name = f"s{len(self.servers) + 1}"
+        self.command("restore", "--from", backup, "--datadir", self.directory / name / "data")
+        return self.start()
+
+    def command(self, *arguments):
+        result = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=WAIT_SECONDS_MAX * 2)
+        assert result.returncode == 0, f"paceline {' '.join(map(str, arguments))}: {result.stdout[-1000:]}{result.stderr[-1000:]}"
 
     def promote(self, candidate, old_primary, *others):
         """A planned switch-over: what the old primary has acknowledged goes over, and it follows the new one."""

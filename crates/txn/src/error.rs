@@ -60,9 +60,7 @@ pub enum Error {
     #[error("Cannot execute statement in a READ ONLY transaction")]
     ReadOnlyTransaction,
     /// 1290: the server became read only before the transaction committed.
-    #[error(
-        "The MariaDB server is running with the --read-only option so it cannot execute this statement"
-    )]
+    #[error("The MariaDB server is running with the --read-only option so it cannot execute this statement")]
     ReadOnlyServer,
     /// 1305: there is no savepoint of that name.
     #[error("SAVEPOINT {0} does not exist")]

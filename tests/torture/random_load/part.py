@@ -1,17 +1,22 @@
-"""Random concurrent transactions and definitions; in mid-run, at full speed, a kill, a switch-over and replicas from the beginning of the log.
-At the end all servers, a MariaDB replica among them, hold the same rows."""
+"""Random concurrent transactions and definitions; in mid-run, at full speed, a kill, a switch-over, replicas from the beginning of the log, and a
+backup with a replica from it. At the end all servers, a MariaDB replica among them, hold the same rows.
+
+Where they do not, the diagnosis begins with what a backup gives by itself, held against a replica that ran from the beginning of the log UNTIL the
+backup's position: that tells a wrong backup from a wrong replication."""
 
 import shutil
 import time
 
 from support.servers import MariaDb, Paceline
-from torture.servers import Cluster, catch_up, complaints
+from torture.harness import Finding
+from torture.servers import Cluster, can_back_up, catch_up, complaints, logged
 
 from . import compare
 from .grammar import World
 from .sessions import Run
 
 EVENTS = ["kill primary", "kill replica", "switch-over", "late replica"]
+BACKUP = "backup"
 
 
 def run(part):
@@ -47,9 +52,10 @@ class Template:
 def one_round(part, round, directory, template):
     chance = part.chance(round)
     seconds = chance.uniform(5, 8) if part.short else chance.uniform(8, 25)
-    events = chance.sample(EVENTS, 3 if part.short else chance.randrange(2, 5))
+    possible = EVENTS + [BACKUP] * can_back_up()
+    events = chance.sample(possible, 3 if part.short else chance.randrange(2, len(possible) + 1))
     if part.short and round == 0:
-        events = ["late replica", "kill primary", "switch-over"]
+        events = [possible[-1], "kill primary", "switch-over"]
     cluster = Cluster(directory, chance)
     try:
         primary = cluster.start()
@@ -61,7 +67,7 @@ def one_round(part, round, directory, template):
             catch_up(replica, primary)
         world = World()
         # A replica that restarts has empty MEMORY tables, and its primary has not.
-        world.has_memory_tables = "kill replica" not in events
+        world.has_memory_tables = not {"kill replica", BACKUP} & set(events)
         running = Run(primary, world, chance, chance.choice([3, 5, 8])).start()
         try:
             for event in events:
@@ -71,7 +77,10 @@ def one_round(part, round, directory, template):
         finally:
             running.stop()
         part.numbers.update(running.counted())
-        finish(part, cluster, running.primary)
+        try:
+            finish(part, cluster, running.primary)
+        except (Finding, AssertionError) as finding:
+            raise Finding(f"{finding}\n{diagnosis(cluster, running.primary, directory)}") from finding
     finally:
         cluster.close()
 
@@ -88,6 +97,11 @@ def happen(part, event, cluster, running, ours, theirs, chance):
         # From the first event of the log, at full speed.
         cluster.replica_of(primary)
         part.numbers["replicas from the beginning"] += 1
+    elif event == BACKUP:
+        # Kept as it was: what runs from it is restored aside.
+        cluster.back_up(primary, cluster.directory / "backup")
+        cluster.follow(cluster.restored(cluster.directory / "backup"), primary)
+        part.numbers["replicas from a backup"] += 1
     else:
         victim = primary if event == "kill primary" else chance.choice(followers)
         victim.kill()
@@ -116,6 +130,20 @@ def finish(part, cluster, primary):
             part.numbers["comparisons"] += 1
             break
     complaints(cluster)
+
+
+def diagnosis(cluster, primary, directory):
+    """What the backup holds, against a replica from the beginning that stops at the backup's position."""
+    if not (directory / "backup").exists():
+        return "there is no backup to compare with"
+    try:
+        backup = cluster.restored(directory / "backup")
+        position = logged(backup)
+        until = cluster.start()
+        cluster.follow_until(until, primary, position)
+        return f"the backup and a replica UNTIL its position {position} hold the same {compare.same(until, backup)} rows"
+    except Exception as error:  # noqa: BLE001 - whatever it is belongs to the finding
+        return f"the backup against a replica UNTIL its position: {error}"
 
 
 def memory_tables(server):

@@ -20,9 +20,7 @@ use paceline_sql::parse::{
 };
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges, SessionContext};
 use paceline_sql::{Error, Result};
-use paceline_txn::{
-    CommitOutcome, DdlCommit, MetadataGuard, MetadataMode, MetadataObject,
-};
+use paceline_txn::{CommitOutcome, DdlCommit, MetadataGuard, MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
 
 /// OPTION_AUTO_IS_NULL in a Query event's flags.

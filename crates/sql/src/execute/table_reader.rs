@@ -302,7 +302,8 @@ impl BaseReader<'_> {
                     ReadMode::Locking { strength, wait } => {
                         // The value itself: one that is not there must not appear, as with InnoDB's gap locks.
                         if transaction.isolation() >= IsolationLevel::RepeatableRead
-                            && transaction.lock(key, lock_mode(strength), lock_wait(wait))? == Granted::Skipped
+                            && transaction.lock(key, lock_mode(strength), lock_wait(wait))?
+                                == Granted::Skipped
                         {
                             return Ok(ControlFlow::Continue(()));
                         }

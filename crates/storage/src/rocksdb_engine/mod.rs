@@ -17,9 +17,10 @@ mod snapshot;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use paceline_types::LogPosition;
+use parking_lot::Mutex;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     Cache, DB, DBPinnableSlice, ErrorKind, FlushOptions, ReadOptions, ReadTier, WriteBatch, WriteOptions,
@@ -48,6 +49,10 @@ const MERGED_GROUP_MIN: usize = 64;
 const RETRY_THROTTLED_EVERY: Duration = Duration::from_millis(1);
 /// … when the disk under the table files is full.
 const RETRY_FULL_DISK_EVERY: Duration = Duration::from_millis(200);
+/// RocksDB looks every five seconds whether there is room again. What still fails for want of room after so long with room will not end by itself.
+const RESUMED_WITHIN: Duration = Duration::from_secs(30);
+/// As many memtables must fit onto the disk for it to have room.
+const ROOM_MEMTABLES: u64 = 4;
 
 /// Tables on disk. See the module's head.
 pub struct RocksDbEngine {
@@ -65,6 +70,28 @@ pub struct RocksDbEngine {
     errors_allowed: AtomicU64,
     /// How many had failed when the newest flush was begun: a failure since then may be that flush's.
     errors_before_flush: AtomicU64,
+    stuck: Mutex<Stuck>,
+}
+
+/// Since when the disk has had room while writes failed for want of it, and when that was seen last.
+#[derive(Default)]
+struct Stuck {
+    since: Option<Instant>,
+    seen: Option<Instant>,
+}
+
+impl Stuck {
+    /// Notes what was seen at `now`; whether it has gone on for too long.
+    fn note(&mut self, has_room: bool, now: Instant) -> bool {
+        let is_new = self
+            .seen
+            .is_none_or(|seen| now.duration_since(seen) > RETRY_FULL_DISK_EVERY * 10);
+        self.seen = Some(now);
+        if !has_room || is_new {
+            self.since = None;
+        }
+        has_room && now.duration_since(*self.since.get_or_insert(now)) >= RESUMED_WITHIN
+    }
 }
 
 impl RocksDbEngine {
@@ -95,6 +122,7 @@ impl RocksDbEngine {
             read_options: ReadOptions::default(),
             errors_allowed: AtomicU64::new(u64::MAX),
             errors_before_flush: AtomicU64::new(0),
+            stuck: Mutex::default(),
         };
         let position = engine.read_position(ReadTier::All)?;
         engine.position.store(position.as_u64(), Ordering::Release);
@@ -165,12 +193,23 @@ impl RocksDbEngine {
         (batch, memory_bytes)
     }
 
+    /// Whether RocksDB does not go on although the disk has had room for long. Seldom a second failure while it recovers from the first leaves it so;
+    /// it cannot be told to resume, but the log has everything: the server stops, and its next start replays what is missing.
+    fn is_stuck(&self) -> bool {
+        let room =
+            rustix::fs::statvfs(&self.path).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+        let has_room = room > self.memtable_bytes as u64 * ROOM_MEMTABLES;
+        self.stuck.lock().note(has_room, Instant::now())
+    }
+
     /// Sleeps if the error is one that passes, so that the caller tries again; returns it otherwise.
     fn wait_for_room(&self, error: rocksdb::Error) -> Result<()> {
         let pause = match error.kind() {
             // What `no_slowdown` says instead of waiting.
             ErrorKind::Incomplete => RETRY_THROTTLED_EVERY,
-            _ if error.as_ref().contains("No space left on device") => RETRY_FULL_DISK_EVERY,
+            _ if error.as_ref().contains("No space left on device") && !self.is_stuck() => {
+                RETRY_FULL_DISK_EVERY
+            }
             _ => return Err(error.into()),
         };
         self.pause(pause)
@@ -342,5 +381,26 @@ fn decode_position(bytes: Option<&[u8]>) -> Result<LogPosition> {
             index: IndexId::ENGINE.as_u32(),
             what: "position",
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_fails_for_long_although_there_is_room_is_stuck() {
+        let start = Instant::now();
+        let mut stuck = Stuck::default();
+        let mut seconds = |from: u64, to: u64, has_room: bool| {
+            let at = |second| start + Duration::from_secs(second);
+            (from..to).any(|second| stuck.note(has_room, at(second)))
+        };
+        assert!(!seconds(0, 100, false), "a full disk is waited for");
+        assert!(!seconds(100, 129, true));
+        assert!(!seconds(129, 140, false), "it is full again");
+        assert!(!seconds(140, 169, true));
+        assert!(!seconds(200, 229, true), "it had resumed in between");
+        assert!(seconds(229, 240, true));
     }
 }

@@ -37,7 +37,10 @@ fn content(snapshot: &StorageSnapshot) -> BTreeMap<String, String> {
 fn whole_prefix(content: &BTreeMap<String, String>, letters: &str, what: &str) -> usize {
     let word = content.get("x").map_or("", String::as_str);
     assert!(letters.starts_with(word), "{what}: x is {word:?}");
-    let own: String = content.keys().filter_map(|name| name.strip_prefix("own-")).collect();
+    let own: String = content
+        .keys()
+        .filter_map(|name| name.strip_prefix("own-"))
+        .collect();
     assert_eq!(own, word, "{what}: other transactions are there than x tells of");
     word.len()
 }
@@ -138,10 +141,7 @@ fn a_backup_between_every_two_steps() {
         for taken in taken {
             let what = format!("{leader_mode:?}, a backup at {:?}", taken.step);
             let tables = taken.backup.path().join("tables");
-            let copies = [
-                (disk.after_process_death(), true),
-                (taken.crashed, false),
-            ];
+            let copies = [(disk.after_process_death(), true), (taken.crashed, false)];
             for (log, is_complete) in copies {
                 // Both begin with the backup as it was.
                 let fresh = Arc::new(tempfile::tempdir().unwrap());
@@ -151,7 +151,10 @@ fn a_backup_between_every_two_steps() {
                 }
                 let server = TestServer::open(Arc::new(log), fresh, options(Config::default()));
                 let length = whole_prefix(&server.content(), letters, &what);
-                assert!(!is_complete || length == letters.len(), "{what}: {length} letters");
+                assert!(
+                    !is_complete || length == letters.len(),
+                    "{what}: {length} letters"
+                );
                 server.set("y", "after").unwrap();
             }
         }
@@ -218,7 +221,11 @@ fn a_replica_dies_between_every_two_steps() {
         let what = format!("it died at {step:?}");
         let there = whole_prefix(&replica.content(), LETTERS, &what);
         let position = replica.manager.replicated_position().to_string();
-        let expected = if there == 0 { String::new() } else { format!("0-2-{there}") };
+        let expected = if there == 0 {
+            String::new()
+        } else {
+            format!("0-2-{there}")
+        };
         assert_eq!(position, expected, "{what}");
         replicate_from(&replica, LETTERS, there);
         assert_eq!(whole_prefix(&replica.content(), LETTERS, &what), LETTERS.len());
