@@ -1,6 +1,7 @@
 //! The command-line program.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod backup;
 mod binlog;
 mod promote;
@@ -31,6 +32,8 @@ enum Command {
     Backup(backup::Options),
     /// Print binary log files, ours or MariaDB's, as SQL that restores them.
     Binlog(binlog::Options),
+    /// Keep the log of one primary or several, durably and byte for byte, and serve it to replicas.
+    Archive(archive::Options),
     /// Make a replica the primary: it fetches what only other replicas have, and they follow it.
     Promote(promote::Options),
     /// Make a data directory of a backup, at a point in time.
@@ -42,6 +45,10 @@ fn main() -> ExitCode {
         Command::Server { options } => options,
         Command::Binlog(options) => return binlog::run(&options),
         Command::Backup(options) => return told("backup", backup(&options)),
+        Command::Archive(options) => {
+            start_logging();
+            return archive::run(options);
+        }
         Command::Promote(options) => return promote(&options),
         Command::Restore(options) => return told("restore", restore(&options)),
     };

@@ -16,9 +16,9 @@ struct State {
     next: u64,
 }
 
-/// All leases.
+/// All leases of a log.
 #[derive(Clone, Default)]
-pub(crate) struct LeaseRegistry {
+pub struct LeaseRegistry {
     state: Arc<Mutex<State>>,
 }
 
@@ -29,7 +29,8 @@ pub struct LogLease {
 }
 
 impl LeaseRegistry {
-    pub(crate) fn take(&self, position: LogPosition, holder: String) -> LogLease {
+    /// Keeps the log from `position` on until the lease is dropped. `holder` says for whom.
+    pub fn take(&self, position: LogPosition, holder: String) -> LogLease {
         let mut state = self.state.lock();
         let id = state.next;
         state.next += 1;
@@ -41,7 +42,7 @@ impl LeaseRegistry {
     }
 
     /// Somebody who needs the file of that ordinal, or one before it.
-    pub(crate) fn holder_of(&self, ordinal: u32) -> Option<String> {
+    pub fn holder_of(&self, ordinal: u32) -> Option<String> {
         let state = self.state.lock();
         state
             .leases

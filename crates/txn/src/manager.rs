@@ -88,7 +88,7 @@ pub(crate) struct Core {
     pub(crate) replica: PublishedPosition,
     /// The last GTID of each domain, published.
     pub(crate) logged: PublishedPosition,
-    pub(crate) sendable: Sendable,
+    pub(crate) sendable: Arc<Sendable>,
     pub(crate) overlay: Overlay,
     pub(crate) locks: Arc<LockManager>,
     pub(crate) queue: CommitQueue,
@@ -203,7 +203,7 @@ impl TransactionManager {
             positions: PositionCells::new(start),
             replica,
             logged,
-            sendable: Sendable::new(start),
+            sendable: Arc::new(Sendable::new(start)),
             overlay: Overlay::default(),
             locks: Arc::new(LockManager::new()),
             queue: CommitQueue::default(),
@@ -329,7 +329,17 @@ impl TransactionManager {
 
     /// Ready when the log may be sent further than `position`.
     pub fn sendable_past(&self, position: LogPosition) -> SendablePast {
-        SendablePast::new(self.core.clone(), position)
+        self.core.sendable.past(position)
+    }
+
+    /// What whoever sends the log waits for.
+    pub fn sendable_handle(&self) -> Arc<Sendable> {
+        self.core.sendable.clone()
+    }
+
+    /// Who needs which part of the log.
+    pub fn leases(&self) -> LeaseRegistry {
+        self.core.leases.clone()
     }
 
     /// Ready when `version` is published: the caller's next snapshot contains it.

@@ -4,7 +4,6 @@
 //! for it has begun. Moving it costs one atomic operation while nobody waits. Few waiters are woken by the leader itself; many of
 //! them by a task, because the leader still holds the log stage.
 
-use crate::manager::Core;
 use paceline_types::LogPosition;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -23,8 +22,8 @@ struct Waiting {
     next: u64,
 }
 
-/// See the module's head.
-pub(crate) struct Sendable {
+/// Up to where a log may be sent, shared by who moves it and who waits. A log that is not a transaction manager's has one of its own.
+pub struct Sendable {
     position: AtomicU64,
     /// The length of `waiting`, to be read without its lock.
     count: AtomicUsize,
@@ -32,8 +31,15 @@ pub(crate) struct Sendable {
     runtime: OnceLock<Handle>,
 }
 
+impl std::fmt::Debug for Sendable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Sendable").field(&self.position()).finish()
+    }
+}
+
 impl Sendable {
-    pub(crate) fn new(start: LogPosition) -> Self {
+    /// Everything before `start` may be sent.
+    pub fn new(start: LogPosition) -> Self {
         Sendable {
             position: AtomicU64::new(start.as_u64()),
             count: AtomicUsize::new(0),
@@ -42,12 +48,13 @@ impl Sendable {
         }
     }
 
-    pub(crate) fn position(&self) -> LogPosition {
+    /// Up to where the log may be sent.
+    pub fn position(&self) -> LogPosition {
         LogPosition::from_u64(self.position.load(Ordering::SeqCst))
     }
 
     /// The log may be sent up to there. Never goes back.
-    pub(crate) fn advance(&self, to: LogPosition) {
+    pub fn advance(&self, to: LogPosition) {
         // In this order, and the waiter in the other one: either it sees the position, or we see it.
         self.position.fetch_max(to.as_u64(), Ordering::SeqCst);
         if self.count.load(Ordering::SeqCst) > 0 {
@@ -67,6 +74,15 @@ impl Sendable {
                 runtime.spawn(async move { wakers.into_values().for_each(Waker::wake) });
             }
             _ => wakers.into_values().for_each(Waker::wake),
+        }
+    }
+
+    /// Waits until the log may be sent further than `position`.
+    pub fn past(self: &Arc<Self>, position: LogPosition) -> SendablePast {
+        SendablePast {
+            sendable: self.clone(),
+            position,
+            enlisted: None,
         }
     }
 
@@ -95,19 +111,9 @@ impl Sendable {
 /// Ready when the log may be sent further than a position.
 #[must_use = "a wait does nothing unless it is awaited"]
 pub struct SendablePast {
-    core: Arc<Core>,
+    sendable: Arc<Sendable>,
     position: LogPosition,
     enlisted: Option<u64>,
-}
-
-impl SendablePast {
-    pub(crate) fn new(core: Arc<Core>, position: LogPosition) -> Self {
-        SendablePast {
-            core,
-            position,
-            enlisted: None,
-        }
-    }
 }
 
 impl Future for SendablePast {
@@ -115,7 +121,7 @@ impl Future for SendablePast {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        let sendable = &this.core.sendable;
+        let sendable = &this.sendable;
         if sendable.position() > this.position {
             return Poll::Ready(());
         }
@@ -130,7 +136,7 @@ impl Future for SendablePast {
 impl Drop for SendablePast {
     fn drop(&mut self) {
         if let Some(id) = self.enlisted {
-            self.core.sendable.leave(id);
+            self.sendable.leave(id);
         }
     }
 }

@@ -1,7 +1,12 @@
 //! What the leader of a commit group makes of its transactions.
 
 use super::buffer::{EventGroupBuffer, place};
-use crate::event::{CommitId, EventFlags, EventStamp, GtidEvent, GtidFlags, IgnorableEvent, encode_event};
+use super::event_group::EventGroup;
+use crate::checksum::Shift;
+use crate::event::{
+    CHECKSUM_LENGTH, CommitId, END_POSITION_OFFSET, EventFlags, EventStamp, GtidEvent, GtidFlags,
+    IgnorableEvent, encode_event, end_position,
+};
 use crate::replica_state::{GtidMove, ReplicaRecord};
 use paceline_types::{Gtid, LogPosition, ServerId};
 use std::io::IoSlice;
@@ -161,6 +166,37 @@ impl CommitGroup {
         PlacedGroup { start, end }
     }
 
+    /// Places an event group that another server has logged behind what is there, byte for byte: only the end position in each
+    /// header, and the checksum with it, are those of the new place. Its Gtid event keeps the commit id that its own server gave it,
+    /// so this is for logs with [`SyncMode::Deferred`](crate::log::SyncMode::Deferred), whose recovery does not ask for it.
+    pub fn add_received(&mut self, group: EventGroup) -> PlacedGroup {
+        let start = self.end();
+        let gtid = group.gtid();
+        if let Some(first) = group.events().next()
+            && first.header().flags.contains(EventFlags::REPLICATED)
+        {
+            self.note_replicated(gtid);
+        }
+        let (mut bytes, ends) = group.into_parts();
+        let mut from = 0;
+        for end in ends {
+            replace(&mut bytes[from..end], end_position(start.offset(), end as u64));
+            from = end;
+        }
+        let length = bytes.len();
+        if length <= COPIED_LENGTH_MAX {
+            let copied_from = self.copied.len();
+            self.copied.extend_from_slice(&bytes);
+            self.push_copied(copied_from..self.copied.len());
+        } else {
+            self.pieces.push(Piece::Long(bytes));
+        }
+        let end = start.advanced_by(length as u64);
+        self.length = end.offset() - self.start.offset();
+        self.placed.push((gtid, start.offset()));
+        PlacedGroup { start, end }
+    }
+
     fn note_replicated(&mut self, gtid: Gtid) {
         match self.moves.last_mut() {
             Some(ReplicaRecord {
@@ -219,4 +255,17 @@ impl CommitGroup {
 
     /// How many bytes a transaction takes at most beyond what its session encoded: its Gtid event.
     pub const GTID_EVENT_LENGTH_MAX: u64 = 64;
+}
+
+/// Gives an event that has an end position another one. What was damaged since its checksum was made stays damaged.
+fn replace(event: &mut [u8], end: u32) {
+    let after = event.len() - END_POSITION_OFFSET - 4 - CHECKSUM_LENGTH;
+    let field = &mut event[END_POSITION_OFFSET..END_POSITION_OFFSET + 4];
+    let before = u32::from_le_bytes([field[0], field[1], field[2], field[3]]);
+    field.copy_from_slice(&end.to_le_bytes());
+    let shift = Shift::for_bytes_after(after).apply(before ^ end);
+    let checksum = event
+        .last_chunk_mut::<CHECKSUM_LENGTH>()
+        .expect("an event in a group has a checksum");
+    *checksum = (u32::from_le_bytes(*checksum) ^ shift).to_le_bytes();
 }

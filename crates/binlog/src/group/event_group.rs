@@ -145,6 +145,11 @@ impl EventGroup {
         self.gtid
     }
 
+    /// The events' bytes, and where each ends in them.
+    pub(super) fn into_parts(self) -> (Vec<u8>, Vec<usize>) {
+        (self.bytes, self.ends)
+    }
+
     /// Where the Gtid event starts.
     pub fn start(&self) -> LogPosition {
         self.start

@@ -24,6 +24,14 @@ impl Log {
     /// # Errors
     /// [`crate::Error::NoSpace`]: nothing has changed. Other errors are fatal.
     pub fn reset(&self, number: Option<u32>, now: u32) -> Result<LogPosition> {
+        self.reset_to(number, &BinlogState::new(), now)
+    }
+
+    /// As [`Self::reset`], with a GTID state: that of what stands before this log in another one.
+    ///
+    /// # Errors
+    /// Those of [`Self::reset`].
+    pub fn reset_to(&self, number: Option<u32>, state: &BinlogState, now: u32) -> Result<LogPosition> {
         let inner = &self.inner;
         let mut writer = inner.writer.lock();
         inner.check_usable(&writer)?;
@@ -40,7 +48,7 @@ impl Log {
             ordinal,
             occasion: Occasion::Rotation,
             sync_mode: writer.sync_mode,
-            state: &BinlogState::new(),
+            state,
             replica: &replica,
             checkpoint: &final_name,
             now,
@@ -69,7 +77,7 @@ impl Log {
             Arc::clone(&new.file),
             inner.path(&entry.name),
             new.prepared_end(),
-            GtidIndexBuilder::new(BinlogState::new(), entry.head_length),
+            GtidIndexBuilder::new(state.clone(), entry.head_length),
         );
         inner.files.write().clear();
         inner.checkpoint.store(u64::from(ordinal), Ordering::Release);

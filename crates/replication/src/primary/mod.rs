@@ -12,6 +12,7 @@
 //! - [`request`]: what a replica asks for. [`refusal`]: what it is told if it does not get it.
 //! - `start`: GTID position or file and offset become a place in the log. `filter`: what of the log it gets.
 //! - `made_up`, `compatible`: events that stand in no file, and events for servers that do not know ours.
+//! - [`served`](ServedLog): the log that is served, whoever writes it.
 //! - `shared_log`: the log as many streams read it. [`stream`]: one replica's stream.
 //! - [`semi_sync`]: transactions that wait for replicas. [`replicas`]: who is there.
 //!
@@ -35,6 +36,7 @@ pub mod stream;
 mod compatible;
 mod filter;
 mod made_up;
+mod served;
 mod shared_log;
 mod start;
 
@@ -42,9 +44,9 @@ pub use refusal::Refusal;
 pub use replicas::{Registration, Replicas};
 pub use request::{DumpRequest, MarkedForSkip, Registered};
 pub use semi_sync::{SemiSync, SemiSyncAcknowledger, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
+pub use served::ServedLog;
 pub use stream::{Ended, Host, Link};
 
-use paceline_binlog::log::Log;
 use paceline_txn::TransactionManager;
 use paceline_types::LogPosition;
 use shared_log::SharedLog;
@@ -52,7 +54,7 @@ use std::sync::Arc;
 
 /// What all streams of a server share.
 pub struct Primary {
-    transactions: Arc<TransactionManager>,
+    served: ServedLog,
     shared: SharedLog,
     replicas: Arc<Replicas>,
     semi_sync: Arc<SemiSync>,
@@ -71,10 +73,18 @@ impl Primary {
     /// Serves the log of this manager, whose acknowledger is the other end of `semi_sync`.
     pub fn new(transactions: Arc<TransactionManager>, semi_sync: Arc<SemiSync>) -> Self {
         semi_sync.connect(&transactions);
-        let log: Log = transactions.log().clone();
+        Self::of_log(ServedLog::of_manager(&transactions), semi_sync)
+    }
+
+    /// Serves a log that nobody's commits wait for: nothing asks replicas to acknowledge.
+    pub fn of_archive(served: ServedLog) -> Self {
+        Self::of_log(served, SemiSync::new())
+    }
+
+    fn of_log(served: ServedLog, semi_sync: Arc<SemiSync>) -> Self {
         Primary {
-            transactions,
-            shared: SharedLog::new(log),
+            shared: SharedLog::new(served.log.clone()),
+            served,
             replicas: Arc::default(),
             semi_sync,
         }

@@ -134,10 +134,10 @@ impl Primary {
     pub async fn serve(&self, link: Link<'_>, request: &DumpRequest, host: Host<'_>) -> Ended {
         let running = self.replicas.begin_stream(host.connection, request.server_id);
         let interrupt = host.interrupt;
-        let limit = self.transactions.sendable();
+        let limit = self.served.sendable();
         // Held before anything is looked up, so that it is still there when it is read.
         let lease = self
-            .transactions
+            .served
             .lease(LogPosition::ZERO, format!("connection {}", host.connection));
         let around = Surroundings {
             log: self.shared.log(),
@@ -194,7 +194,7 @@ impl Stream<'_> {
         loop {
             self.check_told_to_end()?;
             let from = self.cursor.position();
-            let limit = self.primary.transactions.sendable();
+            let limit = self.primary.served.sendable();
             match self.primary.shared.next(&mut self.cursor, limit) {
                 Err(error) => return Err(self.unreadable(error).into()),
                 Ok(Some(chunk)) => {
@@ -202,7 +202,7 @@ impl Stream<'_> {
                         return self.flush().await;
                     }
                     // At the end of what there is nothing may be held back.
-                    if self.cursor.position() >= self.primary.transactions.sendable() {
+                    if self.cursor.position() >= self.primary.served.sendable() {
                         self.flush().await?;
                     }
                 }
@@ -221,7 +221,7 @@ impl Stream<'_> {
         let first_checksum = self.request.checksum.unwrap_or(ChecksumAlgorithm::None);
         let rotate = self.made_up.rotate(&self.file, start.told_offset, first_checksum);
         self.send(&rotate);
-        let limit = self.primary.transactions.sendable();
+        let limit = self.primary.served.sendable();
         let chunk = self
             .primary
             .shared
@@ -316,7 +316,7 @@ impl Stream<'_> {
             .heartbeat
             .and_then(|period| began.checked_add(period));
         let mut idle_at = Some(began + IDLE_AFTER);
-        let mut more = pin!(self.primary.transactions.sendable_past(self.cursor.position()));
+        let mut more = pin!(self.primary.served.sendable_past(self.cursor.position()));
         let running = self.running.replaced.clone();
         loop {
             let wake_at = [heartbeat_at, idle_at].into_iter().flatten().min();
@@ -352,7 +352,7 @@ impl Stream<'_> {
     /// The stream goes on in another file.
     fn enter_file(&mut self, position: LogPosition) -> Step {
         let gone = |_| Refusal::Other("could not find next log".to_owned());
-        self.file = self.primary.transactions.coordinates(position).map_err(gone)?.0;
+        self.file = self.primary.served.log.coordinates(position).map_err(gone)?.0;
         self.lease.advance(position);
         Ok(())
     }
@@ -520,9 +520,7 @@ impl Stream<'_> {
             Some(length) if length > EVENT_LENGTH_MAX => {
                 "log event entry exceeded max_allowed_packet; Increase max_allowed_packet on master"
             }
-            Some(length)
-                if at.offset() + u64::from(length) > self.primary.transactions.sendable().offset() =>
-            {
+            Some(length) if at.offset() + u64::from(length) > self.primary.served.sendable().offset() => {
                 "binlog truncated in the middle of event; consider out of disk space on master"
             }
             _ => "event read from binlog did not pass crc check",
@@ -579,5 +577,5 @@ fn acknowledged(payload: &[u8], primary: &Primary) -> Option<LogPosition> {
         .log()
         .position_of(std::str::from_utf8(name).ok()?, u64::from_le_bytes(*offset))
         .ok()?;
-    (position <= primary.transactions.sendable()).then_some(position)
+    (position <= primary.served.sendable()).then_some(position)
 }

@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// What a packet has completed.
-pub(super) enum Assembled {
+pub enum Assembled {
     /// Nothing yet.
     Nothing,
     /// An event group.
@@ -42,8 +42,10 @@ pub(super) enum Assembled {
 }
 
 /// A group, whole.
-pub(super) struct AssembledGroup {
+pub struct AssembledGroup {
+    /// The group.
     pub group: EventGroup,
+    /// The Format_description that its events are read with.
     pub format: Arc<FormatDescription>,
     /// Where it starts in the primary's log.
     pub start: SourcePosition,
@@ -55,14 +57,15 @@ pub(super) struct AssembledGroup {
 
 /// GTIDs for a source that has none: the numbers of one domain, one after the other.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GtidSupply {
+pub struct GtidSupply {
+    /// The domain.
     pub domain_id: DomainId,
     /// The last number in use.
     pub last: SequenceNumber,
 }
 
 /// Puts groups together. One for each connection to a primary, from its first event on.
-pub(super) struct Assembler {
+pub struct Assembler {
     kind: SourceKind,
     checksum: ChecksumAlgorithm,
     format: Option<Arc<FormatDescription>>,
@@ -71,6 +74,7 @@ pub(super) struct Assembler {
     open: Option<Open>,
     /// A MySQL Gtid has come; what follows says what kind of group it heads.
     pending: Option<EventStamp>,
+    /// What a source without GTIDs was given.
     pub supply: GtidSupply,
     scratch: Vec<u8>,
     spill_directory: Option<Arc<Path>>,

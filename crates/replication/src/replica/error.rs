@@ -38,7 +38,7 @@ pub(super) const CR_SERVER_LOST: u16 = 2013;
 
 /// Why the connection to a primary ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SourceError {
+pub enum SourceError {
     /// It may go better next time: the network, a primary that is away.
     Lost {
         /// `Last_IO_Errno`.
@@ -56,6 +56,7 @@ pub(super) enum SourceError {
 }
 
 impl SourceError {
+    /// It may go better next time.
     pub fn lost(number: u16, message: impl Into<String>) -> Self {
         SourceError::Lost {
             number,
@@ -63,11 +64,18 @@ impl SourceError {
         }
     }
 
+    /// Somebody has to do something.
     pub fn fatal(number: u16, message: impl Into<String>) -> Self {
         SourceError::Fatal {
             number,
             message: message.into(),
         }
+    }
+
+    /// The number and the text.
+    pub fn shown(&self) -> (u16, &str) {
+        let (SourceError::Lost { number, message } | SourceError::Fatal { number, message }) = self;
+        (*number, message)
     }
 
     /// MariaDB's text for an error that stops a replica, with a reason: `Fatal error: …`.

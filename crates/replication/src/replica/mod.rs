@@ -14,7 +14,7 @@
 //! - [`received`]: what the receiver hands to the applier.
 
 pub mod apply;
-mod assemble;
+pub mod assemble;
 pub mod connection;
 pub mod definition;
 mod duplicates;
@@ -25,5 +25,5 @@ pub mod options;
 pub mod received;
 mod receiver;
 pub mod replicas;
-mod source;
+pub mod source;
 pub mod status;

@@ -28,7 +28,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What kind of server the primary is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum SourceKind {
+pub enum SourceKind {
     /// MariaDB 10 or later, or Paceline: its transactions have GTIDs that we understand.
     MariaDb,
     /// MySQL, or a MariaDB without GTIDs: transactions are given GTIDs here.
@@ -37,17 +37,28 @@ pub(super) enum SourceKind {
 
 /// From where a primary is to send.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum StartAt {
+pub enum StartAt {
     /// What follows on these GTIDs.
     Gtids(GtidPosition),
     /// A place in its log; an empty file name means its first file.
     Place(SourcePosition),
 }
 
+/// Whether a server is a primary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writable {
+    /// It takes writes.
+    Yes,
+    /// `read_only` is on.
+    No,
+}
+
 /// A primary that was asked to send its log, or is about to be.
-pub(super) struct Source {
+pub struct Source {
     client: Client,
+    /// Who it is.
     pub server_id: ServerId,
+    /// What it is.
     pub kind: SourceKind,
     /// How events are secured until the first Format_description says it.
     pub checksum: ChecksumAlgorithm,
@@ -58,7 +69,7 @@ pub(super) struct Source {
 }
 
 /// One packet of the stream.
-pub(super) struct SentEvent<'a> {
+pub struct SentEvent<'a> {
     /// The event, with its checksum if there are any.
     pub bytes: &'a [u8],
     /// Semi-sync: the primary waits for an answer to this one.
@@ -261,6 +272,41 @@ impl Source {
         dump.extend_from_slice(file.as_bytes());
         let sent = self.client.send(&dump);
         in_time(options.net_timeout, sent, "Failed on request_dump()").await
+    }
+
+    /// The GTIDs of everything before its oldest file; empty where it has its log from the beginning.
+    ///
+    /// # Errors
+    /// If it does not say.
+    pub async fn oldest_position(&mut self) -> Result<GtidPosition, SourceError> {
+        let files = self.rows("SHOW BINARY LOGS").await?;
+        let oldest = files
+            .into_iter()
+            .next()
+            .and_then(|row| row.into_iter().next().flatten());
+        let Some(file) = oldest else {
+            return Ok(GtidPosition::new());
+        };
+        let query = format!("SELECT binlog_gtid_pos({},4)", quoted(&file));
+        let position = self.value(&query).await?.unwrap_or_default();
+        position.parse().map_err(|_| {
+            SourceError::lost(
+                CR_SERVER_LOST,
+                format!("{query}: '{position}' is no GTID position"),
+            )
+        })
+    }
+
+    /// Whether it takes writes from everybody: whether it is the primary.
+    ///
+    /// # Errors
+    /// If it does not say.
+    pub async fn writable(&mut self) -> Result<Writable, SourceError> {
+        let read_only = self.value("SELECT @@global.read_only").await?;
+        Ok(match read_only.as_deref() {
+            Some("0" | "OFF") => Writable::Yes,
+            _ => Writable::No,
+        })
     }
 
     /// Waits for the next event.

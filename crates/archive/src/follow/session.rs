@@ -1,0 +1,237 @@
+//! One session with a primary, from the greeting to its end.
+
+use super::candidates::{Chosen, choose, replica_options};
+use super::status::FollowState;
+use super::{End, Follower, scout};
+use crate::archive::Archive;
+use crate::begin::{Next, domain_without_beginning};
+use crate::writer::{Progress, Writer};
+use paceline_binlog::SourcePosition;
+use paceline_replication::replica::assemble::{Assembled, Assembler, GtidSupply};
+use paceline_replication::replica::error::SourceError;
+use paceline_replication::replica::source::{SentEvent, Source, SourceKind, StartAt};
+use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
+use paceline_types::{DomainId, SequenceNumber};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::sync::watch;
+
+/// How many events are taken in a row before looking around.
+const BATCH_EVENTS_MAX: usize = 256;
+/// After so long without an event or a heartbeat the connection is opened anew.
+const SILENCE_MAX: Duration = Duration::from_secs(20);
+/// `Last_IO_Errno` for a connection that is lost.
+const CR_SERVER_LOST: u16 = 2013;
+
+/// What there is no value of.
+enum Never {}
+
+/// Connects, and receives until something goes wrong. Everything that was handed to the writer is durable, or the writer has failed, when this
+/// ends by itself.
+pub async fn run(follower: &Follower, archive: &Archive) -> End {
+    match try_run(follower, archive).await {
+        Ok(never) => match never {},
+        Err(end) => end,
+    }
+}
+
+async fn try_run(follower: &Follower, archive: &Archive) -> Result<Never, End> {
+    let Some(writer) = archive.writer.lock().clone() else {
+        return Err(End::Closed);
+    };
+    let candidates = follower.candidates();
+    let unfit = follower.unfit.lock().clone();
+    follower.update(|status| {
+        status.state = FollowState::Connecting;
+        status.doing = "Connecting to master";
+    });
+    let chosen = choose(archive, &candidates, unfit.as_ref()).await;
+    let Chosen { mut source, address } = chosen.map_err(|(address, error)| {
+        follower.update(|status| status.address = Some(address));
+        End::Failed(error)
+    })?;
+    follower.update(|status| {
+        status.address = Some(address.clone());
+        status.server_id = source.server_id.0;
+        status.clock_difference_seconds = source.clock_difference_seconds;
+        status.doing = "Checking master version";
+    });
+    if source.kind != SourceKind::MariaDb {
+        return Err(SourceError::fatal_with(
+            ER_SLAVE_FATAL_ERROR,
+            &"it has no GTIDs of MariaDB's kind: an archive follows MariaDB from 10.0 on, and Paceline",
+        )
+        .into());
+    }
+    begin(follower, archive, &writer, &mut source).await?;
+    follower.written().await;
+    let options = replica_options(archive);
+    let start = StartAt::Gtids(archive.position());
+    source.set_start(&start, None, &options).await?;
+    source.start_dump(&start, &options).await?;
+    follower.update(|status| {
+        status.state = FollowState::Connected;
+        status.doing = "Waiting for master to send event";
+        status.connects += 1;
+        status.semi_sync = source.semi_sync;
+        status.error_number = 0;
+        status.error.clear();
+    });
+    tracing::info!("following {address} from '{}' on", archive.position());
+    let stream = Stream {
+        follower,
+        writer,
+        progress: follower.progress.clone(),
+        awaited: VecDeque::new(),
+        groups: 0,
+        bytes: 0,
+    };
+    tokio::select! {
+        ended = stream.run(source) => ended,
+        () = scout::replaced(archive, &candidates, &address) => Err(End::Replaced),
+    }
+}
+
+/// Sees to it that the archive's log has begun, and that it can take what this primary has.
+async fn begin(
+    follower: &Follower,
+    archive: &Archive,
+    writer: &Writer,
+    source: &mut Source,
+) -> Result<(), End> {
+    let oldest = source.oldest_position().await?;
+    let beginning = &archive.beginning;
+    if !beginning.has_begun() {
+        match beginning.tell(follower.name(), &oldest) {
+            Next::BeginWith(state) => {
+                if !state.is_empty() {
+                    tracing::info!("the archive begins behind '{}'", state.position());
+                    writer.begin(state).await?;
+                }
+                beginning.begun();
+            }
+            Next::Wait => {
+                tracing::info!("waiting until all primaries have told where their logs begin");
+                beginning.wait().await;
+            }
+        }
+    }
+    match domain_without_beginning(&archive.position(), &oldest) {
+        None => Ok(()),
+        Some(gtid) => Err(SourceError::fatal_with(
+            ER_SLAVE_FATAL_ERROR,
+            &format!(
+                "its log begins behind {gtid}, and this archive has nothing of domain {}: what is before would be missing. Start an archive of its \
+                 own for it",
+                gtid.domain_id
+            ),
+        )
+        .into()),
+    }
+}
+
+/// What is received of one connection.
+struct Stream<'a> {
+    follower: &'a Follower,
+    writer: Writer,
+    progress: Arc<Progress>,
+    /// Acknowledgements that the primary waits for: when this many groups are durable, this place of its log is told.
+    awaited: VecDeque<(u64, SourcePosition)>,
+    /// Counted since the last [`Stream::show`].
+    groups: u64,
+    bytes: u64,
+}
+
+impl Stream<'_> {
+    async fn run(mut self, mut source: Source) -> Result<Never, End> {
+        // The primary has GTIDs of its own for everything.
+        let supply = GtidSupply {
+            domain_id: DomainId(0),
+            last: SequenceNumber(0),
+        };
+        let mut assembler = Assembler::new(source.kind, source.checksum, SourcePosition::default(), supply);
+        let mut durable = self.progress.subscribe();
+        loop {
+            for _ in 0..BATCH_EVENTS_MAX {
+                let Some(event) = source.next_buffered()? else {
+                    break;
+                };
+                self.take(&mut assembler, &event).await?;
+            }
+            self.show(&assembler);
+            let event = tokio::select! {
+                biased;
+                () = reached(&mut durable, self.awaited.front()) => {
+                    self.acknowledge(&mut source).await?;
+                    continue;
+                }
+                event = source.next_event() => event?,
+                () = tokio::time::sleep(SILENCE_MAX) => {
+                    return Err(SourceError::lost(
+                        CR_SERVER_LOST,
+                        "Lost connection to server during query (no event and no heartbeat in time)",
+                    ).into());
+                }
+            };
+            self.take(&mut assembler, &event).await?;
+        }
+    }
+
+    async fn take(&mut self, assembler: &mut Assembler, event: &SentEvent<'_>) -> Result<(), End> {
+        self.bytes += event.bytes.len() as u64;
+        if let Assembled::Group(group) = assembler.take(event.bytes)? {
+            self.groups += 1;
+            self.follower
+                .update(|status| status.executed_at_seconds = group.timestamp);
+            let room = self.writer.room(&group.group).await?;
+            // From here on nothing waits: what has a number is in the queue.
+            let number = self.follower.next_number();
+            self.writer.write(group.group, number, &self.progress, room)?;
+        }
+        if event.wants_acknowledgement {
+            self.awaited
+                .push_back((self.follower.handed_over(), assembler.place().clone()));
+        }
+        Ok(())
+    }
+
+    /// Tells the primary what is durable here.
+    async fn acknowledge(&mut self, source: &mut Source) -> Result<(), End> {
+        let durable = *self.progress.borrow();
+        let mut place = None;
+        while let Some((number, _)) = self.awaited.front()
+            && *number <= durable
+        {
+            place = self.awaited.pop_front().map(|(_, place)| place);
+        }
+        if let Some(place) = place {
+            source.acknowledge(&place).await?;
+            self.follower.update(|status| status.acknowledgements += 1);
+        }
+        Ok(())
+    }
+
+    fn show(&mut self, assembler: &Assembler) {
+        let waiting = self.follower.handed_over() - *self.progress.borrow();
+        let (groups, bytes) = (std::mem::take(&mut self.groups), std::mem::take(&mut self.bytes));
+        self.follower.update(|status| {
+            status.groups += groups;
+            status.bytes += bytes;
+            status.waiting = waiting;
+            status.heard = Some(SystemTime::now());
+            status.read.clone_from(assembler.place());
+        });
+    }
+}
+
+/// Ends when what is awaited first is durable; never if nothing is.
+async fn reached(durable: &mut watch::Receiver<u64>, awaited: Option<&(u64, SourcePosition)>) {
+    match awaited {
+        Some((number, _)) => {
+            // The sender lives as long as the follower.
+            let _ = durable.wait_for(|durable| *durable >= *number).await;
+        }
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,151 @@
+//! What an archive is told when it starts.
+
+use crate::error::{Error, Result};
+use paceline_types::ServerId;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// The port where none is named.
+const PORT: u16 = 3306;
+
+/// A server's address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Address {
+    /// Its name or IP address.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+}
+
+impl FromStr for Address {
+    type Err = Error;
+
+    /// `HOST`, `HOST:PORT`, `[IPV6]:PORT`.
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || Error::Option(format!("'{text}' is no address: HOST or HOST:PORT"));
+        let (host, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let (host, behind) = rest.split_once(']').ok_or_else(wrong)?;
+                (host, behind.strip_prefix(':'))
+            }
+            None => match text.split_once(':') {
+                Some((host, port)) => (host, Some(port)),
+                None => (text, None),
+            },
+        };
+        if host.is_empty() {
+            return Err(wrong());
+        }
+        Ok(Address {
+            host: host.to_owned(),
+            port: match port {
+                Some(port) => port.parse().map_err(|_| wrong())?,
+                None => PORT,
+            },
+        })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+/// One log that is followed: servers of which one is the primary at a time. At least one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Candidates(pub Vec<Address>);
+
+impl FromStr for Candidates {
+    type Err = Error;
+
+    /// Addresses, with commas.
+    fn from_str(text: &str) -> Result<Self> {
+        let addresses = text
+            .split(',')
+            .map(|address| address.trim().parse())
+            .collect::<Result<_>>()?;
+        Ok(Candidates(addresses))
+    }
+}
+
+impl fmt::Display for Candidates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, address) in self.0.iter().enumerate() {
+            let comma = if number > 0 { "," } else { "" };
+            write!(f, "{comma}{address}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A user and a password.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Account {
+    /// The name.
+    pub user: String,
+    /// In clear: the protocol needs it.
+    pub password: String,
+}
+
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Account")
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether primaries are told what is durable here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SemiSync {
+    /// Where a primary asks for it.
+    #[default]
+    Acknowledge,
+    /// Never: no commit waits for this archive.
+    Off,
+}
+
+/// Everything that an archive is told.
+#[derive(Clone, Debug)]
+pub struct ArchiveOptions {
+    /// Where its log is.
+    pub datadir: PathBuf,
+    /// What it follows.
+    pub sources: Vec<Candidates>,
+    /// Who logs in on the primaries; and who may log in here, with the same password, so that a replica that comes from a primary needs no
+    /// other account.
+    pub account: Account,
+    /// Its own server id; none: one made of the machine's name and the directory.
+    pub server_id: Option<ServerId>,
+    /// Where it listens: address, port (none: not on TCP; 0: any) and socket.
+    pub bind_address: String,
+    /// The TCP port.
+    pub port: Option<u16>,
+    /// The UNIX socket; none: in the directory.
+    pub socket: Option<PathBuf>,
+    /// What file names begin with.
+    pub log_bin: String,
+    /// A file that has reached so many bytes is followed by another.
+    pub file_size_max: u64,
+    /// Whether it acknowledges.
+    pub semi_sync: SemiSync,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        let candidates: Candidates = "db1, db2:3307,[::1]:3308".parse().unwrap();
+        assert_eq!(candidates.to_string(), "db1:3306,db2:3307,[::1]:3308");
+        for wrong in ["", ":3306", "db1:x", "db1,,db2", "[::1"] {
+            assert!(wrong.parse::<Candidates>().is_err(), "{wrong}");
+        }
+    }
+}

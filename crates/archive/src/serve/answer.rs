@@ -1,0 +1,157 @@
+//! What a statement is answered: OK, or rows of text and numbers.
+
+use paceline_wire::Capabilities;
+use paceline_wire::PacketWriter;
+use paceline_wire::bytes::put_lenenc_bytes;
+use paceline_wire::column::{ColumnDefinition, Metadata, field_type, write_column_count};
+use paceline_wire::response::{Ok as OkPacket, OkKind, Status, write_end_of_columns, write_end_of_rows};
+
+/// utf8mb4_general_ci, and the collation of what is no text.
+const TEXT: u16 = 45;
+const BINARY: u16 = 63;
+/// The packet of a NULL.
+const NULL: u8 = 0xFB;
+
+/// A value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cell {
+    /// NULL.
+    Null,
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
+}
+
+impl Cell {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Cell::Text(text.into())
+    }
+
+    /// A number, however large.
+    pub fn count(number: u64) -> Self {
+        Cell::Number(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Numbers.
+    Number,
+    /// Text.
+    Text,
+}
+
+/// Rows with their columns' names.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Table {
+    columns: Vec<(String, Kind)>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// With these columns.
+    pub fn new(columns: &[(&str, Kind)]) -> Self {
+        Table {
+            columns: columns
+                .iter()
+                .map(|(name, kind)| ((*name).to_owned(), *kind))
+                .collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Of one row, with a name for each value.
+    pub fn of_row(named: Vec<(String, Cell)>) -> Self {
+        let kind = |cell: &Cell| match cell {
+            Cell::Number(_) => Kind::Number,
+            Cell::Text(_) | Cell::Null => Kind::Text,
+        };
+        Table {
+            columns: named
+                .iter()
+                .map(|(name, cell)| (name.clone(), kind(cell)))
+                .collect(),
+            rows: vec![named.into_iter().map(|(_, cell)| cell).collect()],
+        }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, row: Vec<Cell>) {
+        debug_assert_eq!(row.len(), self.columns.len(), "a value for each column");
+        self.rows.push(row);
+    }
+}
+
+/// What a statement is answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// It is done.
+    Ok {
+        /// How many things it has changed.
+        affected_rows: u64,
+    },
+    /// Rows.
+    Rows(Table),
+}
+
+impl Answer {
+    /// Done, and nothing to be said.
+    pub const DONE: Answer = Answer::Ok { affected_rows: 0 };
+
+    /// Writes its packets.
+    pub fn write(&self, writer: &mut PacketWriter, capabilities: Capabilities) {
+        let ok = OkPacket {
+            status: Status::AUTOCOMMIT,
+            ..OkPacket::default()
+        };
+        match self {
+            Answer::Ok { affected_rows } => OkPacket {
+                affected_rows: *affected_rows,
+                ..ok
+            }
+            .write(writer, OkKind::Command, capabilities),
+            Answer::Rows(table) => {
+                write_column_count(writer, table.columns.len(), Metadata::Follows, capabilities);
+                for (name, kind) in &table.columns {
+                    column(name, *kind).write(writer, capabilities);
+                }
+                write_end_of_columns(writer, Status::AUTOCOMMIT, capabilities);
+                for row in &table.rows {
+                    let out = writer.begin();
+                    for cell in row {
+                        match cell {
+                            Cell::Null => out.push(NULL),
+                            Cell::Number(number) => put_lenenc_bytes(out, number.to_string().as_bytes()),
+                            Cell::Text(text) => put_lenenc_bytes(out, text.as_bytes()),
+                        }
+                    }
+                    writer.end();
+                }
+                write_end_of_rows(writer, &ok, capabilities);
+            }
+        }
+    }
+}
+
+fn column(name: &str, kind: Kind) -> ColumnDefinition<'_> {
+    let (collation, length, field_type) = match kind {
+        Kind::Number => (BINARY, 21, field_type::LONGLONG),
+        Kind::Text => (TEXT, 65_535, field_type::VAR_STRING),
+    };
+    ColumnDefinition {
+        schema: "",
+        table: "",
+        original_table: "",
+        name,
+        original_name: "",
+        collation,
+        length,
+        field_type,
+        flags: 0,
+        decimals: 0,
+        format: "",
+    }
+}

@@ -1,0 +1,159 @@
+//! Expressions without tables: literals, variables, and the functions that replicas and operators call.
+
+use super::answer::Cell;
+use super::session::Session;
+use super::variables::selected;
+use crate::archive::{unix_seconds, version};
+use paceline_binlog::GtidPosition;
+use paceline_sql::Error;
+use paceline_types::Value;
+use paceline_types::error_code::*;
+use sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value as Literal,
+};
+use std::time::Duration;
+
+impl Session {
+    /// The value of an expression. Waits where a function does.
+    pub(super) async fn evaluate(&self, expr: &Expr) -> Result<Cell, Error> {
+        match expr {
+            Expr::Function(function) => self.call(function).await,
+            Expr::Nested(inner) => Box::pin(self.evaluate(inner)).await,
+            simple => self.evaluate_simple(simple),
+        }
+    }
+
+    fn evaluate_simple(&self, expr: &Expr) -> Result<Cell, Error> {
+        match expr {
+            Expr::Value(value) => literal(&value.value),
+            Expr::Identifier(name) => self.variable(&name.value),
+            Expr::Nested(inner) => self.evaluate_simple(inner),
+            Expr::UnaryOp {
+                op: UnaryOperator::Minus,
+                expr,
+            } => match self.evaluate_simple(expr)? {
+                Cell::Number(number) => Ok(Cell::Number(number.saturating_neg())),
+                Cell::Text(text) => Ok(Cell::Text(format!("-{text}"))),
+                Cell::Null => Ok(Cell::Null),
+            },
+            other => Err(unsupported(other)),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<Cell, Error> {
+        if let Some(name) = name.strip_prefix("@@") {
+            let name = name.to_ascii_lowercase();
+            let name = name.strip_prefix("global.").unwrap_or(&name);
+            let name = name.strip_prefix("session.").unwrap_or(name);
+            return selected(&self.archive, name)
+                .ok_or_else(|| Error::new(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]));
+        }
+        let Some(name) = name.strip_prefix('@') else {
+            return Err(unsupported(name));
+        };
+        let known = self.state.user_variables.get(&name.to_lowercase());
+        Ok(known.map_or(Cell::Null, |variable| match &variable.value {
+            Value::Int(number) => Cell::Number(*number),
+            Value::Text(text) => Cell::text(text.clone()),
+            _ => Cell::Null,
+        }))
+    }
+
+    async fn call(&self, function: &Function) -> Result<Cell, Error> {
+        let name = function.name.to_string().to_ascii_lowercase();
+        let mut arguments = Vec::new();
+        if let FunctionArguments::List(list) = &function.args {
+            for argument in &list.args {
+                let FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)) = argument else {
+                    return Err(unsupported(argument));
+                };
+                arguments.push(self.evaluate_simple(argument)?);
+            }
+        }
+        Ok(match (name.as_str(), arguments.as_slice()) {
+            ("unix_timestamp", []) => Cell::Number(i64::from(unix_seconds())),
+            ("version", []) => Cell::text(version()),
+            ("connection_id", []) => Cell::Number(i64::from(self.shared.id)),
+            ("database" | "schema", []) => Cell::Null,
+            ("user" | "current_user" | "session_user" | "system_user", []) => {
+                Cell::text(format!("{}@{}", self.state.user, self.shared.host))
+            }
+            ("binlog_gtid_pos", [Cell::Text(file), Cell::Number(offset)]) => self.gtids_at(file, *offset),
+            ("binlog_gtid_pos", [_, _]) => Cell::Null,
+            ("master_gtid_wait", [position, rest @ ..]) => self.wait_for_gtids(position, rest).await?,
+            _ => return Err(unsupported(function)),
+        })
+    }
+
+    /// BINLOG_GTID_POS: NULL for a place that is not in the log.
+    fn gtids_at(&self, file: &str, offset: i64) -> Cell {
+        let log = &self.archive.log;
+        let files = log.files();
+        // No name: the first file.
+        let file = match (file, files.first()) {
+            ("", Some(first)) => &first.name,
+            (file, _) => file,
+        };
+        let state = u64::try_from(offset)
+            .ok()
+            .and_then(|offset| log.position_of(file, offset.max(4)).ok())
+            .and_then(|position| tokio::task::block_in_place(|| log.state_at(position)).ok());
+        state.map_or(Cell::Null, |state| Cell::text(state.position().to_string()))
+    }
+
+    /// MASTER_GTID_WAIT: 0 when everything named is durable here, -1 when the time is over.
+    async fn wait_for_gtids(&self, position: &Cell, timeout: &[Cell]) -> Result<Cell, Error> {
+        let Cell::Text(text) = position else {
+            return Ok(Cell::Null);
+        };
+        let wanted: GtidPosition = text
+            .parse()
+            .map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
+        let seconds = match timeout {
+            [Cell::Number(seconds)] if *seconds >= 0 => Some(*seconds as f64),
+            [Cell::Text(seconds)] => seconds.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0),
+            _ => None,
+        };
+        let sendable = &self.archive.sendable;
+        let arrives = async {
+            loop {
+                let seen = sendable.position();
+                if self.archive.position().covers(&wanted) {
+                    return;
+                }
+                sendable.past(seen).await;
+            }
+        };
+        let stopped = self.archive.stop_requested();
+        let timeout = async {
+            match seconds {
+                Some(seconds) => tokio::time::sleep(Duration::from_secs_f64(seconds.min(1e9))).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = arrives => Ok(Cell::Number(0)),
+            () = timeout => Ok(Cell::Number(-1)),
+            () = stopped => Err(Error::new(ER_SERVER_SHUTDOWN, &[])),
+        }
+    }
+}
+
+fn literal(value: &Literal) -> Result<Cell, Error> {
+    Ok(match value {
+        Literal::Null => Cell::Null,
+        Literal::Boolean(value) => Cell::Number(i64::from(*value)),
+        Literal::Number(digits, _) => match digits.to_string().parse() {
+            Ok(number) => Cell::Number(number),
+            Err(_) => Cell::text(digits.to_string()),
+        },
+        Literal::SingleQuotedString(text) | Literal::DoubleQuotedString(text) => Cell::text(text.clone()),
+        other => return Err(unsupported(other)),
+    })
+}
+
+/// 1235: an archive has no tables, and no expressions on them.
+pub(super) fn unsupported(what: impl std::fmt::Display) -> Error {
+    Error::unsupported(format!("{what} in an archive"))
+}

@@ -1,0 +1,305 @@
+//! One client: login, commands, and for a replica the stream.
+
+use super::answer::Answer;
+use super::registry::SessionShared;
+use super::variables::SessionState;
+use crate::archive::{Archive, version};
+use paceline_replication::primary::{
+    DumpRequest, Ended, Host, Link, MarkedForSkip, Registered, Registration,
+};
+use paceline_sql::Error;
+use paceline_txn::InterruptReason;
+use paceline_types::error_code::*;
+use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
+use paceline_wire::command::Command;
+use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch};
+use paceline_wire::response::{Status, write_eof, write_error};
+use paceline_wire::socket::Socket;
+use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest packet of a client that has not logged in, in bytes.
+const LOGIN_PACKET_MAX: usize = 1 << 16;
+/// The longest packet of one that has: statements here are short.
+const PACKET_MAX: usize = 1 << 20;
+/// How long a client may take to log in.
+const LOGIN_SECONDS_MAX: Duration = Duration::from_secs(10);
+/// How long a client may take to accept what it is sent.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+/// utf8mb4_general_ci.
+const COLLATION: u8 = 45;
+
+/// What the client may do next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Commands,
+    Closing,
+}
+
+/// A client's session.
+pub struct Session {
+    pub(super) archive: Arc<Archive>,
+    pub(super) shared: Arc<SessionShared>,
+    pub(super) state: SessionState,
+    socket: Socket,
+    reader: PacketReader,
+    writer: PacketWriter,
+    capabilities: Capabilities,
+    phase: Phase,
+}
+
+/// Tells a client that there are too many: 1040.
+pub async fn refuse(mut socket: Socket) {
+    let mut writer = PacketWriter::new();
+    let code = ER_CON_COUNT_ERROR;
+    write_error(&mut writer, code.number(), code.sqlstate(), &code.message(&[]));
+    let _ = tokio::time::timeout(WRITE_TIMEOUT, writer.flush(&mut socket)).await;
+}
+
+impl Session {
+    /// Of a client that has just connected.
+    pub fn new(archive: Arc<Archive>, shared: Arc<SessionShared>, socket: Socket) -> Self {
+        Session {
+            archive,
+            shared,
+            state: SessionState::default(),
+            socket,
+            reader: PacketReader::new(LOGIN_PACKET_MAX),
+            writer: PacketWriter::new(),
+            capabilities: Capabilities::NONE,
+            phase: Phase::Closing,
+        }
+    }
+
+    /// Runs it to its end.
+    pub async fn run(mut self) {
+        let served = match tokio::time::timeout(LOGIN_SECONDS_MAX, self.login()).await {
+            Ok(Ok(())) => self.serve().await,
+            Ok(Err(error)) => Err(error),
+            Err(_) => Ok(()),
+        };
+        if let Err(error) = served {
+            self.say_goodbye(&error).await;
+        }
+        self.socket.finish().await;
+        self.archive.primary.replicas().forget(self.shared.id);
+        self.archive.sessions.remove(self.shared.id);
+    }
+
+    async fn say_goodbye(&mut self, error: &WireError) {
+        let code = match (error, self.shared.interrupt.raised()) {
+            (WireError::Closed, Some(InterruptReason::Shutdown)) => ER_SERVER_SHUTDOWN,
+            (WireError::Closed, Some(InterruptReason::Connection)) => ER_CONNECTION_KILLED,
+            _ => match error.code() {
+                Some((number, _)) => ErrorCode::from_number(number),
+                None => return,
+            },
+        };
+        self.writer.clear();
+        self.writer.set_sequence(self.reader.sequence().max(1));
+        self.write_error(&Error::new(code, &[]));
+        let _ = self.flush().await;
+    }
+
+    async fn login(&mut self) -> WireResult<()> {
+        let scramble = Scramble::random();
+        let greeting = Greeting {
+            server_version: format!("5.5.5-{}", version()),
+            connection_id: self.shared.id,
+            scramble,
+            capabilities: Capabilities::SERVER,
+            collation: COLLATION,
+            status: Status::AUTOCOMMIT.0,
+            plugin: NATIVE_PASSWORD.into(),
+        };
+        greeting.encode(self.writer.begin());
+        self.writer.end();
+        self.flush().await?;
+        let login = Login::decode(self.read_answer().await?)?;
+        self.capabilities = login.capabilities & Capabilities::SERVER;
+        self.authenticate(login, scramble).await
+    }
+
+    async fn authenticate(&mut self, login: Login, scramble: Scramble) -> WireResult<()> {
+        let mut answer = login.answer;
+        if login
+            .plugin
+            .as_deref()
+            .is_some_and(|plugin| plugin != NATIVE_PASSWORD)
+        {
+            encode_authentication_switch(self.writer.begin(), NATIVE_PASSWORD, &scramble);
+            self.writer.end();
+            self.flush().await?;
+            answer = self.read_answer().await?.to_vec();
+        }
+        let account = &self.archive.account;
+        let is_right = NativePassword::of(&account.password).verify(&scramble, &answer);
+        if login.user == account.user && is_right {
+            self.state.user = login.user;
+            self.phase = Phase::Commands;
+            self.reader.set_payload_max(PACKET_MAX);
+            self.write_ok();
+        } else {
+            let using = if answer.is_empty() { "NO" } else { "YES" };
+            let error = Error::new(ER_ACCESS_DENIED_ERROR, &[&login.user, &self.shared.host, &using]);
+            tracing::warn!("connection {}: {error}", self.shared.id);
+            self.phase = Phase::Closing;
+            self.write_error(&error);
+        }
+        self.flush().await
+    }
+
+    async fn serve(&mut self) -> WireResult<()> {
+        while self.phase == Phase::Commands {
+            *self.shared.doing.lock() = ("Sleep", "");
+            self.reader.set_sequence(0);
+            self.reader.advance(&mut self.socket).await?;
+            if self.shared.interrupt.raised().is_some() {
+                return Err(WireError::Closed);
+            }
+            self.writer.set_sequence(self.reader.sequence());
+            self.command().await?;
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    async fn command(&mut self) -> WireResult<()> {
+        let command = match Command::parse(self.reader.payload()) {
+            Ok(command) => command,
+            Err(error) => {
+                let code = ER_MALFORMED_PACKET;
+                tracing::debug!("connection {}: {error}", self.shared.id);
+                self.write_error(&Error::new(code, &[]));
+                return Ok(());
+            }
+        };
+        match command {
+            Command::Quit => self.phase = Phase::Closing,
+            Command::Ping | Command::InitDb(_) | Command::SetOption(_) => self.write_ok(),
+            Command::ResetConnection => {
+                self.state.reset();
+                self.write_ok();
+            }
+            Command::Query(text) => {
+                let text = text.to_vec();
+                *self.shared.doing.lock() = ("Query", "executing");
+                match self.execute(&text).await {
+                    Ok(answer) => answer.write(&mut self.writer, self.capabilities),
+                    Err(error) => self.write_error(&error),
+                }
+            }
+            Command::RegisterReplica(payload) => {
+                let (host, server_id) = (self.shared.host.clone(), self.archive.server_id);
+                match Registration::parse(payload, &host, server_id) {
+                    Ok(registration) => {
+                        self.archive
+                            .primary
+                            .replicas()
+                            .register(self.shared.id, registration);
+                        self.write_ok();
+                    }
+                    Err(problem) => self.write_error(&Error::with_message(ER_UNKNOWN_ERROR, problem)),
+                }
+            }
+            Command::BinlogDump(_) => self.binlog_dump().await?,
+            Command::Shutdown => {
+                self.write_ok();
+                self.archive.request_stop();
+            }
+            _ => self.write_error(&Error::new(ER_UNKNOWN_COM_ERROR, &[])),
+        }
+        Ok(())
+    }
+
+    /// COM_BINLOG_DUMP. The connection ends with it, as in MariaDB.
+    async fn binlog_dump(&mut self) -> WireResult<()> {
+        self.phase = Phase::Closing;
+        *self.shared.doing.lock() = ("Binlog Dump", "");
+        let request = match self.dump_request() {
+            Ok(request) => request,
+            Err(error) => {
+                self.write_error(&error);
+                return Ok(());
+            }
+        };
+        let (archive, shared) = (self.archive.clone(), self.shared.clone());
+        let show = |state: &'static str| *shared.doing.lock() = ("Binlog Dump", state);
+        let host = Host {
+            connection: self.shared.id,
+            interrupt: &shared.interrupt,
+            show: &show,
+            server_id: archive.server_id,
+            replicated: archive.position(),
+        };
+        let link = Link {
+            socket: &mut self.socket,
+            reader: &mut self.reader,
+            writer: &mut self.writer,
+            write_timeout: WRITE_TIMEOUT,
+        };
+        match archive.primary.serve(link, &request, host).await {
+            Ended::AtEnd => {
+                write_eof(&mut self.writer, 0, Status::AUTOCOMMIT);
+                Ok(())
+            }
+            Ended::Refused(refusal) => {
+                tracing::warn!(
+                    "connection {}: the replica with server id {} is not served: {refusal}",
+                    self.shared.id,
+                    request.server_id
+                );
+                self.write_error(&Error::with_message(refusal.code(), refusal.to_string()));
+                Ok(())
+            }
+            Ended::Gone(error) => Err(error),
+        }
+    }
+
+    fn dump_request(&self) -> Result<DumpRequest, Error> {
+        let Ok(Command::BinlogDump(dump)) = Command::parse(self.reader.payload()) else {
+            return Err(Error::new(ER_UNKNOWN_ERROR, &[]));
+        };
+        let registered = match self.archive.primary.replicas().registration(self.shared.id) {
+            Some(registration) => Registered::As(registration.server_id),
+            None => Registered::No,
+        };
+        let marked = match self.state.skips_marked {
+            true => MarkedForSkip::LeftOut,
+            false => MarkedForSkip::Sent,
+        };
+        let request = DumpRequest::read(&dump, &self.state.user_variables, registered, marked)
+            .map_err(|refusal| Error::with_message(refusal.code(), refusal.to_string()))?;
+        tracing::info!("serving server {} from {:?}", request.server_id, request.start);
+        Ok(request)
+    }
+
+    fn write_ok(&mut self) {
+        Answer::Ok { affected_rows: 0 }.write(&mut self.writer, self.capabilities);
+    }
+
+    fn write_error(&mut self, error: &Error) {
+        write_error(
+            &mut self.writer,
+            error.code().number(),
+            error.sqlstate(),
+            error.message(),
+        );
+    }
+
+    async fn flush(&mut self) -> WireResult<()> {
+        match tokio::time::timeout(WRITE_TIMEOUT, self.writer.flush(&mut self.socket)).await {
+            Ok(result) => result,
+            Err(_) => Err(WireError::WriteTimeout),
+        }
+    }
+
+    /// Reads the answer to a packet of ours in a dialogue.
+    async fn read_answer(&mut self) -> WireResult<&[u8]> {
+        self.reader.set_sequence(self.writer.sequence());
+        self.reader.advance(&mut self.socket).await?;
+        self.writer.set_sequence(self.reader.sequence());
+        Ok(self.reader.payload())
+    }
+}

@@ -1,0 +1,295 @@
+//! SHOW: where an archive stands.
+
+use super::answer::{Answer, Cell, Kind, Table};
+use super::evaluate::unsupported;
+use super::session::Session;
+use super::variables::all;
+use crate::archive::unix_seconds;
+use crate::follow::status::{FollowState, FollowStatus};
+use crate::follow::{Follower, Wanted};
+use paceline_sql::Error;
+use paceline_sql::parse::{Show, ShowFilter};
+use paceline_types::Collation;
+use paceline_types::error_code::ER_BINLOG_PURGE_FATAL_ERR;
+use std::sync::atomic::Ordering;
+
+impl Session {
+    pub(super) fn show(&self, show: &Show) -> Result<Answer, Error> {
+        let table = match show {
+            Show::Variables { filter, .. } => {
+                let rows = all(&self.archive).into_iter();
+                filtered("Variable_name", rows, filter)?
+            }
+            Show::Status { filter, .. } => filtered("Variable_name", self.status().into_iter(), filter)?,
+            Show::MasterStatus => self.master_status()?,
+            Show::BinaryLogs => self.binary_logs(),
+            Show::SlaveStatus { connection, all } => self.slave_status(connection.as_deref(), *all)?,
+            Show::SlaveHosts => self.slave_hosts(),
+            Show::ProcessList { .. } => self.process_list(),
+            Show::Warnings(_) | Show::Errors(_) => Table::new(&[
+                ("Level", Kind::Text),
+                ("Code", Kind::Number),
+                ("Message", Kind::Text),
+            ]),
+            _ => return Err(unsupported("this SHOW")),
+        };
+        Ok(Answer::Rows(table))
+    }
+
+    fn master_status(&self) -> Result<Table, Error> {
+        let mut table = Table::new(&[
+            ("File", Kind::Text),
+            ("Position", Kind::Number),
+            ("Binlog_Do_DB", Kind::Text),
+            ("Binlog_Ignore_DB", Kind::Text),
+        ]);
+        let log = &self.archive.log;
+        let (file, offset) = log
+            .coordinates(self.archive.sendable.position())
+            .map_err(|error| Error::with_message(ER_BINLOG_PURGE_FATAL_ERR, error.to_string()))?;
+        table.row(vec![
+            Cell::Text(file),
+            Cell::count(offset),
+            Cell::text(""),
+            Cell::text(""),
+        ]);
+        Ok(table)
+    }
+
+    fn binary_logs(&self) -> Table {
+        let mut table = Table::new(&[("Log_name", Kind::Text), ("File_size", Kind::Number)]);
+        for file in self.archive.log.files() {
+            table.row(vec![Cell::Text(file.name), Cell::count(file.length)]);
+        }
+        table
+    }
+
+    fn slave_hosts(&self) -> Table {
+        let mut table = Table::new(&[
+            ("Server_id", Kind::Number),
+            ("Host", Kind::Text),
+            ("Port", Kind::Number),
+            ("Master_id", Kind::Number),
+        ]);
+        for replica in self.archive.primary.replicas().list() {
+            table.row(vec![
+                Cell::Number(i64::from(replica.server_id.0)),
+                Cell::Text(replica.host),
+                Cell::Number(i64::from(replica.port)),
+                Cell::Number(i64::from(replica.source_id.0)),
+            ]);
+        }
+        table
+    }
+
+    fn process_list(&self) -> Table {
+        let mut table = Table::new(&[
+            ("Id", Kind::Number),
+            ("User", Kind::Text),
+            ("Host", Kind::Text),
+            ("db", Kind::Text),
+            ("Command", Kind::Text),
+            ("Time", Kind::Number),
+            ("State", Kind::Text),
+            ("Info", Kind::Text),
+        ]);
+        for session in self.archive.sessions.all() {
+            let (command, state) = *session.doing.lock();
+            table.row(vec![
+                Cell::Number(i64::from(session.id)),
+                Cell::text(self.archive.account.user.clone()),
+                Cell::text(session.host.clone()),
+                Cell::Null,
+                Cell::text(command),
+                Cell::count(session.connected.elapsed().as_secs()),
+                Cell::text(state),
+                Cell::Null,
+            ]);
+        }
+        table
+    }
+
+    fn slave_status(&self, connection: Option<&str>, all: bool) -> Result<Table, Error> {
+        let followers = match (all, self.archive.followers.is_empty()) {
+            (true, _) | (_, true) => self.archive.followers.clone(),
+            (false, false) => vec![self.follower(connection)?.clone()],
+        };
+        let mut columns = Vec::new();
+        if all {
+            columns.push(("Connection_name", Kind::Text));
+        }
+        columns.extend(STATUS_COLUMNS);
+        let mut table = Table::new(&columns);
+        for follower in followers {
+            let mut row = Vec::new();
+            if all {
+                row.push(Cell::text(follower.name()));
+            }
+            row.extend(self.status_row(&follower));
+            table.row(row);
+        }
+        Ok(table)
+    }
+
+    fn status_row(&self, follower: &Follower) -> Vec<Cell> {
+        let status = follower.status();
+        let address = status
+            .address
+            .clone()
+            .unwrap_or_else(|| follower.candidates().0[0].clone());
+        let runs = match follower.wanted() {
+            Wanted::Follow => "Yes",
+            Wanted::Stop => "No",
+        };
+        vec![
+            Cell::text(status.doing),
+            Cell::text(address.host),
+            Cell::text(self.archive.account.user.clone()),
+            Cell::Number(i64::from(address.port)),
+            Cell::text(&*status.read.file),
+            Cell::count(status.read.offset),
+            Cell::text(status.state.name()),
+            Cell::text(runs),
+            Cell::Number(i64::from(status.error_number)),
+            Cell::text(status.error.clone()),
+            Cell::count(status.read.offset),
+            seconds_behind(&status).map_or(Cell::Null, Cell::Number),
+            Cell::Number(i64::from(status.error_number)),
+            Cell::text(status.error.clone()),
+            Cell::Number(0),
+            Cell::text(""),
+            Cell::Number(i64::from(status.server_id)),
+            Cell::text("Slave_Pos"),
+            Cell::text(self.archive.position().to_string()),
+            Cell::text(follower.candidates().to_string()),
+            Cell::count(status.waiting),
+        ]
+    }
+
+    fn status(&self) -> Vec<(&'static str, Cell)> {
+        let archive = &self.archive;
+        let followers: Vec<FollowStatus> = archive.followers.iter().map(|one| one.status()).collect();
+        let sum = |of: fn(&FollowStatus) -> u64| Cell::count(followers.iter().map(of).sum());
+        let on = |on: bool| Cell::text(if on { "ON" } else { "OFF" });
+        let files = archive.log.files();
+        let connected = followers
+            .iter()
+            .filter(|status| status.state == FollowState::Connected);
+        let mut list = vec![
+            ("Paceline_archive_files", Cell::count(files.len() as u64)),
+            (
+                "Paceline_archive_file_bytes",
+                Cell::count(files.iter().map(|file| file.length).sum()),
+            ),
+            ("Paceline_archive_oldest", {
+                Cell::text(archive.log.oldest_state().position().to_string())
+            }),
+            (
+                "Paceline_archive_position",
+                Cell::text(archive.position().to_string()),
+            ),
+            ("Paceline_archive_primaries", Cell::count(followers.len() as u64)),
+            (
+                "Paceline_archive_primaries_connected",
+                Cell::count(connected.count() as u64),
+            ),
+            ("Paceline_archive_received_bytes", sum(|status| status.bytes)),
+            (
+                "Paceline_archive_received_transactions",
+                sum(|status| status.groups),
+            ),
+            (
+                "Paceline_archive_waiting_transactions",
+                sum(|status| status.waiting),
+            ),
+            (
+                "Rpl_semi_sync_slave_send_ack",
+                sum(|status| status.acknowledgements),
+            ),
+            (
+                "Rpl_semi_sync_slave_status",
+                on(followers.iter().any(|status| status.semi_sync)),
+            ),
+            ("Slave_connections", sum(|status| status.connects)),
+            ("Threads_connected", Cell::count(archive.sessions.count() as u64)),
+            ("Uptime", Cell::count(archive.started.elapsed().as_secs())),
+        ];
+        if let Some(writer) = &*archive.writer.lock() {
+            let counters = writer.counters();
+            let count = |counter: &std::sync::atomic::AtomicU64| Cell::count(counter.load(Ordering::Relaxed));
+            list.extend([
+                (
+                    "Paceline_archive_disk_full",
+                    on(counters.is_full.load(Ordering::Relaxed)),
+                ),
+                ("Paceline_archive_duplicates", count(&counters.duplicates)),
+                ("Paceline_archive_syncs", count(&counters.syncs)),
+                ("Paceline_archive_written_bytes", count(&counters.bytes)),
+                ("Paceline_archive_written_transactions", count(&counters.groups)),
+            ]);
+        }
+        list.sort_by_key(|(name, _)| *name);
+        list
+    }
+}
+
+/// Of SHOW SLAVE STATUS, in MariaDB's order, and two of its own.
+const STATUS_COLUMNS: [(&str, Kind); 21] = [
+    ("Slave_IO_State", Kind::Text),
+    ("Master_Host", Kind::Text),
+    ("Master_User", Kind::Text),
+    ("Master_Port", Kind::Number),
+    ("Master_Log_File", Kind::Text),
+    ("Read_Master_Log_Pos", Kind::Number),
+    ("Slave_IO_Running", Kind::Text),
+    ("Slave_SQL_Running", Kind::Text),
+    ("Last_Errno", Kind::Number),
+    ("Last_Error", Kind::Text),
+    ("Exec_Master_Log_Pos", Kind::Number),
+    ("Seconds_Behind_Master", Kind::Number),
+    ("Last_IO_Errno", Kind::Number),
+    ("Last_IO_Error", Kind::Text),
+    ("Last_SQL_Errno", Kind::Number),
+    ("Last_SQL_Error", Kind::Text),
+    ("Master_Server_Id", Kind::Number),
+    ("Using_Gtid", Kind::Text),
+    ("Gtid_IO_Pos", Kind::Text),
+    ("Candidates", Kind::Text),
+    ("Waiting_Transactions", Kind::Number),
+];
+
+/// 0 when everything that the primary has sent is durable; else how long ago it executed the newest that is not.
+fn seconds_behind(status: &FollowStatus) -> Option<i64> {
+    if status.state != FollowState::Connected {
+        return None;
+    }
+    if status.waiting == 0 {
+        return Some(0);
+    }
+    let executed_at = i64::from(status.executed_at_seconds) - status.clock_difference_seconds;
+    Some((i64::from(unix_seconds()) - executed_at).max(0))
+}
+
+/// Names and values, those that a filter lets through.
+fn filtered(
+    name: &str,
+    rows: impl Iterator<Item = (&'static str, Cell)>,
+    filter: &ShowFilter,
+) -> Result<Table, Error> {
+    let mut table = Table::new(&[(name, Kind::Text), ("Value", Kind::Text)]);
+    for (name, cell) in rows {
+        let is_wanted = match filter {
+            ShowFilter::None => true,
+            ShowFilter::Like(pattern) => Collation::Utf8mb4GeneralCi.like(name, pattern, Some('\\')),
+            ShowFilter::Where(_) => return Err(unsupported("SHOW … WHERE")),
+        };
+        if is_wanted {
+            let value = match cell {
+                Cell::Number(number) => Cell::Text(number.to_string()),
+                cell => cell,
+            };
+            table.row(vec![Cell::text(name), value]);
+        }
+    }
+    Ok(table)
+}

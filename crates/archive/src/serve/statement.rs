@@ -1,0 +1,264 @@
+//! The statements that an archive understands.
+
+use super::answer::{Answer, Cell, Table};
+use super::evaluate::unsupported;
+use super::session::Session;
+use super::variables::is_accepted;
+use crate::follow::{Follower, Wanted};
+use crate::options::{Address, Candidates};
+use paceline_binlog::log::PurgeTarget;
+use paceline_sql::Error;
+use paceline_sql::expr::ExprType;
+use paceline_sql::parse::{
+    FlushTarget, KillTarget, ParseOptions, Purge, QueryStatement, ReplicationStatement, ReplicationValue,
+    SetItem, SetValue, Statement, VariableScope, parse_first,
+};
+use paceline_sql::session::UserVariable;
+use paceline_txn::InterruptReason;
+use paceline_types::Value;
+use paceline_types::error_code::*;
+use sqlparser::ast::{SelectItem, SetExpr};
+use std::sync::Arc;
+
+impl Session {
+    /// Executes a statement.
+    pub(super) async fn execute(&mut self, text: &[u8]) -> Result<Answer, Error> {
+        let parsed = parse_first(text, &ParseOptions::default())?;
+        match parsed.statement {
+            Statement::Empty | Statement::Use(_) | Statement::Transaction(_) => Ok(Answer::DONE),
+            Statement::Query(query) => self.select(&query).await,
+            Statement::Set(items) => self.set(&items).await,
+            Statement::Show(show) => self.show(&show),
+            Statement::Replication(statement) => self.replication_statement(&statement),
+            Statement::Purge(purge) => self.purge(&purge).await,
+            Statement::Flush(targets) => self.flush_statement(&targets).await,
+            Statement::Kill(kill) => match kill.target {
+                KillTarget::Connection(expr) => match self.evaluate(&expr).await? {
+                    Cell::Number(id) => self.kill(id),
+                    _ => Err(Error::new(ER_NO_SUCH_THREAD, &[&0])),
+                },
+                _ => Err(unsupported("KILL of anything but a connection")),
+            },
+            Statement::Shutdown => {
+                self.archive.request_stop();
+                Ok(Answer::DONE)
+            }
+            _ => {
+                let text = String::from_utf8_lossy(&text[parsed.text]).into_owned();
+                let words: Vec<&str> = text.split_whitespace().take(2).collect();
+                Err(unsupported(words.join(" ")))
+            }
+        }
+    }
+
+    async fn select(&self, query: &QueryStatement) -> Result<Answer, Error> {
+        let SetExpr::Select(select) = query.query.body.as_ref() else {
+            return Err(unsupported("UNION"));
+        };
+        if !select.from.is_empty() {
+            return Err(unsupported("SELECT … FROM"));
+        }
+        let mut named = Vec::new();
+        for item in &select.projection {
+            let (name, expr) = match item {
+                SelectItem::UnnamedExpr(expr) => (expr.to_string(), expr),
+                SelectItem::ExprWithAlias { expr, alias } => (alias.value.clone(), expr),
+                other => return Err(unsupported(other)),
+            };
+            named.push((name, self.evaluate(expr).await?));
+        }
+        Ok(Answer::Rows(Table::of_row(named)))
+    }
+
+    async fn set(&mut self, items: &[SetItem]) -> Result<Answer, Error> {
+        for item in items {
+            match item {
+                SetItem::UserVariable { name, value } => {
+                    let value = match self.evaluate(value).await? {
+                        Cell::Null => Value::Null,
+                        Cell::Number(number) => Value::Int(number),
+                        Cell::Text(text) => Value::Text(text),
+                    };
+                    let ty = ExprType::null();
+                    self.state
+                        .user_variables
+                        .set(&name.to_lowercase(), UserVariable { value, ty });
+                }
+                SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Transaction { .. } => {}
+                SetItem::Variable {
+                    scope, name, value, ..
+                } => {
+                    self.set_variable(*scope, &name.to_ascii_lowercase(), value)
+                        .await?
+                }
+                SetItem::Password { .. } | SetItem::Role => {
+                    return Err(unsupported("SET PASSWORD and SET ROLE"));
+                }
+            }
+        }
+        Ok(Answer::DONE)
+    }
+
+    async fn set_variable(
+        &mut self,
+        scope: VariableScope,
+        name: &str,
+        value: &SetValue,
+    ) -> Result<(), Error> {
+        if super::variables::selected(&self.archive, name).is_none() && !is_accepted(name) {
+            return Err(Error::new(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]));
+        }
+        if scope == VariableScope::Global {
+            return Err(unsupported(format!("SET GLOBAL {name}")));
+        }
+        if name == "skip_replication" {
+            self.state.skips_marked = match value {
+                SetValue::Default => false,
+                SetValue::Word(word) => word.eq_ignore_ascii_case("ON"),
+                SetValue::Expr(expr) => self.evaluate(expr).await? == Cell::Number(1),
+            };
+            return Ok(());
+        }
+        match is_accepted(name) {
+            true => Ok(()),
+            false => Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &"read only"])),
+        }
+    }
+
+    fn kill(&self, id: i64) -> Result<Answer, Error> {
+        let all = self.archive.sessions.all();
+        let found = all.iter().find(|session| i64::from(session.id) == id);
+        let session = found.ok_or_else(|| Error::new(ER_NO_SUCH_THREAD, &[&id]))?;
+        session.kill(InterruptReason::Connection);
+        Ok(Answer::DONE)
+    }
+
+    async fn flush_statement(&self, targets: &[FlushTarget]) -> Result<Answer, Error> {
+        for target in targets {
+            match target {
+                FlushTarget::Logs("" | "BINARY") => {
+                    let writer = self.archive.writer.lock().clone();
+                    let Some(writer) = writer else {
+                        return Err(unsupported("FLUSH BINARY LOGS without a primary"));
+                    };
+                    let rotated = writer.rotate().await;
+                    rotated.map_err(|closed| Error::with_message(ER_SERVER_SHUTDOWN, closed.to_string()))?;
+                }
+                FlushTarget::Logs(_) | FlushTarget::Other(_) => {}
+                _ => return Err(unsupported("FLUSH of anything but logs")),
+            }
+        }
+        Ok(Answer::DONE)
+    }
+
+    /// PURGE BINARY LOGS TO: by hand, and as far as nobody reads there.
+    async fn purge(&self, purge: &Purge) -> Result<Answer, Error> {
+        let Purge::To(file) = purge else {
+            return Err(unsupported("PURGE BINARY LOGS BEFORE"));
+        };
+        let target = PurgeTarget::File(file.clone());
+        let leases = self.archive.leases.clone();
+        let log = self.archive.log.clone();
+        let guard = move |file: &paceline_binlog::log::LogFile| leases.holder_of(file.ordinal);
+        let purged = tokio::task::block_in_place(|| log.purge(&target, &guard));
+        match purged {
+            Ok(outcome) => match outcome.blocked {
+                None => Ok(Answer::DONE),
+                Some(block) => Err(Error::with_message(
+                    ER_LOG_IN_USE,
+                    format!(
+                        "{}: '{}' is needed by {}",
+                        ER_LOG_IN_USE.message(&[]),
+                        block.file,
+                        block.needed_by
+                    ),
+                )),
+            },
+            Err(paceline_binlog::Error::UnknownFile(_)) => Err(Error::new(ER_UNKNOWN_TARGET_BINLOG, &[])),
+            Err(error) => Err(Error::with_message(ER_UNKNOWN_ERROR, error.to_string())),
+        }
+    }
+
+    fn replication_statement(&self, statement: &ReplicationStatement) -> Result<Answer, Error> {
+        match statement {
+            ReplicationStatement::Start {
+                connection,
+                all,
+                until,
+                ..
+            } => {
+                if !until.is_empty() {
+                    return Err(unsupported("START SLAVE UNTIL"));
+                }
+                self.want(connection.as_deref(), *all, Wanted::Follow)
+            }
+            ReplicationStatement::Stop { connection, all, .. } => {
+                self.want(connection.as_deref(), *all, Wanted::Stop)
+            }
+            ReplicationStatement::ChangeMaster { connection, settings } => {
+                let follower = self.follower(connection.as_deref())?;
+                let mut address = follower.candidates().0[0].clone();
+                for (name, value) in settings {
+                    let text = match value {
+                        ReplicationValue::Text(text)
+                        | ReplicationValue::Number(text)
+                        | ReplicationValue::Word(text) => text.clone(),
+                        ReplicationValue::Numbers(_) => String::new(),
+                    };
+                    match name.as_str() {
+                        "MASTER_HOST" if !text.is_empty() => address.host = text,
+                        "MASTER_PORT" => {
+                            address.port = text
+                                .parse()
+                                .map_err(|_| Error::new(ER_WRONG_ARGUMENTS, &[&"MASTER_PORT"]))?;
+                        }
+                        // It has its own account, and goes by its own log.
+                        "MASTER_USER" | "MASTER_PASSWORD" | "MASTER_USE_GTID" | "MASTER_CONNECT_RETRY" => {}
+                        other => return Err(unsupported(format!("CHANGE MASTER TO {other}"))),
+                    }
+                }
+                follow_now(follower, address);
+                Ok(Answer::DONE)
+            }
+        }
+    }
+
+    fn want(&self, connection: Option<&str>, all: bool, wanted: Wanted) -> Result<Answer, Error> {
+        if all {
+            for follower in &self.archive.followers {
+                follower.want(wanted);
+            }
+        } else {
+            self.follower(connection)?.want(wanted);
+        }
+        Ok(Answer::DONE)
+    }
+
+    /// The connection of a name; without a name the only one.
+    pub(super) fn follower(&self, connection: Option<&str>) -> Result<&Arc<Follower>, Error> {
+        let name = connection.unwrap_or("");
+        let found = self
+            .archive
+            .followers
+            .iter()
+            .find(|follower| follower.name() == name);
+        found.ok_or_else(|| match name {
+            "" => Error::new(ER_BAD_SLAVE, &[]),
+            name => Error::new(WARN_NO_MASTER_INFO, &[&name]),
+        })
+    }
+}
+
+/// From now on, and until the archive is started again, this server is followed, before the others.
+fn follow_now(follower: &Follower, address: Address) {
+    let mut addresses = vec![address.clone()];
+    addresses.extend(
+        follower
+            .candidates()
+            .0
+            .into_iter()
+            .filter(|other| *other != address),
+    );
+    tracing::info!("CHANGE MASTER: {address} is to be followed, until the archive is started again");
+    follower.set_candidates(Candidates(addresses));
+}

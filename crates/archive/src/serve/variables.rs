@@ -1,0 +1,124 @@
+//! What a session has set, and the system variables that can be read.
+
+use super::answer::Cell;
+use crate::archive::{Archive, version};
+use crate::options::SemiSync;
+use paceline_sql::session::UserVariables;
+
+/// What a client has set.
+#[derive(Default)]
+pub struct SessionState {
+    /// Who logged in.
+    pub user: String,
+    /// `@name`.
+    pub user_variables: UserVariables,
+    /// `skip_replication`: what is marked is not to be sent.
+    pub skips_marked: bool,
+}
+
+impl SessionState {
+    /// COM_RESET_CONNECTION.
+    pub fn reset(&mut self) {
+        *self = SessionState {
+            user: std::mem::take(&mut self.user),
+            ..SessionState::default()
+        };
+    }
+}
+
+/// Session variables that clients set at the beginning, and that mean nothing here.
+const ACCEPTED: [&str; 24] = [
+    "autocommit",
+    "character_set_client",
+    "character_set_connection",
+    "character_set_results",
+    "collation_connection",
+    "foreign_key_checks",
+    "interactive_timeout",
+    "lock_wait_timeout",
+    "max_allowed_packet",
+    "max_statement_time",
+    "net_read_timeout",
+    "net_write_timeout",
+    "sql_auto_is_null",
+    "sql_log_bin",
+    "sql_mode",
+    "sql_notes",
+    "sql_quote_show_create",
+    "sql_select_limit",
+    "sql_warnings",
+    "time_zone",
+    "tx_isolation",
+    "transaction_isolation",
+    "unique_checks",
+    "wait_timeout",
+];
+
+/// Whether `SET` takes a session variable and does nothing with it.
+pub fn is_accepted(name: &str) -> bool {
+    ACCEPTED.contains(&name)
+}
+
+/// All system variables that can be read, by name.
+pub fn all(archive: &Archive) -> Vec<(&'static str, Cell)> {
+    let state = archive.log.state();
+    let position = state.position().to_string();
+    let on = |on: bool| Cell::text(if on { "ON" } else { "OFF" });
+    let text = |text: &str| Cell::text(text);
+    let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    vec![
+        ("auto_increment_increment", Cell::Number(1)),
+        ("autocommit", on(true)),
+        ("binlog_checksum", text("CRC32")),
+        ("binlog_format", text("ROW")),
+        ("binlog_row_image", text("FULL")),
+        ("character_set_client", text("utf8mb4")),
+        ("character_set_connection", text("utf8mb4")),
+        ("character_set_results", text("utf8mb4")),
+        ("character_set_server", text("utf8mb4")),
+        ("collation_connection", text("utf8mb4_general_ci")),
+        ("collation_server", text("utf8mb4_general_ci")),
+        ("datadir", Cell::text(format!("{}/", archive.datadir.display()))),
+        ("gtid_binlog_pos", Cell::text(position.clone())),
+        ("gtid_binlog_state", Cell::text(state.to_string())),
+        ("gtid_current_pos", Cell::text(position.clone())),
+        ("gtid_domain_id", Cell::Number(0)),
+        ("gtid_slave_pos", Cell::text(position)),
+        ("gtid_strict_mode", on(false)),
+        ("hostname", text(hostname.trim())),
+        ("init_connect", text("")),
+        ("interactive_timeout", Cell::Number(28_800)),
+        ("license", text("Apache-2.0")),
+        ("log_bin", on(true)),
+        ("log_slave_updates", on(true)),
+        ("lower_case_table_names", Cell::Number(0)),
+        ("max_allowed_packet", Cell::Number(1 << 30)),
+        ("net_buffer_length", Cell::Number(16_384)),
+        ("net_write_timeout", Cell::Number(60)),
+        ("protocol_version", Cell::Number(10)),
+        ("read_only", on(true)),
+        (
+            "rpl_semi_sync_slave_enabled",
+            on(archive.semi_sync == SemiSync::Acknowledge),
+        ),
+        ("server_id", Cell::Number(i64::from(archive.server_id.0))),
+        ("skip_replication", on(false)),
+        ("sql_mode", text("")),
+        ("system_time_zone", text("UTC")),
+        ("time_zone", text("SYSTEM")),
+        ("tx_isolation", text("REPEATABLE-READ")),
+        ("version", Cell::text(version())),
+        ("version_comment", text("Paceline, the archive of a binary log")),
+        ("wait_timeout", Cell::Number(28_800)),
+    ]
+}
+
+/// A variable as `SELECT @@name` shows it: what is ON or OFF is a number.
+pub fn selected(archive: &Archive, name: &str) -> Option<Cell> {
+    let found = all(archive).into_iter().find(|(known, _)| *known == name);
+    found.map(|(_, cell)| match cell {
+        Cell::Text(text) if text == "ON" => Cell::Number(1),
+        Cell::Text(text) if text == "OFF" => Cell::Number(0),
+        cell => cell,
+    })
+}

@@ -1,0 +1,233 @@
+//! From options to a running archive, and back.
+//!
+//! ```text
+//!   lock the directory ─▶ open the log ─▶ listen ─▶ "ready for connections" ─▶ follow
+//!   stop following ─▶ what was received is written ─▶ end the sessions ─▶ Stop event, close ─▶ unlock
+//! ```
+
+use crate::archive::{Archive, unix_seconds, version};
+use crate::error::{Error, Result};
+use crate::options::ArchiveOptions;
+use crate::serve::listener::Listener;
+use crate::writer::{RunningWriter, Writer};
+use paceline_binlog::Log;
+use paceline_binlog::log::{LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_types::ServerId;
+use std::fs::{File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+/// How long sessions have to end when the archive stops.
+const GRACE: Duration = Duration::from_secs(10);
+/// The file that is locked.
+const LOCK_FILE: &str = "paceline.lock";
+
+/// A directory, locked for this process.
+pub struct DataDirectory {
+    /// Its path.
+    pub path: PathBuf,
+    _lock: File,
+}
+
+impl DataDirectory {
+    /// Makes it if it is not there, and locks it.
+    ///
+    /// # Errors
+    /// [`Error::InUse`].
+    pub fn lock(path: &Path) -> Result<DataDirectory> {
+        let shown = path.display();
+        std::fs::create_dir_all(path).map_err(Error::system(format!("make the directory {shown}")))?;
+        let path = path
+            .canonicalize()
+            .map_err(Error::system(format!("find the directory {shown}")))?;
+        let file = path.join(LOCK_FILE);
+        let mut lock = File::options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&file)
+            .map_err(Error::system(format!("open {}", file.display())))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let holder = std::fs::read_to_string(&file).unwrap_or_default();
+                let holder = holder.trim().to_owned();
+                return Err(Error::InUse { path, holder });
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(Error::system(format!("lock {}", file.display()))(error));
+            }
+        }
+        // Only for people: what counts is the lock.
+        let _ = lock.set_len(0);
+        let _ = writeln!(lock, "{}", std::process::id());
+        Ok(DataDirectory { path, _lock: lock })
+    }
+}
+
+/// Runs an archive until it is told to stop: SIGTERM, SIGINT, SHUTDOWN.
+///
+/// # Errors
+/// Why it could not start, or not go on.
+pub fn run(options: ArchiveOptions) -> Result<()> {
+    let directory = DataDirectory::lock(&options.datadir)?;
+    let workers = std::thread::available_parallelism().map_or(2, usize::from);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .thread_name("archive")
+        .enable_all()
+        .build()
+        .map_err(Error::system("start threads"))?;
+    let outcome = runtime.block_on(serve(&options, &directory));
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    outcome
+}
+
+async fn serve(options: &ArchiveOptions, directory: &DataDirectory) -> Result<()> {
+    let server_id = options.server_id.unwrap_or_else(|| server_id_of(&directory.path));
+    let log = open(options, directory, server_id)?;
+    let stop = watch::Sender::new(false);
+    let archive = Archive::new(options, server_id, log.clone(), stop.clone());
+    let running = match options.sources.is_empty() {
+        true => None,
+        false => Some(Writer::start(
+            log,
+            archive.sendable.clone(),
+            stop,
+            Arc::new(Notify::new()),
+        )?),
+    };
+    *archive.writer.lock() = running.as_ref().map(|running| running.writer.clone());
+    let archive = Arc::new(archive);
+    let socket = options
+        .socket
+        .clone()
+        .unwrap_or_else(|| directory.path.join("archive.sock"));
+    let listener = Listener::bind(&options.bind_address, options.port, &socket).await?;
+    watch_signals(&archive)?;
+    tracing::info!(
+        "paceline {}: ready for connections. {}; server id {server_id}, at '{}'",
+        version(),
+        listener.addresses(),
+        archive.position()
+    );
+    let followers: Vec<JoinHandle<()>> = archive
+        .followers
+        .iter()
+        .map(|follower| tokio::spawn(follower.clone().run(archive.clone())))
+        .collect();
+    listener.serve(&archive).await;
+    drop(listener);
+    stop_all(&archive, followers, running).await
+}
+
+/// Opens the log, and lets recovery begin in the last file only: there are no tables to replay anything into.
+fn open(options: &ArchiveOptions, directory: &DataDirectory, server_id: ServerId) -> Result<Log> {
+    let config = LogConfig {
+        server_version: version(),
+        file_size_max: options.file_size_max,
+        sync_mode: SyncMode::Deferred,
+        ..LogConfig::new(&directory.path, &options.log_bin, server_id)
+    };
+    let (log, recovery) = Log::open(Arc::new(RealDisk), config, OpenRequest::new(unix_seconds()))?;
+    if let Some(cut) = &recovery.cut {
+        tracing::warn!("the end of the log was torn by a crash: {cut:?}");
+    }
+    log.write_checkpoint(log.written(), unix_seconds())?;
+    Ok(log)
+}
+
+/// A server id that stays the same for a directory on a machine, from the upper half of the numbers, which people hardly ever give out.
+fn server_id_of(directory: &Path) -> ServerId {
+    let mut name = std::fs::read("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.extend_from_slice(directory.as_os_str().as_encoded_bytes());
+    ServerId(crc32fast::hash(&name) | 1 << 31)
+}
+
+fn watch_signals(archive: &Arc<Archive>) -> Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let watched = |kind| signal(kind).map_err(Error::system("watch signals"));
+    let mut terminate = watched(SignalKind::terminate())?;
+    let mut interrupt = watched(SignalKind::interrupt())?;
+    let mut hangup = watched(SignalKind::hangup())?;
+    let archive = archive.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => tracing::info!("SIGTERM: shutting down"),
+                _ = interrupt.recv() => tracing::info!("SIGINT: shutting down"),
+                // A terminal that closes does not stop an archive.
+                _ = hangup.recv() => continue,
+            }
+            archive.request_stop();
+            return;
+        }
+    });
+    Ok(())
+}
+
+/// A clean end: nothing more is received, what was received is written, the sessions are told.
+async fn stop_all(
+    archive: &Arc<Archive>,
+    followers: Vec<JoinHandle<()>>,
+    running: Option<RunningWriter>,
+) -> Result<()> {
+    for follower in followers {
+        let _ = follower.await;
+    }
+    let deadline = Instant::now() + GRACE;
+    archive.sessions.stop_all();
+    while archive.sessions.count() > 0 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    *archive.writer.lock() = None;
+    let written = match running {
+        None => {
+            archive.log.close(unix_seconds())?;
+            Ok(())
+        }
+        Some(RunningWriter { writer, thread }) => {
+            drop(writer);
+            let ended = tokio::task::spawn_blocking(move || thread.join()).await;
+            match ended {
+                Ok(Ok(done)) => done,
+                _ => Err(Error::Failed(
+                    "the thread that writes the log has panicked".into(),
+                )),
+            }
+        }
+    };
+    if written.is_ok() {
+        tracing::info!("shutdown complete");
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_for_one_archive() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new/data");
+        let first = DataDirectory::lock(&path).unwrap();
+        let refused = DataDirectory::lock(&path).err().unwrap().to_string();
+        assert!(refused.contains(&std::process::id().to_string()), "{refused}");
+        drop(first);
+        DataDirectory::lock(&path).unwrap();
+    }
+
+    #[test]
+    fn server_ids_stay() {
+        let one = server_id_of(Path::new("/a"));
+        assert_eq!(one, server_id_of(Path::new("/a")));
+        assert_ne!(one, server_id_of(Path::new("/b")));
+        assert!(one.0 >= 1 << 31);
+    }
+}

@@ -1,0 +1,369 @@
+//! From event groups to the log: one thread, one write and one sync for everything that has gathered.
+//!
+//! ```text
+//!   followers ──▶ queue (64 MiB at most) ──▶ leave out what is here ─▶ append ─▶ sync ─▶ tell replicas' streams, and followers
+//! ```
+//!
+//! While one batch is synced the next gathers. A disk that is full stops nothing but this thread: it tries again, and meanwhile nothing is
+//! acknowledged. A write or a sync that fails otherwise is final, as everywhere in Paceline.
+
+use crate::archive::unix_seconds;
+use crate::error::{Error, Result};
+use paceline_binlog::group::{CommitGroup, GroupSize};
+use paceline_binlog::{BinlogState, EventGroup, Log};
+use paceline_txn::Sendable;
+use paceline_types::Gtid;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+
+/// How much may wait to be written, in bytes. A longer group is taken alone.
+const QUEUE_BYTES_MAX: u32 = 64 << 20;
+/// How much is written at a time, in bytes; more where one group is longer.
+const BATCH_BYTES_MAX: usize = 8 << 20;
+/// How long a full disk is left alone before it is tried again.
+const FULL_DISK_PAUSE: Duration = Duration::from_secs(1);
+
+/// How far what one follower has handed over is durable: the number of its last group.
+pub type Progress = watch::Sender<u64>;
+
+/// A group on its way to the log.
+struct Incoming {
+    group: EventGroup,
+    number: u64,
+    progress: Arc<Progress>,
+    room: Room,
+}
+
+/// Room in the queue; given back when the group is written.
+#[derive(Debug)]
+pub struct Room(#[allow(dead_code)] OwnedSemaphorePermit);
+
+/// What the thread is asked to do, in order.
+enum Work {
+    Group(Incoming),
+    /// Begin the log behind this state.
+    Begin(BinlogState, oneshot::Sender<()>),
+    /// Go on in a new file.
+    Rotate(oneshot::Sender<()>),
+}
+
+/// What the writer counts.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Groups written.
+    pub groups: AtomicU64,
+    /// Bytes of them.
+    pub bytes: AtomicU64,
+    /// Syncs.
+    pub syncs: AtomicU64,
+    /// Groups that were here already.
+    pub duplicates: AtomicU64,
+    /// Whether the disk is full.
+    pub is_full: AtomicBool,
+}
+
+/// The followers' end.
+#[derive(Clone)]
+pub struct Writer {
+    queue: mpsc::UnboundedSender<Work>,
+    room: Arc<Semaphore>,
+    counters: Arc<Counters>,
+}
+
+/// The archive has failed or ended: nothing is taken any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the archive takes no more transactions")]
+pub struct Closed;
+
+/// What [`Writer::start`] has started.
+pub struct RunningWriter {
+    /// The followers' end.
+    pub writer: Writer,
+    /// Ends, with why if it failed, when every [`Writer`] is gone.
+    pub thread: thread::JoinHandle<Result<()>>,
+}
+
+impl Writer {
+    /// Starts the thread. `failed` is rung if it cannot go on; `closed_file` after each file that is full.
+    pub fn start(
+        log: Log,
+        sendable: Arc<Sendable>,
+        failed: watch::Sender<bool>,
+        closed_file: Arc<tokio::sync::Notify>,
+    ) -> Result<RunningWriter> {
+        let (queue, received) = mpsc::unbounded_channel();
+        let counters = Arc::new(Counters::default());
+        let (prepare, wanted) = sync_channel::<()>(1);
+        let prepared = log.clone();
+        thread::Builder::new()
+            .name("archive-room".into())
+            .spawn(move || {
+                while wanted.recv().is_ok() {
+                    if let Err(error) = prepared.prepare_ahead() {
+                        tracing::warn!("no room could be prepared for the log: {error}");
+                    }
+                }
+            })
+            .map_err(Error::system("start a thread"))?;
+        let mut worker = Worker {
+            state: log.state(),
+            log,
+            sendable,
+            received,
+            counters: counters.clone(),
+            prepare,
+            group: CommitGroup::new(),
+            closed_file,
+        };
+        let thread = thread::Builder::new()
+            .name("archive-writer".into())
+            .spawn(move || {
+                let done = worker.run();
+                if let Err(error) = &done {
+                    tracing::error!("the log cannot be written: {error}");
+                    failed.send_replace(true);
+                }
+                done
+            })
+            .map_err(Error::system("start a thread"))?;
+        let writer = Writer {
+            queue,
+            room: Arc::new(Semaphore::new(QUEUE_BYTES_MAX as usize)),
+            counters,
+        };
+        Ok(RunningWriter { writer, thread })
+    }
+
+    /// Waits until there is room in the queue for a group.
+    ///
+    /// # Errors
+    /// [`Closed`].
+    pub async fn room(&self, group: &EventGroup) -> std::result::Result<Room, Closed> {
+        let bytes = u32::try_from(group.bytes().len())
+            .unwrap_or(u32::MAX)
+            .min(QUEUE_BYTES_MAX);
+        let room = self.room.clone().acquire_many_owned(bytes).await;
+        room.map(Room).map_err(|_| Closed)
+    }
+
+    /// Hands a group over, the `number`th of its follower.
+    ///
+    /// # Errors
+    /// [`Closed`].
+    pub fn write(
+        &self,
+        group: EventGroup,
+        number: u64,
+        progress: &Arc<Progress>,
+        room: Room,
+    ) -> std::result::Result<(), Closed> {
+        let incoming = Incoming {
+            group,
+            number,
+            progress: progress.clone(),
+            room,
+        };
+        self.queue.send(Work::Group(incoming)).map_err(|_| Closed)
+    }
+
+    /// Lets a log without transactions begin behind what `state` says.
+    ///
+    /// # Errors
+    /// [`Closed`].
+    pub async fn begin(&self, state: BinlogState) -> std::result::Result<(), Closed> {
+        let (done, ended) = oneshot::channel();
+        self.queue.send(Work::Begin(state, done)).map_err(|_| Closed)?;
+        ended.await.map_err(|_| Closed)
+    }
+
+    /// Goes on in a new file (`FLUSH BINARY LOGS`).
+    ///
+    /// # Errors
+    /// [`Closed`].
+    pub async fn rotate(&self) -> std::result::Result<(), Closed> {
+        let (done, ended) = oneshot::channel();
+        self.queue.send(Work::Rotate(done)).map_err(|_| Closed)?;
+        ended.await.map_err(|_| Closed)
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+}
+
+struct Worker {
+    log: Log,
+    /// The state of what is written, and of the batch that is being put together.
+    state: BinlogState,
+    sendable: Arc<Sendable>,
+    received: mpsc::UnboundedReceiver<Work>,
+    counters: Arc<Counters>,
+    prepare: SyncSender<()>,
+    group: CommitGroup,
+    closed_file: Arc<tokio::sync::Notify>,
+}
+
+impl Worker {
+    fn run(&mut self) -> Result<()> {
+        let mut next = None;
+        while let Some(work) = next.take().or_else(|| self.received.blocking_recv()) {
+            let first = match work {
+                Work::Group(first) => first,
+                // Whoever asked may have gone.
+                Work::Begin(state, done) => {
+                    self.begin(state)?;
+                    let _ = done.send(());
+                    continue;
+                }
+                Work::Rotate(done) => {
+                    self.rotate()?;
+                    let _ = done.send(());
+                    continue;
+                }
+            };
+            let mut bytes = first.group.bytes().len();
+            let mut batch = vec![first];
+            while bytes < BATCH_BYTES_MAX {
+                match self.received.try_recv() {
+                    Ok(Work::Group(group)) => {
+                        bytes += group.group.bytes().len();
+                        batch.push(group);
+                    }
+                    Ok(other) => {
+                        next = Some(other);
+                        break;
+                    }
+                    Err(_) => break,
+                }
+            }
+            self.write(batch)?;
+        }
+        self.log.close(unix_seconds())?;
+        Ok(())
+    }
+
+    fn begin(&mut self, state: BinlogState) -> Result<()> {
+        if self.state.is_empty() {
+            self.log.reset_to(None, &state, unix_seconds())?;
+            self.sendable.advance(self.log.durable());
+            self.state = state;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, batch: Vec<Incoming>) -> Result<()> {
+        let mut reached: Vec<(Arc<Progress>, u64)> = Vec::new();
+        let mut wanted = Vec::with_capacity(batch.len());
+        let mut rooms = Vec::with_capacity(batch.len());
+        let mut in_batch = HashSet::new();
+        for incoming in batch {
+            let Incoming {
+                group,
+                number,
+                progress,
+                room,
+            } = incoming;
+            match reached
+                .iter_mut()
+                .find(|(known, _)| Arc::ptr_eq(known, &progress))
+            {
+                Some((_, last)) => *last = number,
+                None => reached.push((progress, number)),
+            }
+            rooms.push(room);
+            let gtid = group.gtid();
+            if self.is_here(gtid, &in_batch)? {
+                self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            in_batch.insert(gtid);
+            self.state.update(gtid);
+            wanted.push(group);
+        }
+        if !wanted.is_empty() {
+            self.append(wanted)?;
+        }
+        for (progress, number) in reached {
+            progress.send_replace(number);
+        }
+        Ok(())
+    }
+
+    /// Whether a transaction came by another way before.
+    fn is_here(&self, gtid: Gtid, in_batch: &HashSet<Gtid>) -> Result<bool> {
+        let last = self.state.last_of(gtid.domain_id, gtid.server_id);
+        if last.is_none_or(|last| last.sequence < gtid.sequence) {
+            return Ok(false);
+        }
+        if in_batch.contains(&gtid) || self.log.find(gtid)?.is_some() {
+            return Ok(true);
+        }
+        tracing::warn!(
+            "{gtid} is out of order: {} of that server is here already; it is kept as the primary has logged it",
+            last.map(|last| last.to_string()).unwrap_or_default()
+        );
+        Ok(false)
+    }
+
+    fn append(&mut self, groups: Vec<EventGroup>) -> Result<()> {
+        let count = groups.len() as u64;
+        let bytes: u64 = groups.iter().map(|group| group.bytes().len() as u64).sum();
+        let start = loop {
+            match self.log.reserve(bytes) {
+                Ok(start) => break start,
+                Err(error @ paceline_binlog::Error::NoSpace { .. }) => {
+                    if !self.counters.is_full.swap(true, Ordering::Relaxed) {
+                        tracing::error!("nothing is archived and acknowledged until there is room: {error}");
+                    }
+                    thread::sleep(FULL_DISK_PAUSE);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        if self.counters.is_full.swap(false, Ordering::Relaxed) {
+            tracing::info!("there is room again");
+        }
+        self.group.begin(start, GroupSize::Single);
+        for group in groups {
+            self.group.add_received(group);
+        }
+        self.log.append(&self.group)?;
+        self.log.sync()?;
+        self.sendable.advance(self.log.durable());
+        self.counters.groups.fetch_add(count, Ordering::Relaxed);
+        self.counters.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.counters.syncs.fetch_add(1, Ordering::Relaxed);
+        if self.log.wants_preparation() {
+            let _ = self.prepare.try_send(());
+        }
+        if self.log.rotation_due() {
+            self.rotate()?;
+        }
+        Ok(())
+    }
+
+    /// Goes on in a new file.
+    fn rotate(&mut self) -> Result<()> {
+        match self.log.rotate(unix_seconds()) {
+            Ok(position) => {
+                // Nothing but the last file is ever looked at after a crash.
+                self.log.write_checkpoint(position, unix_seconds())?;
+                self.sendable.advance(self.log.durable());
+                self.closed_file.notify_one();
+                Ok(())
+            }
+            // It is tried again after the next write.
+            Err(error @ paceline_binlog::Error::NoSpace { .. }) => {
+                tracing::warn!("no new file could be begun: {error}");
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}

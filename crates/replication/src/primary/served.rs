@@ -1,0 +1,49 @@
+//! What streams need to know of the log that they serve, whoever writes it: a server's transactions, or an archive.
+
+use paceline_binlog::log::Log;
+use paceline_txn::{LeaseRegistry, LogLease, Sendable, SendablePast, TransactionManager};
+use paceline_types::LogPosition;
+use std::fmt;
+use std::sync::Arc;
+
+/// A log that replicas are served from.
+#[derive(Clone)]
+pub struct ServedLog {
+    /// The log.
+    pub log: Log,
+    /// Up to where it may be sent: never past what is durable.
+    pub sendable: Arc<Sendable>,
+    /// Who reads which part of it.
+    pub leases: LeaseRegistry,
+}
+
+impl ServedLog {
+    /// The log of a transaction manager.
+    pub fn of_manager(transactions: &TransactionManager) -> Self {
+        ServedLog {
+            log: transactions.log().clone(),
+            sendable: transactions.sendable_handle(),
+            leases: transactions.leases(),
+        }
+    }
+
+    pub(super) fn sendable(&self) -> LogPosition {
+        self.sendable.position()
+    }
+
+    pub(super) fn sendable_past(&self, position: LogPosition) -> SendablePast {
+        self.sendable.past(position)
+    }
+
+    pub(super) fn lease(&self, position: LogPosition, holder: String) -> LogLease {
+        self.leases.take(position, holder)
+    }
+}
+
+impl fmt::Debug for ServedLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServedLog")
+            .field("sendable", &self.sendable)
+            .finish_non_exhaustive()
+    }
+}
