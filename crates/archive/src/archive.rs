@@ -2,7 +2,8 @@
 
 use crate::begin::Beginning;
 use crate::follow::Follower;
-use crate::options::{Account, ArchiveOptions, SemiSync};
+use crate::keeper::Keeper;
+use crate::options::{Account, ArchiveOptions, Candidates, SemiSync};
 use crate::serve::registry::Sessions;
 use crate::writer::Writer;
 use paceline_binlog::{GtidPosition, Log};
@@ -28,6 +29,18 @@ pub fn unix_seconds() -> u32 {
         .as_secs() as u32
 }
 
+/// What was opened for an archive.
+pub struct Opened {
+    /// Where its files are.
+    pub datadir: PathBuf,
+    /// Its server id.
+    pub server_id: ServerId,
+    /// The log.
+    pub log: Log,
+    /// What becomes of closed files.
+    pub keeper: Option<Arc<Keeper>>,
+}
+
 /// An archive that runs.
 pub struct Archive {
     /// Its server id.
@@ -40,6 +53,8 @@ pub struct Archive {
     pub semi_sync: SemiSync,
     /// The log.
     pub log: Log,
+    /// What becomes of closed files; `None` where there are none of its own.
+    pub keeper: Option<Arc<Keeper>>,
     /// Serves it.
     pub primary: Primary,
     /// Who reads which part of it.
@@ -62,7 +77,18 @@ pub struct Archive {
 
 impl Archive {
     /// Puts an archive together.
-    pub fn new(options: &ArchiveOptions, server_id: ServerId, log: Log, stop: watch::Sender<bool>) -> Self {
+    pub fn new(
+        options: &ArchiveOptions,
+        opened: Opened,
+        sources: &[Candidates],
+        stop: watch::Sender<bool>,
+    ) -> Self {
+        let Opened {
+            datadir,
+            server_id,
+            log,
+            keeper,
+        } = opened;
         let sendable = Arc::new(Sendable::new(log.durable()));
         let leases = LeaseRegistry::default();
         let served = ServedLog {
@@ -70,7 +96,7 @@ impl Archive {
             sendable: sendable.clone(),
             leases: leases.clone(),
         };
-        let several = options.sources.len() > 1;
+        let several = sources.len() > 1;
         let follower = |(number, candidates): (usize, &_)| {
             let name = match several {
                 true => (number + 1).to_string(),
@@ -80,15 +106,16 @@ impl Archive {
         };
         Archive {
             server_id,
-            datadir: options.datadir.clone(),
+            datadir,
             account: options.account.clone(),
             semi_sync: options.semi_sync,
-            beginning: Beginning::new(log.state().is_empty(), options.sources.len()),
+            beginning: Beginning::new(log.state().is_empty(), sources.len()),
+            keeper,
             primary: Primary::of_archive(served),
             leases,
             sendable,
             writer: Mutex::new(None),
-            followers: options.sources.iter().enumerate().map(follower).collect(),
+            followers: sources.iter().enumerate().map(follower).collect(),
             sessions: Sessions::default(),
             stop,
             started: Instant::now(),

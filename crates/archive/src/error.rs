@@ -30,6 +30,9 @@ pub enum Error {
     /// The log cannot be opened or written.
     #[error("the log: {0}")]
     Log(#[from] paceline_binlog::Error),
+    /// Object storage fails.
+    #[error("{0}")]
+    Storage(#[from] paceline_object_storage::Error),
     /// The log failed while the archive ran.
     #[error("{0}")]
     Failed(String),

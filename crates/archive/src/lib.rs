@@ -39,14 +39,19 @@
 //!
 //! - [`options`]: what it is told. [`archive`]: what all of it shares; start and end.
 //! - [`writer`]: from groups to the log. [`follow`]: connections to primaries. [`begin`]: where a new archive begins.
+//! - [`keeper`]: closed files are compressed, copied to object storage, and go in time. [`disk`]: the log sees them all the same.
 //! - [`serve`]: clients and replicas: login, the handful of statements that they ask.
 #![forbid(unsafe_code)]
 
 pub mod archive;
 pub mod begin;
+pub mod closed_files;
+pub mod disk;
 pub mod error;
 pub mod follow;
+pub mod keeper;
 pub mod options;
+mod refill;
 pub mod serve;
 pub mod startup;
 pub mod writer;

@@ -5,6 +5,7 @@ use paceline_types::ServerId;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// The port where none is named.
 const PORT: u16 = 3306;
@@ -110,13 +111,49 @@ pub enum SemiSync {
     Off,
 }
 
+/// Whether closed files are compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Compression {
+    /// With zstd.
+    #[default]
+    Zstd,
+    /// They stay as they were written.
+    None,
+}
+
+/// How much is kept on this disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Retention {
+    /// What was closed longer ago goes.
+    pub age_max: Option<Duration>,
+    /// What is more goes, from the oldest on, in bytes.
+    pub bytes_max: Option<u64>,
+}
+
+/// What an archive is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// It keeps the log of these primaries in a directory.
+    Follow {
+        /// Where its log is.
+        datadir: PathBuf,
+        /// What it follows.
+        sources: Vec<Candidates>,
+    },
+    /// It serves the files that another server has left, and follows nobody.
+    Serve {
+        /// Where they are.
+        directory: PathBuf,
+        /// What their names begin with; none: there is only one.
+        log_bin: Option<String>,
+    },
+}
+
 /// Everything that an archive is told.
 #[derive(Clone, Debug)]
 pub struct ArchiveOptions {
-    /// Where its log is.
-    pub datadir: PathBuf,
-    /// What it follows.
-    pub sources: Vec<Candidates>,
+    /// What it is for.
+    pub role: Role,
     /// Who logs in on the primaries; and who may log in here, with the same password, so that a replica that comes from a primary needs no
     /// other account.
     pub account: Account,
@@ -126,7 +163,7 @@ pub struct ArchiveOptions {
     pub bind_address: String,
     /// The TCP port.
     pub port: Option<u16>,
-    /// The UNIX socket; none: in the directory.
+    /// The UNIX socket; none: in the directory, and none at all where the directory is another server's.
     pub socket: Option<PathBuf>,
     /// What file names begin with.
     pub log_bin: String,
@@ -134,6 +171,12 @@ pub struct ArchiveOptions {
     pub file_size_max: u64,
     /// Whether it acknowledges.
     pub semi_sync: SemiSync,
+    /// Where closed files are copied to: a directory or a URL.
+    pub storage: Option<String>,
+    /// Whether closed files are compressed.
+    pub compression: Compression,
+    /// How much is kept on this disk.
+    pub retention: Retention,
 }
 
 #[cfg(test)]

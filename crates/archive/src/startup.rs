@@ -5,20 +5,28 @@
 //!   stop following ─▶ what was received is written ─▶ end the sessions ─▶ Stop event, close ─▶ unlock
 //! ```
 
-use crate::archive::{Archive, unix_seconds, version};
+use crate::archive::{Archive, Opened, unix_seconds, version};
+use crate::closed_files::ClosedFiles;
+use crate::disk::foreign::ForeignDisk;
+use crate::disk::remote::Fetcher;
+use crate::disk::{ArchiveDisk, COMPRESSED};
 use crate::error::{Error, Result};
-use crate::options::ArchiveOptions;
+use crate::keeper::Keeper;
+use crate::options::{ArchiveOptions, Role};
+use crate::refill::refill;
 use crate::serve::listener::Listener;
 use crate::writer::{RunningWriter, Writer};
 use paceline_binlog::Log;
-use paceline_binlog::log::{LogConfig, OpenRequest, RealDisk, SyncMode};
+use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
+use paceline_object_storage::ObjectStorage;
 use paceline_types::ServerId;
+use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// How long sessions have to end when the archive stops.
@@ -75,7 +83,6 @@ impl DataDirectory {
 /// # Errors
 /// Why it could not start, or not go on.
 pub fn run(options: ArchiveOptions) -> Result<()> {
-    let directory = DataDirectory::lock(&options.datadir)?;
     let workers = std::thread::available_parallelism().map_or(2, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
@@ -83,39 +90,57 @@ pub fn run(options: ArchiveOptions) -> Result<()> {
         .enable_all()
         .build()
         .map_err(Error::system("start threads"))?;
-    let outcome = runtime.block_on(serve(&options, &directory));
+    let outcome = runtime.block_on(serve(&options));
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome
 }
 
-async fn serve(options: &ArchiveOptions, directory: &DataDirectory) -> Result<()> {
-    let server_id = options.server_id.unwrap_or_else(|| server_id_of(&directory.path));
-    let log = open(options, directory, server_id)?;
+async fn serve(options: &ArchiveOptions) -> Result<()> {
+    let closed_files = Arc::new(ClosedFiles::default());
     let stop = watch::Sender::new(false);
-    let archive = Archive::new(options, server_id, log.clone(), stop.clone());
-    let running = match options.sources.is_empty() {
+    // Held until the end.
+    let (archive, _directory) = match &options.role {
+        Role::Follow { datadir, sources } => {
+            let directory = DataDirectory::lock(datadir)?;
+            let opened = open(options, &directory, closed_files.clone()).await?;
+            (
+                Archive::new(options, opened, sources, stop.clone()),
+                Some(directory),
+            )
+        }
+        Role::Serve { directory, log_bin } => {
+            let opened = open_foreign(options, directory, log_bin.as_deref())?;
+            (Archive::new(options, opened, &[], stop.clone()), None)
+        }
+    };
+    let running = match archive.followers.is_empty() {
         true => None,
         false => Some(Writer::start(
-            log,
+            archive.log.clone(),
             archive.sendable.clone(),
             stop,
-            Arc::new(Notify::new()),
+            closed_files,
         )?),
     };
     *archive.writer.lock() = running.as_ref().map(|running| running.writer.clone());
     let archive = Arc::new(archive);
-    let socket = options
-        .socket
-        .clone()
-        .unwrap_or_else(|| directory.path.join("archive.sock"));
-    let listener = Listener::bind(&options.bind_address, options.port, &socket).await?;
+    let socket = match (&options.socket, &options.role) {
+        (Some(socket), _) => Some(socket.clone()),
+        (None, Role::Follow { .. }) => Some(archive.datadir.join("archive.sock")),
+        (None, Role::Serve { .. }) => None,
+    };
+    let listener = Listener::bind(&options.bind_address, options.port, socket.as_deref()).await?;
     watch_signals(&archive)?;
     tracing::info!(
-        "paceline {}: ready for connections. {}; server id {server_id}, at '{}'",
+        "paceline {}: ready for connections. {}; server id {}, at '{}'",
         version(),
         listener.addresses(),
+        archive.server_id,
         archive.position()
     );
+    if let Some(keeper) = &archive.keeper {
+        tokio::spawn(keeper.clone().run(archive.clone()));
+    }
     let followers: Vec<JoinHandle<()>> = archive
         .followers
         .iter()
@@ -127,19 +152,115 @@ async fn serve(options: &ArchiveOptions, directory: &DataDirectory) -> Result<()
 }
 
 /// Opens the log, and lets recovery begin in the last file only: there are no tables to replay anything into.
-fn open(options: &ArchiveOptions, directory: &DataDirectory, server_id: ServerId) -> Result<Log> {
+async fn open(
+    options: &ArchiveOptions,
+    directory: &DataDirectory,
+    closed_files: Arc<ClosedFiles>,
+) -> Result<Opened> {
+    let server_id = options.server_id.unwrap_or_else(|| server_id_of(&directory.path));
+    let (storage, fetcher) = match &options.storage {
+        None => (None, None),
+        Some(place) => {
+            let storage = ObjectStorage::open(place)?;
+            storage.remove_unfinished("").await?;
+            let found = refill(&storage, &directory.path, &options.log_bin).await?;
+            if found > 0 {
+                tracing::info!("going on behind {found} files in {}", storage.place());
+            }
+            let fetcher = Fetcher::start(place).map_err(Error::system("read from object storage"))?;
+            (Some(storage), Some(fetcher))
+        }
+    };
+    let disk = ArchiveDisk::new(fetcher);
     let config = LogConfig {
         server_version: version(),
         file_size_max: options.file_size_max,
         sync_mode: SyncMode::Deferred,
         ..LogConfig::new(&directory.path, &options.log_bin, server_id)
     };
-    let (log, recovery) = Log::open(Arc::new(RealDisk), config, OpenRequest::new(unix_seconds()))?;
+    let (log, recovery) = tokio::task::block_in_place(|| {
+        Log::open(Arc::new(disk.clone()), config, OpenRequest::new(unix_seconds()))
+    })?;
     if let Some(cut) = &recovery.cut {
         tracing::warn!("the end of the log was torn by a crash: {cut:?}");
     }
     log.write_checkpoint(log.written(), unix_seconds())?;
-    Ok(log)
+    let keeper = Keeper::new(
+        disk,
+        &directory.path,
+        storage,
+        options.compression,
+        options.retention,
+        closed_files,
+    );
+    Ok(Opened {
+        datadir: directory.path.clone(),
+        server_id,
+        log,
+        keeper: Some(Arc::new(keeper)),
+    })
+}
+
+/// Opens what another server has left.
+fn open_foreign(options: &ArchiveOptions, directory: &Path, log_bin: Option<&str>) -> Result<Opened> {
+    let datadir = directory.canonicalize().map_err(Error::system(format!(
+        "find the directory {}",
+        directory.display()
+    )))?;
+    let log_bin = match log_bin {
+        Some(name) => name.to_owned(),
+        None => base_name_in(&datadir)?,
+    };
+    let began = Instant::now();
+    let (log, found) = Log::open_foreign(Arc::new(ForeignDisk::default()), &datadir, &log_bin)?;
+    for cut in &found.cuts {
+        tracing::warn!(
+            "'{}' was torn: it is served up to its last whole transaction, which ends at {}; {} bytes behind that are left out",
+            cut.file,
+            cut.offset,
+            cut.length
+        );
+    }
+    tracing::info!(
+        "{} files with {} bytes are whole (read in {:.1} s)",
+        log.files().len(),
+        found.bytes,
+        began.elapsed().as_secs_f64()
+    );
+    Ok(Opened {
+        server_id: options.server_id.unwrap_or_else(|| server_id_of(&datadir)),
+        datadir,
+        log,
+        keeper: None,
+    })
+}
+
+/// What the names of the log files in a directory begin with.
+fn base_name_in(directory: &Path) -> Result<String> {
+    let listed =
+        std::fs::read_dir(directory).map_err(Error::system(format!("list {}", directory.display())))?;
+    let names = listed
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    let bases: BTreeSet<String> = names
+        .filter_map(|name| {
+            let (base, digits) = name.strip_suffix(COMPRESSED).unwrap_or(&name).rsplit_once('.')?;
+            let is_number = digits.len() >= 6 && digits.bytes().all(|digit| digit.is_ascii_digit());
+            is_number.then(|| base.to_owned())
+        })
+        .collect();
+    let mut bases = bases.into_iter();
+    match (bases.next(), bases.next()) {
+        (Some(base), None) => Ok(base),
+        (None, _) => Err(Error::Option(format!(
+            "there are no binary log files in {}",
+            directory.display()
+        ))),
+        (Some(one), Some(other)) => Err(Error::Option(format!(
+            "there are files of several logs in {}, '{one}' and '{other}' among them: name one with --log-bin",
+            directory.display()
+        ))),
+    }
 }
 
 /// A server id that stays the same for a directory on a machine, from the upper half of the numbers, which people hardly ever give out.
@@ -187,10 +308,8 @@ async fn stop_all(
     }
     *archive.writer.lock() = None;
     let written = match running {
-        None => {
-            archive.log.close(unix_seconds())?;
-            Ok(())
-        }
+        // Nothing is ever written to another server's files.
+        None => Ok(()),
         Some(RunningWriter { writer, thread }) => {
             drop(writer);
             let ended = tokio::task::spawn_blocking(move || thread.join()).await;

@@ -8,6 +8,7 @@
 //! acknowledged. A write or a sync that fails otherwise is final, as everywhere in Paceline.
 
 use crate::archive::unix_seconds;
+use crate::closed_files::ClosedFiles;
 use crate::error::{Error, Result};
 use paceline_binlog::group::{CommitGroup, GroupSize};
 use paceline_binlog::{BinlogState, EventGroup, Log};
@@ -89,12 +90,12 @@ pub struct RunningWriter {
 }
 
 impl Writer {
-    /// Starts the thread. `failed` is rung if it cannot go on; `closed_file` after each file that is full.
+    /// Starts the thread. `failed` is rung if it cannot go on; `closed_files` after each file that is full.
     pub fn start(
         log: Log,
         sendable: Arc<Sendable>,
         failed: watch::Sender<bool>,
-        closed_file: Arc<tokio::sync::Notify>,
+        closed_files: Arc<ClosedFiles>,
     ) -> Result<RunningWriter> {
         let (queue, received) = mpsc::unbounded_channel();
         let counters = Arc::new(Counters::default());
@@ -118,7 +119,7 @@ impl Writer {
             counters: counters.clone(),
             prepare,
             group: CommitGroup::new(),
-            closed_file,
+            closed_files,
         };
         let thread = thread::Builder::new()
             .name("archive-writer".into())
@@ -206,7 +207,7 @@ struct Worker {
     counters: Arc<Counters>,
     prepare: SyncSender<()>,
     group: CommitGroup,
-    closed_file: Arc<tokio::sync::Notify>,
+    closed_files: Arc<ClosedFiles>,
 }
 
 impl Worker {
@@ -350,12 +351,15 @@ impl Worker {
 
     /// Goes on in a new file.
     fn rotate(&mut self) -> Result<()> {
-        match self.log.rotate(unix_seconds()) {
+        let closing = self.closed_files.lock();
+        let rotated = self.log.rotate(unix_seconds());
+        drop(closing);
+        match rotated {
             Ok(position) => {
                 // Nothing but the last file is ever looked at after a crash.
                 self.log.write_checkpoint(position, unix_seconds())?;
                 self.sendable.advance(self.log.durable());
-                self.closed_file.notify_one();
+                self.closed_files.ring();
                 Ok(())
             }
             // It is tried again after the next write.

@@ -1,21 +1,44 @@
 //! `paceline archive`: a server with no tables that keeps the log of one primary or several.
 
 use clap::{Args, ValueEnum};
-use paceline_archive::options::{Account, ArchiveOptions, Candidates, SemiSync};
+use paceline_archive::options::{
+    Account, ArchiveOptions, Candidates, Compression, Retention, Role, SemiSync,
+};
 use paceline_types::ServerId;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// What the command line says.
 #[derive(Args)]
 pub struct Options {
     /// A primary to follow: HOST[:PORT], or several with commas of which one is the primary at a time. More than once: several primaries,
     /// each with replication domains of its own.
-    #[arg(long = "from", value_name = "ADDRESS[,ADDRESS…]", required = true)]
+    #[arg(
+        long = "from",
+        value_name = "ADDRESS[,ADDRESS…]",
+        required_unless_present = "serve",
+        requires = "datadir"
+    )]
     from: Vec<Candidates>,
     /// Where the log is kept. Made if it is not there.
     #[arg(long, value_name = "DIR")]
-    datadir: PathBuf,
+    datadir: Option<PathBuf>,
+    /// Serve the binary log files in a directory, which another server has left, and follow nobody. Nothing is written there.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["from", "datadir", "to"])]
+    serve: Option<PathBuf>,
+    /// Copy closed files to a directory or an object storage URL (s3://BUCKET/PREFIX), and read them back from there when a replica asks.
+    #[arg(long, value_name = "DIR|URL")]
+    to: Option<String>,
+    /// Files that were closed longer ago do not stay on this disk. With --to never before they are copied.
+    #[arg(long, value_name = "SECONDS")]
+    binlog_expire_logs_seconds: Option<u64>,
+    /// The oldest files do not stay on this disk when all of them are larger than that. With --to never before they are copied.
+    #[arg(long, value_name = "BYTES")]
+    max_binlog_total_size: Option<u64>,
+    /// How closed files are kept.
+    #[arg(long, value_enum, default_value_t = Kept::Zstd)]
+    compression: Kept,
     /// Who logs in on the primaries; replicas and operators log in here with the same name.
     #[arg(long, short = 'u', default_value = "repl")]
     user: String,
@@ -40,15 +63,21 @@ pub struct Options {
     /// The UNIX socket. Without it `archive.sock` in the directory.
     #[arg(long, short = 'S', value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// What file names begin with.
-    #[arg(long, default_value = "archive")]
-    log_bin: String,
+    /// What file names begin with: `archive`; with --serve, what is there.
+    #[arg(long, value_name = "NAME")]
+    log_bin: Option<String>,
     /// A file that has reached so many bytes is followed by another.
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     max_binlog_size: u64,
     /// Whether primaries are told what is durable here (semi-synchronous replication).
     #[arg(long, value_enum, default_value_t = Switch::On)]
     semi_sync: Switch,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Kept {
+    Zstd,
+    None,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -59,9 +88,30 @@ enum Switch {
 
 /// Runs the archive until it is told to stop.
 pub fn run(options: Options) -> ExitCode {
+    let retention = Retention {
+        age_max: options.binlog_expire_logs_seconds.map(Duration::from_secs),
+        bytes_max: options.max_binlog_total_size,
+    };
+    if options.to.is_some() && options.compression == Kept::None {
+        eprintln!("paceline archive: --to copies compressed files: --compression=none does not go with it");
+        return ExitCode::from(2);
+    }
+    let role = match (options.serve, options.datadir) {
+        (Some(directory), _) => Role::Serve {
+            directory,
+            log_bin: options.log_bin.clone(),
+        },
+        (None, Some(datadir)) => Role::Follow {
+            datadir,
+            sources: options.from,
+        },
+        (None, None) => {
+            eprintln!("paceline archive: --from needs --datadir");
+            return ExitCode::from(2);
+        }
+    };
     let options = ArchiveOptions {
-        datadir: options.datadir,
-        sources: options.from,
+        role,
         account: Account {
             user: options.user,
             password: options.password,
@@ -70,12 +120,18 @@ pub fn run(options: Options) -> ExitCode {
         bind_address: options.bind_address,
         port: Some(options.port),
         socket: options.socket,
-        log_bin: options.log_bin,
+        log_bin: options.log_bin.unwrap_or_else(|| "archive".to_owned()),
         file_size_max: options.max_binlog_size.max(FILE_SIZE_MIN),
         semi_sync: match options.semi_sync {
             Switch::On => SemiSync::Acknowledge,
             Switch::Off => SemiSync::Off,
         },
+        storage: options.to,
+        compression: match options.compression {
+            Kept::Zstd => Compression::Zstd,
+            Kept::None => Compression::None,
+        },
+        retention,
     };
     match paceline_archive::startup::run(options) {
         Ok(()) => ExitCode::SUCCESS,

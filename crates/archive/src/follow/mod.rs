@@ -127,7 +127,11 @@ impl Follower {
 
     /// What it shows.
     pub fn status(&self) -> FollowStatus {
-        self.status.lock().clone()
+        let waiting = self.handed_over().saturating_sub(*self.progress.borrow());
+        FollowStatus {
+            waiting,
+            ..self.status.lock().clone()
+        }
     }
 
     fn handed_over(&self) -> u64 {

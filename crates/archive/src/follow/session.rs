@@ -213,12 +213,10 @@ impl Stream<'_> {
     }
 
     fn show(&mut self, assembler: &Assembler) {
-        let waiting = self.follower.handed_over() - *self.progress.borrow();
         let (groups, bytes) = (std::mem::take(&mut self.groups), std::mem::take(&mut self.bytes));
         self.follower.update(|status| {
             status.groups += groups;
             status.bytes += bytes;
-            status.waiting = waiting;
             status.heard = Some(SystemTime::now());
             status.read.clone_from(assembler.place());
         });

@@ -18,16 +18,15 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The sockets that clients connect to.
 pub struct Listener {
     tcp: Option<TcpListener>,
-    unix: UnixListener,
-    path: PathBuf,
+    unix: Option<(UnixListener, PathBuf)>,
 }
 
 impl Listener {
-    /// Binds both. A socket file that nobody listens on any more is replaced.
+    /// Binds those that are named. A socket file that nobody listens on any more is replaced.
     ///
     /// # Errors
     /// If one of them cannot be bound.
-    pub async fn bind(address: &str, port: Option<u16>, path: &Path) -> Result<Listener> {
+    pub async fn bind(address: &str, port: Option<u16>, path: Option<&Path>) -> Result<Listener> {
         let tcp = match port {
             None => None,
             Some(port) => Some(
@@ -36,23 +35,28 @@ impl Listener {
                     .map_err(Error::system(format!("listen on {address} port {port}")))?,
             ),
         };
-        let unix = bind_unix(path)
-            .await
-            .map_err(Error::system(format!("listen on the socket {}", path.display())))?;
-        Ok(Listener {
-            tcp,
-            unix,
-            path: path.to_owned(),
-        })
+        let unix = match path {
+            None => None,
+            Some(path) => {
+                let bound = bind_unix(path).await;
+                let bound =
+                    bound.map_err(Error::system(format!("listen on the socket {}", path.display())))?;
+                Some((bound, path.to_owned()))
+            }
+        };
+        Ok(Listener { tcp, unix })
     }
 
     /// Where it listens, for people.
     pub fn addresses(&self) -> String {
-        let socket = format!("socket {}", self.path.display());
-        match self.tcp.as_ref().and_then(|tcp| tcp.local_addr().ok()) {
-            Some(address) => format!("{address}, {socket}"),
-            None => socket,
-        }
+        let tcp = self.tcp.as_ref().and_then(|tcp| tcp.local_addr().ok());
+        let tcp = tcp.map(|address| address.to_string());
+        let unix = self
+            .unix
+            .as_ref()
+            .map(|(_, path)| format!("socket {}", path.display()));
+        let both: Vec<String> = tcp.into_iter().chain(unix).collect();
+        both.join(", ")
     }
 
     /// Accepts clients until the archive is to stop.
@@ -72,8 +76,11 @@ impl Listener {
             }
         };
         let unix = async {
+            let Some((listener, _)) = &self.unix else {
+                return std::future::pending().await;
+            };
             loop {
-                match self.unix.accept().await {
+                match listener.accept().await {
                     Ok((stream, _)) => begin(archive, Socket::unix(stream), "localhost".to_owned()),
                     Err(error) => pause(error).await,
                 }
@@ -89,7 +96,9 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        if let Some((_, path)) = &self.unix {
+            let _ = std::fs::remove_file(path);
+        }
     }
 }
 

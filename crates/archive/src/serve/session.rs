@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::registry::SessionShared;
 use super::variables::SessionState;
 use crate::archive::{Archive, version};
+use paceline_binlog::GtidPosition;
 use paceline_replication::primary::{
     DumpRequest, Ended, Host, Link, MarkedForSkip, Registered, Registration,
 };
@@ -231,7 +232,8 @@ impl Session {
             interrupt: &shared.interrupt,
             show: &show,
             server_id: archive.server_id,
-            replicated: archive.position(),
+            // Whatever it has is in its log: nothing was replicated past it.
+            replicated: GtidPosition::new(),
         };
         let link = Link {
             socket: &mut self.socket,

@@ -228,6 +228,16 @@ impl Session {
                 ("Paceline_archive_written_transactions", count(&counters.groups)),
             ]);
         }
+        if let Some(keeper) = &archive.keeper {
+            let kept = keeper.status();
+            list.extend([
+                ("Paceline_archive_compressed_files", Cell::count(kept.compressed)),
+                ("Paceline_archive_keeper_error", Cell::text(kept.error)),
+                ("Paceline_archive_local_bytes", Cell::count(kept.local_bytes)),
+                ("Paceline_archive_remote_files", Cell::count(kept.remote)),
+                ("Paceline_archive_uploaded_files", Cell::count(kept.uploaded)),
+            ]);
+        }
         list.sort_by_key(|(name, _)| *name);
         list
     }

@@ -6,7 +6,7 @@ use super::disk::{BLOCK_LENGTH, Disk};
 use super::files::{FileEntry, file_name, number_after};
 use super::gtid_index::GtidIndexBuilder;
 use super::handle::{Inner, SpareFile};
-use super::head::{NewHead, Occasion};
+use super::head::{NewHead, Occasion, Origin};
 use crate::error::{Error, Result};
 use crate::gtid::BinlogState;
 use crate::replica_state::ReplicaState;
@@ -178,6 +178,7 @@ impl FileCreator<'_> {
             modified: SystemTime::now(),
             state: new.state.clone(),
             head_length: end,
+            origin: Origin::Ours,
         };
         let active = ActiveFile::new(
             new.name.clone(),

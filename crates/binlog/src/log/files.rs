@@ -1,6 +1,6 @@
 //! The log's files: their names, and what is known of each without reading it.
 
-use super::head::FileHead;
+use super::head::{FileHead, Origin};
 use crate::error::{Error, Result};
 use crate::gtid::BinlogState;
 use std::time::SystemTime;
@@ -58,6 +58,7 @@ pub(super) struct FileEntry {
     pub state: BinlogState,
     /// Where its first event behind the Gtid_list starts.
     pub head_length: u64,
+    pub origin: Origin,
 }
 
 impl FileEntry {
@@ -70,6 +71,7 @@ impl FileEntry {
             modified,
             state: head.state,
             head_length: head.length,
+            origin: head.origin,
         }
     }
 

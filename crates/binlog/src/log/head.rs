@@ -11,8 +11,8 @@ use super::disk::DiskFile;
 use super::stream::EventStream;
 use crate::error::Result;
 use crate::event::{
-    BinlogCheckpointEvent, Event, EventFlags, EventStamp, FormatDescription, GtidListEvent, IgnorableEvent,
-    MAGIC, encode_event,
+    BinlogCheckpointEvent, ChecksumAlgorithm, Event, EventFlags, EventStamp, FormatDescription,
+    GtidListEvent, IgnorableEvent, MAGIC, encode_event,
 };
 use crate::gtid::BinlogState;
 use crate::replica_state::{ReplicaRecord, ReplicaState};
@@ -91,9 +91,19 @@ impl NewHead<'_> {
     }
 }
 
+/// Who has written a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// This kind of server: its head says which ordinal it has.
+    Ours,
+    /// Any server: it is given one.
+    Foreign { ordinal: u32 },
+}
+
 /// What the head of a file says.
 #[derive(Clone, Debug)]
 pub(super) struct FileHead {
+    pub origin: Origin,
     /// Whether it says that it was not closed.
     pub in_use: bool,
     pub ordinal: u32,
@@ -113,6 +123,14 @@ impl FileHead {
     /// # Errors
     /// [`crate::Error::Damaged`].
     pub fn read(file: &Arc<dyn DiskFile>, name: &str) -> Result<Self> {
+        Self::read_as(file, name, Origin::Ours)
+    }
+
+    /// Reads the head of a file.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`]; [`crate::Error::Encrypted`].
+    pub fn read_as(file: &Arc<dyn DiskFile>, name: &str, origin: Origin) -> Result<Self> {
         let length = file.length().map_err(|source| crate::Error::Io {
             operation: "examine",
             path: name.into(),
@@ -121,14 +139,25 @@ impl FileHead {
         let mut stream = EventStream::new(Arc::clone(file), name.to_owned(), MAGIC.len() as u64, length);
         stream.check_magic()?;
         let (format, in_use) = read_format(&mut stream)?;
-        let mut identity = None;
+        let mut identity = match origin {
+            Origin::Ours => None,
+            Origin::Foreign { ordinal } => Some((ordinal, SyncMode::Deferred)),
+        };
+        if origin != Origin::Ours && format.checksum == ChecksumAlgorithm::None {
+            return Err(stream.damaged(
+                MAGIC.len() as u64,
+                "its events have no checksums (binlog_checksum=NONE): what is damaged could not be told",
+            ));
+        }
         let mut replica = ReplicaState::default();
         loop {
             let Some((start, event)) = stream.next()? else {
                 return Err(stream.damaged(length, "it ends within its head"));
             };
             match event.decode(&format)? {
-                Event::Ignorable(IgnorableEvent::FileHead { ordinal, sync_mode }) => {
+                Event::Ignorable(IgnorableEvent::FileHead { ordinal, sync_mode })
+                    if origin == Origin::Ours =>
+                {
                     identity = Some((ordinal, sync_mode))
                 }
                 Event::Ignorable(IgnorableEvent::Replica(record)) => {
@@ -142,6 +171,7 @@ impl FileHead {
                     };
                     let length = stream.position();
                     return Ok(Self {
+                        origin,
                         in_use,
                         ordinal,
                         sync_mode,
@@ -151,11 +181,21 @@ impl FileHead {
                     });
                 }
                 Event::Gtid(_) => return Err(stream.damaged(start, "its head has no GTID list")),
+                Event::Rotate(_) | Event::Query(_) | Event::Stop if origin != Origin::Ours => {
+                    return Err(stream.damaged(start, NO_GTID_LIST));
+                }
+                Event::Unknown { .. } if origin != Origin::Ours => {
+                    return Err(stream.damaged(start, NO_GTID_LIST));
+                }
                 _ => {}
             }
         }
     }
 }
+
+/// What is wrong with the files of MySQL and of MariaDB 5.5.
+const NO_GTID_LIST: &str =
+    "its head has no GTID list: only logs of MariaDB from 10.0 on, and of Paceline, have one";
 
 /// Reads the Format_description at the stream's position, and whether the file is in use.
 pub(super) fn read_format(stream: &mut EventStream) -> Result<(FormatDescription, bool)> {

@@ -316,7 +316,7 @@ impl Inner {
 
     fn read_whole(&self, file: &FileEntry) -> Result<GtidIndexBuilder> {
         let opened = self.open_entry(file)?;
-        let head = FileHead::read(&opened, &file.name)?;
+        let head = FileHead::read_as(&opened, &file.name, file.origin)?;
         let tail = read_tail(&opened, &file.name, &head)?;
         if tail.end != file.length {
             return Err(Error::Damaged {

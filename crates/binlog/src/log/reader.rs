@@ -4,7 +4,7 @@ use super::disk::{DiskFile, read_fully};
 use super::files::FileEntry;
 use super::grouping::{EventRole, Grouping};
 use super::handle::{Inner, Log};
-use super::head::read_format;
+use super::head::{Origin, read_format};
 use super::stream::EventStream;
 use crate::error::{Error, Result};
 use crate::event::{Event, FormatDescription, HEADER_LENGTH, IgnorableEvent, MAGIC, RawEvent};
@@ -293,6 +293,9 @@ impl Inner {
         let mut stream = EventStream::new(file, entry.name.clone(), MAGIC.len() as u64, limit);
         stream.check_magic()?;
         let (format, _) = read_format(&mut stream)?;
+        if entry.origin != Origin::Ours {
+            return Ok((stream, format));
+        }
         // After a reset another file may have this name.
         match stream
             .next()?

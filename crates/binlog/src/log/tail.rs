@@ -4,7 +4,7 @@ use super::config::SyncMode;
 use super::disk::DiskFile;
 use super::grouping::{EventRole, Grouping};
 use super::gtid_index::GtidIndexBuilder;
-use super::head::{FileHead, read_format};
+use super::head::{FileHead, Origin, read_format};
 use super::stream::{EventStream, Found};
 use crate::error::{Error, Result};
 use crate::event::{
@@ -72,6 +72,7 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
     let mut scan = Scan {
         format,
         ordinal: head.ordinal,
+        origin: head.origin,
         grouping: Grouping::Outside,
         group_start: 0,
         mode: head.sync_mode,
@@ -174,6 +175,7 @@ fn refuse_gap(stream: &mut EventStream, scan: &Scan, bad: u64) -> Result<()> {
 struct Scan {
     format: FormatDescription,
     ordinal: u32,
+    origin: Origin,
     grouping: Grouping,
     /// Where the open group starts.
     group_start: u64,
@@ -286,6 +288,10 @@ impl Scan {
 
     /// What a good event behind a bad place says: something, if it was written when the bad place was durable.
     fn witness(&self, event: &RawEvent<'_>, start: u64, bad: u64) -> Option<String> {
+        if self.origin != Origin::Ours {
+            // Whatever it is, it was written behind a place that must have been whole.
+            return Some(format!("a {} event", event.event_type()));
+        }
         match event.event_type() {
             EventType::GTID if self.mode == SyncMode::EachGroup => {
                 let gtid = GtidEvent::decode(event.body(), event.header().server_id).ok()?;

@@ -1,0 +1,132 @@
+//! Reading a compressed file as if it were not.
+
+use super::seekable::{Frame, SeekTable, decompress};
+use paceline_binlog::log::DiskFile;
+use parking_lot::Mutex;
+use std::fs::File;
+use std::io::{self, ErrorKind, IoSlice};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The last bytes of a file that are read at once to find its table: enough for one of 256 MiB.
+const TABLE_GUESS: u64 = 4096;
+
+/// Where the frames' bytes come from.
+pub trait Frames: Send + Sync + std::fmt::Debug {
+    /// A frame's bytes, compressed.
+    fn read(&self, frame: &Frame) -> io::Result<Vec<u8>>;
+}
+
+/// Frames of a file on this disk.
+#[derive(Debug)]
+pub struct LocalFrames(File);
+
+impl LocalFrames {
+    /// Opens a compressed file.
+    ///
+    /// # Errors
+    /// If it is not there, or does not end with a table.
+    pub fn open(path: &Path) -> io::Result<(Self, SeekTable)> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let tail = |bytes: u64| -> io::Result<Vec<u8>> {
+            let bytes = bytes.min(length);
+            let mut buffer = vec![0; bytes as usize];
+            file.read_exact_at(&mut buffer, length - bytes)?;
+            Ok(buffer)
+        };
+        let mut last = tail(TABLE_GUESS)?;
+        let needed = SeekTable::length_at_end(&last)?;
+        if needed > last.len() {
+            last = tail(needed as u64)?;
+        }
+        if needed > last.len() {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        let table = SeekTable::decode(&last[last.len() - needed..])?;
+        if table.file_length() != length {
+            return Err(io::Error::new(
+                ErrorKind::InvalidData,
+                format!("'{}' is not as long as its table of frames says", path.display()),
+            ));
+        }
+        Ok((LocalFrames(file), table))
+    }
+}
+
+impl Frames for LocalFrames {
+    fn read(&self, frame: &Frame) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; (frame.compressed.end - frame.compressed.start) as usize];
+        self.0.read_exact_at(&mut bytes, frame.compressed.start)?;
+        Ok(bytes)
+    }
+}
+
+/// A compressed file, read only. It keeps what the frame that was read last holds.
+#[derive(Debug)]
+pub struct FramedFile<F> {
+    frames: F,
+    table: SeekTable,
+    last: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
+}
+
+impl<F: Frames> FramedFile<F> {
+    /// Of these frames.
+    pub fn new(frames: F, table: SeekTable) -> Self {
+        FramedFile {
+            frames,
+            table,
+            last: Mutex::new(None),
+        }
+    }
+
+    fn content(&self, frame: &Frame) -> io::Result<Arc<Vec<u8>>> {
+        if let Some((number, content)) = &*self.last.lock()
+            && *number == frame.number
+        {
+            return Ok(content.clone());
+        }
+        let content = Arc::new(decompress(&self.frames.read(frame)?, frame)?);
+        *self.last.lock() = Some((frame.number, content.clone()));
+        Ok(content)
+    }
+}
+
+fn read_only<T>() -> io::Result<T> {
+    Err(ErrorKind::ReadOnlyFilesystem.into())
+}
+
+impl<F: Frames> DiskFile for FramedFile<F> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let Some(frame) = self.table.frame_at(offset) else {
+            return Ok(0);
+        };
+        let content = self.content(&frame)?;
+        let rest = &content[(offset - frame.content.start) as usize..];
+        let length = rest.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&rest[..length]);
+        Ok(length)
+    }
+
+    fn write_at(&self, _: &[IoSlice<'_>], _: u64) -> io::Result<()> {
+        read_only()
+    }
+
+    fn extend_with_zeros(&self, _: u64, _: u64) -> io::Result<()> {
+        read_only()
+    }
+
+    /// It was synced before it got its name.
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn set_length(&self, _: u64) -> io::Result<()> {
+        read_only()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.table.content_length())
+    }
+}

@@ -1,0 +1,292 @@
+//! Where the archive's log is: closed files are compressed, and old ones may be in object storage alone.
+//!
+//! ```text
+//!   archive.000012        as it is written: the active file, and one that was just closed
+//!   archive.000011.zst    compressed (zstd, in frames that can be read one by one)
+//!   archive.000010.stub   the first frame and the table of the others, which are read from object storage when they are needed
+//! ```
+//!
+//! To the log there is one file of one name, whatever form it has: [`ArchiveDisk`] opens the first of the three that is there. A file changes
+//! its form by writing the next one aside, syncing and renaming it, and then removing the one before: at every moment one of them is whole.
+//! Readers that have the old one open go on with it.
+//!
+//! - [`seekable`]: the compressed form. [`framed`]: reading it. [`remote`]: reading it from elsewhere.
+
+pub mod foreign;
+pub mod framed;
+pub mod remote;
+pub mod seekable;
+
+use framed::{FramedFile, LocalFrames};
+use paceline_binlog::log::{Disk, DiskFile, RealDisk};
+use remote::{Fetcher, RemoteFrames};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// What the name of a compressed file ends with.
+pub const COMPRESSED: &str = ".zst";
+/// What the name of a stub ends with.
+pub const STUB: &str = ".stub";
+/// What the name of a file ends with that is being made.
+pub const UNFINISHED: &str = ".tmp";
+
+/// The form in which a file is here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// As the log has written it.
+    Plain,
+    /// Compressed.
+    Compressed,
+    /// In object storage.
+    Stub,
+}
+
+/// See the module's head.
+#[derive(Clone, Debug, Default)]
+pub struct ArchiveDisk {
+    fetcher: Option<Fetcher>,
+}
+
+/// A path with more at its end.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+impl ArchiveDisk {
+    /// `fetcher` reads from object storage, where there is one.
+    pub fn new(fetcher: Option<Fetcher>) -> Self {
+        ArchiveDisk { fetcher }
+    }
+
+    /// In which form a file is here, and how many bytes that takes.
+    ///
+    /// # Errors
+    /// If the directory cannot be read.
+    pub fn form(&self, path: &Path) -> io::Result<Option<(Form, u64)>> {
+        for (form, path) in forms(path) {
+            match fs::metadata(path) {
+                Ok(found) => return Ok(Some((form, found.len()))),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Opens a file that is never written to.
+    fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        self.open_as(path, |path| {
+            let file = File::open(path)?;
+            Ok(Arc::new(foreign::ReadOnlyFile(file)) as Arc<dyn DiskFile>)
+        })
+    }
+
+    fn open_as(
+        &self,
+        path: &Path,
+        open_plain: impl Fn(&Path) -> io::Result<Arc<dyn DiskFile>>,
+    ) -> io::Result<Arc<dyn DiskFile>> {
+        // A file may change its form meanwhile: the next one is there before the one before goes.
+        for (form, path) in forms(path) {
+            let opened = match form {
+                Form::Plain => open_plain(&path),
+                Form::Compressed => LocalFrames::open(&path)
+                    .map(|(frames, table)| Arc::new(FramedFile::new(frames, table)) as Arc<dyn DiskFile>),
+                Form::Stub => {
+                    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                    self.open_stub(&path, format!("{name}{COMPRESSED}"))
+                }
+            };
+            match opened {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                opened => return opened,
+            }
+        }
+        Err(ErrorKind::NotFound.into())
+    }
+
+    fn open_stub(&self, path: &Path, object: String) -> io::Result<Arc<dyn DiskFile>> {
+        let Some(fetcher) = &self.fetcher else {
+            return Err(io::Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "'{}' is in object storage: start the archive with the --to that it had",
+                    path.display()
+                ),
+            ));
+        };
+        let (frames, table) = RemoteFrames::open(path, object, fetcher.clone())?;
+        Ok(Arc::new(FramedFile::new(frames, table)))
+    }
+}
+
+/// The paths of a file in its three forms, in the order in which they count.
+fn forms(path: &Path) -> [(Form, PathBuf); 3] {
+    [
+        (Form::Plain, path.to_owned()),
+        (Form::Compressed, with_suffix(path, COMPRESSED)),
+        (Form::Stub, with_suffix(path, STUB)),
+    ]
+}
+
+impl Disk for ArchiveDisk {
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        RealDisk.create(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        self.open_as(path, |path| RealDisk.open(path))
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        for (_, path) in forms(path) {
+            match fs::metadata(path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                found => return found?.modified(),
+            }
+        }
+        Err(ErrorKind::NotFound.into())
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let names = RealDisk.list(directory)?.into_iter().filter_map(|name| {
+            if name.ends_with(UNFINISHED) {
+                return None;
+            }
+            let plain = name.strip_suffix(COMPRESSED).or_else(|| name.strip_suffix(STUB));
+            Some(plain.map_or_else(|| name.clone(), str::to_owned))
+        });
+        let names: BTreeSet<String> = names.collect();
+        Ok(names.into_iter().collect())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut is_there = false;
+        for (_, path) in forms(path) {
+            match fs::remove_file(path) {
+                Ok(()) => is_there = true,
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        match is_there {
+            true => Ok(()),
+            false => Err(ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        RealDisk.sync_directory(directory)
+    }
+}
+
+/// Puts a finished file in its place, durably: synced, of that time, renamed.
+///
+/// # Errors
+/// Those of the file system.
+pub fn put_in_place(file: &File, from: &Path, to: &Path, modified: SystemTime) -> io::Result<()> {
+    file.set_modified(modified)?;
+    file.sync_all()?;
+    fs::rename(from, to)?;
+    sync_directory_of(to)
+}
+
+/// Makes durable which names are in the directory of a path.
+///
+/// # Errors
+/// Those of the file system.
+pub fn sync_directory_of(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(directory) => RealDisk.sync_directory(directory),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::IoSlice;
+
+    #[test]
+    fn a_file_is_one_file_in_all_its_forms() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("archive.000001");
+        let disk = ArchiveDisk::default();
+        let content: Vec<u8> = (0..3_000_000u32)
+            .flat_map(|number| (number / 7).to_le_bytes())
+            .collect();
+        let written = disk.create(&path).unwrap();
+        written.write_at(&[IoSlice::new(&content)], 0).unwrap();
+        let modified = disk.modified(&path).unwrap();
+        assert_eq!(
+            disk.form(&path).unwrap(),
+            Some((Form::Plain, content.len() as u64))
+        );
+        seekable::compress(&path, &with_suffix(&path, COMPRESSED)).unwrap();
+        fs::remove_file(&path).unwrap();
+        let Some((Form::Compressed, bytes)) = disk.form(&path).unwrap() else {
+            panic!("it is compressed");
+        };
+        assert!(bytes < content.len() as u64 / 2);
+        assert_eq!(disk.modified(&path).unwrap(), modified);
+        assert_eq!(disk.list(directory.path()).unwrap(), ["archive.000001"]);
+        let file = disk.open(&path).unwrap();
+        assert_eq!(file.length().unwrap(), content.len() as u64);
+        for at in [0, 1, 65_535, 65_536, 1_114_111, 5_000_000, content.len() - 3] {
+            let mut buffer = vec![0; 100_000];
+            let read = file.read_at(&mut buffer, at as u64).unwrap();
+            assert!(read > 0);
+            assert_eq!(buffer[..read], content[at..at + read], "at {at}");
+        }
+        assert_eq!(file.read_at(&mut [0; 8], content.len() as u64).unwrap(), 0);
+        assert!(file.write_at(&[IoSlice::new(b"x")], 0).is_err());
+        disk.remove(&path).unwrap();
+        assert_eq!(disk.form(&path).unwrap(), None);
+        assert_eq!(disk.remove(&path).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn damage_is_found_and_nothing_of_it_returned() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("archive.000001");
+        fs::write(&path, vec![b'x'; 2_000_000]).unwrap();
+        let compressed = with_suffix(&path, COMPRESSED);
+        seekable::compress(&path, &compressed).unwrap();
+        fs::remove_file(&path).unwrap();
+        let whole = fs::read(&compressed).unwrap();
+        let disk = ArchiveDisk::default();
+        let read = |bytes: &[u8]| -> io::Result<Vec<u8>> {
+            fs::write(&compressed, bytes)?;
+            let file = disk.open(&path)?;
+            let mut content = Vec::new();
+            let mut buffer = vec![0; 1 << 20];
+            while content.len() < 2_000_000 {
+                match file.read_at(&mut buffer, content.len() as u64)? {
+                    0 => break,
+                    read => content.extend_from_slice(&buffer[..read]),
+                }
+            }
+            Ok(content)
+        };
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x20;
+            match read(&damaged) {
+                Err(_) => {}
+                // What nobody needs to read (the size in a skippable frame's head) may be anything.
+                Ok(content) => assert_eq!(content, vec![b'x'; 2_000_000], "byte {at}"),
+            }
+        }
+        assert!(read(&whole[..whole.len() - 1]).is_err());
+    }
+}

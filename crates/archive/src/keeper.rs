@@ -1,0 +1,302 @@
+//! What becomes of closed files: they are compressed, copied to object storage, and go when they are old or many.
+//!
+//! ```text
+//!   closed ──▶ compressed ──▶ in object storage as well ──▶ old, or too much here: only there (a stub stays)
+//!                    └────────── no object storage ───────▶ old, or too much here: gone
+//! ```
+//!
+//! A task of its own, oldest file first. What a file has come to is seen in the directory and in the storage, and is written down nowhere else.
+//! Retention never touches what is not in the storage yet, nor without one what a replica reads. An object that is there under a file's name and is
+//! not that file is never replaced: then another archive writes to the same place, and that must be mended by people.
+
+use crate::archive::Archive;
+use crate::closed_files::ClosedFiles;
+use crate::disk::framed::{Frames, LocalFrames};
+use crate::disk::remote::write_stub;
+use crate::disk::seekable::compress;
+use crate::disk::{ArchiveDisk, COMPRESSED, Form, STUB, UNFINISHED, sync_directory_of, with_suffix};
+use crate::options::{Compression, Retention};
+use paceline_binlog::log::{LogFile, PurgeTarget};
+use paceline_object_storage::{Error as StorageError, ObjectStorage};
+use parking_lot::Mutex;
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::io::AsyncReadExt;
+
+/// How often it looks even when no file was closed: files grow older.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// How much is handed to the storage at a time, in bytes.
+const UPLOAD_PIECE: usize = 1 << 20;
+
+/// What SHOW STATUS says of it.
+#[derive(Clone, Debug, Default)]
+pub struct KeeperStatus {
+    /// Closed files as they were written.
+    pub plain: u64,
+    /// Compressed ones.
+    pub compressed: u64,
+    /// Those that are in object storage only.
+    pub remote: u64,
+    /// Those that are in object storage.
+    pub uploaded: u64,
+    /// Bytes on this disk.
+    pub local_bytes: u64,
+    /// Why the last attempt failed; empty: it did not.
+    pub error: String,
+}
+
+/// See the module's head.
+pub struct Keeper {
+    disk: ArchiveDisk,
+    directory: PathBuf,
+    storage: Option<ObjectStorage>,
+    compression: Compression,
+    retention: Retention,
+    /// What it takes over.
+    closed_files: Arc<ClosedFiles>,
+    /// Files that are known to be in the storage, by name.
+    uploaded: Mutex<HashSet<String>>,
+    status: Mutex<KeeperStatus>,
+}
+
+/// Why a round could not be finished.
+#[derive(Debug, thiserror::Error)]
+enum KeepError {
+    #[error("{0}")]
+    Disk(#[from] io::Error),
+    #[error("{0}")]
+    Storage(#[from] StorageError),
+    #[error("{0}")]
+    Log(#[from] paceline_binlog::Error),
+    #[error(
+        "'{object}' is in {place} with {there} bytes, and not the {here} bytes that it has here: another archive writes to the same place"
+    )]
+    OtherObject {
+        object: String,
+        place: String,
+        there: u64,
+        here: u64,
+    },
+}
+
+impl Keeper {
+    /// For the files of this directory.
+    pub fn new(
+        disk: ArchiveDisk,
+        directory: &Path,
+        storage: Option<ObjectStorage>,
+        compression: Compression,
+        retention: Retention,
+        closed_files: Arc<ClosedFiles>,
+    ) -> Self {
+        Keeper {
+            disk,
+            directory: directory.to_owned(),
+            storage,
+            compression,
+            retention,
+            closed_files,
+            uploaded: Mutex::default(),
+            status: Mutex::default(),
+        }
+    }
+
+    /// What it has come to.
+    pub fn status(&self) -> KeeperStatus {
+        self.status.lock().clone()
+    }
+
+    /// Works until the archive stops.
+    pub async fn run(self: Arc<Self>, archive: Arc<Archive>) {
+        self.remove_unfinished();
+        loop {
+            if let Err(error) = self.round(&archive).await {
+                let text = error.to_string();
+                let before = std::mem::replace(&mut self.status.lock().error, text.clone());
+                if before != text {
+                    tracing::error!("archived files are kept as they are: {text}");
+                }
+            } else {
+                self.status.lock().error.clear();
+            }
+            tokio::select! {
+                () = self.closed_files.wait() => {}
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = archive.stop_requested() => return,
+            }
+        }
+    }
+
+    /// What a crash has left of files that were being made.
+    fn remove_unfinished(&self) {
+        let Ok(entries) = fs::read_dir(&self.directory) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().ends_with(UNFINISHED) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    async fn round(&self, archive: &Archive) -> Result<(), KeepError> {
+        let mut files = {
+            let _closing = self.closed_files.lock();
+            archive.log.files()
+        };
+        // The one that is written.
+        files.pop();
+        let mut status = KeeperStatus::default();
+        let mut here = Vec::new();
+        for file in files {
+            if *archive.stop.borrow() {
+                return Ok(());
+            }
+            let path = self.directory.join(&file.name);
+            let mut form = self.disk.form(&path)?;
+            if matches!(form, Some((Form::Plain, _))) && self.compression == Compression::Zstd {
+                let plain = path.clone();
+                let made = tokio::task::spawn_blocking(move || compress_in_place(&plain)).await;
+                made.map_err(io::Error::other)??;
+                form = self.disk.form(&path)?;
+            }
+            let Some((form, bytes)) = form else {
+                // It was purged meanwhile.
+                continue;
+            };
+            if form != Form::Stub {
+                self.upload(&file, form, bytes).await?;
+            }
+            match form {
+                Form::Plain => status.plain += 1,
+                Form::Compressed => status.compressed += 1,
+                Form::Stub => status.remote += 1,
+            }
+            status.uploaded += u64::from(form == Form::Stub || self.uploaded.lock().contains(&file.name));
+            status.local_bytes += bytes;
+            here.push((file, form, bytes));
+        }
+        self.retain(archive, &here, &mut status)?;
+        *self.status.lock() = status;
+        Ok(())
+    }
+
+    /// Copies a file to the storage, if it is not there.
+    async fn upload(&self, file: &LogFile, form: Form, bytes: u64) -> Result<(), KeepError> {
+        let Some(storage) = &self.storage else {
+            return Ok(());
+        };
+        if form != Form::Compressed || self.uploaded.lock().contains(&file.name) {
+            return Ok(());
+        }
+        let object = format!("{}{COMPRESSED}", file.name);
+        match storage.look(&object).await {
+            Ok(found) if found.length == bytes => {}
+            Ok(found) => {
+                return Err(KeepError::OtherObject {
+                    object,
+                    place: storage.place().to_owned(),
+                    there: found.length,
+                    here: bytes,
+                });
+            }
+            Err(StorageError::NotFound { .. }) => {
+                let path = with_suffix(&self.directory.join(&file.name), COMPRESSED);
+                let mut source = tokio::fs::File::open(path).await?;
+                let mut upload = storage.upload(&object).await?;
+                let mut piece = vec![0; UPLOAD_PIECE];
+                loop {
+                    let length = source.read(&mut piece).await?;
+                    if length == 0 {
+                        break;
+                    }
+                    upload.write(piece[..length].to_vec()).await?;
+                }
+                upload.finish().await?;
+                tracing::info!("'{object}' is in {}", storage.place());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.uploaded.lock().insert(file.name.clone());
+        Ok(())
+    }
+
+    /// Lets go what is old or too much, from the oldest on.
+    fn retain(
+        &self,
+        archive: &Archive,
+        here: &[(LogFile, Form, u64)],
+        status: &mut KeeperStatus,
+    ) -> Result<(), KeepError> {
+        let now = SystemTime::now();
+        let mut bytes = status.local_bytes;
+        for (file, form, size) in here.iter().filter(|(_, form, _)| *form != Form::Stub) {
+            let age = now.duration_since(file.modified).unwrap_or_default();
+            let is_old = self.retention.age_max.is_some_and(|limit| age > limit);
+            let is_too_much = self.retention.bytes_max.is_some_and(|limit| bytes > limit);
+            if !is_old && !is_too_much {
+                break;
+            }
+            match &self.storage {
+                None => {
+                    if !purge(archive, file)? {
+                        break;
+                    }
+                    match form {
+                        Form::Plain => status.plain -= 1,
+                        Form::Compressed | Form::Stub => status.compressed -= 1,
+                    }
+                }
+                Some(_) if self.uploaded.lock().contains(&file.name) => {
+                    self.evict(&file.name)?;
+                    status.compressed -= 1;
+                    status.remote += 1;
+                }
+                Some(_) => break,
+            }
+            bytes -= size;
+        }
+        status.local_bytes = bytes;
+        Ok(())
+    }
+
+    /// Leaves a stub of a file that is in the storage.
+    fn evict(&self, name: &str) -> Result<(), KeepError> {
+        let path = self.directory.join(name);
+        let compressed = with_suffix(&path, COMPRESSED);
+        let (frames, table) = LocalFrames::open(&compressed)?;
+        let first = match table.frame(0) {
+            Some(frame) => frames.read(&frame)?,
+            None => Vec::new(),
+        };
+        let modified = fs::metadata(&compressed)?.modified()?;
+        write_stub(&with_suffix(&path, STUB), &first, &table, modified)?;
+        fs::remove_file(&compressed)?;
+        sync_directory_of(&compressed)?;
+        tracing::info!("'{name}' is in object storage only from now on");
+        Ok(())
+    }
+}
+
+/// Compresses a closed file, and removes what it was made of.
+fn compress_in_place(plain: &Path) -> io::Result<()> {
+    compress(plain, &with_suffix(plain, COMPRESSED))?;
+    fs::remove_file(plain)?;
+    sync_directory_of(plain)
+}
+
+/// Removes the oldest file from the log, unless a replica reads it.
+fn purge(archive: &Archive, oldest: &LogFile) -> Result<bool, KeepError> {
+    let files = archive.log.files();
+    let Some(next) = files.get(1).filter(|_| files[0].name == oldest.name) else {
+        return Ok(false);
+    };
+    let leases = archive.leases.clone();
+    let guard = move |file: &LogFile| leases.holder_of(file.ordinal);
+    let outcome = archive.log.purge(&PurgeTarget::File(next.name.clone()), &guard)?;
+    Ok(outcome.blocked.is_none())
+}

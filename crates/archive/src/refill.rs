@@ -1,0 +1,91 @@
+//! An archive whose machine is gone: its files are in object storage, and a new one goes on behind them.
+//!
+//! An empty directory that is told the same storage gets a stub of each file there, and an index that names them. What the old archive had
+//! received and not yet copied is asked of the primaries again.
+
+use crate::disk::remote::write_stub;
+use crate::disk::seekable::SeekTable;
+use crate::disk::{COMPRESSED, STUB, UNFINISHED, put_in_place, with_suffix};
+use crate::error::{Error, Result};
+use paceline_object_storage::{Object, ObjectStorage};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// The last bytes of an object that are read at once to find its table.
+const TABLE_GUESS: u64 = 4096;
+
+/// Fills a directory without an index from the storage. Returns how many files there are.
+///
+/// # Errors
+/// If the storage or the directory fails; [`Error::Option`] if files are missing in the middle.
+pub async fn refill(storage: &ObjectStorage, directory: &Path, base_name: &str) -> Result<usize> {
+    let index = directory.join(format!("{base_name}.index"));
+    if index.exists() {
+        return Ok(0);
+    }
+    let mut files: Vec<(u32, String, Object)> = storage
+        .list("")
+        .await?
+        .into_iter()
+        .filter_map(|object| {
+            let name = object.name.strip_suffix(COMPRESSED)?.to_owned();
+            let digits = name.strip_prefix(base_name)?.strip_prefix('.')?;
+            let number = digits.parse().ok()?;
+            Some((number, name, object))
+        })
+        .collect();
+    files.sort_by_key(|(number, ..)| *number);
+    for pair in files.windows(2) {
+        if pair[1].0 != pair[0].0 + 1 {
+            return Err(Error::Option(format!(
+                "{}: there is nothing between '{}' and '{}', and the directory is empty: the log cannot go on behind a hole",
+                storage.place(),
+                pair[0].1,
+                pair[1].1
+            )));
+        }
+    }
+    if files.is_empty() {
+        return Ok(0);
+    }
+    let mut names = String::new();
+    for (_, name, object) in &files {
+        let guess = object.length.min(TABLE_GUESS);
+        let mut last = storage
+            .read(&object.name, object.length - guess..object.length)
+            .await?;
+        let damaged = Error::system(format!("use '{}' of {}", object.name, storage.place()));
+        let (table, first) = {
+            let needed = match SeekTable::length_at_end(&last) {
+                Ok(needed) => needed as u64,
+                Err(error) => return Err(damaged(error)),
+            };
+            if needed > guess && needed <= object.length {
+                last = storage
+                    .read(&object.name, object.length - needed..object.length)
+                    .await?;
+            }
+            let at = (last.len() as u64).saturating_sub(needed) as usize;
+            let table = match SeekTable::decode(&last[at..]) {
+                Ok(table) if table.file_length() == object.length => table,
+                Ok(_) => return Err(damaged(std::io::ErrorKind::InvalidData.into())),
+                Err(error) => return Err(damaged(error)),
+            };
+            let first = table.frame(0).map_or(0..0, |frame| frame.compressed);
+            (table, storage.read(&object.name, first).await?)
+        };
+        let stub = with_suffix(&directory.join(name), STUB);
+        write_stub(&stub, &first, &table, object.modified)
+            .map_err(Error::system(format!("write {}", stub.display())))?;
+        names.push_str(&format!("./{name}\n"));
+    }
+    let unfinished = with_suffix(&index, UNFINISHED);
+    let written = File::create(&unfinished).and_then(|mut file| {
+        file.write_all(names.as_bytes())?;
+        put_in_place(&file, &unfinished, &index, SystemTime::now())
+    });
+    written.map_err(Error::system(format!("write {}", index.display())))?;
+    Ok(files.len())
+}

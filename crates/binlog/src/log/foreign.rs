@@ -1,0 +1,175 @@
+//! The log files that another server has left behind: a log that is only read.
+//!
+//! Files of MariaDB 10.0 and later, or of Paceline, in a directory without anything else of that server's. They are opened under the names that
+//! they have, so a replica may name file and offset as well as GTIDs; positions get ordinals by the files' order.
+//!
+//! Nothing is known of these files but what they say, so each is read to its end: a file may end in the middle of a write that a crash has torn, and
+//! is then taken as far as its last whole event group. But nothing good may stand behind a bad place, and each file must go on where the one before
+//! it ends: what was damaged or is missing is named, and nothing is served.
+
+use super::SyncMode;
+use super::active::ActiveFile;
+use super::disk::Disk;
+use super::files::{FileEntry, file_name, file_number};
+use super::handle::{Inner, Life, Log, Writer};
+use super::head::{FileHead, Origin};
+use super::index_file::IndexFile;
+use super::open::Cut;
+use super::tail::read_tail;
+use crate::error::{Error, Result};
+use crate::gtid::BinlogState;
+use crate::replica_state::ReplicaState;
+use paceline_types::{Gtid, LogPosition, ServerId};
+use parking_lot::{Mutex, RwLock};
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
+
+/// What opening a foreign log has found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ForeignLog {
+    /// The ends of files that were torn.
+    pub cuts: Vec<Cut>,
+    /// How many bytes were read.
+    pub bytes: u64,
+}
+
+impl Log {
+    /// Opens what another server has left in a directory, to be read and never written.
+    ///
+    /// # Errors
+    /// [`Error::MissingFile`] if there is none of that base name; [`Error::Damaged`], [`Error::Gap`] for files that are damaged, are no logs with
+    /// GTIDs and checksums, or do not follow each other; [`Error::Encrypted`].
+    pub fn open_foreign(disk: Arc<dyn Disk>, directory: &Path, base_name: &str) -> Result<(Log, ForeignLog)> {
+        let io_error = |operation: &'static str, path: &Path| {
+            let path = path.to_owned();
+            move |source| Error::Io {
+                operation,
+                path,
+                source,
+            }
+        };
+        let names = disk.list(directory).map_err(io_error("list", directory))?;
+        let mut numbers: Vec<u32> = names
+            .iter()
+            .filter_map(|name| file_number(base_name, name))
+            .collect();
+        numbers.sort_unstable();
+        let mut report = ForeignLog {
+            cuts: Vec::new(),
+            bytes: 0,
+        };
+        let mut files = Vec::new();
+        let mut before: Option<(String, BinlogState)> = None;
+        let mut last = None;
+        for (at, number) in numbers.iter().enumerate() {
+            let name = file_name(base_name, *number);
+            let path = directory.join(&name);
+            let ordinal = u32::try_from(at + 1).map_err(|_| Error::NumbersExhausted)?;
+            let file = disk.open(&path).map_err(io_error("open", &path))?;
+            let head = FileHead::read_as(&file, &name, Origin::Foreign { ordinal })?;
+            if let Some((before, state)) = &before {
+                check_follows(&name, &head.state, before, state)?;
+            }
+            let tail = read_tail(&file, &name, &head)?;
+            report.bytes += tail.end;
+            if tail.garbage > 0 {
+                report.cuts.push(Cut {
+                    file: name.clone(),
+                    offset: tail.end,
+                    length: tail.garbage,
+                });
+            }
+            let modified = disk.modified(&path).unwrap_or(SystemTime::UNIX_EPOCH);
+            before = Some((name.clone(), tail.builder.state().clone()));
+            let index_path = directory.join(format!("{name}.idx"));
+            if let Err(error) = tail.builder.index().save(&*disk, &index_path, ordinal, tail.end) {
+                tracing::debug!("the GTID index of '{name}' is not kept: {error}");
+            }
+            files.push(Arc::new(FileEntry::new(
+                name.clone(),
+                *number,
+                head,
+                tail.end,
+                modified,
+            )));
+            last = Some((name, *number, ordinal, file, path, tail.end, tail.builder));
+        }
+        let Some((name, number, ordinal, file, path, end, builder)) = last else {
+            return Err(Error::MissingFile(file_name(base_name, 1)));
+        };
+        let active = ActiveFile::new(name, number, ordinal, file, path, end, builder);
+        let inner = read_only(disk, directory, base_name, files, active, end);
+        Ok((
+            Log {
+                inner: Arc::new(inner),
+            },
+            report,
+        ))
+    }
+}
+
+/// A file goes on where the one before it ends. Domains may have been deleted in between.
+fn check_follows(name: &str, state: &BinlogState, before: &str, end: &BinlogState) -> Result<()> {
+    let is_kept = |gtid: Gtid| state.last_of(gtid.domain_id, gtid.server_id) == Some(gtid);
+    let follows = state
+        .iter()
+        .all(|gtid| end.last_of(gtid.domain_id, gtid.server_id) == Some(gtid))
+        && end
+            .iter()
+            .all(|gtid| is_kept(gtid) || state.last(gtid.domain_id).is_none());
+    if follows {
+        return Ok(());
+    }
+    Err(Error::Damaged {
+        file: name.to_owned(),
+        offset: 0,
+        problem: format!(
+            "it begins behind '{}', but the file before it, '{before}', ends with '{}': what is between them is missing",
+            state.position(),
+            end.position()
+        ),
+    })
+}
+
+/// A log whose last file is finished, and which takes no writes.
+fn read_only(
+    disk: Arc<dyn Disk>,
+    directory: &Path,
+    base_name: &str,
+    files: Vec<Arc<FileEntry>>,
+    active: ActiveFile,
+    end: u64,
+) -> Inner {
+    let position = LogPosition::new(active.ordinal, end);
+    let active = Arc::new(active);
+    Inner {
+        index: Mutex::new(IndexFile::new(Arc::clone(&disk), directory, base_name)),
+        disk,
+        directory: directory.to_owned(),
+        base_name: base_name.to_owned(),
+        server_id: ServerId(0),
+        server_version: String::new(),
+        prepare_step: 0,
+        file_size_max: AtomicU64::new(u64::MAX),
+        files: RwLock::new(files),
+        active: RwLock::new(Arc::clone(&active)),
+        writer: Mutex::new(Writer {
+            active,
+            end,
+            sync_mode: SyncMode::Deferred,
+            prefix: Vec::new(),
+            told_durable: position,
+            timestamp: 0,
+            life: Life::Closed,
+        }),
+        spare: Mutex::new(None),
+        written: AtomicU64::new(position.as_u64()),
+        durable: AtomicU64::new(position.as_u64()),
+        // Nothing is purged.
+        checkpoint: AtomicU64::new(0),
+        replica: Mutex::new(ReplicaState::default()),
+        poison: OnceLock::new(),
+    }
+}

@@ -1,0 +1,58 @@
+"""A table was dropped by mistake and the primary's disk is gone: an old copy and the archive bring everything back but the mistake."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import Content, fill
+from support.archive import Archive
+from support.real_replicas import wait_for
+from support.servers import MariaDb, Paceline
+
+
+def copy_of(server, directory):
+    """A backup: the files of a server that is stopped."""
+    server.stop()
+    shutil.copytree(server.directory / "data", directory / "data")
+    server.start()
+
+
+@pytest.mark.parametrize("restored_kind", [MariaDb, Paceline], ids=["mariadb", "paceline"])
+def test_everything_but_the_mistake(start, tmp_path, restored_kind):
+    primary = start(restored_kind, 1)
+    archive = start(Archive, primary)
+    fill(primary, 10)
+    archive.wait_for(primary)
+    restored_at = primary.query("select @@gtid_binlog_pos")[0][0]
+    copy_of(primary, tmp_path / "restored")
+    fill(primary, 10)
+    fill(primary, 5, "b")
+    rows = primary.query("select * from t.a")
+    primary.query("drop table t.a")
+    fill(primary, 5, "b")
+    position = archive.wait_for(primary)
+    primary.kill()
+    shutil.rmtree(primary.directory)
+    # Which one was it? The archive's own files say.
+    command = ["mariadb-binlog", "--no-defaults", *map(str, archive.files())]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    before, dropped = None, None
+    for gtid, statement in re.findall(r"GTID (\d+-\d+-\d+)(?:(?!GTID \d).)*?(DROP TABLE|COMMIT|CREATE)", text, re.S | re.I):
+        if statement.upper() == "DROP TABLE":
+            dropped = gtid
+            break
+        before = gtid
+    assert before and dropped
+    restored = start(restored_kind, 7, name="restored", content=Content.KEPT)
+    restored.query(f"set global gtid_slave_pos='{restored_at}'")
+    restored.query(f"change master to master_host='127.0.0.1', master_port={archive.port}, master_user='repl', master_password='pw', "
+                   "master_use_gtid=slave_pos, master_connect_retry=1")
+    restored.query(f"start slave until master_gtid_pos='{before}'")
+    wait_for("the replica to come to the statement before", lambda: restored.query("select @@gtid_slave_pos") == ((before,),))
+    assert restored.query("select * from t.a") == rows
+    restored.query("stop slave", f"set global gtid_slave_pos='{dropped}'", "start slave")
+    wait_for("the replica to come to the end", lambda: restored.query("select @@gtid_slave_pos") == ((position,),))
+    assert restored.query("select * from t.a") == rows
+    assert restored.query("select count(*) from t.b") == ((10,),)

@@ -1,0 +1,133 @@
+"""Closed files: compressed, in object storage, read back from there, and gone in time."""
+
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from conftest import fill, follow
+from support.archive import Archive, gtids
+from support.real_replicas import catch_up, check_same_tables, wait_for, wait_for_io_error
+from support.servers import Paceline
+
+
+@pytest.fixture
+def storage(tmp_path):
+    return tmp_path / "storage"
+
+
+def close_files(primary, archive, count=3):
+    for _ in range(count):
+        fill(primary, 20)
+        archive.wait_for(primary)
+        archive.query("flush binary logs")
+
+
+def number(archive, name):
+    return int(archive.status(f"Paceline_archive_{name}"))
+
+
+def test_compressed_files_are_served(start):
+    primary = start(Paceline, 1)
+    archive = start(Archive, primary)
+    close_files(primary, archive)
+    wait_for("files to be compressed", lambda: number(archive, "compressed_files") == 3)
+    replica = start(Paceline, 9)
+    follow(replica, archive)
+    catch_up(replica, primary)
+    check_same_tables(primary, replica)
+    # zstd itself reads them, and what comes out is a log file.
+    for file in sorted(archive.datadir.glob("*.zst")):
+        subprocess.run(["zstd", "-q", "-d", file, "-o", file.with_suffix(".plain")], check=True)
+    assert gtids(sorted(archive.datadir.glob("*.plain")))[0] == "0-1-1"
+    archive.kill()
+    for left in archive.datadir.glob("*.plain"):
+        left.unlink()
+    (archive.datadir / "archive.000002.zst.tmp").write_bytes(b"half")
+    archive.start()
+    fill(primary, 2)
+    catch_up(replica, primary)
+    assert not (archive.datadir / "archive.000002.zst.tmp").exists()
+
+
+def test_object_storage_and_back(start, storage):
+    primary = start(Paceline, 1)
+    archive = start(Archive, primary, options=["--to", storage, "--max-binlog-total-size", "1"])
+    close_files(primary, archive)
+    wait_for("files to be in the storage only", lambda: number(archive, "remote_files") == 3)
+    assert len(list(storage.glob("*.zst"))) == 3 and not list(archive.datadir.glob("*.zst"))
+    # A replica that starts at the beginning, and one that starts by a GTID in the middle.
+    replica = start(Paceline, 9)
+    follow(replica, archive)
+    catch_up(replica, primary)
+    check_same_tables(primary, replica)
+    assert archive.query("select binlog_gtid_pos('archive.000002', 4)")[0][0].startswith("0-1-")
+    # Nothing but the stubs is read at a start.
+    archive.kill()
+    storage.rename(storage.with_name("away"))
+    storage.mkdir()
+    archive.start()
+    fill(primary, 3)
+    archive.wait_for(primary)
+    late = start(Paceline, 10)
+    follow(late, archive)
+    assert wait_for_io_error(late)[0] == 1236
+    archive.stop()
+    shutil.rmtree(storage)
+    storage.with_name("away").rename(storage)
+    # What is there under a file's name and is not that file is never replaced.
+    (storage / "archive.000004.zst").write_bytes(b"of another archive")
+    archive.start()
+    close_files(primary, archive, 1)
+    wait_for("the archive to complain", lambda: "another archive writes" in archive.status("Paceline_archive_keeper_error"))
+    assert (storage / "archive.000004.zst").read_bytes() == b"of another archive"
+
+
+def test_nothing_goes_that_is_not_copied(start, storage):
+    primary = start(Paceline, 1)
+    archive = start(Archive, primary, options=["--to", storage, "--max-binlog-total-size", "1"])
+    storage.rename(storage.with_name("away"))
+    storage.write_bytes(b"no directory")
+    close_files(primary, archive)
+    wait_for("the archive to complain", lambda: archive.status("Paceline_archive_keeper_error"))
+    time.sleep(0.5)
+    assert number(archive, "remote_files") == 0 and len(list(archive.datadir.glob("archive.*[0-9].zst"))) + len(archive.files()) >= 4
+    replica = start(Paceline, 9)
+    follow(replica, archive)
+    catch_up(replica, primary)
+
+
+def test_without_a_storage_retention_purges(start):
+    primary = start(Paceline, 1)
+    archive = start(Archive, primary, options=["--max-binlog-total-size", "1"])
+    close_files(primary, archive, 2)
+    wait_for("files to go", lambda: len(archive.query("show binary logs")) == 1)
+    replica = start(Paceline, 9)
+    follow(replica, archive)
+    code, text = wait_for_io_error(replica)
+    assert code == 1236 and "have been purged" in text
+    archive.kill()
+    archive.start()
+    assert archive.status("Paceline_archive_oldest").startswith("0-1-")
+
+
+def test_the_archives_machine_is_gone(start, storage):
+    primary = start(Paceline, 1)
+    archive = start(Archive, primary, options=["--to", storage])
+    close_files(primary, archive)
+    fill(primary, 5)
+    archive.wait_for(primary)
+    wait_for("files to be copied", lambda: number(archive, "uploaded_files") == 3)
+    archive.kill()
+    shutil.rmtree(archive.directory)
+    again = start(Archive, primary, options=["--to", storage])
+    assert "going on behind 3 files" in again.said()
+    fill(primary, 5)
+    again.wait_for(primary)
+    replica = start(Paceline, 9)
+    follow(replica, again)
+    catch_up(replica, primary)
+    check_same_tables(primary, replica)
+    # What had not been copied was asked of the primary again.
+    assert len(gtids(again.files())) >= 10
