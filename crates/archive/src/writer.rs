@@ -124,10 +124,11 @@ impl Writer {
         let thread = thread::Builder::new()
             .name("archive-writer".into())
             .spawn(move || {
+                let failed = RingsAtPanic(failed);
                 let done = worker.run();
                 if let Err(error) = &done {
                     tracing::error!("the log cannot be written: {error}");
-                    failed.send_replace(true);
+                    failed.0.send_replace(true);
                 }
                 done
             })
@@ -195,6 +196,17 @@ impl Writer {
     /// What it has done.
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+}
+
+/// A thread that panics must not leave an archive behind that looks as if it followed.
+struct RingsAtPanic(watch::Sender<bool>);
+
+impl Drop for RingsAtPanic {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.send_replace(true);
+        }
     }
 }
 

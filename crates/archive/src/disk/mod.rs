@@ -112,6 +112,9 @@ impl ArchiveDisk {
     }
 
     fn open_stub(&self, path: &Path, object: String) -> io::Result<Arc<dyn DiskFile>> {
+        if !path.try_exists()? {
+            return Err(ErrorKind::NotFound.into());
+        }
         let Some(fetcher) = &self.fetcher else {
             return Err(io::Error::new(
                 ErrorKind::Unsupported,

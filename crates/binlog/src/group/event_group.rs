@@ -147,7 +147,11 @@ impl EventGroup {
 
     /// The events' bytes, and where each ends in them.
     pub(super) fn into_parts(self) -> (Vec<u8>, Vec<usize>) {
-        (self.bytes, self.ends)
+        let bytes = match self.bytes {
+            Bytes::Memory(bytes) => bytes,
+            file @ Bytes::File(_) => file.all().to_vec(),
+        };
+        (bytes, self.ends)
     }
 
     /// Where the Gtid event starts.

@@ -153,6 +153,7 @@ fn read_only(
         server_version: String::new(),
         prepare_step: 0,
         file_size_max: AtomicU64::new(u64::MAX),
+        next_large: AtomicU64::new(1),
         files: RwLock::new(files),
         active: RwLock::new(Arc::clone(&active)),
         writer: Mutex::new(Writer {

@@ -5,7 +5,7 @@ use super::create::ordinal_after;
 use super::files::{FileEntry, file_name, number_after};
 use super::gtid_index::GtidIndexBuilder;
 use super::handle::{Log, Writer};
-use super::head::{NewHead, Occasion};
+use super::head::{NewHead, Occasion, Origin};
 use super::index_file::IndexFile;
 use super::large_group::LargeGroup;
 use crate::error::{Error, Result};
@@ -183,6 +183,7 @@ impl LargePlace<'_> {
         let mut builder = GtidIndexBuilder::new(self.state.clone(), head_length);
         builder.record(gtid, gtid_at);
         let entry = FileEntry {
+            origin: Origin::Ours,
             name: self.name.clone(),
             number: self.number,
             ordinal: self.ordinal,
