@@ -1,0 +1,73 @@
+"""`mariadb-dump --single-transaction --master-data` against this server: no lock that a writer feels, and the exact position."""
+
+import re
+import threading
+import time
+
+from support import workload
+from support.backups import checksums, state_at
+from support.real_replicas import allow_replicas, catch_up, change_master, check_same_tables
+from support.servers import Paceline
+
+
+def test_a_dump_under_load_is_exact_and_stops_nobody(paceline, mariadb, tmp_path, seed):
+    """The dump, loaded into a Paceline and into a MariaDB, is the primary at the GTID that it names; both follow from there."""
+    workload.create(paceline)
+    load = workload.Load(paceline, 4, seed).start()
+    time.sleep(0.7)
+    longest = 0.0
+    stopping = threading.Event()
+
+    def commits():
+        nonlocal longest
+        with paceline.connect() as connection, connection.cursor() as cursor:
+            number = 0
+            while not stopping.is_set():
+                number += 1
+                started = time.monotonic()
+                cursor.execute("replace into load_test.probe values (1, %s)", (number,))
+                longest = max(longest, time.monotonic() - started)
+
+    paceline.query("create table load_test.probe (id int primary key, n int)")
+    probe = threading.Thread(target=commits)
+    probe.start()
+    blockers = []
+    with paceline.connect() as watcher, watcher.cursor() as cursor:
+        dumps = []
+        dump = threading.Thread(target=lambda: dumps.append(
+            paceline.client("--single-transaction", "--master-data=2", "--gtid", "--databases", "load_test", program="mariadb-dump")))
+        dump.start()
+        while dump.is_alive():
+            cursor.execute("show processlist")
+            blockers += [row for row in cursor.fetchall() if row[6] and "lock" in row[6].lower() and "backup" in row[6].lower()]
+            time.sleep(0.01)
+        dump.join()
+    stopping.set()
+    probe.join()
+    time.sleep(0.3)
+    load.stop()
+    [text] = dumps
+    assert blockers == []
+    assert longest < 5
+    position = re.search(r"SET GLOBAL gtid_slave_pos='([^']+)'", text).group(1)
+    assert re.search(r"-- CHANGE MASTER TO MASTER_LOG_FILE='binlog\.\d+', MASTER_LOG_POS=\d+", text)
+    expected = state_at(paceline, tmp_path / "replica", position)
+
+    other = Paceline(tmp_path / "other", "--server-id=2").start()
+    try:
+        allow_replicas(paceline)
+        for server in (other, mariadb):
+            server.client(text=text)
+            server.query(f"set global gtid_slave_pos='{position}'")
+        assert checksums(other) == expected
+        assert check_same_tables(other, mariadb) > 20
+        for server in (other, mariadb):
+            change_master(server, paceline)
+            server.query("start slave")
+            catch_up(server, paceline)
+            assert check_same_tables(server, paceline) > 20
+        assert checksums(other) == checksums(paceline)
+        workload.check(other, load)
+        workload.check(mariadb, load)
+    finally:
+        other.close()
