@@ -22,7 +22,7 @@ def close_files(primary, archive, count=3):
     """Closes files, each of them too long for what a stub holds of it."""
     for _ in range(count):
         fill(primary, 20)
-        rows = ", ".join(f"('{os.urandom(60_000).hex()}')" for _ in range(2))
+        rows = ", ".join(f"('{os.urandom(60_000).hex()}')" for _ in range(4))
         primary.query("create table if not exists t.long_rows (id int primary key auto_increment, v longtext)",
                       f"insert into t.long_rows (v) values {rows}")
         archive.wait_for(primary)

@@ -1,11 +1,11 @@
 //! The compressed form of a file: zstd's seekable format (contrib/seekable_format in facebook/zstd), which any `zstd -d` reads.
 //!
 //! ```text
-//!   frame of 64 KiB | frame of 1 MiB | … | last frame | skippable frame: the table (length of each frame, compressed and not), footer
+//!   frame of 320 KiB | frame of 1 MiB | … | last frame | skippable frame: the table (length of each frame, compressed and not), footer
 //! ```
 //!
-//! Each frame is compressed by itself and has a checksum. The first one is short: it holds the head of a log file, which is all that is needed
-//! of most files.
+//! Each frame is compressed by itself and has a checksum. The first one is short: it holds the head of a log file and what a reader of the log
+//! takes with it at once, which is all that is needed of most files.
 
 use super::put_in_place;
 use std::fs::{self, File};
@@ -13,8 +13,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// How much of a file is in the first frame, in bytes.
-pub const FIRST_FRAME_LENGTH: usize = 64 << 10;
+/// How much of a file is in the first frame, in bytes: more than the log reads at a time (256 KiB), so that looking at a head reads nothing else.
+pub const FIRST_FRAME_LENGTH: usize = 320 << 10;
 /// How much is in each of the others.
 pub const FRAME_LENGTH: usize = 1 << 20;
 /// zstd's own default.

@@ -14,6 +14,8 @@ use std::time::Duration;
 const NET_TIMEOUT: Duration = Duration::from_secs(20);
 /// How often a primary without news tells that it lives.
 const HEARTBEAT_MS: u64 = 5_000;
+/// What its error messages say of how often it tries: it never gives up.
+const RETRIES_SHOWN: u64 = 100_000;
 /// The longest packet, in bytes: the longest that the protocol's servers allow.
 const PACKET_MAX: usize = 1 << 30;
 
@@ -46,7 +48,7 @@ pub fn replica_options(archive: &Archive) -> ReplicaOptions {
         replicate_same_server_id: false,
         marked_for_skip: Default::default(),
         semi_sync: archive.semi_sync == crate::options::SemiSync::Acknowledge,
-        retry_count: u64::MAX,
+        retry_count: RETRIES_SHOWN,
         filters: Arc::default(),
     }
 }
