@@ -64,7 +64,7 @@ pub struct Chosen {
 /// Connects to the first candidate that takes writes, or else to the first that answers, those in `unfit` last.
 ///
 /// # Errors
-/// The last one's error, if none answers.
+/// The first one's error, if none answers.
 pub async fn choose(
     archive: &Archive,
     candidates: &Candidates,
@@ -95,7 +95,9 @@ pub async fn choose(
                 }
                 replica.get_or_insert(chosen);
             }
-            Err(error) => failure = Some((address.clone(), error)),
+            Err(error) => {
+                failure.get_or_insert((address.clone(), error));
+            }
         }
     }
     match (replica, failure) {
