@@ -113,6 +113,33 @@ fn damage_within_a_large_transaction_is_no_torn_write() {
     assert!(matches!(open(directory.path()), Err(Error::Gap { .. })));
 }
 
+/// A restore to the point before a large transaction cuts its file there, closed or not.
+#[test]
+fn a_file_may_be_cut_before_the_transaction_that_brought_it() {
+    const IN_USE_FLAG_AT: usize = 4 + 17;
+    for is_closed in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let (log, _) = open(directory.path()).unwrap();
+        commit(&log, &[(gtid(0, 1, 1), 3)]).unwrap();
+        let (start, end) = commit_large(&log, gtid(0, 1, 2), 2000).unwrap();
+        commit(&log, &[(gtid(0, 1, 3), 3)]).unwrap();
+        std::mem::forget(log);
+        let path = directory.path().join("bin.000002");
+        let whole = std::fs::read(&path).unwrap();
+        assert!(whole.len() as u64 > end.offset());
+        let mut cut = whole[..start.offset() as usize].to_vec();
+        if is_closed {
+            cut[IN_USE_FLAG_AT] = 0;
+        }
+        std::fs::write(&path, &cut).unwrap();
+        let (log, recovery) = open(directory.path()).unwrap();
+        assert_eq!(all_gtids(&log).unwrap(), [gtid(0, 1, 1)]);
+        assert_eq!(recovery.state.to_string(), "0-1-1");
+        commit_large(&log, gtid(0, 1, 2), 600).unwrap();
+        assert_eq!(all_gtids(&log).unwrap(), [gtid(0, 1, 1), gtid(0, 1, 2)]);
+    }
+}
+
 /// What has been promised when the power failed.
 #[derive(Default)]
 struct Promises {

@@ -26,6 +26,15 @@ pub(super) enum Ending {
     None,
 }
 
+/// What stands at and behind the place where reading ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Behind {
+    /// The file ends there.
+    Nothing,
+    /// Bytes that are no event; zeros, if all is well.
+    Something,
+}
+
 /// What a file holds.
 #[derive(Debug)]
 pub(super) struct Tail {
@@ -91,7 +100,7 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
         open_gtid: None,
         open_moves: Vec::new(),
     };
-    let (bad, problem) = loop {
+    let (bad, problem, behind) = loop {
         match stream.advance()? {
             Found::Event { start, length } => {
                 let event = stream.event(start, length)?;
@@ -101,8 +110,8 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
                     problem: error.to_string(),
                 })?;
             }
-            Found::Limit => break (stream.position(), "it ends"),
-            Found::Bad(problem) => break (stream.position(), problem),
+            Found::Limit => break (stream.position(), "it ends", Behind::Nothing),
+            Found::Bad(problem) => break (stream.position(), problem, Behind::Something),
         }
     };
     if scan.tail.ending != Ending::None {
@@ -112,8 +121,9 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
         }
         return Ok(scan.tail);
     }
-    if bad < scan.tail.durable {
-        // A large transaction's file was complete and durable before the log had it.
+    // A large transaction's file was complete and durable before the log had it, with room behind: where it ends with nothing behind, somebody has
+    // cut it on purpose, as a restore to a point before that transaction does.
+    if bad < scan.tail.durable && behind == Behind::Something {
         return Err(Error::Gap {
             file: name.to_owned(),
             offset: bad,
