@@ -270,6 +270,32 @@ def test_a_hole_is_no_error_otherwise(both, replica):
     assert replica.query("select * from t.a") == ((6,), (7,))
 
 
+def test_a_history_that_began_elsewhere(paceline, replica):
+    """SET GLOBAL gtid_binlog_state: who has that much goes on here, who has less is told that it is gone."""
+    with pytest.raises(pymysql.err.OperationalError) as error:
+        paceline.query("set global gtid_binlog_state='0-1'")
+    assert error.value.args[0] == 1941
+    paceline.query("set global gtid_binlog_state='0-3-90,0-7-100,5-7-2'")
+    for _ in range(2):
+        assert gtid_pos(paceline) == "0-7-100,5-7-2"
+        assert gtid_pos(paceline, "gtid_binlog_state") == "0-3-90,0-7-100,5-7-2"
+        paceline.kill()
+        paceline.start()
+    allow_replicas(paceline)
+    change_master(replica, paceline)
+    replica.query("set global gtid_slave_pos='0-3-90,5-7-2'", "start slave")
+    number, text = wait_for_io_error(replica)
+    assert number == 1236 and "purged" in text
+    replica.query("stop slave", "set global gtid_slave_pos='0-7-100,5-7-2'", "start slave")
+    fill(paceline)
+    assert gtid_pos(paceline) == f"0-1-{100 + 22},5-7-2"
+    catch_up(replica, paceline)
+    assert check_same_tables(paceline, replica) == 20
+    with pytest.raises(pymysql.err.OperationalError) as error:
+        paceline.query("set global gtid_binlog_state=''")
+    assert error.value.args[0] == 1956
+
+
 def test_purged(both, replica):
     def last_error(primary):
         replica.query("stop slave", "reset slave all", "reset master", "set global gtid_slave_pos='0-1-3'")

@@ -4,7 +4,7 @@
 mod support;
 
 use paceline_binlog::log::{LogFile, OpenRequest, PurgeTarget, Shutdown};
-use paceline_binlog::{Error, GtidPosition, Log, RealDisk};
+use paceline_binlog::{BinlogState, Error, GtidPosition, Log, RealDisk};
 use paceline_types::LogPosition;
 use std::fs;
 use std::sync::Arc;
@@ -218,6 +218,21 @@ fn purging() {
 }
 
 #[test]
+fn reset_to_a_state_from_elsewhere() {
+    let directory = tempfile::tempdir().unwrap();
+    let (log, _) = open(directory.path()).unwrap();
+    commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
+    let state: BinlogState = "0-3-90,0-7-100,5-7-2".parse().unwrap();
+    log.reset_to(None, &state, NOW).unwrap();
+    assert_eq!((log.state(), log.oldest_state()), (state.clone(), state));
+    commit(&log, &[(gtid(0, 1, 101), 1)]).unwrap();
+    drop(log);
+    let (log, recovery) = open(directory.path()).unwrap();
+    assert_eq!(recovery.state.to_string(), "0-3-90,0-7-100,0-1-101,5-7-2");
+    assert_eq!(all_gtids(&log).unwrap(), [gtid(0, 1, 101)]);
+}
+
+#[test]
 fn reset_starts_names_and_gtids_again_but_not_positions() {
     let directory = tempfile::tempdir().unwrap();
     let (log, _) = open(directory.path()).unwrap();
@@ -228,6 +243,8 @@ fn reset_starts_names_and_gtids_again_but_not_positions() {
     let before = log.written();
     let after = log.reset(None, NOW).unwrap();
     assert!(after > before);
+    // A checkpoint that was under way has nothing to say any more.
+    log.write_checkpoint(before, NOW).unwrap();
     assert_eq!(names(&log), ["bin.000001"]);
     assert_eq!(log.state().to_string(), "");
     assert_eq!(log.coordinates(after).unwrap().0, "bin.000001");

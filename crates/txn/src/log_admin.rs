@@ -1,5 +1,6 @@
 //! The log's housekeeping: rotation, purging, RESET MASTER, checkpoints, and positions in the forms that clients know.
 
+use crate::commit::log_stage::LogStage;
 use crate::error::{Error, Result};
 use crate::log_lease::LogLease;
 use crate::manager::{Core, TransactionManager, unix_seconds};
@@ -171,50 +172,33 @@ impl TransactionManager {
         let core = self.core();
         let position = {
             let mut stage = core.log_stage.lock();
-            if let Some(error) = core.poisoned() {
-                return Err(error);
-            }
-            if let Some(holder) = core.leases.holder_of(u32::MAX) {
-                let file = core
-                    .log
-                    .files()
-                    .first()
-                    .map_or_else(String::new, |file| file.name.clone());
-                return Err(Error::LogInUse {
-                    file,
-                    needed_by: holder,
-                });
-            }
-            // Nobody writes while the stage is ours; what is written becomes durable, then published, then flushed.
-            if let Err(reason) = core.sync_log() {
-                return Err(core.fatal(&reason));
-            }
-            core.wait_until_published();
-            if core.positions.published() < core.positions.written() {
-                let file = core
-                    .log
-                    .files()
-                    .last()
-                    .map_or_else(String::new, |file| file.name.clone());
-                return Err(Error::LogInUse {
-                    file,
-                    needed_by: "transactions that wait for replicas".into(),
-                });
-            }
-            let flushed = core.storage.flush()?;
-            assert!(
-                flushed >= core.positions.published(),
-                "everything in the log is in the tables"
-            );
-            let position = core.log.reset(number, unix_seconds())?;
-            let state = core.log.state();
-            core.logged.advance(&[GtidMove::Replace(state.position())]);
-            stage.reset(state);
-            core.reach_in_stage(position, GtidMove::None);
-            position
+            core.reset_in_stage(&mut stage, number, &BinlogState::new())?
         };
         core.publish();
         Ok(position)
+    }
+
+    /// `SET GLOBAL gtid_binlog_state`: an empty log of a server whose history begins elsewhere. Replicas that ask for what is older are told
+    /// that it has been purged. `None` if there are transactions in the log: nothing has changed then.
+    ///
+    /// # Errors
+    /// As [`TransactionManager::reset`].
+    pub fn begin_with_state(&self, state: &BinlogState) -> Result<Option<LogPosition>> {
+        let core = self.core();
+        let position = {
+            let mut stage = core.log_stage.lock();
+            if !core.log.state().is_empty() {
+                return Ok(None);
+            }
+            let position = core.reset_in_stage(&mut stage, None, state)?;
+            // A start that finds the tables before a log with a history takes it that files are lost. So they follow at once;
+            // only a crash just here would have to be mended by beginning anew.
+            core.storage.apply(&[], position)?;
+            core.storage.flush()?;
+            position
+        };
+        core.publish();
+        Ok(Some(position))
     }
 
     /// Flushes the engines and notes it in the log: a restart replays from the place returned.
@@ -251,6 +235,58 @@ impl TransactionManager {
     /// [`Error::Log`] if the place has been purged.
     pub fn gtid_state_at(&self, position: LogPosition) -> Result<BinlogState> {
         Ok(self.core().log.state_at(position)?)
+    }
+}
+
+impl Core {
+    /// Empties the log, whose stage is the caller's. See [`TransactionManager::reset`].
+    fn reset_in_stage(
+        &self,
+        stage: &mut LogStage,
+        number: Option<u32>,
+        state: &BinlogState,
+    ) -> Result<LogPosition> {
+        if let Some(error) = self.poisoned() {
+            return Err(error);
+        }
+        if let Some(holder) = self.leases.holder_of(u32::MAX) {
+            let file = self
+                .log
+                .files()
+                .first()
+                .map_or_else(String::new, |file| file.name.clone());
+            return Err(Error::LogInUse {
+                file,
+                needed_by: holder,
+            });
+        }
+        // Nobody writes while the stage is ours; what is written becomes durable, then published, then flushed.
+        if let Err(reason) = self.sync_log() {
+            return Err(self.fatal(&reason));
+        }
+        self.wait_until_published();
+        if self.positions.published() < self.positions.written() {
+            let file = self
+                .log
+                .files()
+                .last()
+                .map_or_else(String::new, |file| file.name.clone());
+            return Err(Error::LogInUse {
+                file,
+                needed_by: "transactions that wait for replicas".into(),
+            });
+        }
+        let flushed = self.storage.flush()?;
+        assert!(
+            flushed >= self.positions.published(),
+            "everything in the log is in the tables"
+        );
+        let position = self.log.reset_to(number, state, unix_seconds())?;
+        let state = self.log.state();
+        self.logged.advance(&[GtidMove::Replace(state.position())]);
+        stage.reset(state);
+        self.reach_in_stage(position, GtidMove::None);
+        Ok(position)
     }
 }
 

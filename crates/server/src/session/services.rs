@@ -1,5 +1,6 @@
 //! What execution asks of the server around it, answered for one session.
 
+use super::errors::of_transaction;
 use super::replication::of_replica;
 use crate::accounts::Account;
 use crate::registry::SessionShared;
@@ -137,7 +138,7 @@ impl SessionServices {
                 Ok(())
             }
             Ok(WaitEnd::TimedOut) => Err(Error::new(ER_LOCK_WAIT_TIMEOUT, &[])),
-            Err(error) => Err(super::errors::of_transaction(&error)),
+            Err(error) => Err(of_transaction(&error)),
         }
     }
 
@@ -312,9 +313,6 @@ impl SessionServices {
                 Variable::ExpireLogsDays,
                 Setting::Double(setting.as_u64() as f64 / 86_400.0),
             )),
-            Variable::GtidBinlogState => {
-                return Err(Error::unsupported(variable.definition().name));
-            }
             // It is here to be set to what it is: the text of a log does so.
             Variable::SqlIfExists if setting.as_bool() => return Err(Error::unsupported("sql_if_exists=ON")),
             _ => None,
@@ -424,16 +422,22 @@ impl SessionServices {
                 if self.transaction.lock().open {
                     return Err(Error::new(ER_CANT_DO_THIS_DURING_AN_TRANSACTION, &[]));
                 }
-                let position: GtidPosition =
-                    setting
-                        .as_str()
-                        .parse()
-                        .map_err(|error: paceline_binlog::Error| {
-                            Error::with_message(ErrorCode::from_number(error.code()), error.to_string())
-                        })?;
+                let position: GtidPosition = setting.as_str().parse().map_err(of_gtid_list)?;
                 for warning in replicas.set_position(&position).map_err(of_replica)? {
                     session.diagnostics.warn(warning.code, warning.message);
                 }
+            }
+            Variable::GtidBinlogState => {
+                if self.transaction.lock().open {
+                    return Err(Error::new(ER_CANT_DO_THIS_DURING_AN_TRANSACTION, &[]));
+                }
+                let state: BinlogState = setting.as_str().parse().map_err(of_gtid_list)?;
+                let transactions = &self.server.transactions;
+                let begun = tokio::task::block_in_place(|| transactions.begin_with_state(&state));
+                if begun.map_err(|error| of_transaction(&error))?.is_none() {
+                    return Err(Error::new(ER_BINLOG_MUST_BE_EMPTY, &[]));
+                }
+                tracing::info!("gtid_binlog_state: a new binary log begins with '{state}'");
             }
             Variable::SqlSlaveSkipCounter => {
                 let name = connection();
@@ -723,7 +727,7 @@ impl ServerFunctions for SessionServices {
             }
             Err(paceline_txn::Error::LockWaitTimeout) => Ok(WaitOutcome::Elapsed),
             Err(paceline_txn::Error::Interrupted(_)) => Ok(WaitOutcome::Interrupted),
-            Err(error) => Err(super::errors::of_transaction(&error)),
+            Err(error) => Err(of_transaction(&error)),
         }
     }
 
@@ -804,7 +808,7 @@ impl ServerFunctions for SessionServices {
                 counters.master_gtid_wait_timeouts.add(1);
                 Ok(-1)
             }
-            Err(error) => Err(super::errors::of_transaction(&error)),
+            Err(error) => Err(of_transaction(&error)),
         }
     }
 
@@ -824,4 +828,9 @@ pub fn interrupted(reason: InterruptReason) -> Error {
         },
         &[],
     )
+}
+
+/// A list of GTIDs that cannot be read.
+fn of_gtid_list(error: paceline_binlog::Error) -> Error {
+    Error::with_message(ErrorCode::from_number(error.code()), error.to_string())
 }
