@@ -10,6 +10,7 @@
 //! ```text
 //!   DATADIR/
 //!     paceline.lock            held while a server runs on it; its process id
+//!     paceline.unfinished      there while the directory is being made (`crate::unfinished`): no server starts on it
 //!     paceline.pid             the process id, gone when the server has stopped (mariadb-admin shutdown waits for that)
 //!     binlog.index             the log's files, in order
 //!     binlog.000001 …          the log
@@ -19,7 +20,7 @@
 use crate::listener::Listener;
 use crate::options::{StartOptions, absolute};
 use crate::server::Server;
-use crate::unfinished::refuse_unfinished;
+use crate::unfinished::{Unfinished, refuse_unfinished};
 use crate::variables::{Globals, Setting, Variable, transaction_config};
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
@@ -107,6 +108,24 @@ impl DataDirectory {
 /// Why it could not start, or not stop cleanly; for people.
 pub fn run(options: StartOptions) -> Result<(), String> {
     refuse_unfinished(&options.datadir)?;
+    run_in(options)
+}
+
+/// Runs a server in a directory that is being made, for who makes it.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_unfinished(options: StartOptions, directory: &Unfinished) -> Result<(), String> {
+    if options.datadir != directory.directory() {
+        return Err(format!(
+            "{} is not the directory that is being made",
+            options.datadir.display()
+        ));
+    }
+    run_in(options)
+}
+
+fn run_in(options: StartOptions) -> Result<(), String> {
     for warning in &options.warnings {
         tracing::warn!("{warning}");
     }

@@ -122,8 +122,8 @@ fn normalized(name: &str) -> String {
     name.replace('-', "_").to_ascii_lowercase()
 }
 
-/// Whether an option is nothing without a value: all but switches and `log_bin`.
-fn takes_value(name: &str) -> bool {
+/// Whether an option is nothing without a value: all but switches and `log_bin`. Nor are options that are not known.
+pub fn takes_value(name: &str) -> bool {
     match normalized(name).as_str() {
         "config" | "defaults_file" => true,
         "log_bin" => false,
