@@ -76,11 +76,7 @@ impl Unfinished {
             Err(TryLockError::Error(source)) => return Err(BeginError::Io { path, source }),
         }
         for entry in left {
-            let removed = match fs::symlink_metadata(&entry).map_err(io(&entry))?.is_dir() {
-                true => fs::remove_dir_all(&entry),
-                false => fs::remove_file(&entry),
-            };
-            removed.map_err(io(&entry))?;
+            remove(&entry).map_err(io(&entry))?;
         }
         (|| {
             marker.set_len(0)?;
@@ -107,6 +103,28 @@ impl Unfinished {
     pub fn finish(self) -> io::Result<()> {
         fs::remove_file(self.directory.join(FILE))?;
         File::open(&self.directory)?.sync_all()
+    }
+
+    /// It will not be complete: empties the directory.
+    ///
+    /// # Errors
+    /// What is left is still marked.
+    pub fn abandon(self) -> io::Result<()> {
+        let marker = self.directory.join(FILE);
+        for entry in fs::read_dir(&self.directory)? {
+            let entry = entry?.path();
+            if entry != marker {
+                remove(&entry)?;
+            }
+        }
+        self.finish()
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path)?.is_dir() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
     }
 }
 
@@ -167,5 +185,8 @@ mod tests {
             .collect();
         assert_eq!(left, [FILE]);
         assert_eq!(again.directory(), directory);
+        fs::create_dir(directory.join("tables")).unwrap();
+        again.abandon().unwrap();
+        assert_eq!(fs::read_dir(directory).unwrap().count(), 0);
     }
 }
