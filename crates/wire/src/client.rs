@@ -71,6 +71,69 @@ pub struct Client {
     greeting: Greeting,
 }
 
+/// A text result set that is being received ([`Client::stream`]). The connection is of no more use if it is dropped before its end.
+#[derive(Debug)]
+pub struct RowStream<'c> {
+    client: &'c mut Client,
+    columns: Vec<ColumnReceived>,
+}
+
+impl RowStream<'_> {
+    /// The columns.
+    pub fn columns(&self) -> &[ColumnReceived] {
+        &self.columns
+    }
+
+    /// The next row's payload: one length-encoded string or NULL for each column ([`Cursor::text_value`]). `None` at the end.
+    ///
+    /// # Errors
+    /// The server's error, if the statement ends in one.
+    pub async fn next(&mut self) -> WireResult<Option<&[u8]>> {
+        let Client { socket, reader, .. } = &mut *self.client;
+        reader.advance(socket).await?;
+        let payload = reader.payload();
+        match payload.first() {
+            Some(0xFF) => Err(decode_error(payload)),
+            Some(0xFE) if payload.len() < crate::framing::PAYLOAD_MAX => Ok(None),
+            _ => Ok(Some(payload)),
+        }
+    }
+}
+
+/// A file that is being sent ([`Client::upload`]). The connection is of no more use if it is dropped before
+/// [`finish`](Upload::finish).
+#[derive(Debug)]
+pub struct Upload<'c> {
+    client: &'c mut Client,
+}
+
+impl Upload<'_> {
+    /// Sends a piece of the file.
+    ///
+    /// # Errors
+    /// If the connection breaks. The server tells at the end what it thinks of the content.
+    pub async fn send(&mut self, piece: &[u8]) -> WireResult<()> {
+        // An empty packet would be the end.
+        if piece.is_empty() {
+            return Ok(());
+        }
+        self.client.writer.packet(piece);
+        self.client.writer.flush(&mut self.client.socket).await
+    }
+
+    /// The file ends; what the statement has done.
+    ///
+    /// # Errors
+    /// The server's error.
+    pub async fn finish(self) -> WireResult<OkReceived> {
+        let client = self.client;
+        client.writer.packet(&[]);
+        client.writer.flush(&mut client.socket).await?;
+        client.reader.set_sequence(client.writer.sequence());
+        client.ok().await
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RowFormat {
     Text,
@@ -195,6 +258,46 @@ impl Client {
         payload.extend_from_slice(text.as_bytes());
         self.send(&payload).await?;
         self.results(RowFormat::Text).await
+    }
+
+    /// Executes one query and gives its rows one by one, as they arrive: for results that do not fit into memory.
+    ///
+    /// # Errors
+    /// The server's error; [`WireError::Malformed`] if the statement has no result set.
+    pub async fn stream(&mut self, text: &str) -> WireResult<RowStream<'_>> {
+        let mut payload = vec![3];
+        payload.extend_from_slice(text.as_bytes());
+        self.send(&payload).await?;
+        let payload = self.receive().await?;
+        let count = match payload.first() {
+            Some(0xFF) => return Err(decode_error(payload)),
+            None | Some(0 | 0xFB) => return Err(WireError::Malformed("no result set")),
+            Some(_) => Cursor::new(payload, "column count").lenenc_int()? as usize,
+        };
+        let columns = self.columns(count).await?;
+        Ok(RowStream {
+            client: self,
+            columns,
+        })
+    }
+
+    /// Executes a `LOAD DATA LOCAL INFILE`; what it reads is given to the [`Upload`], whatever file it names. The client must have
+    /// connected with [`Capabilities::LOCAL_FILES`].
+    ///
+    /// # Errors
+    /// The server's error, if it refuses the statement before it asks for the file.
+    pub async fn upload(&mut self, text: &str) -> WireResult<Upload<'_>> {
+        let mut payload = vec![3];
+        payload.extend_from_slice(text.as_bytes());
+        self.send(&payload).await?;
+        let payload = self.receive().await?;
+        match payload.first() {
+            Some(0xFB) => {}
+            Some(0xFF) => return Err(decode_error(payload)),
+            _ => return Err(WireError::Malformed("a file should be asked for")),
+        }
+        self.writer.set_sequence(self.reader.sequence());
+        Ok(Upload { client: self })
     }
 
     /// Executes one statement and gives its rows as text; NULL is `None`.
