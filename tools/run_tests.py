@@ -35,7 +35,7 @@ STEPS = [
     ("log", pytest("tests/log"), "the log, as MariaDB's own tools read it"),
     ("sql", pytest("tests/sql"), "SQL beside a real MariaDB: the same answers"),
     ("replication", pytest("tests/replication"), "to and from a real MariaDB, switch-over, kill -9 of either side"),
-    ("backup", pytest("tests/backup"), "backups under load, restores to any point in time, interrupted and damaged ones"),
+    ("backup", pytest("tests/backup"), "backups under load, restores to any point in time, interrupted and damaged ones; joined replicas"),
     ("archive", pytest("tests/archive"), "the archive between MariaDB or Paceline and their replicas, kill -9"),
     ("crash", pytest("tests/crash"), "kill -9 under load, machine crashes, damaged files, full disk, failing fsync"),
     ("torture", pytest("tests/torture"), "the suite that tries to break it, in short; `make torture` is the long form"),

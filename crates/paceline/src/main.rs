@@ -4,12 +4,18 @@
 mod archive;
 mod backup;
 mod binlog;
+mod join;
 mod promote;
 mod restore;
 
 use clap::{Parser, Subcommand};
+use join::Afterwards;
 use paceline_server::options::{self, Request};
 use std::process::ExitCode;
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Registry, reload};
 
 /// A transactional database server that speaks MariaDB's protocols and whose binary log is its only log.
 #[derive(Parser)]
@@ -34,6 +40,13 @@ enum Command {
     Binlog(binlog::Options),
     /// Keep the log of one primary or several, durably and byte for byte, and serve it to replicas.
     Archive(archive::Options),
+    /// Turn an empty directory into a replica of a running server, and go on as that replica. `paceline join --help` lists its options.
+    #[command(disable_help_flag = true)]
+    Join {
+        /// PRIMARY --datadir DIR …
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
     /// Make a replica the primary: it fetches what only other replicas have, and they follow it.
     Promote(promote::Options),
     /// Make a data directory of a backup, at a point in time.
@@ -46,9 +59,10 @@ fn main() -> ExitCode {
         Command::Binlog(options) => return binlog::run(&options),
         Command::Backup(options) => return told("backup", backup(&options)),
         Command::Archive(options) => {
-            start_logging();
+            start_logging(chosen_level());
             return archive::run(options);
         }
+        Command::Join { options } => return join(&options),
         Command::Promote(options) => return promote(&options),
         Command::Restore(options) => return told("restore", restore(&options)),
     };
@@ -58,7 +72,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         Ok(Request::Start(options)) => {
-            start_logging();
+            start_logging(chosen_level());
             paceline_server::startup::run(*options)
         }
         Err(error) => {
@@ -66,6 +80,35 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    end(done)
+}
+
+fn join(arguments: &[String]) -> ExitCode {
+    let arguments = match join::parse(arguments) {
+        Ok(arguments) => arguments,
+        Err(join::Refusal::Clap(error)) => error.exit(),
+        Err(join::Refusal::Server(error)) => {
+            eprintln!("paceline join: {error}\nTry 'paceline join --help' and 'paceline server --help'.");
+            return ExitCode::from(2);
+        }
+    };
+    // The server that is filled is nobody's yet.
+    let level = start_logging(LevelFilter::WARN);
+    match join::prepare(&arguments) {
+        Err(error) => {
+            eprintln!("paceline join: {error}");
+            ExitCode::FAILURE
+        }
+        Ok(Afterwards::Stop) => ExitCode::SUCCESS,
+        Ok(Afterwards::Serve) => {
+            // Only fails when nobody logs any more.
+            let _ = level.reload(chosen_level());
+            end(paceline_server::startup::run(arguments.into_server()))
+        }
+    }
+}
+
+fn end(done: Result<(), String>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -126,16 +169,22 @@ fn promote(options: &promote::Options) -> ExitCode {
     }
 }
 
-/// Log lines go to standard error. `PACELINE_LOG` chooses how much: error, warn, info (the default), debug, trace.
-fn start_logging() {
+/// `PACELINE_LOG` chooses how much is logged: error, warn, info (the default), debug, trace.
+fn chosen_level() -> LevelFilter {
     let level = std::env::var("PACELINE_LOG")
         .ok()
         .and_then(|level| level.parse().ok())
         .unwrap_or(tracing::Level::INFO);
-    tracing_subscriber::fmt()
+    LevelFilter::from_level(level)
+}
+
+/// Log lines go to standard error. The level can be changed by what is returned.
+fn start_logging(level: LevelFilter) -> reload::Handle<LevelFilter, Registry> {
+    let (level, handle) = reload::Layer::new(level);
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
-        .with_max_level(level)
         .with_target(false)
-        .with_ansi(false)
-        .init();
+        .with_ansi(false);
+    tracing_subscriber::registry().with(level).with(lines).init();
+    handle
 }

@@ -1,0 +1,222 @@
+//! The command line: options of its own, and every option of `paceline server`, in any order.
+
+use clap::{CommandFactory, Parser, ValueEnum};
+use paceline_server::options::{self, OptionError, Request, StartOptions};
+
+/// Sessions that read from the primary, if nobody says how many.
+const PARALLEL: u16 = 4;
+const PARALLEL_MAX: i64 = 64;
+
+/// Turn an empty directory into a replica of a running MariaDB server, and go on as that replica.
+#[derive(Parser, Debug)]
+#[command(
+    name = "paceline join",
+    after_help = "Beside these it takes every option of `paceline server` (--datadir DIR, --server-id N, --port N, …): with them the \
+                  replica starts when it is complete."
+)]
+pub struct Options {
+    /// The running server, as HOST:PORT.
+    pub primary: String,
+    /// Who reads there. Needs the privileges SELECT, RELOAD and TRIGGER on *.*
+    #[arg(long, default_value = "root")]
+    pub user: String,
+    /// The password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub password: String,
+    /// Whom the replica connects as; else the same.
+    #[arg(long)]
+    pub replication_user: Option<String>,
+    /// Its password; else PACELINE_REPLICATION_PASSWORD in the environment.
+    #[arg(long)]
+    pub replication_password: Option<String>,
+    /// How many sessions read, each one table at a time.
+    #[arg(long, default_value_t = PARALLEL, value_parser = clap::value_parser!(u16).range(1..=PARALLEL_MAX))]
+    pub parallel: u16,
+    /// What the replica will not have: a list.
+    #[arg(long, value_delimiter = ',', value_name = "KIND")]
+    pub leave_out: Vec<Kind>,
+    /// How long to wait for DDL on the primary that stands in the way, in seconds.
+    #[arg(long, default_value_t = 10)]
+    pub lock_timeout: u32,
+    /// Do not start the replica when it is complete.
+    #[arg(long)]
+    pub prepare_only: bool,
+}
+
+/// What can be left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Kind {
+    /// Views.
+    Views,
+    /// Triggers: what they do on the primary is logged as rows.
+    Triggers,
+    /// Stored procedures and functions.
+    Routines,
+    /// Events of the scheduler.
+    Events,
+    /// Foreign keys without actions: the primary sees to them.
+    ForeignKeys,
+}
+
+/// What the command line says.
+#[derive(Debug)]
+pub struct Arguments {
+    /// The options of the command itself.
+    pub options: Options,
+    /// Those of the server that it becomes.
+    pub server: StartOptions,
+    server_arguments: Vec<String>,
+}
+
+impl Arguments {
+    /// The server's options with others instead of some of them.
+    pub fn server_with(&self, instead: &[String]) -> Result<StartOptions, OptionError> {
+        start_options(&[self.server_arguments.as_slice(), instead].concat())
+    }
+
+    /// The server's options, to start it.
+    pub fn into_server(self) -> StartOptions {
+        self.server
+    }
+}
+
+/// Why there is nothing to be done.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Clap's answer: an error, or the help.
+    Clap(clap::Error),
+    /// An option of the server.
+    Server(OptionError),
+}
+
+/// Reads the arguments after `paceline join`.
+///
+/// # Errors
+/// [`Refusal`].
+pub fn parse(arguments: &[String]) -> Result<Arguments, Refusal> {
+    let (own, server_arguments) = split(arguments);
+    let own = std::iter::once("paceline join".to_owned()).chain(own);
+    let mut options = Options::try_parse_from(own).map_err(Refusal::Clap)?;
+    let mut server = start_options(&server_arguments).map_err(Refusal::Server)?;
+    server.datadir = options::absolute(&server.datadir);
+    options.password = or_environment(options.password, &["PACELINE_PASSWORD", "MYSQL_PWD"]);
+    if options.replication_user.is_some() {
+        let given = options.replication_password.take().unwrap_or_default();
+        options.replication_password = Some(or_environment(given, &["PACELINE_REPLICATION_PASSWORD"]));
+    }
+    Ok(Arguments {
+        options,
+        server,
+        server_arguments,
+    })
+}
+
+fn start_options(arguments: &[String]) -> Result<StartOptions, OptionError> {
+    match options::parse(arguments)? {
+        Request::Start(options) => Ok(*options),
+        Request::Help(_) => Err(OptionError(
+            "`paceline server --help` tells the server's options".into(),
+        )),
+    }
+}
+
+/// Tells the command's own options and its positional argument from the server's options.
+fn split(arguments: &[String]) -> (Vec<String>, Vec<String>) {
+    let command = Options::command();
+    let takes_value = |name: &str| {
+        command
+            .get_arguments()
+            .find(|argument| argument.get_long() == Some(name))
+            .map(|argument| argument.get_action().takes_values())
+    };
+    let (mut own, mut server) = (vec![], vec![]);
+    let mut rest = arguments.iter().peekable();
+    while let Some(argument) = rest.next() {
+        let Some(option) = argument.strip_prefix("--").filter(|option| *option != "help") else {
+            own.push(argument.clone());
+            continue;
+        };
+        let (name, has_value) = match option.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (option, false),
+        };
+        let (wants_value, side) = match takes_value(name) {
+            Some(wants) => (wants, &mut own),
+            None => (options::takes_value(name), &mut server),
+        };
+        side.push(argument.clone());
+        if wants_value && !has_value {
+            side.extend(rest.next_if(|next| !next.starts_with("--")).cloned());
+        }
+    }
+    (own, server)
+}
+
+fn or_environment(given: String, variables: &[&str]) -> String {
+    match given.as_str() {
+        "" => variables
+            .iter()
+            .find_map(|variable| std::env::var(variable).ok())
+            .unwrap_or_default(),
+        _ => given,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(arguments: &[&str]) -> Vec<String> {
+        arguments.iter().map(|text| text.to_string()).collect()
+    }
+
+    #[test]
+    fn options_of_both_kinds_in_any_order() {
+        let arguments = parse(&strings(&[
+            "--datadir",
+            "/d",
+            "db1:3306",
+            "--user=copier",
+            "--server-id",
+            "7",
+            "--parallel",
+            "8",
+            "--leave-out=views,foreign-keys",
+            "--gtid-strict-mode",
+            "--prepare-only",
+        ]))
+        .unwrap();
+        assert_eq!(arguments.options.primary, "db1:3306");
+        assert_eq!(arguments.options.user, "copier");
+        assert_eq!(arguments.options.parallel, 8);
+        assert_eq!(arguments.options.leave_out, [Kind::Views, Kind::ForeignKeys]);
+        assert!(arguments.options.prepare_only);
+        assert_eq!(arguments.server.datadir, std::path::Path::new("/d"));
+        let server = arguments.server_with(&strings(&["--server-id=9"])).unwrap();
+        assert_eq!(
+            server
+                .globals
+                .number(paceline_server::variables::Variable::ServerId),
+            9
+        );
+    }
+
+    #[test]
+    fn what_is_refused() {
+        assert!(matches!(
+            parse(&strings(&["db1", "--nonsense=1"])),
+            Err(Refusal::Server(_))
+        ));
+        for wrong in [
+            &["--datadir=/d"][..],
+            &["db1", "db2"],
+            &["db1", "--parallel=0"],
+            &["db1", "--leave-out=tables"],
+        ] {
+            assert!(
+                matches!(parse(&strings(wrong)), Err(Refusal::Clap(_))),
+                "{wrong:?}"
+            );
+        }
+    }
+}

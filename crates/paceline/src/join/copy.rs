@@ -1,0 +1,217 @@
+//! The rows: several tables at a time, each by a session there and a session here.
+//!
+//! ```text
+//!   primary ── result set ──▶ read: lines ──▶ [batch] ──▶ load: LOAD DATA, one transaction each ──▶ tables
+//! ```
+//! One batch is loaded while the next is read.
+
+use super::error::{Error, Result, server_code};
+use super::primary::Reader;
+use super::progress::Progress;
+use super::row::append_line;
+use super::schema::{Table, Transfer, quoted};
+use super::target::Session;
+use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
+use paceline_wire::client::Client;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// What a transaction holds, in bytes of text; more if a single row is longer.
+const BATCH: usize = 4 << 20;
+/// What a transaction holds, in rows: each takes a lock for each unique key, and has its place in a write set.
+const BATCH_ROWS: u64 = 10_000;
+/// What is sent to the target at once, in bytes.
+const PIECE: usize = 256 << 10;
+
+/// Rows that are loaded by one transaction.
+struct Batch {
+    lines: Vec<u8>,
+    rows: u64,
+}
+
+/// What was copied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Copied {
+    pub rows: u64,
+    pub tables: usize,
+}
+
+/// Copies tables.
+pub struct Copier {
+    /// The largest last.
+    tables: Mutex<Vec<Table>>,
+    count: usize,
+    progress: Arc<Progress>,
+}
+
+impl Copier {
+    /// One for these tables.
+    pub fn new(mut tables: Vec<Table>, progress: Arc<Progress>) -> Copier {
+        tables.sort_by_key(|table| table.bytes);
+        Copier {
+            count: tables.len(),
+            tables: Mutex::new(tables),
+            progress,
+        }
+    }
+
+    /// Copies all of them, with as many sessions as there are. The first error ends everything.
+    pub async fn run(self, sources: Vec<Reader>, targets: Vec<Session>) -> Result<Copied> {
+        let copier = Arc::new(self);
+        let mut workers = JoinSet::new();
+        for (mut source, mut target) in sources.into_iter().zip(targets) {
+            let copier = copier.clone();
+            workers.spawn(async move {
+                let mut rows = 0;
+                loop {
+                    let Some(table) = copier.tables.lock().pop() else {
+                        return Ok::<_, Error>(rows);
+                    };
+                    rows += copier.table(&mut source, &mut target, &table).await?;
+                    copier.progress.table_done(&table);
+                }
+            });
+        }
+        let mut copied = Copied {
+            rows: 0,
+            tables: copier.count,
+        };
+        while let Some(done) = workers.join_next().await {
+            copied.rows += done.map_err(|error| Error::Target(error.to_string()))??;
+        }
+        Ok(copied)
+    }
+
+    async fn table(&self, source: &mut Reader, target: &mut Session, table: &Table) -> Result<u64> {
+        let (sender, receiver) = mpsc::channel(1);
+        let read = self.read(source, table, sender);
+        let load = self.load(&mut target.0, table, receiver);
+        // The loader's error is the cause if both have one: the reader only finds that nobody takes its rows.
+        match tokio::join!(read, load) {
+            (_, Err(error)) | (Err(error), _) => Err(error),
+            (Ok(()), Ok(rows)) => Ok(rows),
+        }
+    }
+
+    async fn read(&self, source: &mut Reader, table: &Table, batches: mpsc::Sender<Batch>) -> Result<()> {
+        let failed = |error: paceline_wire::WireError| Error::Table {
+            table: shown(table),
+            problem: match server_code(&error) == Some(ER_TABLE_DEF_CHANGED.number()) {
+                true => "it was altered there before it could be copied; run the command again".to_owned(),
+                false => error.to_string(),
+            },
+        };
+        let mut rows = source.client.stream(&select(table)).await.map_err(failed)?;
+        let columns = rows.columns().len();
+        let empty = || Batch {
+            lines: Vec::with_capacity(PIECE),
+            rows: 0,
+        };
+        let mut batch = empty();
+        while let Some(payload) = rows.next().await.map_err(failed)? {
+            append_line(payload, columns, &mut batch.lines).map_err(failed)?;
+            batch.rows += 1;
+            if batch.lines.len() >= BATCH || batch.rows >= BATCH_ROWS {
+                let full = std::mem::replace(&mut batch, empty());
+                if batches.send(full).await.is_err() {
+                    return Err(failed(paceline_wire::WireError::Closed));
+                }
+            }
+        }
+        if batch.rows > 0 && batches.send(batch).await.is_err() {
+            return Err(failed(paceline_wire::WireError::Closed));
+        }
+        Ok(())
+    }
+
+    async fn load(
+        &self,
+        target: &mut Client,
+        table: &Table,
+        mut batches: mpsc::Receiver<Batch>,
+    ) -> Result<u64> {
+        let statement = load_data(table);
+        let mut total = 0;
+        while let Some(batch) = batches.recv().await {
+            let failed = |problem: String| Error::Table {
+                table: shown(table),
+                problem,
+            };
+            let loading = async {
+                let mut upload = target.upload(&statement).await?;
+                for piece in batch.lines.chunks(PIECE) {
+                    upload.send(piece).await?;
+                }
+                upload.finish().await
+            };
+            let loaded = loading.await.map_err(|error| failed(error.to_string()))?;
+            if loaded.warnings > 0 || loaded.affected_rows != batch.rows {
+                let warnings = target.rows("SHOW WARNINGS LIMIT 3").await;
+                let texts: Vec<String> = warnings
+                    .map_err(|error| failed(error.to_string()))?
+                    .into_iter()
+                    .map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" "))
+                    .collect();
+                return Err(failed(format!(
+                    "{} of {} rows came over as they are: {}",
+                    loaded.affected_rows,
+                    batch.rows,
+                    texts.join("; ")
+                )));
+            }
+            total += batch.rows;
+            self.progress.add(batch.rows, batch.lines.len() as u64);
+        }
+        Ok(total)
+    }
+}
+
+fn shown(table: &Table) -> String {
+    format!("{}.{}", table.database, table.name)
+}
+
+fn select(table: &Table) -> String {
+    let columns: Vec<String> = table
+        .columns
+        .iter()
+        .map(|column| match column.transfer {
+            Transfer::Text => quoted(&column.name),
+            Transfer::Double => format!("{}+0e0", quoted(&column.name)),
+            Transfer::Number => format!("{}+0", quoted(&column.name)),
+        })
+        .collect();
+    format!(
+        "SELECT {} FROM {}.{}",
+        columns.join(", "),
+        quoted(&table.database),
+        quoted(&table.name)
+    )
+}
+
+fn load_data(table: &Table) -> String {
+    let mut targets = vec![];
+    let mut assignments = vec![];
+    for (number, column) in table.columns.iter().enumerate() {
+        let name = quoted(&column.name);
+        match column.transfer {
+            Transfer::Text | Transfer::Double => targets.push(name),
+            Transfer::Number => {
+                targets.push(format!("@field{number}"));
+                assignments.push(format!("{name} = CAST(@field{number} AS UNSIGNED)"));
+            }
+        }
+    }
+    let set = match assignments.is_empty() {
+        true => String::new(),
+        false => format!(" SET {}", assignments.join(", ")),
+    };
+    format!(
+        "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {}.{} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES \
+         TERMINATED BY '\\n' ({}){set}",
+        quoted(&table.database_here),
+        quoted(&table.name),
+        targets.join(", ")
+    )
+}

@@ -1,0 +1,61 @@
+//! Why a join has failed; for people.
+
+use paceline_server::unfinished::BeginError;
+use paceline_wire::WireError;
+
+/// Why a join has failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A server refused something, or is not there.
+    #[error("{address}: {problem}")]
+    Server {
+        /// Which.
+        address: String,
+        /// What it said.
+        problem: String,
+    },
+    /// The primary has what cannot be taken over.
+    #[error(
+        "{address} has what this server cannot take over; nothing was copied:\n{}",
+        list(problems)
+    )]
+    Unsupported {
+        /// The primary.
+        address: String,
+        /// Line by line.
+        problems: Vec<String>,
+    },
+    /// A row did not come over as it was.
+    #[error("table {table}: {problem}")]
+    Table {
+        /// `database.table`.
+        table: String,
+        /// What happened.
+        problem: String,
+    },
+    /// The data directory cannot be used.
+    #[error(transparent)]
+    Begin(#[from] BeginError),
+    /// The data directory cannot be completed.
+    #[error("the data directory: {0}")]
+    Directory(String),
+    /// The server that the rows go into.
+    #[error("this server: {0}")]
+    Target(String),
+}
+
+/// What functions here return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+fn list(problems: &[String]) -> String {
+    let lines: Vec<String> = problems.iter().map(|problem| format!("  {problem}")).collect();
+    lines.join("\n")
+}
+
+/// The error number, if a server has given one.
+pub fn server_code(error: &WireError) -> Option<u16> {
+    match error {
+        WireError::Server { code, .. } => Some(*code),
+        _ => None,
+    }
+}

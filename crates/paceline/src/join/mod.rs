@@ -1,0 +1,162 @@
+//! `paceline join`: one command turns an empty directory into a replica of a running MariaDB.
+//!
+//! ```text
+//!   primary                                                this process
+//!   ───────                                                ────────────
+//!   BACKUP STAGE BLOCK_DDL      DDL waits                   read the schema, refuse what is not supported
+//!   BACKUP STAGE BLOCK_COMMIT   commits wait, milliseconds  N sessions: START TRANSACTION WITH CONSISTENT SNAPSHOT; the GTID position
+//!   BACKUP STAGE END
+//!   SELECT … FROM t  ── N sessions, largest table first ──▶ a server of ours on a private socket: LOAD DATA, sql_log_bin=0
+//!                                                           gtid_binlog_state, gtid_slave_pos, CHANGE MASTER; it stops
+//!                                                           the server starts on its own sockets and replicates
+//! ```
+//!
+//! What is copied is one state of the primary, that of the position: all sessions got their snapshots while nobody could commit. A table
+//! that somebody alters while it waits to be copied makes the primary refuse the read (1412), and the join fails; nothing waits
+//! for the copying.
+//!
+//! *Nothing is silently left out.* Tables come over whole or the join fails before it copies: what our server does not create, it says itself,
+//! table by table. Tables that the server's replication filters (`--replicate-ignore-table` and its like) pass over are not copied
+//! either, because what changes in them will not come. Views, triggers, routines, events and foreign keys are left out only if asked
+//! for (`--leave-out`): a replica in row format does not need them; who wants to fail over to it must know. Foreign keys with actions are never
+//! left out: the primary does not log what they change. Accounts are not copied.
+//!
+//! *Rows enter as text*, in transactions of some megabytes, in all columns' exact form: TIMESTAMP in UTC, FLOAT as the double that it is, BIT as a
+//! number. Each LOAD DATA must report as many rows as were sent, and no warning.
+//!
+//! *Failed*, it empties the directory. *Interrupted*, the directory is marked ([`paceline_server::unfinished`]): no server starts on it, and the
+//! next join begins anew.
+
+mod arguments;
+mod copy;
+mod error;
+mod primary;
+mod progress;
+mod row;
+mod schema;
+mod snapshot;
+mod target;
+
+pub use arguments::{Arguments, Refusal, parse};
+
+use arguments::Options;
+use copy::{Copied, Copier};
+use error::{Error, Result};
+use paceline_server::options::StartOptions;
+use paceline_server::unfinished::Unfinished;
+use primary::Primary;
+use progress::Progress;
+use schema::Choice;
+use std::sync::Arc;
+use std::time::Instant;
+use target::Target;
+
+/// What becomes of the directory after it is complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Afterwards {
+    /// The server starts.
+    Serve,
+    /// Nothing (`--prepare-only`).
+    Stop,
+}
+
+/// Makes the directory a replica. The server is not running yet when this returns.
+///
+/// # Errors
+/// For people. The directory is as it was, or marked as unfinished.
+pub fn prepare(arguments: &Arguments) -> std::result::Result<Afterwards, String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start threads: {error}"))?;
+    runtime
+        .block_on(run(arguments))
+        .map_err(|error| error.to_string())?;
+    Ok(match arguments.options.prepare_only {
+        true => Afterwards::Stop,
+        false => Afterwards::Serve,
+    })
+}
+
+async fn run(arguments: &Arguments) -> Result<()> {
+    let Arguments { options, server, .. } = arguments;
+    let mut primary = Primary::connect(options).await?;
+    primary.check(server, options).await?;
+    let directory = Arc::new(Unfinished::begin(&server.datadir, "paceline join")?);
+    let filled = match Target::start(arguments, directory.clone()) {
+        Ok(mut target) => {
+            let filled = fill(&mut primary, &mut target, server, options).await;
+            let stopped = target.stop().await;
+            filled.and_then(|filled| stopped.map(|()| filled))
+        }
+        Err(error) => Err(error),
+    };
+    // The server that had it too has ended.
+    let ended = match (Arc::into_inner(directory), &filled) {
+        (Some(directory), Ok(_)) => directory.finish(),
+        (Some(directory), Err(_)) => directory.abandon(),
+        (None, _) => Err(std::io::Error::other("its server has not ended")),
+    };
+    let (copied, position) = filled?;
+    ended.map_err(|error| Error::Directory(error.to_string()))?;
+    eprintln!(
+        "{} is complete: {} rows in {} tables, as they were at {position}",
+        server.datadir.display(),
+        copied.rows,
+        copied.tables
+    );
+    eprintln!("accounts were not copied: only 'root' may log in, without a password, from this machine");
+    Ok(())
+}
+
+/// Copies everything into the running target, and tells it where to go on. Returns what was copied, and the position.
+async fn fill(
+    primary: &mut Primary,
+    target: &mut Target,
+    server: &StartOptions,
+    options: &Options,
+) -> Result<(Copied, String)> {
+    let choice = Choice::new(server, options);
+    let mut snapshot = primary.snapshot(options, &choice).await?;
+    eprintln!(
+        "snapshot of {} at {}; commits waited for {:.1} ms",
+        options.primary,
+        shown(&snapshot.position),
+        snapshot.held.as_secs_f64() * 1000.0
+    );
+    let mut problems = snapshot.schema.problems(&choice);
+    let session = target.session().await?;
+    problems.extend(snapshot.schema.create(session, &choice).await?);
+    if !problems.is_empty() {
+        return Err(Error::Unsupported {
+            address: options.primary.clone(),
+            problems,
+        });
+    }
+    let tables = snapshot.schema.take_tables();
+    let progress = Arc::new(Progress::new(&tables));
+    let started = Instant::now();
+    let copier = Copier::new(tables, progress.clone());
+    let mut targets = vec![];
+    for _ in 0..snapshot.sessions.len() {
+        targets.push(target.connect().await?);
+    }
+    let reporting = tokio::spawn(progress.clone().report());
+    let copied = copier.run(snapshot.sessions, targets).await;
+    reporting.abort();
+    progress.finish(started.elapsed());
+    let copied = copied?;
+    let session = target.session().await?;
+    for statement in primary.go_on(options, &snapshot.position, &snapshot.state)? {
+        session.execute(&statement).await?;
+    }
+    Ok((copied, shown(&snapshot.position)))
+}
+
+fn shown(position: &str) -> String {
+    match position {
+        "" => "the beginning of its log".to_owned(),
+        position => position.to_owned(),
+    }
+}

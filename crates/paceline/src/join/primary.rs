@@ -1,0 +1,277 @@
+//! The primary: whether it can be copied from, and what a replica of it is told.
+
+use super::arguments::Options;
+use super::error::{Error, Result, server_code};
+use super::schema::{Choice, Schema};
+use super::snapshot::Snapshot;
+use paceline_server::options::StartOptions;
+use paceline_server::variables::Variable;
+use paceline_types::error_code::{ER_LOCK_WAIT_TIMEOUT, ER_PARSE_ERROR};
+use paceline_wire::client::{Client, ConnectOptions};
+use std::time::Instant;
+use tokio::task::JoinSet;
+
+/// Privileges without which something would be missing unseen, or a snapshot not be had.
+const PRIVILEGES: [&str; 3] = ["SELECT", "RELOAD", "TRIGGER"];
+
+/// What a session that reads is set to: exact texts, and as much time as it takes.
+const SESSION: &str = "SET SESSION character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_results=utf8mb4, \
+                       time_zone='+00:00', sql_mode='', sql_quote_show_create=1, wait_timeout=86400, net_write_timeout=86400, \
+                       net_read_timeout=86400, max_statement_time=0, sql_select_limit=DEFAULT";
+
+/// A row of texts.
+pub type Row = Vec<Option<String>>;
+
+/// A session of the primary.
+pub struct Reader {
+    address: String,
+    /// The connection.
+    pub client: Client,
+}
+
+impl Reader {
+    async fn connect(address: &str, user: &str, password: &str) -> Result<Reader> {
+        let options = ConnectOptions {
+            user: user.to_owned(),
+            password: password.to_owned(),
+            ..ConnectOptions::default()
+        };
+        let problem = |problem: String| Error::Server {
+            address: address.to_owned(),
+            problem,
+        };
+        let client = Client::connect_tcp(address, &options).await;
+        Ok(Reader {
+            address: address.to_owned(),
+            client: client.map_err(|error| problem(format!("as '{user}': {error}")))?,
+        })
+    }
+
+    /// Executes a statement; its rows.
+    pub async fn rows(&mut self, statement: &str) -> Result<Vec<Row>> {
+        let rows = self.client.rows(statement).await;
+        rows.map_err(|error| self.problem(format!("{statement}: {error}")))
+    }
+
+    /// The columns of the only row.
+    pub async fn row(&mut self, statement: &str) -> Result<Vec<String>> {
+        let rows = self.rows(statement).await?;
+        let row = rows
+            .into_iter()
+            .next()
+            .ok_or_else(|| self.problem(format!("{statement}: no answer")))?;
+        Ok(row.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// What it said, as an error.
+    pub fn problem(&self, problem: impl Into<String>) -> Error {
+        Error::Server {
+            address: self.address.clone(),
+            problem: problem.into(),
+        }
+    }
+}
+
+/// The running server.
+pub struct Primary {
+    /// The session that asks, and locks.
+    session: Reader,
+}
+
+impl Primary {
+    /// Connects.
+    pub async fn connect(options: &Options) -> Result<Primary> {
+        host_and_port(&options.primary)?;
+        let session = Reader::connect(&options.primary, &options.user, &options.password).await?;
+        Ok(Primary { session })
+    }
+
+    /// Fails unless it can be copied from and replicated from.
+    pub async fn check(&mut self, server: &StartOptions, options: &Options) -> Result<()> {
+        let session = &mut self.session;
+        let version = session.row("SELECT @@version").await?.remove(0);
+        if !version.contains("MariaDB") {
+            return Err(session.problem(format!(
+                "it is {version}; only from MariaDB can be joined so, others are followed with CHANGE MASTER by file and position"
+            )));
+        }
+        session.rows(SESSION).await?;
+        let row = session
+            .row("SELECT @@log_bin, @@server_id, @@log_slave_updates, @@binlog_format")
+            .await?;
+        let [log_bin, server_id, log_slave_updates, format] = row.as_slice() else {
+            return Err(session.problem("no answer"));
+        };
+        if log_bin != "1" {
+            return Err(session.problem(
+                "it has no binary log (log_bin is OFF), so nothing can replicate from it: start it with --log-bin",
+            ));
+        }
+        let own = server.globals.number(Variable::ServerId);
+        if server_id.parse() == Ok(own) {
+            return Err(session.problem(format!(
+                "its server_id is {own} as well: give the replica another one with --server-id"
+            )));
+        }
+        if log_slave_updates != "1" && !session.rows("SHOW ALL SLAVES STATUS").await?.is_empty() {
+            return Err(session.problem(
+                "it is a replica that does not log what it replicates (log_slave_updates is OFF): join its primary instead",
+            ));
+        }
+        if format != "ROW" {
+            eprintln!(
+                "note: binlog_format is {format} there; its statements are executed here, in ROW format rows are applied"
+            );
+        }
+        let own = privileges(session).await?;
+        let lacking: Vec<_> = PRIVILEGES
+            .iter()
+            .filter(|privilege| !own.iter().any(|own| own == *privilege))
+            .copied()
+            .collect();
+        if !lacking.is_empty() {
+            return Err(session.problem(format!(
+                "user '{}' has not the privilege {} on *.*, without which something could be missing unseen",
+                options.user,
+                lacking.join(", ")
+            )));
+        }
+        if own.iter().any(|own| own == "BINLOG MONITOR" || own == "SUPER") {
+            let status = session.row("SHOW MASTER STATUS").await?;
+            if status.iter().skip(2).any(|filter| !filter.is_empty()) {
+                eprintln!(
+                    "note: it does not log all databases (binlog_do_db, binlog_ignore_db); changes in the others will not be replicated"
+                );
+            }
+        }
+        let (user, password) = replication_account(options);
+        let mut replication = Reader::connect(&options.primary, user, password).await?;
+        if !privileges(&mut replication)
+            .await?
+            .iter()
+            .any(|privilege| privilege == "REPLICATION SLAVE")
+        {
+            return Err(session.problem(format!("user '{user}' has not the privilege REPLICATION SLAVE")));
+        }
+        Ok(())
+    }
+
+    /// Sessions with one snapshot and its position, and the schema of it.
+    pub async fn snapshot(&mut self, options: &Options, choice: &Choice) -> Result<Snapshot> {
+        let mut sessions = vec![];
+        for _ in 0..options.parallel {
+            let mut session = Reader::connect(&options.primary, &options.user, &options.password).await?;
+            session.rows(SESSION).await?;
+            sessions.push(session);
+        }
+        let session = &mut self.session;
+        session
+            .rows(&format!("SET SESSION lock_wait_timeout={}", options.lock_timeout))
+            .await?;
+        stage(session, "START", options).await?;
+        stage(session, "BLOCK_DDL", options).await?;
+        let schema = Schema::read(session, choice).await?;
+        let began = Instant::now();
+        stage(session, "BLOCK_COMMIT", options).await?;
+        let mut starting = JoinSet::new();
+        for mut session in sessions {
+            starting.spawn(async move {
+                session
+                    .rows("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                    .await?;
+                session
+                    .rows("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+                    .await?;
+                Ok::<_, Error>(session)
+            });
+        }
+        let mut sessions = vec![];
+        while let Some(started) = starting.join_next().await {
+            sessions.push(started.map_err(|error| session.problem(error.to_string()))??);
+        }
+        let mut position = session
+            .row("SELECT @@GLOBAL.gtid_binlog_pos, @@GLOBAL.gtid_binlog_state")
+            .await?;
+        stage(session, "END", options).await?;
+        Ok(Snapshot {
+            state: position.pop().unwrap_or_default(),
+            position: position.pop().unwrap_or_default(),
+            held: began.elapsed(),
+            sessions,
+            schema,
+        })
+    }
+
+    /// What makes the filled server a replica that goes on from the position.
+    pub fn go_on(&self, options: &Options, position: &str, state: &str) -> Result<Vec<String>> {
+        let (host, port) = host_and_port(&options.primary)?;
+        let (user, password) = replication_account(options);
+        Ok(vec![
+            // The log of the copy goes with it: it holds nothing that anybody should replicate.
+            format!("SET GLOBAL gtid_binlog_state='{state}'"),
+            format!("SET GLOBAL gtid_slave_pos='{position}'"),
+            format!(
+                "CHANGE MASTER TO MASTER_HOST={}, MASTER_PORT={port}, MASTER_USER={}, MASTER_PASSWORD={}, MASTER_USE_GTID=slave_pos",
+                quoted(host),
+                quoted(user),
+                quoted(password)
+            ),
+        ])
+    }
+}
+
+async fn stage(session: &mut Reader, stage: &str, options: &Options) -> Result<()> {
+    let statement = format!("BACKUP STAGE {stage}");
+    let Err(error) = session.client.query(&statement).await else {
+        return Ok(());
+    };
+    let code = server_code(&error);
+    Err(session.problem(if code == Some(ER_LOCK_WAIT_TIMEOUT.number()) {
+        format!(
+            "{statement} did not get its lock in {} s: another backup runs, or DDL, LOCK TABLES or a statement that changes a table without \
+             transactions. SHOW FULL PROCESSLIST there tells; then run this again, or give it more time with --lock-timeout",
+            options.lock_timeout
+        )
+    } else if code == Some(ER_PARSE_ERROR.number()) {
+        "it does not know BACKUP STAGE: MariaDB 10.4.1 or later is needed".to_owned()
+    } else {
+        format!("{statement}: {error}")
+    }))
+}
+
+/// The global privileges of a session.
+async fn privileges(session: &mut Reader) -> Result<Vec<String>> {
+    let rows = session
+        .rows(
+            "SELECT privilege_type FROM information_schema.user_privileges WHERE grantee = \
+             CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''') OR grantee = CONCAT('''', CURRENT_ROLE(), '''@''''')",
+        )
+        .await?;
+    Ok(rows
+        .into_iter()
+        .flatten()
+        .map(Option::unwrap_or_default)
+        .collect())
+}
+
+fn replication_account(options: &Options) -> (&str, &str) {
+    match &options.replication_user {
+        Some(user) => (user, options.replication_password.as_deref().unwrap_or_default()),
+        None => (&options.user, &options.password),
+    }
+}
+
+fn host_and_port(address: &str) -> Result<(&str, u16)> {
+    address
+        .rsplit_once(':')
+        .and_then(|(host, port)| Some((host, port.parse().ok()?)))
+        .filter(|(host, _)| !host.is_empty())
+        .ok_or_else(|| Error::Server {
+            address: address.to_owned(),
+            problem: "that is not HOST:PORT".into(),
+        })
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}

@@ -1,0 +1,389 @@
+//! What the primary has, what of it comes over, and what stands in the way.
+
+use super::arguments::{Kind, Options};
+use super::error::Result;
+use super::primary::{Reader, Row};
+use super::target::Session;
+use paceline_replication::replica::filter::Filters;
+use paceline_server::options::StartOptions;
+use paceline_server::replication::ReplicaFilters;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Databases that every server has of its own.
+const SYSTEM: &str = "('mysql', 'information_schema', 'performance_schema', 'sys')";
+
+/// What is wanted of what is there.
+pub struct Choice {
+    filters: Arc<Filters>,
+    leave_out: Vec<Kind>,
+}
+
+impl Choice {
+    /// By the command line: what the server's filters do not pass over, and what is not to be left out.
+    pub fn new(server: &StartOptions, options: &Options) -> Choice {
+        Choice {
+            filters: ReplicaFilters::default().of("", &server.globals),
+            leave_out: options.leave_out.clone(),
+        }
+    }
+
+    fn wants_table(&self, database: &str, table: &str) -> bool {
+        self.filters.wants_rows(self.filters.rewrite(database), table)
+    }
+
+    fn leaves_out(&self, kind: Kind) -> bool {
+        self.leave_out.contains(&kind)
+    }
+}
+
+/// A database.
+struct Database {
+    name: String,
+    create: String,
+}
+
+/// A table that is to be copied.
+pub struct Table {
+    pub database: String,
+    pub name: String,
+    /// The database that it is in here (`replicate_rewrite_db`).
+    pub database_here: String,
+    create: String,
+    /// Those that hold something of their own: not the generated ones.
+    pub columns: Vec<Column>,
+    /// About how many there are.
+    pub rows: u64,
+    /// About how large it is.
+    pub bytes: u64,
+}
+
+/// A column that is copied.
+pub struct Column {
+    pub name: String,
+    pub transfer: Transfer,
+}
+
+/// How a column's values travel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transfer {
+    /// As its text, or as its bytes.
+    Text,
+    /// As the double that a FLOAT is exactly; its own text has six digits.
+    Double,
+    /// As a number: BIT.
+    Number,
+}
+
+/// What the primary has.
+pub struct Schema {
+    databases: Vec<Database>,
+    tables: Vec<Table>,
+    /// What there is beside tables, and what is not a table that can be copied: kind, if it can be left out, and a line for people.
+    others: Vec<(Option<Kind>, String)>,
+}
+
+impl Schema {
+    /// Reads it, while DDL is blocked.
+    pub async fn read(session: &mut Reader, choice: &Choice) -> Result<Schema> {
+        let mut schema = Schema {
+            databases: vec![],
+            tables: vec![],
+            others: vec![],
+        };
+        schema.read_tables(session, choice).await?;
+        schema.read_databases(session, choice).await?;
+        schema.read_others(session).await?;
+        Ok(schema)
+    }
+
+    async fn read_tables(&mut self, session: &mut Reader, choice: &Choice) -> Result<()> {
+        let mut columns = Self::columns(session).await?;
+        let listed = session
+            .rows(&format!(
+                "SELECT t.table_schema, t.table_name, t.table_type, t.engine, e.transactions, t.table_rows, t.data_length FROM \
+                 information_schema.tables t LEFT JOIN information_schema.engines e ON e.engine = t.engine WHERE t.table_schema NOT \
+                 IN {SYSTEM} ORDER BY 1, 2"
+            ))
+            .await?;
+        for row in listed {
+            let mut next = texts(row);
+            let (database, name, kind, engine, transactions) = (next(), next(), next(), next(), next());
+            let (rows, bytes) = (next().parse().unwrap_or(0), next().parse().unwrap_or(0));
+            let shown = format!("{database}.{name}");
+            match kind.as_str() {
+                "VIEW" => {
+                    self.others.push((Some(Kind::Views), format!("view {shown}")));
+                    continue;
+                }
+                _ if !choice.wants_table(&database, &name) => continue,
+                "BASE TABLE" => {}
+                other => {
+                    let line = format!("{} {shown}", other.to_lowercase());
+                    self.others.push((None, line));
+                    continue;
+                }
+            }
+            if transactions != "YES" {
+                let line = format!(
+                    "table {shown}: engine {engine} has no transactions, so no snapshot; ALTER TABLE … ENGINE=InnoDB there"
+                );
+                self.others.push((None, line));
+                continue;
+            }
+            let shown_by = format!("SHOW CREATE TABLE {}.{}", quoted(&database), quoted(&name));
+            let create = session
+                .row(&shown_by)
+                .await?
+                .into_iter()
+                .nth(1)
+                .unwrap_or_default();
+            self.tables.push(Table {
+                columns: columns
+                    .remove(&(database.clone(), name.clone()))
+                    .unwrap_or_default(),
+                database_here: choice.filters.rewrite(&database).to_owned(),
+                create,
+                rows,
+                bytes,
+                database,
+                name,
+            });
+        }
+        Ok(())
+    }
+
+    /// The columns of all tables, without those that are generated.
+    async fn columns(session: &mut Reader) -> Result<BTreeMap<(String, String), Vec<Column>>> {
+        let listed = session
+            .rows(&format!(
+                "SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns WHERE is_generated = 'NEVER' \
+                 AND table_schema NOT IN {SYSTEM} ORDER BY table_schema, table_name, ordinal_position"
+            ))
+            .await?;
+        let mut columns: BTreeMap<_, Vec<Column>> = BTreeMap::new();
+        for row in listed {
+            let mut next = texts(row);
+            let (database, table, name, data_type) = (next(), next(), next(), next());
+            let transfer = match data_type.as_str() {
+                "float" => Transfer::Double,
+                "bit" => Transfer::Number,
+                _ => Transfer::Text,
+            };
+            columns
+                .entry((database, table))
+                .or_default()
+                .push(Column { name, transfer });
+        }
+        Ok(columns)
+    }
+
+    /// The databases that have tables for us, and those that are empty.
+    async fn read_databases(&mut self, session: &mut Reader, choice: &Choice) -> Result<()> {
+        let listed = session
+            .rows(&format!(
+                "SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN {SYSTEM}"
+            ))
+            .await?;
+        for name in listed.into_iter().flatten().flatten() {
+            let has_tables = self.tables.iter().any(|table| table.database == name);
+            if !has_tables && !choice.filters.wants_database(choice.filters.rewrite(&name)) {
+                continue;
+            }
+            let shown_by = format!("SHOW CREATE DATABASE {}", quoted(&name));
+            let create = session
+                .row(&shown_by)
+                .await?
+                .into_iter()
+                .nth(1)
+                .unwrap_or_default();
+            self.databases.push(Database { name, create });
+        }
+        Ok(())
+    }
+
+    async fn read_others(&mut self, session: &mut Reader) -> Result<()> {
+        let questions = [
+            (
+                Kind::Triggers,
+                format!(
+                    "SELECT 'trigger', trigger_schema, trigger_name FROM information_schema.triggers WHERE trigger_schema NOT IN {SYSTEM}"
+                ),
+            ),
+            (
+                Kind::Routines,
+                format!("SELECT LOWER(type), db, name FROM mysql.proc WHERE db NOT IN {SYSTEM}"),
+            ),
+            (
+                Kind::Events,
+                format!("SELECT 'event', db, name FROM mysql.event WHERE db NOT IN {SYSTEM}"),
+            ),
+        ];
+        for (kind, question) in questions {
+            for row in session.rows(&question).await? {
+                let mut next = texts(row);
+                self.others
+                    .push((Some(kind), format!("{} {}.{}", next(), next(), next())));
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands in the way and can be seen without trying; for people.
+    pub fn problems(&self, choice: &Choice) -> Vec<String> {
+        let mut problems = vec![];
+        for (kind, line) in &self.others {
+            match kind {
+                Some(kind) if choice.leaves_out(*kind) => {}
+                Some(kind) => problems.push(format!("{line}{}", hint(*kind))),
+                None => problems.push(line.clone()),
+            }
+        }
+        for table in &self.tables {
+            for key in foreign_keys(&table.create) {
+                let line = format!(
+                    "foreign key {} of table {}.{}",
+                    key.name, table.database, table.name
+                );
+                if key.has_action {
+                    problems.push(format!(
+                        "{line}: what its ON DELETE or ON UPDATE changes is not in the primary's log, and would be missing"
+                    ));
+                } else if !choice.leaves_out(Kind::ForeignKeys) {
+                    problems.push(format!("{line}{}", hint(Kind::ForeignKeys)));
+                }
+            }
+        }
+        problems
+    }
+
+    /// Makes databases and tables. What the server refuses is a problem, and does not stop the others from being tried.
+    pub async fn create(&self, session: &mut Session, choice: &Choice) -> Result<Vec<String>> {
+        let mut problems = vec![];
+        for database in &self.databases {
+            let name = choice.filters.rewrite(&database.name);
+            let create = match name == database.name {
+                true => database.create.clone(),
+                false => database
+                    .create
+                    .replacen(&quoted(&database.name), &quoted(name), 1),
+            };
+            if let Err(error) = session.0.query(&create).await {
+                problems.push(format!("database {}: {error}", database.name));
+            }
+        }
+        for table in &self.tables {
+            let create = without_foreign_keys(&table.create);
+            let used = session
+                .0
+                .query(&format!("USE {}", quoted(&table.database_here)))
+                .await;
+            let made = match used {
+                Ok(_) => session.0.query(&create).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = made {
+                problems.push(format!("table {}.{}: {error}", table.database, table.name));
+            }
+        }
+        Ok(problems)
+    }
+
+    /// The tables to be copied, under the names that they have here.
+    pub fn take_tables(&mut self) -> Vec<Table> {
+        std::mem::take(&mut self.tables)
+    }
+}
+
+/// Gives a row's values one after the other; NULL as the empty text.
+fn texts(row: Row) -> impl FnMut() -> String {
+    let mut values = row.into_iter();
+    move || values.next().flatten().unwrap_or_default()
+}
+
+/// How a problem is got rid of.
+fn hint(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Views => " (--leave-out=views)",
+        Kind::Triggers => " (--leave-out=triggers)",
+        Kind::Routines => " (--leave-out=routines)",
+        Kind::Events => " (--leave-out=events)",
+        Kind::ForeignKeys => " (--leave-out=foreign-keys)",
+    }
+}
+
+/// An identifier between backticks.
+pub fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// A foreign key in the text of SHOW CREATE TABLE.
+struct ForeignKey<'a> {
+    name: &'a str,
+    has_action: bool,
+}
+
+/// SHOW CREATE TABLE gives each definition a line of its own.
+fn is_foreign_key(line: &str) -> bool {
+    line.trim_start().starts_with("CONSTRAINT `") && line.contains("` FOREIGN KEY (`")
+}
+
+fn foreign_keys(create: &str) -> Vec<ForeignKey<'_>> {
+    create
+        .lines()
+        .filter(|line| is_foreign_key(line))
+        .map(|line| ForeignKey {
+            name: line
+                .trim_start()
+                .strip_prefix("CONSTRAINT ")
+                .and_then(|rest| rest.split(" FOREIGN KEY ").next())
+                .unwrap_or_default(),
+            has_action: ["CASCADE", "SET NULL", "SET DEFAULT"].iter().any(|action| {
+                line.contains(&format!(" ON DELETE {action}"))
+                    || line.contains(&format!(" ON UPDATE {action}"))
+            }),
+        })
+        .collect()
+}
+
+fn without_foreign_keys(create: &str) -> String {
+    let mut lines: Vec<String> = vec![];
+    for line in create.lines() {
+        if is_foreign_key(line) {
+            continue;
+        }
+        // The definition before it was not the last one.
+        if line.starts_with(')')
+            && let Some(last) = lines.last_mut()
+            && last.ends_with(',')
+        {
+            last.pop();
+        }
+        lines.push(line.to_owned());
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CREATE: &str = "CREATE TABLE `item` (\n  `id` int(11) NOT NULL,\n  `shop` int(11) DEFAULT NULL,\n  KEY `shop` (`shop`),\n  \
+                          CONSTRAINT `c` CHECK (`id` > 0),\n  CONSTRAINT `k` FOREIGN KEY (`shop`) REFERENCES `shop` (`id`),\n  CONSTRAINT \
+                          `l` FOREIGN KEY (`shop`) REFERENCES `shop` (`id`) ON DELETE CASCADE\n) ENGINE=InnoDB";
+
+    #[test]
+    fn foreign_keys_are_lines() {
+        let keys: Vec<_> = foreign_keys(CREATE)
+            .into_iter()
+            .map(|key| (key.name, key.has_action))
+            .collect();
+        assert_eq!(keys, [("`k`", false), ("`l`", true)]);
+        let without = without_foreign_keys(CREATE);
+        assert!(
+            without.ends_with("CHECK (`id` > 0)\n) ENGINE=InnoDB"),
+            "{without}"
+        );
+        assert_eq!(without_foreign_keys(&without), without);
+    }
+}

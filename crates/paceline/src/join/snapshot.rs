@@ -1,0 +1,19 @@
+//! One state of the primary, seen by several sessions.
+
+use super::primary::Reader;
+use super::schema::Schema;
+use std::time::Duration;
+
+/// Sessions with the same snapshot.
+pub struct Snapshot {
+    /// They are in a transaction each.
+    pub sessions: Vec<Reader>,
+    /// `gtid_binlog_pos` of the snapshot.
+    pub position: String,
+    /// `gtid_binlog_state` of the snapshot.
+    pub state: String,
+    /// How long nobody could commit.
+    pub held: Duration,
+    /// Databases and tables of it.
+    pub schema: Schema,
+}

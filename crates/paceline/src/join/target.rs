@@ -1,0 +1,147 @@
+//! The server that the rows go into: ours, in this process, on a socket that only this machine sees, until the copy is complete.
+
+use super::arguments::Arguments;
+use super::error::{Error, Result};
+use paceline_server::startup;
+use paceline_server::unfinished::Unfinished;
+use paceline_wire::Capabilities;
+use paceline_wire::client::{Client, ConnectOptions};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long it may take to start, on an empty directory.
+const START: Duration = Duration::from_secs(60);
+/// How often something is looked at that is waited for.
+const POLL: Duration = Duration::from_millis(10);
+/// The longest path that the system takes for a socket, with some room.
+const SOCKET_PATH_MAX: usize = 100;
+
+/// What a session that copies is set to: nothing it does replicates, rows are taken exactly or not at all, and what is in the
+/// primary's tables is not judged again.
+const SESSION: &str = "SET SESSION sql_log_bin=0, time_zone='+00:00', check_constraint_checks=0, foreign_key_checks=0, \
+                       sql_mode='STRICT_ALL_TABLES,STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'";
+
+/// The server while it is filled.
+pub struct Target {
+    socket: PathBuf,
+    thread: Option<JoinHandle<Result<(), String>>>,
+    session: Option<Session>,
+}
+
+/// A session of it.
+pub struct Session(pub Client);
+
+impl Session {
+    /// Executes a statement without a result.
+    pub async fn execute(&mut self, statement: &str) -> Result<()> {
+        let executed = self.0.query(statement).await;
+        executed
+            .map(drop)
+            .map_err(|error| Error::Target(error.to_string()))
+    }
+}
+
+impl Target {
+    /// Starts it in the directory.
+    pub fn start(arguments: &Arguments, directory: Arc<Unfinished>) -> Result<Target> {
+        let mut socket = directory.directory().join("join.sock");
+        if socket.as_os_str().len() > SOCKET_PATH_MAX {
+            socket = std::env::temp_dir().join(format!("paceline-join-{}.sock", std::process::id()));
+        }
+        let instead = [
+            "--skip-networking".to_owned(),
+            format!("--socket={}", socket.display()),
+            "--skip-slave-start".to_owned(),
+            "--read-only=0".to_owned(),
+            "--local-infile=1".to_owned(),
+            // The end is a clean one, or there is none.
+            "--sync-binlog=0".to_owned(),
+            "--max-allowed-packet=1073741824".to_owned(),
+        ];
+        let mut options = arguments
+            .server_with(&instead)
+            .map_err(|error| Error::Target(error.to_string()))?;
+        options.datadir = directory.directory().to_owned();
+        let thread = std::thread::Builder::new()
+            .name("join-target".into())
+            .spawn(move || startup::run_unfinished(options, &directory))
+            .map_err(|error| Error::Target(error.to_string()))?;
+        Ok(Target {
+            socket,
+            thread: Some(thread),
+            session: None,
+        })
+    }
+
+    /// The session that makes tables and ends everything.
+    pub async fn session(&mut self) -> Result<&mut Session> {
+        let session = match self.session.take() {
+            Some(session) => session,
+            None => self.connect().await?,
+        };
+        Ok(self.session.insert(session))
+    }
+
+    /// Another session, as soon as the server is there.
+    pub async fn connect(&mut self) -> Result<Session> {
+        let options = ConnectOptions {
+            user: "root".into(),
+            capabilities: Capabilities::LOCAL_FILES,
+            ..ConnectOptions::default()
+        };
+        let deadline = Instant::now() + START;
+        loop {
+            match Client::connect_unix(&self.socket, &options).await {
+                Ok(client) => {
+                    let mut session = Session(client);
+                    session.execute(SESSION).await?;
+                    return Ok(session);
+                }
+                Err(error) => {
+                    self.check_runs()?;
+                    if Instant::now() > deadline {
+                        return Err(Error::Target(error.to_string()));
+                    }
+                    tokio::time::sleep(POLL).await;
+                }
+            }
+        }
+    }
+
+    /// Fails if the server has ended.
+    fn check_runs(&mut self) -> Result<()> {
+        match self.thread.take_if(|thread| thread.is_finished()) {
+            None => Ok(()),
+            Some(thread) => Err(ended(thread).err().unwrap_or_else(|| stopped_early())),
+        }
+    }
+
+    /// Stops it cleanly: everything is in its tables and synced when this returns.
+    pub async fn stop(mut self) -> Result<()> {
+        self.check_runs()?;
+        if let Ok(session) = self.session().await {
+            // The connection may end before the answer.
+            let _ = session.execute("SHUTDOWN").await;
+        }
+        let Some(thread) = self.thread.take() else {
+            return Err(stopped_early());
+        };
+        while !thread.is_finished() {
+            tokio::time::sleep(POLL).await;
+        }
+        ended(thread)
+    }
+}
+
+fn stopped_early() -> Error {
+    Error::Target("it was stopped before the copy was complete".into())
+}
+
+fn ended(thread: JoinHandle<Result<(), String>>) -> Result<()> {
+    match thread.join() {
+        Ok(outcome) => outcome.map_err(Error::Target),
+        Err(_) => Err(Error::Target("it has panicked".into())),
+    }
+}

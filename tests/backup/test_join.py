@@ -1,0 +1,263 @@
+"""`paceline join`: one command turns an empty directory into a replica of a running MariaDB."""
+
+import os
+import subprocess
+import threading
+import time
+
+import pymysql
+import pytest
+
+from support.real_replicas import ACCOUNT, PASSWORD, allow_replicas, catch_up, check_same_tables, wait_for
+from support.servers import BINARY, ROOT, MariaDb, Paceline
+
+SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
+READER = "reader"
+
+
+def allow_readers(primary, privileges="select, reload, trigger"):
+    allow_replicas(primary)
+    for host in ("%", "localhost", "127.0.0.1"):
+        primary.query("set session sql_log_bin=0", f"create or replace user {READER}@'{host}' identified by 'r''pw'",
+                      f"grant {privileges} on *.* to {READER}@'{host}'")
+
+
+class Joined(Paceline):
+    """A replica that makes itself; once complete it is an ordinary server."""
+
+    def __init__(self, directory, primary, *options, user=READER, password="r'pw"):
+        super().__init__(directory)
+        self.primary = primary
+        self.join_options = [f"--user={user}", f"--replication-user={ACCOUNT}", *options]
+        self.environment = dict(os.environ, PACELINE_PASSWORD=password, PACELINE_REPLICATION_PASSWORD=PASSWORD)
+        self.complete = False
+
+    def command(self):
+        own = ["--datadir", self.datadir, "--port", self.port, "--socket", self.socket, "--server-id", 7]
+        if self.complete:
+            return [BINARY, "server", *own]
+        return ["env", f"PACELINE_PASSWORD={self.environment['PACELINE_PASSWORD']}", f"PACELINE_REPLICATION_PASSWORD={PASSWORD}",
+                BINARY, "join", *own, *self.join_options, f"127.0.0.1:{self.primary.port}"]
+
+    def wait_until_ready(self):
+        super().wait_until_ready()
+        self.complete = True
+
+    def run(self, *more):
+        """Runs the command to its end; exit status and what it said."""
+        result = subprocess.run([*map(str, self.command()), *more], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        return result.returncode, result.stderr
+
+    def refuses(self, *more):
+        status, said = self.run(*more)
+        assert status == 1, said
+        return said
+
+
+@pytest.fixture
+def primary(tmp_path):
+    server = MariaDb(tmp_path / "primary", "--local-infile=1").start()
+    allow_readers(server)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def joined(tmp_path, primary):
+    server = Joined(tmp_path / "joined", primary)
+    yield server
+    server.close()
+
+
+def fill(primary, rows, database="big"):
+    """A table of rows of some 200 bytes."""
+    primary.query(f"create database {database}", f"use {database}",
+                  "create table t (id int primary key auto_increment, k int, c varchar(200), key (k))",
+                  f"insert into t (k, c) select seq % 1000, repeat(char(97 + seq % 26), 180) from seq_1_to_{rows}")
+
+
+def test_every_type_under_load(primary, joined):
+    """A copy while transactions run and DDL goes by; it replicates on, also over a kill -9 of either side."""
+    primary.client("--default-character-set=utf8mb4", text=SCRIPT)
+    # An exact float, rows that only a lenient mode lets in, an AUTO_INCREMENT that is ahead of the rows.
+    primary.query("create database odd", "create table odd.t (id int auto_increment primary key, f float, d double, b bit(9), z datetime, "
+                  "t timestamp null, e enum('','x'), s varchar(50) character set latin1, bin varbinary(300), check (b < 100)) "
+                  "auto_increment=900",
+                  "set sql_mode='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', check_constraint_checks=0",
+                  r"insert into odd.t values (0, 0.1, 1e300/3, b'101010101', '0000-00-00', '2038-01-19 03:14:07', '', 'ä\t\n\\', "
+                  r"0x00095C0A0DFF27225C4E), (500, 1.17549e-38, 0, 0, '2023-02-31 00:00:00', null, 'x', '\\N', '')")
+    fill(primary, 20_000)
+    primary.query("create database busy", "create table busy.t (id int primary key, v int, c varchar(100), key (v))",
+                  "use busy", "insert into busy.t select seq, 0, 'a' from seq_1_to_1000", "create table busy.sum (id int primary key, n int)",
+                  "insert into busy.sum values (1, 0)")
+    stop = threading.Event()
+
+    def write(worker):
+        with primary.connect(autocommit=False) as session, session.cursor() as cursor:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                try:
+                    cursor.execute(f"update busy.t set v = v + 1, c = repeat('x', {number % 90}) where id = {(number * 7 + worker * 13) % 1000 + 1}")
+                    cursor.execute("update busy.sum set n = n + 1")
+                    session.commit()
+                except pymysql.err.OperationalError as error:
+                    assert error.args[0] in (1205, 1213), error
+                    session.rollback()
+
+    workers = [threading.Thread(target=write, args=(worker,)) for worker in range(3)]
+    for worker in workers:
+        worker.start()
+    try:
+        time.sleep(0.3)
+        joined.start()
+        # One state: every transaction has changed one row and the sum.
+        assert "snapshot of" in joined.said() and "is complete" in joined.said(), joined.said()
+        primary.query("create table busy.later (a int primary key)", "insert into busy.later values (1)")
+        time.sleep(0.3)
+        joined.kill()
+        joined.start()
+        time.sleep(0.3)
+    finally:
+        stop.set()
+        for worker in workers:
+            worker.join()
+    catch_up(joined, primary)
+    assert check_same_tables(primary, joined) > 21_000
+    assert joined.query("select sum(v) from busy.t") == joined.query("select n from busy.sum")
+    assert joined.query("select @@gtid_binlog_state") == primary.query("select @@gtid_binlog_state")
+    odd = "select f + 0e0, d, b + 0, hex(bin), hex(s), cast(z as char) from odd.t"
+    assert joined.query(odd) == primary.query(odd)
+    assert [row[1].split("AUTO_INCREMENT=")[1].split()[0] for row in joined.query("show create table odd.t")] == ["900"]
+    # It stays the same over a clean stop, and is a primary when it has to be.
+    assert joined.stop() == 0
+    joined.start()
+    primary.query("insert into busy.later values (2)")
+    catch_up(joined, primary)
+    primary.kill()
+    joined.query("stop slave", "reset slave all", "insert into busy.later values (3)")
+    assert joined.query("select * from busy.later") == ((1,), (2,), (3,))
+
+
+def test_snapshot_is_one_state_of_all_tables(primary, joined):
+    """Without replication, by the copy alone: each transaction changes both tables, in other sessions' snapshots."""
+    primary.query("create database d", *[f"create table d.t{table} (id int primary key, v int)" for table in range(4)],
+                  *[f"insert into d.t{table} values (1, 0)" for table in range(4)])
+    stop = threading.Event()
+
+    def write():
+        with primary.connect(autocommit=False) as session, session.cursor() as cursor:
+            while not stop.is_set():
+                for table in range(4):
+                    cursor.execute(f"update d.t{table} set v = v + 1")
+                session.commit()
+
+    worker = threading.Thread(target=write)
+    worker.start()
+    try:
+        time.sleep(0.2)
+        status, said = joined.run("--prepare-only")
+    finally:
+        stop.set()
+        worker.join()
+    assert status == 0, said
+    joined.complete = True
+    joined.start("--skip-slave-start")
+    values = {joined.query(f"select v from d.t{table}")[0][0] for table in range(4)}
+    assert len(values) == 1 and values != {0}
+    joined.query("start slave")
+    catch_up(joined, primary)
+    assert check_same_tables(primary, joined) == 4
+
+
+def test_interrupted(primary, joined):
+    """kill -9 in the middle: nothing that looks complete, and once more makes it whole."""
+    fill(primary, 400_000)
+    joined.join_options += ["--parallel=1"]
+    joined.spawn()
+    wait_for("the copy", lambda: "snapshot of" in joined.said())
+    time.sleep(0.3)
+    joined.kill()
+    joined.complete = True
+    assert "is not complete: 'paceline join' has not finished" in joined.refuses()
+    joined.complete = False
+    joined.start()
+    catch_up(joined, primary)
+    assert check_same_tables(primary, joined) == 400_000
+    # What is complete is not touched.
+    joined.kill()
+    joined.complete = False
+    assert "is not empty" in joined.refuses()
+
+
+def test_ddl_while_tables_wait(primary, joined):
+    fill(primary, 400_000)
+    primary.query("create table big.small (a int primary key)", "insert into big.small values (1)")
+    joined.join_options += ["--parallel=1"]
+    joined.spawn()
+    wait_for("the copy", lambda: "snapshot of" in joined.said())
+    primary.query("alter table big.small force")
+    assert joined.process.wait(60) == 1
+    assert "table big.small: it was altered there before it could be copied; run the command again" in joined.said()
+    joined.start()
+    catch_up(joined, primary)
+    assert check_same_tables(primary, joined) == 400_001
+
+
+def test_nothing_is_silently_left_out(primary, joined):
+    primary.query("create database shop", "use shop", "create table a (id int primary key, b int, key (b))",
+                  "create table b (id int primary key, a int, constraint fk foreign key (a) references a (id))",
+                  "create table c (id int primary key, a int, constraint del foreign key (a) references a (id) on delete cascade)",
+                  "create table m (id int primary key) engine=myisam", "create view v as select * from a",
+                  "create table p (id int primary key) partition by hash (id) partitions 4", "create sequence s",
+                  "create trigger tr before insert on a for each row set new.b = 1", "create procedure pr() select 1",
+                  "create event ev on schedule every 1 day do select 1", "insert into a values (1, 1)", "insert into b values (1, 1)")
+    said = joined.refuses()
+    for line in ("view shop.v (--leave-out=views)", "trigger shop.tr (", "procedure shop.pr (", "event shop.ev (", "sequence shop.s",
+                 "foreign key `fk` of table shop.b (--leave-out=foreign-keys)", "foreign key `del` of table shop.c: what its ON DELETE",
+                 "table shop.m: engine MyISAM has no transactions", "table shop.p: error "):
+        assert f"\n  {line}" in said, said
+    assert "nothing was copied" in said
+    # Kinds are left out on request, tables if they are not replicated either.
+    joined.join_options += ["--leave-out=views,triggers,routines,events,foreign-keys", "--replicate-ignore-table=shop.c,shop.m,shop.p,shop.s"]
+    joined.start()
+    catch_up(joined, primary)
+    assert joined.query("show tables in shop") == (("a",), ("b",))
+    assert joined.query("select * from shop.a, shop.b") == ((1, 1, 1, 1),)
+
+
+def test_renamed_database(primary, joined):
+    primary.query("create database one", "create table one.t (a int primary key)", "insert into one.t values (1)")
+    joined.join_options += ["--replicate-rewrite-db=one->two"]
+    joined.start()
+    primary.query("insert into one.t values (2)")
+    catch_up(joined, primary)
+    assert joined.query("select * from two.t") == ((1,), (2,))
+
+
+def test_refusals(primary, joined, tmp_path):
+    assert "Access denied for user 'reader'" in Joined(tmp_path / "1", primary, password="wrong").refuses()
+    assert "its server_id is 100 as well" in joined.refuses("--server-id=100")
+    wrong = Joined(tmp_path / "2", primary, "--replication-user=reader", "--replication-password=r'pw")
+    wrong.join_options.remove(f"--replication-user={ACCOUNT}")
+    assert "user 'reader' has not the privilege REPLICATION SLAVE" in wrong.refuses()
+    allow_readers(primary, "select, process")
+    assert "user 'reader' has not the privilege RELOAD, TRIGGER on *.*" in joined.refuses()
+    allow_readers(primary)
+    joined.datadir.mkdir()
+    (joined.datadir / "precious").write_text("data")
+    assert "is not empty" in joined.refuses()
+    assert (joined.datadir / "precious").read_text() == "data"
+    # A lock that is not to be had: it gives up, and holds nobody up any more.
+    with primary.connect() as other, other.cursor() as cursor:
+        cursor.execute("backup stage start")
+        (joined.datadir / "precious").unlink()
+        assert "did not get its lock in 1 s" in joined.refuses("--lock-timeout=1")
+        cursor.execute("backup stage end")
+    primary.query("create database after")
+    primary.stop()
+    primary.start("--skip-log-bin")
+    assert "it has no binary log" in joined.refuses()
+    primary.stop()
+    assert "Connection refused" in joined.refuses()
+    assert list(joined.datadir.iterdir()) == []
