@@ -33,6 +33,15 @@ pub enum Error {
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A GTID that is not in the log, nor the last of its domain before it.
+    #[error("GTID {0} is not in the binary log")]
+    NotInLog(Gtid),
+    /// What would have to be taken back is too much.
+    #[error("what has been logged since then is more than {bytes_max} bytes, which is too much to take back")]
+    TooFarBack {
+        /// The limit, in bytes of log.
+        bytes_max: u64,
+    },
     /// The tables are ahead of the log: the log's end was lost, and with it what the tables already have.
     #[error("the tables are at {tables}, but the log ends at {log}")]
     LogTooShort {

@@ -8,8 +8,8 @@ use paceline_binlog::event::{
     Event, FormatDescription, GtidFlags, QueryEvent, RowsEvent, RowsKind, TableId, TableMapEvent,
 };
 use paceline_storage::{
-    Change, Direction, EngineKind, Error as StorageError, KeyRange, Row, RowReader, Storage, TableSchema,
-    VERSION_LENGTH, WriteSet,
+    Change, Cursor, Direction, EngineKind, Error as StorageError, KeyRange, Row, RowReader, Storage,
+    StorageSnapshot, StoredValue, TableSchema, VERSION_LENGTH, WriteSet,
 };
 use paceline_types::Version;
 
@@ -22,6 +22,15 @@ pub enum MemoryTables {
     /// They are written like others: on a replica.
     Apply,
     /// They are passed over: after a restart, which empties these tables, and logs that, before anyone reads them.
+    Skip,
+}
+
+/// What rows of tables that are not there any more mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum MissingTables {
+    /// That log and tables do not fit each other.
+    Refuse,
+    /// Nothing: nobody can read the table.
     Skip,
 }
 
@@ -46,6 +55,7 @@ pub trait CurrentRows {
 /// Turns event groups into write sets, in the log's order. Keeps what it learned of tables from group to group.
 pub struct GroupApplier {
     memory_tables: MemoryTables,
+    missing_tables: MissingTables,
     /// Tables of the statement that is being read.
     mapped: Vec<(TableId, Target)>,
     /// The last table map: the next one is most often the same.
@@ -65,8 +75,17 @@ impl GroupApplier {
     pub fn new(memory_tables: MemoryTables) -> Self {
         GroupApplier {
             memory_tables,
+            missing_tables: MissingTables::Refuse,
             mapped: Vec::new(),
             last_map: None,
+        }
+    }
+
+    /// One for a single group that lies in the past of the tables.
+    pub(crate) fn looking_back() -> Self {
+        GroupApplier {
+            missing_tables: MissingTables::Skip,
+            ..GroupApplier::new(MemoryTables::Apply)
         }
     }
 
@@ -83,6 +102,23 @@ impl GroupApplier {
         writes: &mut WriteSet,
     ) -> Result<Applied> {
         debug_assert!(writes.is_empty());
+        self.changes(group, format, definitions, |schema, before, after| {
+            change_row(schema, before, after, current, writes)?;
+            Ok(writes.write_spilled()?)
+        })
+    }
+
+    /// Gives the changes of a group's rows, in their order: the images before and after.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows); what `change` returns.
+    pub(crate) fn changes<D: Definitions>(
+        &mut self,
+        group: &EventGroup,
+        format: &FormatDescription,
+        definitions: &D,
+        mut change: impl FnMut(&Arc<TableSchema>, Option<&[u8]>, Option<&[u8]>) -> Result<(), RowError>,
+    ) -> Result<Applied> {
         self.mapped.clear();
         let fail = |problem| at_group(group, problem);
         let mut rows = 0;
@@ -96,10 +132,7 @@ impl GroupApplier {
                     self.map_table(&map, event.body(), group.end(), definitions)
                         .map_err(fail)?;
                 }
-                Event::Rows(event) => {
-                    rows += self.rows_event(group, &event, current, writes)?;
-                    writes.write_spilled()?;
-                }
+                Event::Rows(event) => rows += self.rows_event(group, &event, &mut change)?,
                 Event::Query(query) => match kind_of(&query) {
                     QueryKind::Frame => {}
                     QueryKind::Other if is_standalone(group)? => {
@@ -193,6 +226,9 @@ impl GroupApplier {
             String::from_utf8_lossy(map.table),
         );
         let Some(ReplayTable { schema, defined_at }) = definitions.table(&database, &table) else {
+            if self.missing_tables == MissingTables::Skip {
+                return Ok(Target::Skip);
+            }
             return Err(Problem::NoSuchTable {
                 database: database.into_owned(),
                 table: table.into_owned(),
@@ -221,8 +257,7 @@ impl GroupApplier {
         &self,
         group: &EventGroup,
         event: &RowsEvent<'_>,
-        current: &mut impl CurrentRows,
-        writes: &mut WriteSet,
+        change: &mut impl FnMut(&Arc<TableSchema>, Option<&[u8]>, Option<&[u8]>) -> Result<(), RowError>,
     ) -> Result<u64> {
         let fail = |problem| at_group(group, problem);
         if event.rows.is_empty() {
@@ -253,7 +288,7 @@ impl GroupApplier {
                 RowsKind::Update => (Some(next_image()?), Some(next_image()?)),
                 RowsKind::Delete => (Some(next_image()?), None),
             };
-            change_row(schema, before, after, current, writes).map_err(|error| match error {
+            change(schema, before, after).map_err(|error| match error {
                 RowError::Problem(problem) => fail(problem),
                 RowError::Other(error) => error,
             })?;
@@ -263,7 +298,8 @@ impl GroupApplier {
     }
 }
 
-enum RowError {
+/// Why a row cannot be changed.
+pub(crate) enum RowError {
     Problem(Problem),
     Other(Error),
 }
@@ -281,12 +317,27 @@ fn change_row(
     current: &mut impl CurrentRows,
     writes: &mut WriteSet,
 ) -> Result<(), RowError> {
+    let finds_by_image = before.is_some_and(|image| schema.hash_range(image).is_some());
+    let below = match finds_by_image {
+        true => Below::Newest(current.settled().map_err(RowError::Other)?),
+        false => Below::Nothing,
+    };
+    change_row_over(&below, schema, before, after, writes)
+}
+
+/// Changes a row of what is below with the write set on top.
+pub(crate) fn change_row_over(
+    below: &Below<'_>,
+    schema: &TableSchema,
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+    writes: &mut WriteSet,
+) -> Result<(), RowError> {
     let mut key = None;
     if let Some(image) = before
         && schema.hash_range(image).is_some()
     {
-        let storage = current.settled().map_err(RowError::Other)?;
-        let mut reader = Merged { storage, writes };
+        let mut reader = Merged { below, writes };
         key = Some(
             schema
                 .find_row(image, &mut reader)?
@@ -300,9 +351,37 @@ fn change_row(
     Ok(schema.row_change(before, after, writes)?)
 }
 
-/// The engines with the group's own writes on top.
+/// What a row without a key is looked for in.
+pub(crate) enum Below<'a> {
+    /// Nothing: it has a key.
+    Nothing,
+    /// The engines, as they are.
+    Newest(&'a Storage),
+    /// What is published at a place.
+    Snapshot(&'a StorageSnapshot),
+}
+
+impl Below<'_> {
+    fn scan(&self, range: KeyRange) -> Option<Cursor> {
+        match self {
+            Below::Nothing => None,
+            Below::Newest(storage) => Some(storage.scan_newest(range, Direction::Forward)),
+            Below::Snapshot(snapshot) => Some(snapshot.scan(range, Direction::Forward)),
+        }
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<StoredValue<'_>>, StorageError> {
+        match self {
+            Below::Nothing => Ok(None),
+            Below::Newest(storage) => storage.get_newest(key),
+            Below::Snapshot(snapshot) => snapshot.get(key),
+        }
+    }
+}
+
+/// What is below with the group's own writes on top.
 struct Merged<'a> {
-    storage: &'a Storage,
+    below: &'a Below<'a>,
     writes: &'a WriteSet,
 }
 
@@ -315,13 +394,15 @@ impl RowReader for Merged<'_> {
         visit: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), StorageError> {
         let mut own = self.writes.range(&range).peekable();
-        let mut cursor = self.storage.scan_newest(range, Direction::Forward);
-        let mut stored = cursor.advance()?;
+        let mut cursor = self.below.scan(range);
+        let mut stored = match &mut cursor {
+            Some(cursor) => cursor.advance()?,
+            None => false,
+        };
         loop {
-            let stored_key = if stored {
-                cursor.entry().map(|(key, _)| key)
-            } else {
-                None
+            let stored_key = match &cursor {
+                Some(cursor) if stored => cursor.entry().map(|(key, _)| key),
+                _ => None,
             };
             let order = match (stored_key, own.peek()) {
                 (None, None) => return Ok(()),
@@ -339,7 +420,9 @@ impl RowReader for Merged<'_> {
             if !goes_on {
                 return Ok(());
             }
-            if order.is_le() {
+            if order.is_le()
+                && let Some(cursor) = &mut cursor
+            {
                 stored = cursor.advance()?;
             }
         }
@@ -350,7 +433,7 @@ impl RowReader for Merged<'_> {
         match self.writes.get(key) {
             Some(Change::Put(own)) => value.extend_from_slice(own),
             Some(Change::Delete) => return Ok(false),
-            None => match self.storage.get_newest(key)? {
+            None => match self.below.get(key)? {
                 Some(stored) => value.extend_from_slice(&stored),
                 None => return Ok(false),
             },
@@ -399,7 +482,7 @@ fn holds_all(present: &[u8], columns: usize) -> bool {
     })
 }
 
-fn at_group(group: &EventGroup, problem: Problem) -> Error {
+pub(crate) fn at_group(group: &EventGroup, problem: Problem) -> Error {
     Error::Group {
         gtid: group.gtid(),
         position: group.start(),

@@ -25,6 +25,7 @@ pub mod files;
 pub mod load;
 pub mod log_admin;
 pub mod login;
+pub mod look_back;
 pub mod outfile;
 pub mod plans;
 pub mod prepared;

@@ -122,6 +122,17 @@ impl SessionServices {
         let Some(wanted) = self.awaited.lock().clone() else {
             return Ok(());
         };
+        self.wait_until_logged(&wanted)?;
+        *self.awaited.lock() = None;
+        self.is_awaiting.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Waits until everything in a position is visible, at most `wait_for_gtid_timeout`.
+    ///
+    /// # Errors
+    /// 1205 after that; those of KILL.
+    pub fn wait_until_logged(&self, wanted: &GtidPosition) -> Result<()> {
         let seconds = self.values.lock().get(Variable::WaitForGtidTimeout).as_f64();
         let deadline = Instant::now().checked_add(Duration::from_secs_f64(seconds));
         self.shared
@@ -129,14 +140,10 @@ impl SessionServices {
         let waited = self
             .server
             .transactions
-            .wait_logged(&wanted, deadline, &self.shared.interrupt);
+            .wait_logged(wanted, deadline, &self.shared.interrupt);
         self.shared.update(|activity| activity.state = "executing");
         match waited {
-            Ok(WaitEnd::Reached) => {
-                *self.awaited.lock() = None;
-                self.is_awaiting.store(false, Ordering::Relaxed);
-                Ok(())
-            }
+            Ok(WaitEnd::Reached) => Ok(()),
             Ok(WaitEnd::TimedOut) => Err(Error::new(ER_LOCK_WAIT_TIMEOUT, &[])),
             Err(error) => Err(of_transaction(&error)),
         }
@@ -831,6 +838,6 @@ pub fn interrupted(reason: InterruptReason) -> Error {
 }
 
 /// A list of GTIDs that cannot be read.
-fn of_gtid_list(error: paceline_binlog::Error) -> Error {
+pub fn of_gtid_list(error: paceline_binlog::Error) -> Error {
     Error::with_message(ErrorCode::from_number(error.code()), error.to_string())
 }

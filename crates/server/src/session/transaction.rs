@@ -130,7 +130,11 @@ pub fn replication(context: &SessionContext) -> Replication {
 
 impl Session {
     /// What a transaction that begins now begins with.
-    fn transaction_options(&mut self, lifetime: Lifetime, access: Option<AccessMode>) -> TransactionOptions {
+    pub fn transaction_options(
+        &mut self,
+        lifetime: Lifetime,
+        access: Option<AccessMode>,
+    ) -> TransactionOptions {
         let settings = &self.context.settings;
         let level = self
             .transaction
@@ -275,11 +279,20 @@ impl Session {
         match statement {
             TransactionStatement::Start {
                 consistent_snapshot,
+                snapshot_at,
                 access,
             } => {
                 counters.com_begin.add(1);
                 self.commit().await?;
                 self.table_locks.release_tables();
+                if let Some(position) = snapshot_at {
+                    let transaction = self.begin_at(position, *access)?;
+                    self.services.transaction.lock().snapshot = transaction.snapshot_version();
+                    self.transaction.state = State::Open(transaction);
+                    self.services.transaction.lock().open = true;
+                    self.write_ok(0, 0, "", more);
+                    return Ok(());
+                }
                 let access = access.map(|mode| match mode {
                     parse::AccessMode::ReadOnly => AccessMode::ReadOnly,
                     parse::AccessMode::ReadWrite => AccessMode::ReadWrite,

@@ -128,6 +128,7 @@ impl Parser<'_> {
             self.accept_word("WORK");
             Start {
                 consistent_snapshot: false,
+                snapshot_at: None,
                 access: None,
             }
         } else if self.is_word("START") && !self.is_word_at(1, "TRANSACTION") {
@@ -135,12 +136,16 @@ impl Parser<'_> {
         } else if self.accept_word("START") {
             self.expect_word("TRANSACTION")?;
             let mut consistent_snapshot = false;
+            let mut snapshot_at = None;
             let mut access = None;
             if self.is_any_word(&["WITH", "READ"]) {
                 self.comma_separated(|parser| {
                     if parser.accept_word("WITH") {
                         parser.expect_words(&["CONSISTENT", "SNAPSHOT"])?;
                         consistent_snapshot = true;
+                        if parser.accept_words(&["AT", "GTID"]) {
+                            snapshot_at = Some(parser.text()?);
+                        }
                     } else {
                         parser.expect_word("READ")?;
                         access = Some(parser.access_mode()?);
@@ -150,6 +155,7 @@ impl Parser<'_> {
             }
             Start {
                 consistent_snapshot,
+                snapshot_at,
                 access,
             }
         } else if self.accept_word("COMMIT") {

@@ -452,6 +452,8 @@ pub enum TransactionStatement {
     Start {
         /// `WITH CONSISTENT SNAPSHOT`.
         consistent_snapshot: bool,
+        /// `AT GTID '…'`, a list of GTIDs (ours): the state at that position.
+        snapshot_at: Option<String>,
         /// `READ ONLY`, `READ WRITE`.
         access: Option<AccessMode>,
     },

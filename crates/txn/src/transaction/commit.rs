@@ -83,6 +83,10 @@ impl Transaction {
     ) -> Result<Option<Arc<Ticket<Outcome>>>> {
         self.check_active()?;
         self.end_statement()?;
+        if self.looks_back_to.is_some() {
+            assert!(self.events.is_empty(), "who looks back only reads");
+            self.writes = WriteSet::new();
+        }
         if self.events.is_empty() {
             assert!(
                 self.writes.is_empty(),

@@ -221,6 +221,8 @@ pub struct Transaction {
     savepoints: Vec<Savepoint>,
     /// The newest version read under lock that was not published then: no reply may leave before it is.
     newest_read: Version,
+    /// The place in the log that it looks back to; its write set is then what takes back everything since.
+    looks_back_to: Option<Version>,
 }
 
 impl Transaction {
@@ -244,7 +246,25 @@ impl Transaction {
             statement: None,
             savepoints: Vec::new(),
             newest_read: LogPosition::ZERO,
+            looks_back_to: None,
         }
+    }
+
+    /// `START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID`: from now on its snapshot is read as it was before the changes that `undo`
+    /// takes back. `version` is the place in the log before the first of them: newer definitions of tables get 1412.
+    ///
+    /// # Panics
+    /// If it is not read only at REPEATABLE READ, with its snapshot taken: what takes back must never be committed.
+    pub fn look_back(&mut self, undo: WriteSet, version: Version) {
+        assert!(
+            self.options.access == AccessMode::ReadOnly
+                && self.options.isolation == IsolationLevel::RepeatableRead
+                && !self.has_writes()
+                && self.snapshot.is_some(),
+            "who looks back only reads"
+        );
+        self.writes = undo;
+        self.looks_back_to = Some(version);
     }
 
     /// What it sees of others.
@@ -270,7 +290,7 @@ impl Transaction {
 
     /// Whether it has changed anything.
     pub fn has_writes(&self) -> bool {
-        !self.writes.is_empty() || !self.events.is_empty()
+        (!self.writes.is_empty() && self.looks_back_to.is_none()) || !self.events.is_empty()
     }
 
     /// Whether an error has undone the whole of it ([`Error::rollback_scope`]); a new one must be begun then.
@@ -280,7 +300,8 @@ impl Transaction {
 
     /// The version of its snapshot, if one was taken. A table whose definition is newer gets 1412.
     pub fn snapshot_version(&self) -> Option<Version> {
-        self.snapshot.as_ref().map(|snapshot| snapshot.position())
+        self.looks_back_to
+            .or_else(|| self.snapshot.as_ref().map(|snapshot| snapshot.position()))
     }
 
     /// A statement begins. `annotation` is its text for `binlog_annotate_row_events`; it is logged if the statement logs rows.

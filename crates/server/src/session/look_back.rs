@@ -1,0 +1,67 @@
+//! `START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID '…'`: the state at a GTID position, on any server that has come to it.
+//!
+//! Several servers, or several sessions that dump in parallel, read exactly the same state so. A position that is not reached yet is waited
+//! for (`wait_for_gtid_timeout`); one that is passed is found by taking back what was logged since ([`paceline_apply::look_back`]).
+//! The transaction is READ ONLY at REPEATABLE READ, whatever the session is set to.
+
+use super::Session;
+use super::services::of_gtid_list;
+use crate::recovery::ReplayedAccounts;
+use paceline_apply::{CatalogDefinitions, look_back};
+use paceline_binlog::GtidPosition;
+use paceline_sql::parse;
+use paceline_sql::{Error, Result};
+use paceline_txn::{AccessMode, IsolationLevel, Lifetime, Transaction, TransactionOptions};
+use paceline_types::LogPosition;
+use paceline_types::error_code::*;
+
+/// How much log is taken back at most, in bytes: it is in memory for a moment, and its rows for as long as the transaction lasts.
+const BYTES_MAX: u64 = 256 << 20;
+
+impl Session {
+    /// Begins the transaction.
+    ///
+    /// # Errors
+    /// 1941 for what is no list of GTIDs, 1205 if the position is not reached in time, 1945 if it is not in the log, 1236 if what was logged since
+    /// is not there any more or too much, 1221 for READ WRITE.
+    pub fn begin_at(&mut self, position: &str, access: Option<parse::AccessMode>) -> Result<Transaction> {
+        if access == Some(parse::AccessMode::ReadWrite) {
+            return Err(Error::new(ER_WRONG_USAGE, &[&"AT GTID", &"READ WRITE"]));
+        }
+        let position: GtidPosition = position.parse().map_err(of_gtid_list)?;
+        self.services.wait_until_logged(&position)?;
+        let options = TransactionOptions {
+            isolation: IsolationLevel::RepeatableRead,
+            ..self.transaction_options(Lifetime::Explicit, Some(AccessMode::ReadOnly))
+        };
+        let transactions = &self.server.transactions;
+        let mut transaction = transactions.begin_with_snapshot(&self.services.locks, options);
+        let snapshot = transaction.snapshot();
+        let definitions = CatalogDefinitions::new(self.server.catalog.clone(), &ReplayedAccounts);
+        let log = transactions.log();
+        let _lease = transactions.lease(LogPosition::ZERO, "a snapshot at a GTID");
+        let found =
+            tokio::task::block_in_place(|| look_back(log, &snapshot, &position, &definitions, BYTES_MAX));
+        let found = found.map_err(|error| of_apply(&error, &position))?;
+        transaction.look_back(found.undo, found.version);
+        Ok(transaction)
+    }
+}
+
+fn of_apply(error: &paceline_apply::Error, position: &GtidPosition) -> Error {
+    match error {
+        paceline_apply::Error::NotInLog(gtid) => Error::with_message(
+            ER_GTID_POSITION_NOT_FOUND_IN_BINLOG,
+            format!("There is no state at GTID {gtid}, which is not in the binary log"),
+        ),
+        paceline_apply::Error::Log(paceline_binlog::Error::Purged) => Error::with_message(
+            ER_MASTER_FATAL_ERROR_READING_BINLOG,
+            format!("The state at '{position}' is gone: binary log files since then have been purged"),
+        ),
+        paceline_apply::Error::TooFarBack { .. } => Error::with_message(
+            ER_MASTER_FATAL_ERROR_READING_BINLOG,
+            format!("The state at '{position}' is too old: {error}"),
+        ),
+        error => Error::with_message(ER_UNKNOWN_ERROR, error.to_string()),
+    }
+}
