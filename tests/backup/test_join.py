@@ -8,6 +8,7 @@ import time
 import pymysql
 import pytest
 
+from support import workload
 from support.real_replicas import ACCOUNT, PASSWORD, allow_replicas, catch_up, check_same_tables, wait_for
 from support.servers import BINARY, ROOT, MariaDb, Paceline
 
@@ -261,3 +262,29 @@ def test_refusals(primary, joined, tmp_path):
     primary.stop()
     assert "Connection refused" in joined.refuses()
     assert list(joined.datadir.iterdir()) == []
+
+
+def test_from_paceline(tmp_path, paceline, seed):
+    """From one of our own: without any lock, while transactions and DDL go on."""
+    paceline.client("--default-character-set=utf8mb4", text=SCRIPT)
+    allow_readers(paceline)
+    workload.create(paceline)
+    load = workload.Load(paceline, 3, seed).start()
+    joined = Joined(tmp_path / "joined", paceline)
+    try:
+        time.sleep(0.5)
+        status, said = joined.run("--prepare-only")
+        assert status == 0 and "nobody waited" in said, said
+        paceline.query("create table load_test.later (a int primary key)", "insert into load_test.later values (1)")
+        joined.complete = True
+        joined.start()
+        time.sleep(0.5)
+        load.stop()
+        catch_up(joined, paceline)
+        assert check_same_tables(paceline, joined) > 20
+        assert joined.query("select sum(amount) from load_test.account") == ((workload.ACCOUNTS * workload.AMOUNT_EACH,),)
+        # A replica of the replica is served from the place of the copy on, and told so before it.
+        assert joined.query("select @@gtid_binlog_state") == paceline.query("select @@gtid_binlog_state")
+    finally:
+        load.stop()
+        joined.close()

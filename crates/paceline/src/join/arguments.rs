@@ -7,7 +7,7 @@ use paceline_server::options::{self, OptionError, Request, StartOptions};
 const PARALLEL: u16 = 4;
 const PARALLEL_MAX: i64 = 64;
 
-/// Turn an empty directory into a replica of a running MariaDB server, and go on as that replica.
+/// Turn an empty directory into a replica of a running server, MariaDB or Paceline, and go on as that replica.
 #[derive(Parser, Debug)]
 #[command(
     name = "paceline join",

@@ -4,6 +4,7 @@ use super::arguments::Options;
 use super::error::{Error, Result, server_code};
 use super::schema::{Choice, Schema};
 use super::snapshot::Snapshot;
+use paceline_binlog::BinlogState;
 use paceline_server::options::StartOptions;
 use paceline_server::variables::Variable;
 use paceline_types::error_code::{ER_LOCK_WAIT_TIMEOUT, ER_PARSE_ERROR};
@@ -72,18 +73,34 @@ impl Reader {
     }
 }
 
+/// How one state is seen by several sessions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Snapshots {
+    /// MariaDB: they begin while nobody can commit.
+    UnderLock,
+    /// Paceline: they begin at the same GTID, and nobody waits.
+    AtGtid,
+}
+
 /// The running server.
 pub struct Primary {
     /// The session that asks, and locks.
     session: Reader,
+    snapshots: Snapshots,
 }
+
+/// How often the schema may change under a copy that is about to begin.
+const SCHEMA_CHANGES_MAX: u32 = 10;
 
 impl Primary {
     /// Connects.
     pub async fn connect(options: &Options) -> Result<Primary> {
         host_and_port(&options.primary)?;
         let session = Reader::connect(&options.primary, &options.user, &options.password).await?;
-        Ok(Primary { session })
+        Ok(Primary {
+            session,
+            snapshots: Snapshots::UnderLock,
+        })
     }
 
     /// Fails unless it can be copied from and replicated from.
@@ -94,6 +111,9 @@ impl Primary {
             return Err(session.problem(format!(
                 "it is {version}; only from MariaDB can be joined so, others are followed with CHANGE MASTER by file and position"
             )));
+        }
+        if version.contains("paceline") {
+            self.snapshots = Snapshots::AtGtid;
         }
         session.rows(SESSION).await?;
         let row = session
@@ -164,6 +184,18 @@ impl Primary {
             session.rows(SESSION).await?;
             sessions.push(session);
         }
+        match self.snapshots {
+            Snapshots::UnderLock => self.snapshot_under_lock(sessions, options, choice).await,
+            Snapshots::AtGtid => self.snapshot_at_gtid(sessions, choice).await,
+        }
+    }
+
+    async fn snapshot_under_lock(
+        &mut self,
+        sessions: Vec<Reader>,
+        options: &Options,
+        choice: &Choice,
+    ) -> Result<Snapshot> {
         let session = &mut self.session;
         session
             .rows(&format!("SET SESSION lock_wait_timeout={}", options.lock_timeout))
@@ -173,22 +205,7 @@ impl Primary {
         let schema = Schema::read(session, choice).await?;
         let began = Instant::now();
         stage(session, "BLOCK_COMMIT", options).await?;
-        let mut starting = JoinSet::new();
-        for mut session in sessions {
-            starting.spawn(async move {
-                session
-                    .rows("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                    .await?;
-                session
-                    .rows("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
-                    .await?;
-                Ok::<_, Error>(session)
-            });
-        }
-        let mut sessions = vec![];
-        while let Some(started) = starting.join_next().await {
-            sessions.push(started.map_err(|error| session.problem(error.to_string()))??);
-        }
+        let sessions = begin_all(sessions, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await?;
         let mut position = session
             .row("SELECT @@GLOBAL.gtid_binlog_pos, @@GLOBAL.gtid_binlog_state")
             .await?;
@@ -196,10 +213,38 @@ impl Primary {
         Ok(Snapshot {
             state: position.pop().unwrap_or_default(),
             position: position.pop().unwrap_or_default(),
-            held: began.elapsed(),
+            held: Some(began.elapsed()),
             sessions,
             schema,
         })
+    }
+
+    /// The schema is read before and after: if it is the same, it is that of the position between.
+    async fn snapshot_at_gtid(&mut self, mut sessions: Vec<Reader>, choice: &Choice) -> Result<Snapshot> {
+        let session = &mut self.session;
+        let mut before = Schema::read(session, choice).await?;
+        for _ in 0..SCHEMA_CHANGES_MAX {
+            let state = session.row("SELECT @@GLOBAL.gtid_binlog_state").await?.remove(0);
+            let position = state
+                .parse::<BinlogState>()
+                .map_err(|error| session.problem(error.to_string()))?
+                .position()
+                .to_string();
+            let begin = format!("START TRANSACTION WITH CONSISTENT SNAPSHOT AT GTID '{position}'");
+            sessions = begin_all(sessions, &begin).await?;
+            let schema = Schema::read(session, choice).await?;
+            if schema.definitions() == before.definitions() {
+                return Ok(Snapshot {
+                    state,
+                    position,
+                    held: None,
+                    sessions,
+                    schema,
+                });
+            }
+            before = schema;
+        }
+        Err(session.problem("its tables are made and altered all the time; try again when fewer are"))
     }
 
     /// What makes the filled server a replica that goes on from the position.
@@ -218,6 +263,26 @@ impl Primary {
             ),
         ])
     }
+}
+
+/// Begins a transaction in each session, side by side.
+async fn begin_all(sessions: Vec<Reader>, begin: &str) -> Result<Vec<Reader>> {
+    let mut beginning = JoinSet::new();
+    for mut session in sessions {
+        let begin = begin.to_owned();
+        beginning.spawn(async move {
+            session
+                .rows("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                .await?;
+            session.rows(&begin).await?;
+            Ok::<_, Error>(session)
+        });
+    }
+    let mut sessions = vec![];
+    while let Some(begun) = beginning.join_next().await {
+        sessions.push(begun.map_err(|error| Error::Target(error.to_string()))??);
+    }
+    Ok(sessions)
 }
 
 async fn stage(session: &mut Reader, stage: &str, options: &Options) -> Result<()> {

@@ -229,6 +229,17 @@ impl Schema {
         Ok(())
     }
 
+    /// The statements that make it, without what inserts change in them.
+    pub fn definitions(&self) -> Vec<String> {
+        let databases = self.databases.iter().map(|database| database.create.clone());
+        let tables = self.tables.iter().map(|table| {
+            let create = without_auto_increment(&table.create);
+            format!("{}: {create}", table.database)
+        });
+        let others = self.others.iter().map(|(_, line)| line.clone());
+        databases.chain(tables).chain(others).collect()
+    }
+
     /// What stands in the way and can be seen without trying; for people.
     pub fn problems(&self, choice: &Choice) -> Vec<String> {
         let mut problems = vec![];
@@ -292,6 +303,18 @@ impl Schema {
     /// The tables to be copied, under the names that they have here.
     pub fn take_tables(&mut self) -> Vec<Table> {
         std::mem::take(&mut self.tables)
+    }
+}
+
+fn without_auto_increment(create: &str) -> String {
+    match create.rsplit_once(" AUTO_INCREMENT=") {
+        Some((head, rest)) if head.contains("\n)") => {
+            format!(
+                "{head}{}",
+                rest.trim_start_matches(|character: char| character.is_ascii_digit())
+            )
+        }
+        _ => create.to_owned(),
     }
 }
 
@@ -385,5 +408,16 @@ mod tests {
             "{without}"
         );
         assert_eq!(without_foreign_keys(&without), without);
+    }
+
+    #[test]
+    fn what_inserts_change() {
+        let create = "CREATE TABLE `t` (\n  `a` int COMMENT ' AUTO_INCREMENT=5'\n) ENGINE=InnoDB";
+        assert_eq!(without_auto_increment(create), create);
+        let counted = format!("{create} AUTO_INCREMENT=1234 DEFAULT CHARSET=utf8mb4");
+        assert_eq!(
+            without_auto_increment(&counted),
+            format!("{create} DEFAULT CHARSET=utf8mb4")
+        );
     }
 }

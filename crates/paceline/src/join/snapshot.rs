@@ -12,8 +12,8 @@ pub struct Snapshot {
     pub position: String,
     /// `gtid_binlog_state` of the snapshot.
     pub state: String,
-    /// How long nobody could commit.
-    pub held: Duration,
+    /// How long nobody could commit; `None` if everybody could.
+    pub held: Option<Duration>,
     /// Databases and tables of it.
     pub schema: Schema,
 }

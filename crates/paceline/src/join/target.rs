@@ -114,7 +114,7 @@ impl Target {
     fn check_runs(&mut self) -> Result<()> {
         match self.thread.take_if(|thread| thread.is_finished()) {
             None => Ok(()),
-            Some(thread) => Err(ended(thread).err().unwrap_or_else(|| stopped_early())),
+            Some(thread) => Err(ended(thread).err().unwrap_or_else(stopped_early)),
         }
     }
 
