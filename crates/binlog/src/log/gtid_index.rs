@@ -19,6 +19,7 @@ use crate::checksum::crc32;
 use crate::codec::{Cursor, PutExt};
 use crate::gtid::BinlogState;
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
+use std::fs;
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::Path;
 
@@ -29,16 +30,16 @@ const MAGIC: &[u8; 8] = b"pacegtx1";
 
 /// A place in the file between two event groups, and what was written since the place before.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct IndexEntry {
+struct IndexEntry {
     /// The place.
-    pub offset: u64,
+    offset: u64,
     /// The GTIDs since the entry before: the end of them in the index's list.
     gtids_end: usize,
 }
 
 /// The index of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct GtidIndex {
+pub struct GtidIndex {
     /// Where the file's head ends: the place that the state in its Gtid_list belongs to.
     head_length: u64,
     entries: Vec<IndexEntry>,
@@ -46,6 +47,18 @@ pub(super) struct GtidIndex {
 }
 
 impl GtidIndex {
+    /// The index that a server has written beside a file that it has closed, whose head says this ordinal; `None` if there is none that
+    /// belongs to the file as it is.
+    pub fn beside(log_file: &Path, ordinal: u32) -> Option<Self> {
+        let file_length = fs::metadata(log_file).ok()?.len();
+        let name = log_file.file_name()?.to_str()?;
+        let path = log_file.with_file_name(format!("{name}.idx"));
+        if !may_be_index(fs::metadata(&path).ok()?.len(), file_length) {
+            return None;
+        }
+        Self::decode(&fs::read(path).ok()?, ordinal, file_length)
+    }
+
     /// The places, and the GTIDs written since the place before each.
     pub fn entries(&self) -> impl Iterator<Item = (u64, &[Gtid])> + '_ {
         let starts = std::iter::once(0).chain(self.entries.iter().map(|entry| entry.gtids_end));
@@ -117,7 +130,13 @@ impl GtidIndex {
     }
 
     /// Writes the index beside its log file. It need not be durable: a torn one is made again.
-    pub fn save(&self, disk: &dyn Disk, path: &Path, ordinal: u32, file_length: u64) -> io::Result<()> {
+    pub(super) fn save(
+        &self,
+        disk: &dyn Disk,
+        path: &Path,
+        ordinal: u32,
+        file_length: u64,
+    ) -> io::Result<()> {
         match disk.remove(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -127,17 +146,21 @@ impl GtidIndex {
     }
 
     /// Reads the index of a log file of this ordinal and length; `None` if there is none that can be trusted.
-    pub fn load(disk: &dyn Disk, path: &Path, ordinal: u32, file_length: u64) -> Option<Self> {
+    pub(super) fn load(disk: &dyn Disk, path: &Path, ordinal: u32, file_length: u64) -> Option<Self> {
         let file = disk.open(path).ok()?;
         let length = usize::try_from(file.length().ok()?).ok()?;
-        // No index is longer than a part of its log.
-        if length as u64 > file_length + SPACING {
+        if !may_be_index(length as u64, file_length) {
             return None;
         }
         let mut bytes = vec![0; length];
         let read = read_fully(&*file as &dyn DiskFile, &mut bytes, 0).ok()?;
         Self::decode(&bytes[..read], ordinal, file_length)
     }
+}
+
+/// No index is longer than a part of its log.
+fn may_be_index(length: u64, log_length: u64) -> bool {
+    length <= log_length + SPACING
 }
 
 /// Makes the index of a file while it is written, or read from its start.

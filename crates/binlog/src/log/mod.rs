@@ -86,6 +86,7 @@ pub use disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
 pub use files::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
 pub use foreign::ForeignLog;
 pub use grouping::{EventRole, Grouping};
+pub use gtid_index::GtidIndex;
 pub use handle::{Log, Preparation};
 pub use large_group::LargeGroup;
 pub use locate::StartPlace;

@@ -24,6 +24,11 @@ pub enum Error {
     /// A file that does not begin as a binary log does.
     #[error("'{}' is not a binary log file", .0.display())]
     NoBinaryLog(PathBuf),
+    /// A file that its server has not closed, where those are refused.
+    #[error(
+        "Attempting to dump binlog '{}', which was not closed properly. Most probably, mysqld is still writing it, or it crashed. Rerun with --force-if-open to ignore this problem.", .0.display()
+    )]
+    InUse(PathBuf),
     /// An event that is damaged or cannot be understood.
     #[error("'{}', offset {offset}: {problem}", file.display())]
     Event {
@@ -40,6 +45,25 @@ pub enum Error {
          (--base64-output=decode-rows prints it as a comment)"
     )]
     NeedsEncoding(&'static str),
+    /// A server cannot be reached, or refuses.
+    #[error("{address}: {problem}")]
+    Server {
+        /// Where it is.
+        address: String,
+        /// What it said.
+        problem: String,
+    },
+    /// Options that do not go together, or something missing.
+    #[error("{0}")]
+    Usage(&'static str),
+    /// A statement that no rows undo.
+    #[error(
+        "--flashback: only row changes can be undone, and not '{sql}' (--start-position, --stop-position, --database and --table leave it out)"
+    )]
+    NoInverse {
+        /// Its text.
+        sql: String,
+    },
     /// An option's value is not one.
     #[error("{option}: '{value}' {problem}")]
     Option {

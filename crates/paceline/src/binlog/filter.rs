@@ -61,6 +61,8 @@ impl Ids {
 /// What passes.
 #[derive(Clone, Debug)]
 pub struct Filter {
+    /// How many events at the start are left out, of all that there are.
+    left_out: u64,
     start: Option<Bound>,
     stop: Option<Bound>,
     start_time: Option<u32>,
@@ -78,6 +80,7 @@ impl Filter {
     /// What the options ask for.
     pub fn new(options: &Options) -> Result<Self> {
         Ok(Filter {
+            left_out: options.offset,
             start: options.start()?,
             stop: options.stop()?,
             start_time: options.start_time()?,
@@ -148,6 +151,7 @@ impl Filter {
         let past_stop = self.stop_time.is_some_and(|stop| header.timestamp >= stop)
             || stop_offset.is_some_and(|stop| event.offset >= stop);
         if header.event_type == EventType::FORMAT_DESCRIPTION {
+            self.left_out = self.left_out.saturating_sub(1);
             return Ok(if past_stop { Verdict::Stop } else { Verdict::Pass });
         }
         if header.event_type == EventType::GTID {
@@ -158,6 +162,10 @@ impl Filter {
                     return Ok(Verdict::Stop);
                 }
             }
+        }
+        if self.left_out > 0 {
+            self.left_out -= 1;
+            return Ok(Verdict::Skip);
         }
         if self.start_time.is_some_and(|start| header.timestamp < start) {
             return Ok(Verdict::Skip);
@@ -195,6 +203,25 @@ impl Filter {
         } else {
             Verdict::Skip
         }
+    }
+
+    /// Whether everything up to the first transaction behind the start can be passed over unseen.
+    pub fn may_jump(&self) -> bool {
+        self.group == Verdict::Skip
+            && self.start_gtids().is_some()
+            && self.start_time.is_none()
+            && self.left_out == 0
+    }
+
+    /// Whether a transaction is behind the start; one that is not is noted as passed.
+    pub fn is_behind_start(&mut self, gtid: Gtid) -> bool {
+        let is_before = self
+            .start_gtids()
+            .is_some_and(|start| start.reaches(gtid.domain_id, gtid.sequence));
+        if is_before {
+            self.reached.set(gtid);
+        }
+        !is_before
     }
 
     fn stop_is_reached(&self) -> bool {
@@ -246,6 +273,7 @@ mod tests {
     };
 
     #[derive(Parser)]
+    #[command(disable_help_flag = true, version)]
     struct CommandLine {
         #[command(flatten)]
         options: Options,

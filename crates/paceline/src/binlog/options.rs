@@ -2,6 +2,9 @@
 
 use super::error::{Error, Result};
 use super::filter::Bound;
+use super::print::Direction;
+use super::server::ServerOptions;
+use super::source::Extent;
 use clap::{ArgAction, Args, ValueEnum};
 use paceline_binlog::GtidPosition;
 use paceline_types::TimeZone;
@@ -11,8 +14,7 @@ use std::path::PathBuf;
 /// Options of `paceline binlog`: where `mariadb-binlog` has the same, they do the same.
 #[derive(Args, Debug, Clone)]
 pub struct Options {
-    /// Files of a binary log, oldest first.
-    #[arg(required = true)]
+    /// Files of a binary log, oldest first; `-` is standard input.
     pub files: Vec<PathBuf>,
     /// Show changed rows as commented SQL; twice: with each column's type.
     #[arg(short, long, action = ArgAction::Count)]
@@ -79,9 +81,66 @@ pub struct Options {
     /// Have whoever runs the output write nothing into its log.
     #[arg(short = 'D', long)]
     pub disable_log_bin: bool,
-    /// Write into this file and not to standard output.
+    /// Print what undoes the row changes, the newest first. Refuses what cannot be undone so.
+    #[arg(short = 'B', long, group = "report")]
+    pub flashback: bool,
+    /// Show the bytes of each event.
+    #[arg(short = 'H', long)]
+    pub hexdump: bool,
+    /// Leave out the first N events.
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    pub offset: u64,
+    /// Refuse a file that was not closed.
+    #[arg(long, overrides_with = "force_if_open")]
+    pub skip_force_if_open: bool,
+    /// Read a file that was not closed (the default).
+    #[arg(short = 'F', long)]
+    force_if_open: bool,
+    /// Do not print how many rows each statement changed.
+    #[arg(long)]
+    pub skip_print_row_count: bool,
+    /// Do not print where events with rows stand.
+    #[arg(long)]
+    pub skip_print_row_event_positions: bool,
+    /// Begin the output with SET NAMES of this character set, and take that back at its end.
+    #[arg(long, value_name = "NAME", value_parser = charset_name)]
+    pub set_charset: Option<String>,
+    /// Write into this file and not to standard output; with --raw: put this before the files' names.
     #[arg(short, long, value_name = "FILE")]
     pub result_file: Option<PathBuf>,
+    /// Go on in the files behind the last one named.
+    #[arg(short, long)]
+    to_last_log: bool,
+    /// Follow: go on in the files behind the last one named, and wait for more.
+    #[arg(long)]
+    pub stop_never: bool,
+    /// With --stop-never: the replica's server id that the server is told.
+    #[arg(long, value_name = "ID", default_value_t = 1)]
+    stop_never_slave_server_id: u32,
+    /// Copy the server's files as they are.
+    #[arg(long, group = "report")]
+    pub raw: bool,
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerOptions,
+    /// Print this.
+    #[arg(long, short = '?', action = ArgAction::HelpLong)]
+    help: Option<bool>,
+    /// Print the version.
+    #[arg(long, short = 'V', action = ArgAction::Version)]
+    version: Option<bool>,
+}
+
+/// The name stands in a statement.
+fn charset_name(name: &str) -> std::result::Result<String, &'static str> {
+    match name
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !name.is_empty()
+    {
+        true => Ok(name.to_owned()),
+        false => Err("no character set is called so"),
+    }
 }
 
 /// How much is shown of changed rows.
@@ -114,6 +173,57 @@ impl Options {
             1 => Verbosity::Rows,
             _ => Verbosity::RowsAndTypes,
         }
+    }
+
+    /// Which way the log is printed.
+    pub fn direction(&self) -> Direction {
+        match self.flashback {
+            true => Direction::Back,
+            false => Direction::Forward,
+        }
+    }
+
+    /// How far a log is read.
+    pub fn extent(&self) -> Extent {
+        match (self.stop_never, self.to_last_log) {
+            (true, _) => Extent::StopNever(self.stop_never_slave_server_id),
+            (false, true) => Extent::ToLastLog,
+            (false, false) => Extent::OneFile,
+        }
+    }
+
+    /// Looks whether the options go together, and completes them from the option file.
+    ///
+    /// # Errors
+    /// [`Error::Usage`], [`Error::Io`].
+    pub fn completed(mut self) -> Result<Self> {
+        let remote = self.server.read_from_remote_server;
+        let usage = |wrong: bool, problem| match wrong {
+            true => Err(Error::Usage(problem)),
+            false => Ok(()),
+        };
+        usage(
+            self.raw && !remote,
+            "The --raw mode only works with --read-from-remote-server",
+        )?;
+        usage(
+            !remote && self.files.is_empty(),
+            "Please provide the log file(s). Run with '--help' for usage instructions.",
+        )?;
+        usage(
+            self.verify && remote,
+            "--verify reads files: copy them with --raw first",
+        )?;
+        usage(
+            self.flashback && self.stop_never,
+            "--flashback begins with the newest transaction, and --stop-never has none",
+        )?;
+        usage(
+            self.stop_never && self.files.iter().any(|file| file.as_os_str() == "-"),
+            "--stop-never follows files or a server, and not standard input",
+        )?;
+        self.server = self.server.complete()?;
+        Ok(self)
     }
 
     /// `--start-position`.

@@ -13,14 +13,17 @@
 
 use super::column::MappedTable;
 use super::error::{Error, Result};
+use super::flashback::{EndsStatement, inverse, set_end_of_statement};
+use super::hexdump::append_hexdump;
 use super::options::{EncodedOutput, Options, Verbosity};
 use super::rows_text::{append_rows, count_rows, escaped_name};
 use super::settings::Settings;
-use super::source::LoggedEvent;
+use super::source::{Checksums, LoggedEvent};
 use super::user_variable::append_user_variable;
 use paceline_binlog::event::{
-    Event, EventFlags, EventStamp, GtidEvent, GtidFlags, IntvarKind, QueryEvent, RowsCompression, RowsEvent,
-    RowsKind, TableId, TableMapEvent, XaName, encode_event, set_end_position,
+    ChecksumAlgorithm, Event, EventFlags, EventStamp, EventType, FormatDescription, GtidEvent, GtidFlags,
+    IntvarKind, QueryEvent, RowsCompression, RowsEvent, RowsKind, TableId, TableMapEvent, XaName,
+    encode_event, set_end_position,
 };
 use paceline_types::base64::append_base64_lines;
 use paceline_types::{DateTime, DomainId, ServerId, TimeZone};
@@ -30,17 +33,33 @@ use std::io::Write;
 /// What ends each statement, so that semicolons in a statement's text do not.
 pub const DELIMITER: &str = "/*!*/;";
 
+/// Encoded events that fit one statement: MariaDB's limit, a quarter of its longest packet.
+const STATEMENT_BYTES_MAX: usize = 256 << 20;
+
 /// Extra flags of a Gtid event: the two phases of an ALTER TABLE.
 const EXTRA_START_ALTER: u8 = 2;
 const EXTRA_COMMIT_ALTER: u8 = 4;
 const EXTRA_ROLLBACK_ALTER: u8 = 8;
 
+/// Which way a log is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// As it is.
+    Forward,
+    /// `--flashback`: what undoes it, the newest first. What only tells of the log comes before all of that.
+    Back,
+}
+
 /// The part of the options that says how things are printed.
 #[derive(Clone, Debug)]
 struct Style {
+    direction: Direction,
     encoded: EncodedOutput,
     verbosity: Verbosity,
     short: bool,
+    hexdump: bool,
+    positions_of_rows: bool,
+    row_counts: bool,
     annotations: bool,
     database: Option<Vec<u8>>,
     table: Option<Vec<u8>>,
@@ -66,6 +85,38 @@ pub struct Printer<'o> {
     parallel: Option<bool>,
     skip_replication: bool,
     format_printed: bool,
+    /// With [`Direction::Back`]: the inverses of the current statement's rows events, and what each event has become so far.
+    inverses: Vec<Vec<u8>>,
+    undone: Undone,
+}
+
+/// What undoes a log, the oldest first.
+#[derive(Debug, Default)]
+pub struct Undone {
+    texts: Vec<Vec<u8>>,
+    /// The Stop event at the end of a file, which is printed behind the rest.
+    stop: Vec<u8>,
+}
+
+impl Undone {
+    /// Adds what undoes the next file.
+    pub fn append(&mut self, mut next: Undone) {
+        self.texts.append(&mut next.texts);
+        if !next.stop.is_empty() {
+            self.stop = next.stop;
+        }
+    }
+
+    /// Writes it, the newest first.
+    pub fn write(self, out: &mut dyn Write) -> Result<()> {
+        for text in self.texts.iter().rev() {
+            out.write_all(text)?;
+        }
+        writeln!(out, "COMMIT\n{DELIMITER}")?;
+        out.write_all(&self.stop)?;
+        writeln!(out, "DELIMITER ;")?;
+        Ok(())
+    }
 }
 
 /// What is printed before the first file.
@@ -76,6 +127,14 @@ pub fn write_prologue(options: &Options, out: &mut dyn Write) -> Result<()> {
         out.write_all(b"/*!32316 SET @OLD_SQL_LOG_BIN=@@SQL_LOG_BIN, SQL_LOG_BIN=0*/;\n")?;
     }
     out.write_all(b"/*!50003 SET @OLD_COMPLETION_TYPE=@@COMPLETION_TYPE,COMPLETION_TYPE=0*/;\n")?;
+    if let Some(charset) = &options.set_charset {
+        out.write_all(
+            b"\n/*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;\n\
+              /*!40101 SET @OLD_CHARACTER_SET_RESULTS=@@CHARACTER_SET_RESULTS */;\n\
+              /*!40101 SET @OLD_COLLATION_CONNECTION=@@COLLATION_CONNECTION */;\n",
+        )?;
+        writeln!(out, "/*!40101 SET NAMES {charset} */;")?;
+    }
     Ok(())
 }
 
@@ -95,6 +154,13 @@ pub fn write_epilogue(options: &Options, selection: Selection, out: &mut dyn Wri
     if options.disable_log_bin {
         out.write_all(b"/*!32316 SET SQL_LOG_BIN=@OLD_SQL_LOG_BIN*/;\n")?;
     }
+    if options.set_charset.is_some() {
+        out.write_all(
+            b"/*!40101 SET CHARACTER_SET_CLIENT=@OLD_CHARACTER_SET_CLIENT */;\n\
+              /*!40101 SET CHARACTER_SET_RESULTS=@OLD_CHARACTER_SET_RESULTS */;\n\
+              /*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;\n",
+        )?;
+    }
     out.write_all(b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n")?;
     if selection == Selection::ByGtid {
         out.write_all(b"/*!100001 SET @@SESSION.SERVER_ID=@@GLOBAL.SERVER_ID */;\n")?;
@@ -111,9 +177,13 @@ impl<'o> Printer<'o> {
         Ok(Printer {
             out,
             style: Style {
+                direction: options.direction(),
                 encoded: options.base64_output,
                 verbosity: options.verbosity(),
                 short: options.short_form,
+                hexdump: options.hexdump,
+                positions_of_rows: !options.skip_print_row_event_positions,
+                row_counts: !options.skip_print_row_count && !options.short_form,
                 annotations: !options.skip_annotate_row_events,
                 database: bytes(&options.database),
                 table: bytes(&options.table),
@@ -132,13 +202,22 @@ impl<'o> Printer<'o> {
             parallel: None,
             skip_replication: false,
             format_printed: false,
+            inverses: Vec::new(),
+            undone: Undone::default(),
         })
     }
 
     /// Ends the file's part.
-    pub fn end(self) -> Result<()> {
-        self.out.write_all(b"DELIMITER ;\n")?;
-        Ok(())
+    pub fn end(self) -> Result<Undone> {
+        if self.style.direction == Direction::Forward {
+            self.out.write_all(b"DELIMITER ;\n")?;
+        }
+        Ok(self.undone)
+    }
+
+    /// Hands on what was printed.
+    pub fn flush(&mut self) -> Result<()> {
+        Ok(self.out.flush()?)
     }
 
     /// Whether rows and formats are printed encoded.
@@ -159,7 +238,13 @@ impl<'o> Printer<'o> {
     /// # Errors
     /// [`Error::Output`]; [`Error::NeedsEncoding`]; [`Error::Event`] for one whose body is malformed, without its file.
     pub fn print(&mut self, event: &LoggedEvent<'_>) -> Result<()> {
-        if !self.style.short {
+        let event_type = event.header().event_type;
+        let of_rows = event_type == EventType::TABLE_MAP || event_type.is_rows();
+        let shows_place = match of_rows || event_type == EventType::ANNOTATE_ROWS {
+            true => self.style.positions_of_rows,
+            false => true,
+        };
+        if !self.style.short && self.style.direction == Direction::Forward && shows_place {
             writeln!(self.out, "# at {}", event.offset)?;
         }
         let decoded = event.decode().map_err(|error| Error::Event {
@@ -182,6 +267,11 @@ impl<'o> Printer<'o> {
                 return Ok(());
             }
             Event::FormatDescription(_) => {}
+            Event::Query(query) if self.style.direction == Direction::Back && !has_inverse(&query.sql) => {
+                return Err(Error::NoInverse {
+                    sql: String::from_utf8_lossy(&query.sql).into_owned(),
+                });
+            }
             _ => self.print_skip_replication(event)?,
         }
         match decoded {
@@ -216,7 +306,11 @@ impl<'o> Printer<'o> {
             Event::Query(query) => self.print_query(event, &query),
             Event::Xid(xid) => {
                 self.print_header(event, &format!("\tXid = {}\n", xid.xid));
-                let _ = writeln!(self.head, "COMMIT{DELIMITER}");
+                let statement = match self.style.direction {
+                    Direction::Forward => "COMMIT",
+                    Direction::Back => "START TRANSACTION",
+                };
+                let _ = writeln!(self.head, "{statement}{DELIMITER}");
             }
             Event::XaPrepare(prepare) => {
                 let name = xa_text(&prepare.xa);
@@ -278,6 +372,20 @@ impl<'o> Printer<'o> {
             }
             _ => self.print_header(event, "\n# Unknown event\n"),
         }
+        if self.style.direction == Direction::Back {
+            let held = match event_type {
+                EventType::GTID | EventType::QUERY | EventType::QUERY_COMPRESSED | EventType::XID => {
+                    self.undone.texts.push(Vec::new());
+                    self.undone.texts.last_mut()
+                }
+                EventType::STOP => Some(&mut self.undone.stop),
+                _ => None,
+            };
+            if let Some(held) = held {
+                std::mem::swap(held, &mut self.head);
+                self.head.clear();
+            }
+        }
         self.flush_head()
     }
 
@@ -305,12 +413,18 @@ impl<'o> Printer<'o> {
         let checksum = event
             .checksum()
             .map_or(String::new(), |checksum| format!("CRC32 0x{checksum:08x} "));
-        format!(
+        let mut text = format!(
             "#{} server id {}  end_log_pos {} {checksum}",
             self.local_time(event),
             header.server_id,
             header.end_position
-        )
+        );
+        if self.style.hexdump {
+            let mut dump = Vec::new();
+            append_hexdump(event, &mut dump);
+            text.push_str(&String::from_utf8_lossy(&dump));
+        }
+        text
     }
 
     fn print_header(&mut self, event: &LoggedEvent<'_>, rest: &str) {
@@ -336,6 +450,13 @@ impl<'o> Printer<'o> {
 
     fn print_gtid(&mut self, event: &LoggedEvent<'_>, gtid: &GtidEvent<'_>) {
         let has = |flag| gtid.flags.contains(flag);
+        if self.style.direction == Direction::Back {
+            // What undoes a transaction is another transaction, whose end is this one's beginning.
+            if !has(GtidFlags::STANDALONE) {
+                let _ = writeln!(self.head, "COMMIT\n{DELIMITER}");
+            }
+            return;
+        }
         if !self.style.short {
             let mut text = format!("\tGTID {}", gtid.gtid);
             if let Some(commit_id) = gtid.commit_id {
@@ -405,7 +526,12 @@ impl<'o> Printer<'o> {
         };
         self.settings
             .append(event.header(), query, thread, &mut self.head);
-        self.head.extend_from_slice(&query.sql);
+        match self.style.direction {
+            Direction::Forward => self.head.extend_from_slice(&query.sql),
+            Direction::Back if query.sql == b"COMMIT" => self.head.extend_from_slice(b"START TRANSACTION"),
+            Direction::Back if query.sql == b"BEGIN" => self.head.extend_from_slice(b"COMMIT"),
+            Direction::Back => return,
+        }
         let _ = writeln!(self.head, "\n{DELIMITER}");
     }
 
@@ -468,32 +594,97 @@ impl<'o> Printer<'o> {
         let last = rows.flags.ends_statement();
         if !self.ignored.contains(&rows.table_id) {
             self.needs_format(event)?;
-            self.collect_rows(event, rows, if last { " flags: STMT_END_F" } else { "" });
+            match self.style.direction {
+                Direction::Forward => self.collect_rows(event, rows),
+                Direction::Back => self.invert_rows(event, rows)?,
+            }
         }
         if last {
             self.ignored.clear();
             self.annotation.clear();
-            self.flush_head()?;
-            if !self.body.is_empty() {
-                self.out.write_all(b"\nBINLOG '\n")?;
-                self.out.write_all(&self.body)?;
-                writeln!(self.out, "'{DELIMITER}")?;
+            self.collect_inverses(event)?;
+            if self.style.direction == Direction::Forward {
+                self.flush_head()?;
             }
-            self.out.write_all(&self.tail)?;
-            if self.rows > 0 {
+            let mut text = std::mem::take(&mut self.head);
+            if !self.body.is_empty() {
+                append_binlog_statement(&self.body, &mut text);
+            }
+            text.append(&mut self.tail);
+            match self.style.direction {
+                Direction::Forward => self.out.write_all(&text)?,
+                Direction::Back => self.undone.texts.push(text),
+            }
+            if self.rows > 0 && self.style.row_counts {
                 writeln!(self.out, "# Number of rows: {}", self.rows)?;
             }
             self.rows = 0;
             self.body.clear();
-            self.tail.clear();
         }
         Ok(())
     }
 
-    fn collect_rows(&mut self, event: &LoggedEvent<'_>, rows: &RowsEvent<'_>, flags: &str) {
+    /// Keeps what undoes a rows event until its statement ends: the last one comes first.
+    fn invert_rows(&mut self, event: &LoggedEvent<'_>, rows: &RowsEvent<'_>) -> Result<()> {
+        let problem = |problem: String| Error::Event {
+            file: Default::default(),
+            offset: event.offset,
+            problem,
+        };
+        let Some(Some(table)) = self.tables.get(&rows.table_id) else {
+            return match rows.rows.is_empty() {
+                true => Ok(()),
+                false => Err(problem("rows of a table that no table map names".into())),
+            };
+        };
+        let plain;
+        let bytes = match (rows.compression, event.checksum()) {
+            (RowsCompression::Plain, Some(_)) => event.raw.bytes(),
+            _ => {
+                plain = uncompressed(event, rows);
+                &plain
+            }
+        };
+        self.inverses.push(inverse(rows, bytes, table).map_err(problem)?);
+        Ok(())
+    }
+
+    fn collect_inverses(&mut self, event: &LoggedEvent<'_>) -> Result<()> {
+        let mut inverses = std::mem::take(&mut self.inverses);
+        inverses.reverse();
+        let count = inverses.len();
+        let format = FormatDescription {
+            checksum: ChecksumAlgorithm::Crc32,
+            ..event.format.clone()
+        };
+        for (number, bytes) in inverses.iter_mut().enumerate() {
+            let ends = match number + 1 == count {
+                true => EndsStatement::Yes,
+                false => EndsStatement::No,
+            };
+            set_end_of_statement(bytes, ends);
+            let problem = |problem: paceline_binlog::Error| Error::Event {
+                file: Default::default(),
+                offset: event.offset,
+                problem: problem.to_string(),
+            };
+            let inverse =
+                LoggedEvent::new(event.offset, bytes, &format, Checksums::Ignore).map_err(problem)?;
+            if let Event::Rows(rows) = inverse.decode().map_err(problem)? {
+                self.collect_rows(&inverse, &rows);
+            }
+        }
+        Ok(())
+    }
+
+    fn collect_rows(&mut self, event: &LoggedEvent<'_>, rows: &RowsEvent<'_>) {
         if self.style.short {
             return;
         }
+        let flags = match rows.flags.ends_statement() {
+            true => " flags: STMT_END_F",
+            false => "",
+        };
         let name = match (rows.kind, rows.compression) {
             (RowsKind::Write, RowsCompression::Plain) => "Write_rows",
             (RowsKind::Update, RowsCompression::Plain) => "Update_rows",
@@ -522,6 +713,32 @@ impl<'o> Printer<'o> {
             append_rows(table, rows, self.style.verbosity, &mut self.tail);
         }
     }
+}
+
+/// Appends a BINLOG statement of encoded events. What is too long for one packet goes into two variables, as `mariadb-binlog` does it.
+fn append_binlog_statement(encoded: &[u8], out: &mut Vec<u8>) {
+    if encoded.len() <= STATEMENT_BYTES_MAX {
+        out.extend_from_slice(b"\nBINLOG '\n");
+        out.extend_from_slice(encoded);
+        let _ = writeln!(out, "'{DELIMITER}");
+        return;
+    }
+    let (first, second) = encoded.split_at(encoded.len() / 2 + 1);
+    for (number, fragment) in [first, second].into_iter().enumerate() {
+        let _ = write!(out, "\nSET @binlog_fragment_{number} ='\n");
+        out.extend_from_slice(fragment);
+        let _ = writeln!(out, "'{DELIMITER}");
+    }
+    let _ = writeln!(out, "BINLOG @binlog_fragment_0, @binlog_fragment_1{DELIMITER}");
+}
+
+/// Whether something undoes a statement: what only frames rows.
+fn has_inverse(sql: &[u8]) -> bool {
+    let frames = sql.eq_ignore_ascii_case(b"BEGIN") || sql.eq_ignore_ascii_case(b"COMMIT");
+    frames
+        || sql
+            .get(..9)
+            .is_some_and(|head| head.eq_ignore_ascii_case(b"SAVEPOINT"))
 }
 
 /// A compressed rows event as it would be without compression, at the same place.

@@ -8,7 +8,7 @@
 use super::column::MappedTable;
 use super::error::{Error, Result};
 use super::rows_text::count_rows;
-use super::source::{Checksums, EventFile, LoggedEvent};
+use super::source::{Checksums, EventFile, EventSource, LoggedEvent};
 use paceline_binlog::BinlogState;
 use paceline_binlog::event::{Event, EventFlags, EventType, GtidFlags, GtidListEvent, TableId};
 use paceline_types::Gtid;
@@ -92,7 +92,7 @@ impl Verifier {
         }
         let mut file = EventFile::open(path, Checksums::Verify)?;
         let (mut first, mut end, mut in_use) = (true, 4, false);
-        while let Some(event) = file.next_event_or_torn_end()? {
+        while let Some(event) = file.next_event()? {
             let is_format = event.header().event_type == EventType::FORMAT_DESCRIPTION;
             if first && !is_format {
                 return Err(problem(

@@ -1,0 +1,92 @@
+//! `--flashback`: rows events that undo others.
+//!
+//! The inverse of an insert is a delete of the same row, of an update the update back; the last row comes first. Nothing else of a log can be
+//! inverted, and rows only where their images are whole. As in `mariadb-binlog`, whose text this is compared with, an inverse keeps the
+//! checksum of the event that it was made of: no server looks at checksums in BINLOG statements.
+
+use super::column::MappedTable;
+use super::rows_text::{is_present, take_image};
+use paceline_binlog::event::{CHECKSUM_LENGTH, HEADER_LENGTH, RowsEvent, RowsFlags, RowsKind};
+
+/// Where an event's type stands in it, in bytes.
+const TYPE_OFFSET: usize = 4;
+/// Where a rows event's flags stand: behind the header and the table's number.
+const FLAGS_OFFSET: usize = HEADER_LENGTH + 6;
+
+/// The event that undoes another. `bytes` are those of the event, with a checksum behind it, and not compressed.
+///
+/// # Errors
+/// Why it has none, for people.
+pub fn inverse(event: &RowsEvent<'_>, bytes: &[u8], table: &MappedTable) -> Result<Vec<u8>, String> {
+    let columns = table.columns.len();
+    let is_whole = |present: &[u8]| (0..columns).all(|column| is_present(present, column));
+    let updates = event.kind == RowsKind::Update;
+    if !is_whole(event.columns_present) || (updates && !is_whole(event.columns_present_after)) {
+        return Err("--flashback needs whole row images (binlog_row_image=FULL)".into());
+    }
+    let rows = reversed_rows(event, table)?;
+    let head = bytes
+        .len()
+        .checked_sub(CHECKSUM_LENGTH + event.rows.len())
+        .filter(|head| *head > FLAGS_OFFSET)
+        .ok_or("the event is too short")?;
+    let mut inverse = bytes[..head].to_vec();
+    inverse.extend_from_slice(&rows);
+    inverse.extend_from_slice(&bytes[head + rows.len()..]);
+    // Of the three types of each version the first inserts and the last deletes.
+    match event.kind {
+        RowsKind::Write => inverse[TYPE_OFFSET] += 2,
+        RowsKind::Update => {}
+        RowsKind::Delete => inverse[TYPE_OFFSET] -= 2,
+    }
+    Ok(inverse)
+}
+
+/// The rows, the last one first, those of updates with their images changed round.
+fn reversed_rows(event: &RowsEvent<'_>, table: &MappedTable) -> Result<Vec<u8>, String> {
+    let mut rest = &event.rows[..];
+    let mut take = |present: &[u8]| {
+        let whole = rest;
+        let taken = take_image(&table.columns, present, &mut rest, |_, _, _| {});
+        match taken {
+            Ok(()) if rest.len() < whole.len() => Ok(Some(&whole[..whole.len() - rest.len()])),
+            Ok(()) => Ok(None),
+            Err(_) => Err("its rows are not those of its table map".to_owned()),
+        }
+    };
+    let mut images = Vec::new();
+    let mut taken = 0;
+    while taken < event.rows.len() {
+        let image = take(event.columns_present)?.ok_or("rows without columns")?;
+        taken += image.len();
+        images.push(image);
+        if event.kind == RowsKind::Update {
+            let after = take(event.columns_present_after)?.ok_or("rows without columns")?;
+            taken += after.len();
+            images.push(after);
+        }
+    }
+    images.reverse();
+    Ok(images.concat())
+}
+
+/// Says whether the event is the last one of its statement.
+pub fn set_end_of_statement(event: &mut [u8], ends: EndsStatement) {
+    let Some(flags) = event.get_mut(FLAGS_OFFSET..FLAGS_OFFSET + 2) else {
+        return;
+    };
+    let end = RowsFlags::STATEMENT_END as u8;
+    match ends {
+        EndsStatement::Yes => flags[0] |= end,
+        EndsStatement::No => flags[0] &= !end,
+    }
+}
+
+/// Whether an event is the last one of its statement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EndsStatement {
+    /// It is.
+    Yes,
+    /// Another one follows.
+    No,
+}

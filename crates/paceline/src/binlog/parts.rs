@@ -1,0 +1,265 @@
+//! The files or pieces of a server's log that are read, one after the other.
+
+use super::error::{Error, Result};
+use super::filter::{Filter, Verdict};
+use super::options::Options;
+use super::source::{Checksums, EventFile, EventSource, Extent, LoggedEvent, RemoteLog, RemoteStart};
+use paceline_binlog::event::{Event, EventFlags, EventType, GtidListEvent};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often a file that is followed is looked at.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Whether checksums are looked at.
+pub fn checksums(options: &Options) -> Checksums {
+    if options.verify_binlog_checksum {
+        Checksums::Verify
+    } else {
+        Checksums::Ignore
+    }
+}
+
+/// What a server is asked for: a part for each file named, or one for its whole log.
+pub fn remote_starts<'a>(options: &'a Options, filter: &'a Filter) -> Vec<RemoteStart<'a>> {
+    let files = options.files.iter().filter_map(|file| file.to_str());
+    let files: Vec<&str> = match options.files.is_empty() {
+        true => vec![""],
+        false => files.collect(),
+    };
+    let last = files.len() - 1;
+    files
+        .into_iter()
+        .enumerate()
+        .map(|(number, file)| RemoteStart {
+            file,
+            offset: filter.start_offset().filter(|_| number == 0),
+            gtids: filter.start_gtids(),
+            extent: match number == last {
+                true => options.extent(),
+                false => Extent::OneFile,
+            },
+            annotations: !options.skip_annotate_row_events,
+        })
+        .collect()
+}
+
+/// Where a part comes from.
+enum Source {
+    File(EventFile),
+    Server(Box<RemoteLog>),
+}
+
+impl Source {
+    fn events(&mut self) -> &mut dyn EventSource {
+        match self {
+            Source::File(file) => file,
+            Source::Server(log) => &mut **log,
+        }
+    }
+}
+
+/// One file, or what a server sends.
+pub struct Part {
+    source: Source,
+    stop_offset: Option<u64>,
+    /// Whether more is waited for at its end.
+    waits: bool,
+    /// Whether a file that was not closed is refused.
+    refuses_open: bool,
+}
+
+/// All parts.
+pub struct Parts<'o> {
+    options: &'o Options,
+    filter: Filter,
+    /// The parts that were named and are still to come, by number.
+    waiting: VecDeque<usize>,
+    /// Where a log that is read further goes on.
+    last: Option<EventFile>,
+}
+
+impl<'o> Parts<'o> {
+    /// The parts that are asked for. Files before the one that holds the first transaction behind the start are left out.
+    ///
+    /// # Errors
+    /// Those of reading the files' heads.
+    pub fn new(options: &'o Options, filter: &Filter) -> Result<Self> {
+        let count = match options.server.read_from_remote_server {
+            true => options.files.len().max(1),
+            false => options.files.len(),
+        };
+        Ok(Parts {
+            options,
+            filter: filter.clone(),
+            waiting: (first_needed(options, filter)?..count).collect(),
+            last: None,
+        })
+    }
+
+    /// The next one.
+    ///
+    /// # Errors
+    /// Those of opening it.
+    pub fn next_part(&mut self) -> Result<Option<Part>> {
+        let Some(number) = self.waiting.pop_front() else {
+            return self.next_file();
+        };
+        let options = self.options;
+        let is_last = self.waiting.is_empty();
+        let checksums = checksums(options);
+        let source = if options.server.read_from_remote_server {
+            let starts = remote_starts(options, &self.filter);
+            let log = RemoteLog::open(&options.server, &starts[number], checksums)?;
+            Source::Server(Box::new(log))
+        } else {
+            let start = self.filter.start_offset().filter(|_| number == 0);
+            Source::File(EventFile::open_at(&options.files[number], checksums, start)?)
+        };
+        Ok(Some(Part {
+            source,
+            stop_offset: self.filter.stop_offset().filter(|_| is_last),
+            waits: is_last && options.stop_never,
+            refuses_open: options.skip_force_if_open,
+        }))
+    }
+
+    /// The file behind the last one that was named, where the log is to be read further.
+    fn next_file(&mut self) -> Result<Option<Part>> {
+        let Some(last) = self.last.take() else {
+            return Ok(None);
+        };
+        let next = loop {
+            match last.next_file() {
+                Some(next) => break next,
+                None if self.options.stop_never => std::thread::sleep(POLL),
+                None => return Ok(None),
+            }
+        };
+        Ok(Some(Part {
+            source: Source::File(EventFile::open(&next, checksums(self.options))?),
+            stop_offset: self.filter.stop_offset(),
+            waits: self.options.stop_never,
+            refuses_open: self.options.skip_force_if_open,
+        }))
+    }
+
+    /// A part was read.
+    pub fn done(&mut self, part: Part, ended: Verdict) {
+        if ended == Verdict::Stop {
+            self.waiting.clear();
+            return;
+        }
+        if let Source::File(file) = part.source
+            && self.options.extent() != Extent::OneFile
+        {
+            self.last = Some(file);
+        }
+    }
+}
+
+/// The first file that has anything of what is asked for: those before it are not read.
+fn first_needed(options: &Options, filter: &Filter) -> Result<usize> {
+    if filter.start_gtids().is_none() || options.server.read_from_remote_server {
+        return Ok(0);
+    }
+    for (number, path) in options.files.iter().enumerate().skip(1).rev() {
+        if path.as_os_str() == "-" {
+            continue;
+        }
+        let list = head_state(path, checksums(options))?;
+        if list.is_some_and(|list| filter.starts_behind(&list)) {
+            return Ok(number);
+        }
+    }
+    Ok(0)
+}
+
+/// The GTID state at the head of a file.
+fn head_state(path: &Path, checksums: Checksums) -> Result<Option<GtidListEvent>> {
+    let mut file = EventFile::open_head(path, checksums)?;
+    while let Some(event) = file.next_event()? {
+        match event.header().event_type {
+            EventType::GTID_LIST => {
+                return Ok(match event.decode() {
+                    Ok(Event::GtidList(list)) => Some(list),
+                    _ => None,
+                });
+            }
+            event_type if event_type.is_control() => {}
+            _ => break,
+        }
+    }
+    Ok(None)
+}
+
+impl Part {
+    /// Hands over the events that are asked for. An error that lacks its file is given it.
+    ///
+    /// # Errors
+    /// Those of reading, of the filter, and of `each`.
+    pub fn read(
+        &mut self,
+        filter: &mut Filter,
+        each: &mut dyn FnMut(&LoggedEvent<'_>) -> Result<()>,
+    ) -> Result<Verdict> {
+        loop {
+            let source = self.source.events();
+            let name: PathBuf = source.name().to_owned();
+            let Some(event) = source.next_event()? else {
+                match self.may_go_on() {
+                    true => continue,
+                    false => return Ok(Verdict::Pass),
+                }
+            };
+            let header = *event.header();
+            if self.refuses_open
+                && header.event_type == EventType::FORMAT_DESCRIPTION
+                && header.flags.contains(EventFlags::BINLOG_IN_USE)
+            {
+                return Err(Error::InUse(name));
+            }
+            if header.event_type == EventType::GTID_LIST
+                && let Ok(Event::GtidList(list)) = event.decode()
+            {
+                filter.begin_with(&list)?;
+            }
+            match filter.judge(&event, self.stop_offset)? {
+                Verdict::Stop => return Ok(Verdict::Stop),
+                Verdict::Skip if header.event_type == EventType::GTID && filter.may_jump() => {
+                    self.source
+                        .events()
+                        .skip_until(&mut |gtid| filter.is_behind_start(gtid))?;
+                }
+                Verdict::Skip => {}
+                Verdict::Pass => each(&event).map_err(|error| match error {
+                    Error::Event { offset, problem, .. } => Error::Event {
+                        file: name,
+                        offset,
+                        problem,
+                    },
+                    error => error,
+                })?,
+            }
+        }
+    }
+
+    /// At the end of what was written so far: whether to look again. A file that its server has closed, or behind which there is
+    /// another, does not grow any more.
+    fn may_go_on(&mut self) -> bool {
+        let Source::File(file) = &self.source else {
+            return false;
+        };
+        if !self.waits || file.is_finished() {
+            return false;
+        }
+        // What was written before the next file was begun has been there since.
+        if file.next_file().is_some() {
+            self.waits = false;
+        } else {
+            std::thread::sleep(POLL);
+        }
+        true
+    }
+}

@@ -1,0 +1,327 @@
+//! The server that a log is read from: where it is, and who asks.
+//!
+//! Options and environment variables are those of MariaDB's clients. An option file is read only if it is named.
+
+use super::error::{Error, Result};
+use clap::{Args, ValueEnum};
+use paceline_wire::WireError;
+use paceline_wire::client::{Client, ConnectOptions};
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tokio::runtime::{Builder, Runtime};
+
+const SOCKET: &str = "/run/mysqld/mysqld.sock";
+const PORT: u16 = 3306;
+/// The sections of an option file that are read.
+const SECTIONS: [&str; 6] = [
+    "client",
+    "client-server",
+    "client-mariadb",
+    "mysqlbinlog",
+    "mariadb-binlog",
+    "paceline-binlog",
+];
+
+/// How the server is spoken to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Protocol {
+    /// Over TCP/IP.
+    Tcp,
+    /// Over a UNIX socket.
+    Socket,
+}
+
+/// Where the server is, and who asks.
+#[derive(Args, Debug, Clone, Default)]
+pub struct ServerOptions {
+    /// Read from a running server, ours or MariaDB's: the files named are its; without one, from its first to its last.
+    #[arg(short = 'R', long)]
+    pub read_from_remote_server: bool,
+    /// The server's name or address.
+    #[arg(short = 'h', long, value_name = "NAME")]
+    host: Option<String>,
+    /// Its port; else MYSQL_TCP_PORT, else 3306.
+    #[arg(short = 'P', long)]
+    port: Option<u16>,
+    /// Who asks; else the name of the user who runs this.
+    #[arg(short = 'u', long, value_name = "NAME")]
+    user: Option<String>,
+    /// The password, as -pPASSWORD or --password=PASSWORD; without a value it is asked for; else MYSQL_PWD.
+    #[arg(long, value_name = "PASSWORD")]
+    password: Option<String>,
+    /// What `-p` without a password becomes.
+    #[arg(long, hide = true)]
+    ask_password: bool,
+    /// The server's UNIX socket; else MYSQL_UNIX_PORT. It is used where no other host is named.
+    #[arg(short = 'S', long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// How the server is spoken to.
+    #[arg(long, value_enum)]
+    protocol: Option<Protocol>,
+    /// Read host, port, socket, user and password from the client sections of this file, where they are not given.
+    #[arg(long, value_name = "FILE")]
+    defaults_file: Option<PathBuf>,
+    /// Read no option file: as without --defaults-file.
+    #[arg(long, conflicts_with = "defaults_file")]
+    no_defaults: bool,
+}
+
+/// Where a server listens.
+enum Address {
+    Tcp(String),
+    Socket(PathBuf),
+}
+
+/// Spells out what clap cannot read: `-pPASSWORD`, `-p` that asks, and names with underscores, as MariaDB's clients take them.
+pub fn spelled_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut options_end = false;
+    let spell = |argument: OsString| match argument.into_string() {
+        Ok(text) => spell_out(text, &mut options_end).into(),
+        Err(argument) => argument,
+    };
+    arguments.into_iter().map(spell).collect()
+}
+
+fn spell_out(argument: String, options_end: &mut bool) -> String {
+    *options_end |= argument == "--";
+    if *options_end {
+        return argument;
+    }
+    let Some(name) = argument.strip_prefix("--") else {
+        return match argument.strip_prefix("-p") {
+            Some("") => "--ask-password".to_owned(),
+            Some(password) => format!("--password={password}"),
+            None => argument,
+        };
+    };
+    match name.split_once('=') {
+        Some((name, value)) => format!("--{}={value}", name.replace('_', "-")),
+        None if name == "password" => "--ask-password".to_owned(),
+        None => format!("--{}", name.replace('_', "-")),
+    }
+}
+
+impl ServerOptions {
+    /// Takes from the option file what was not given.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be read.
+    pub fn complete(mut self) -> Result<Self> {
+        let Some(path) = self.defaults_file.take() else {
+            return Ok(self);
+        };
+        let text = fs::read_to_string(&path).map_err(|source| Error::Io {
+            path: path.clone(),
+            source,
+        })?;
+        for (name, value) in client_options(&text) {
+            let text = || Some(value.to_owned());
+            match name.replace('_', "-").as_str() {
+                "host" => self.host = self.host.or_else(text),
+                "user" => self.user = self.user.or_else(text),
+                "password" if !self.ask_password => self.password = self.password.or_else(text),
+                "socket" => self.socket = self.socket.or_else(|| Some(value.into())),
+                "port" => self.port = self.port.or(value.parse().ok()),
+                _ => {}
+            }
+        }
+        Ok(self)
+    }
+
+    fn target(&self) -> Address {
+        let host = self.host.as_deref().filter(|host| *host != "localhost");
+        let by_socket = match self.protocol {
+            Some(protocol) => protocol == Protocol::Socket,
+            // As MariaDB's clients: a port without a host means TCP.
+            None => self.socket.is_some() && host.is_none() || (host.is_none() && self.port.is_none()),
+        };
+        if by_socket {
+            let socket = self.socket.clone();
+            let socket = socket.or_else(|| env::var_os("MYSQL_UNIX_PORT").map(PathBuf::from));
+            return Address::Socket(socket.unwrap_or_else(|| SOCKET.into()));
+        }
+        let port = self.port.filter(|port| *port != 0).or_else(|| {
+            let port = env::var("MYSQL_TCP_PORT").ok()?;
+            port.parse().ok()
+        });
+        let port = port.unwrap_or(PORT);
+        let host = host.unwrap_or("127.0.0.1");
+        Address::Tcp(match host.contains(':') {
+            true => format!("[{host}]:{port}"),
+            false => format!("{host}:{port}"),
+        })
+    }
+
+    /// Where the server is, for messages.
+    pub fn address(&self) -> String {
+        match self.target() {
+            Address::Tcp(address) => address,
+            Address::Socket(path) => path.display().to_string(),
+        }
+    }
+
+    /// Connects.
+    ///
+    /// # Errors
+    /// [`Error::Server`].
+    pub fn connect(&self) -> Result<(Runtime, Client)> {
+        let problem = |problem: String| Error::Server {
+            address: self.address(),
+            problem,
+        };
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| problem(error.to_string()))?;
+        let password = match (&self.password, self.ask_password) {
+            (Some(password), _) => password.clone(),
+            (None, true) => ask_password().map_err(|error| problem(error.to_string()))?,
+            (None, false) => env::var("MYSQL_PWD").unwrap_or_default(),
+        };
+        let login = ConnectOptions {
+            user: self.user.clone().unwrap_or_else(user_of_this_process),
+            password,
+            attributes: vec![("program_name".to_owned(), "paceline binlog".to_owned())],
+            ..ConnectOptions::default()
+        };
+        let connected = match self.target() {
+            Address::Tcp(address) => runtime.block_on(Client::connect_tcp(&address, &login)),
+            Address::Socket(path) => runtime.block_on(Client::connect_unix(&path, &login)),
+        };
+        let client = connected.map_err(|error| {
+            let what = match error {
+                WireError::Server { message, .. } => message,
+                error => error.to_string(),
+            };
+            problem(format!("Failed on connect: {what}"))
+        })?;
+        Ok((runtime, client))
+    }
+}
+
+fn user_of_this_process() -> String {
+    let name = env::var("USER").or_else(|_| env::var("LOGNAME"));
+    name.unwrap_or_else(|_| "root".to_owned())
+}
+
+/// Asks at the terminal, without showing what is typed where that can be switched off.
+fn ask_password() -> io::Result<String> {
+    let echo = |mode: &str| {
+        let _ = Command::new("stty").arg(mode).stderr(Stdio::null()).status();
+    };
+    eprint!("Enter password: ");
+    io::stderr().flush()?;
+    echo("-echo");
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    echo("echo");
+    eprintln!();
+    read?;
+    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+/// The options in the sections for clients.
+fn client_options(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut is_ours = false;
+    text.lines().filter_map(move |line| {
+        let line = line.trim();
+        if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            is_ours = SECTIONS.contains(&section);
+            return None;
+        }
+        if !is_ours || line.starts_with(['#', ';', '!']) {
+            return None;
+        }
+        let (name, value) = line.split_once('=')?;
+        let value = value.trim();
+        let unquoted = ['"', '\'']
+            .iter()
+            .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
+        Some((name.trim(), unquoted.unwrap_or(value)))
+    })
+}
+
+/// Where `--raw` writes a file.
+pub fn raw_file(prefix: Option<&Path>, name: &str) -> PathBuf {
+    let mut path = prefix
+        .map(|prefix| prefix.as_os_str().to_owned())
+        .unwrap_or_default();
+    path.push(name);
+    path.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn clients_options_are_spelled_out() {
+        let spelled = |arguments: &[&str]| {
+            let spelled = spelled_out(arguments.iter().map(OsString::from));
+            spelled.join(OsStr::new(" ")).into_string().unwrap()
+        };
+        assert_eq!(
+            spelled(&["-psecret", "-p", "--password"]),
+            "--password=secret --ask-password --ask-password"
+        );
+        assert_eq!(
+            spelled(&["--start_position=a_b", "--to_last_log", "-P", "1"]),
+            "--start-position=a_b --to-last-log -P 1"
+        );
+        assert_eq!(spelled(&["--", "-p", "--a_b"]), "-- -p --a_b");
+    }
+
+    #[test]
+    fn option_files_have_sections() {
+        let text = "[mysqld]\nuser=mysql\n[client]\n# comment\nuser = \"a b\"\npassword='x=y'\nport=3307\n[paceline-binlog]\nhost=db\n";
+        let found: Vec<_> = client_options(text).collect();
+        assert_eq!(
+            found,
+            [
+                ("user", "a b"),
+                ("password", "x=y"),
+                ("port", "3307"),
+                ("host", "db")
+            ]
+        );
+    }
+
+    #[test]
+    fn a_socket_is_used_where_no_host_is_named() {
+        let address = |options: ServerOptions| options.address();
+        let options = ServerOptions::default;
+        assert_eq!(
+            address(ServerOptions {
+                socket: Some("/s".into()),
+                ..options()
+            }),
+            "/s"
+        );
+        assert_eq!(
+            address(ServerOptions {
+                port: Some(7),
+                ..options()
+            }),
+            "127.0.0.1:7"
+        );
+        let named = ServerOptions {
+            host: Some("::1".into()),
+            port: Some(7),
+            socket: Some("/s".into()),
+            ..options()
+        };
+        assert_eq!(address(named.clone()), "[::1]:7");
+        assert_eq!(
+            address(ServerOptions {
+                protocol: Some(Protocol::Socket),
+                ..named
+            }),
+            "/s"
+        );
+    }
+}

@@ -1,0 +1,242 @@
+//! A server's log, asked for as `mariadb-binlog --read-from-remote-server` asks.
+//!
+//! ```text
+//!   SET @master_binlog_checksum, @mariadb_slave_capability [, @slave_connect_state]
+//!   COM_BINLOG_DUMP ──▶ Rotate (made up: which file), Format_description, events, Rotate (made up: the next file) …
+//! ```
+//! Without `--to-last-log` the made-up Rotate to another file ends it. Offsets are counted as `mariadb-binlog` counts them: what is made up has no
+//! place in a file and does not move them.
+
+use super::{Checksums, EventSource, LoggedEvent};
+use crate::binlog::error::{Error, Result};
+use crate::binlog::server::ServerOptions;
+use paceline_binlog::GtidPosition;
+use paceline_binlog::event::{
+    ChecksumAlgorithm, Event, EventFlags, EventHeader, EventType, FormatDescription, MAGIC, RawEvent,
+};
+use paceline_wire::WireError;
+use paceline_wire::client::Client;
+use std::path::{Path, PathBuf};
+use tokio::runtime::Runtime;
+
+const COM_BINLOG_DUMP: u8 = 18;
+/// BINLOG_DUMP_NON_BLOCK: the end of the log is told, not waited at.
+const DUMP_NON_BLOCK: u16 = 1;
+/// BINLOG_SEND_ANNOTATE_ROWS_EVENT.
+const DUMP_ANNOTATE: u16 = 2;
+/// A packet of the stream is no longer than this.
+const PAYLOAD_MAX: usize = (1 << 30) + (1 << 20);
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct RemoteStart<'a> {
+    /// The file; empty for the first one.
+    pub file: &'a str,
+    /// The offset in it.
+    pub offset: Option<u64>,
+    /// Behind these GTIDs, whatever file and offset they are at.
+    pub gtids: Option<&'a GtidPosition>,
+    /// Whether it goes on in the files behind it.
+    pub extent: Extent,
+    /// Whether statements come with their rows.
+    pub annotations: bool,
+}
+
+/// How far a log is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// To the end of the file that was named.
+    OneFile,
+    /// `--to-last-log`: to the end of the last file.
+    ToLastLog,
+    /// `--stop-never`: more is waited for. The server is told that id as a replica's.
+    StopNever(u32),
+}
+
+/// A server's log.
+pub struct RemoteLog {
+    runtime: Runtime,
+    client: Client,
+    address: String,
+    name: PathBuf,
+    file: Vec<u8>,
+    extent: Extent,
+    offset: u64,
+    buffer: Vec<u8>,
+    format: FormatDescription,
+    checksums: Checksums,
+}
+
+impl RemoteLog {
+    /// Connects and asks for the log.
+    ///
+    /// # Errors
+    /// [`Error::Server`].
+    pub fn open(server: &ServerOptions, start: &RemoteStart<'_>, checksums: Checksums) -> Result<Self> {
+        let (runtime, client) = server.connect()?;
+        let mut log = RemoteLog {
+            runtime,
+            client,
+            address: server.address(),
+            name: PathBuf::from(start.file),
+            file: start.file.as_bytes().to_vec(),
+            extent: match (start.extent, start.file) {
+                (Extent::OneFile, "") => Extent::ToLastLog,
+                (extent, _) => extent,
+            },
+            offset: start.offset.unwrap_or(MAGIC.len() as u64),
+            buffer: Vec::new(),
+            format: FormatDescription::new("", 0),
+            checksums,
+        };
+        log.client.set_payload_max(PAYLOAD_MAX);
+        log.ask(start)?;
+        Ok(log)
+    }
+
+    fn problem(&self, error: WireError) -> Error {
+        let problem = match error {
+            WireError::Server { message, .. } => message,
+            error => error.to_string(),
+        };
+        Error::Server {
+            address: self.address.clone(),
+            problem,
+        }
+    }
+
+    fn ask(&mut self, start: &RemoteStart<'_>) -> Result<()> {
+        let mut questions = vec![
+            "SET @master_binlog_checksum='NONE'".to_owned(),
+            "SET @mariadb_slave_capability=4".to_owned(),
+        ];
+        if let Some(position) = start.gtids {
+            questions.push(format!("SET @slave_connect_state='{position}'"));
+        }
+        for question in questions {
+            let answer = self.runtime.block_on(self.client.rows(&question));
+            answer.map_err(|error| self.problem(error))?;
+        }
+        let offset = u32::try_from(self.offset).map_err(|_| Error::Option {
+            option: "--start-position",
+            value: self.offset.to_string(),
+            problem: "is more than a server can be asked for: an offset below 4 GiB",
+        })?;
+        let (mut flags, mut server_id) = (DUMP_NON_BLOCK, 0);
+        if let Extent::StopNever(id) = start.extent {
+            (flags, server_id) = (0, id);
+        }
+        if start.annotations {
+            flags |= DUMP_ANNOTATE;
+        }
+        let mut command = vec![COM_BINLOG_DUMP];
+        command.extend_from_slice(&offset.to_le_bytes());
+        command.extend_from_slice(&flags.to_le_bytes());
+        command.extend_from_slice(&server_id.to_le_bytes());
+        command.extend_from_slice(start.file.as_bytes());
+        let sent = self.runtime.block_on(self.client.send(&command));
+        sent.map_err(|error| self.problem(error))
+    }
+
+    /// The next packet's event into the buffer; `None` at the end of the log.
+    fn receive(&mut self) -> Result<Option<EventHeader>> {
+        loop {
+            let received = match self.client.receive_buffered() {
+                Ok(None) => self.runtime.block_on(self.client.receive()).map(|payload| {
+                    self.buffer.clear();
+                    self.buffer.extend_from_slice(payload);
+                }),
+                Ok(Some(payload)) => {
+                    self.buffer.clear();
+                    self.buffer.extend_from_slice(payload);
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            };
+            received.map_err(|error| self.problem(error))?;
+            match self.buffer.first() {
+                Some(0) => {}
+                Some(0xFE) if self.buffer.len() < 9 => return Ok(None),
+                Some(0xFF) => return Err(self.problem(paceline_wire::response::decode_error(&self.buffer))),
+                _ => return Err(self.problem(WireError::Malformed("binlog stream"))),
+            }
+            self.buffer.drain(..1);
+            let header = EventHeader::decode(&self.buffer)
+                .filter(|header| header.length as usize == self.buffer.len())
+                .ok_or_else(|| self.damage("it is no event"))?;
+            if header.event_type != EventType::HEARTBEAT {
+                return Ok(Some(header));
+            }
+        }
+    }
+
+    fn damage(&self, problem: impl ToString) -> Error {
+        Error::Event {
+            file: self.name.clone(),
+            offset: self.offset,
+            problem: problem.to_string(),
+        }
+    }
+
+    /// The file that a Rotate in the buffer names.
+    fn named(&self) -> Result<Vec<u8>> {
+        let event = self.event(self.offset)?;
+        match event.decode().map_err(|error| self.damage(error))? {
+            Event::Rotate(rotate) => Ok(rotate.file_name.to_vec()),
+            _ => Err(self.damage("it is no Rotate event")),
+        }
+    }
+
+    fn event(&self, offset: u64) -> Result<LoggedEvent<'_>> {
+        let event = match self.format.server_version.is_empty() {
+            // Before the format is known: a Rotate that was made up, without a checksum.
+            true => RawEvent::new(&self.buffer, ChecksumAlgorithm::None).map(|raw| LoggedEvent {
+                offset,
+                raw,
+                format: &self.format,
+            }),
+            false => LoggedEvent::new(offset, &self.buffer, &self.format, self.checksums),
+        };
+        event.map_err(|error| self.damage(error))
+    }
+}
+
+impl EventSource for RemoteLog {
+    fn next_event(&mut self) -> Result<Option<LoggedEvent<'_>>> {
+        loop {
+            let Some(header) = self.receive()? else {
+                return Ok(None);
+            };
+            let offset = self.offset;
+            let is_made_up = header.timestamp == 0 || header.flags.contains(EventFlags::ARTIFICIAL);
+            match header.event_type {
+                EventType::ROTATE if is_made_up => {
+                    let named = self.named()?;
+                    self.name = PathBuf::from(String::from_utf8_lossy(&named).into_owned());
+                    if self.extent == Extent::OneFile {
+                        if !self.file.is_empty() && named != self.file {
+                            return Ok(None);
+                        }
+                        continue;
+                    }
+                }
+                EventType::FORMAT_DESCRIPTION => {
+                    let body = RawEvent::trusted(&self.buffer)
+                        .ok_or_else(|| self.damage("it is too short"))?
+                        .body();
+                    self.format = FormatDescription::decode(body).map_err(|error| self.damage(error))?;
+                    // One at another place than the first is sent so that the others can be read.
+                    if offset == MAGIC.len() as u64 {
+                        self.offset += u64::from(header.length);
+                    }
+                }
+                _ => self.offset += u64::from(header.length),
+            }
+            return self.event(offset).map(Some);
+        }
+    }
+
+    fn name(&self) -> &Path {
+        &self.name
+    }
+}
