@@ -10,7 +10,8 @@ from support.servers import BINARY, ROOT
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 OPTIONS = [[], ["-v"], ["-vv"], ["--base64-output=decode-rows", "-vv"], ["--short-form"], ["--database=every_type"],
            ["--database=other"], ["--table=wide", "-v"], ["--verify-binlog-checksum"], ["--skip-annotate-row-events"],
-           ["--disable-log-bin"]]
+           ["--disable-log-bin"], ["-H"], ["-H", "-v", "--table=wide"], ["--offset=7"], ["--set-charset=utf8mb4"], ["--skip-print-row-count"],
+           ["--skip-print-row-event-positions"]]
 
 
 def tool(*arguments):
@@ -54,6 +55,11 @@ def files(request):
         server.query("set global log_bin_compress=1")
         server.query("update every_type.strings set h=repeat('long', 1000)")
         server.query("set global log_bin_compress=0")
+        # A file without checksums: what follows is in the next one.
+        server.query("set global binlog_checksum=none")
+        server.query("update every_type.said set b='y' where a<3", "set global log_bin_compress=1", "update every_type.strings set h=repeat('long', 900)",
+                     "set global log_bin_compress=0")
+        server.query("set global binlog_checksum=crc32")
     else:
         server.query("update every_type.has_key set b='x'")
     # The file that is being written is none of them: it grows between one reader and the next (checkpoints).
@@ -123,13 +129,16 @@ def test_bad_input_is_refused(paceline, tmp_path):
     for arguments, why in [
         (["/etc/passwd"], "not a binary log"),
         ([tmp_path / "nowhere"], "cannot read"),
+        ([file, file], "Found out of order GTID. Got 0-1-1 after 0-1-"),
+        (["--skip-force-if-open", paceline.log_files()[-1]], "was not closed properly"),
+        (["--set-charset=utf8;drop", file], "no character set is called so"),
         (["--start-position=0-1", file], "neither an offset nor a list of GTIDs"),
         (["--start-position=0-1-1,0-2-2", file], "names a domain twice"),
         (["--stop-datetime=yesterday", file], "no date and time"),
         (["--start-position=0-1-77", file], "never reached expected GTID state of 0-1-77"),
         (["--base64-output=never", file], "only be restored from its encoded form"),
         (["--no-such-option", file], "--no-such-option"),
-        ([], "required"),
+        ([], "Please provide the log file(s)"),
     ]:
         _, said, status = tool(*arguments)
         assert status != 0 and why in said, (arguments, said)

@@ -11,6 +11,7 @@ mod restore;
 use clap::{Parser, Subcommand};
 use join::Afterwards;
 use paceline_server::options::{self, Request};
+use std::ffi::OsString;
 use std::process::ExitCode;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -36,8 +37,6 @@ enum Command {
     },
     /// Copy a running server into a directory or a bucket, blocking nobody.
     Backup(backup::Options),
-    /// Print binary log files, ours or MariaDB's, as SQL that restores them.
-    Binlog(binlog::Options),
     /// Keep the log of one primary or several, durably and byte for byte, and serve it to replicas.
     Archive(archive::Options),
     /// Turn an empty directory into a replica of a running server, and go on as that replica. `paceline join --help` lists its options.
@@ -47,6 +46,9 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
+    /// Print a binary log, ours or MariaDB's, as SQL that restores it; and more. `paceline binlog --help` lists its options.
+    #[command(disable_help_flag = true, version)]
+    Binlog(Box<binlog::Options>),
     /// Make a replica the primary: it fetches what only other replicas have, and they follow it.
     Promote(promote::Options),
     /// Make a data directory of a backup, at a point in time.
@@ -54,15 +56,20 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let options = match CommandLine::parse().command {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let line = match arguments.get(1).is_some_and(|command| command == "binlog") {
+        true => CommandLine::parse_from(binlog::spelled_out(arguments)),
+        false => CommandLine::parse_from(arguments),
+    };
+    let options = match line.command {
         Command::Server { options } => options,
-        Command::Binlog(options) => return binlog::run(&options),
         Command::Backup(options) => return told("backup", backup(&options)),
         Command::Archive(options) => {
             start_logging(chosen_level());
             return archive::run(options);
         }
         Command::Join { options } => return join(&options),
+        Command::Binlog(options) => return binlog::run(*options),
         Command::Promote(options) => return promote(&options),
         Command::Restore(options) => return told("restore", restore(&options)),
     };

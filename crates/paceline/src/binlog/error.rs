@@ -2,7 +2,7 @@
 
 use paceline_types::{DomainId, Gtid};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The result of this module's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -77,6 +77,14 @@ pub enum Error {
     /// The log ends before the GTID at which printing was to start.
     #[error("Binary logs never reached expected GTID state of {0}")]
     StartNotReached(Gtid),
+    /// GTIDs out of order.
+    #[error("Found out of order GTID. Got {gtid} after {before} (--skip-gtid-strict-mode passes over it)")]
+    OutOfOrder {
+        /// The GTID.
+        gtid: Gtid,
+        /// The one before it in its domain.
+        before: Gtid,
+    },
     /// The files begin behind the GTID at which printing is to start.
     #[error(
         "Binary logs are missing data for domain {domain}. Expected data to start from state {expected}; however, the \
@@ -90,4 +98,23 @@ pub enum Error {
         /// Where the files begin.
         found: Gtid,
     },
+}
+
+impl Error {
+    /// Gives an error that lacks its file this one.
+    pub fn of_file(self, path: &Path) -> Self {
+        match self {
+            Error::Event {
+                file,
+                offset,
+                problem,
+            } if file.as_os_str().is_empty() => Error::Event {
+                file: path.to_owned(),
+                offset,
+                problem,
+            },
+            Error::InUse(file) if file.as_os_str().is_empty() => Error::InUse(path.to_owned()),
+            error => error,
+        }
+    }
 }

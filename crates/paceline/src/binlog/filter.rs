@@ -31,6 +31,15 @@ pub enum Verdict {
     Stop,
 }
 
+/// What is done about a GTID that is not above those of its domain before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Strictness {
+    /// `--gtid-strict-mode`: it is an error.
+    Strict,
+    /// Nothing.
+    Lax,
+}
+
 /// Some ids, or all but some.
 #[derive(Clone, Debug)]
 enum Ids {
@@ -71,6 +80,7 @@ pub struct Filter {
     servers: Ids,
     /// The server that alone is asked for, event by event.
     server: Option<ServerId>,
+    strictness: Strictness,
     /// The last GTID of each domain that the log had so far.
     reached: GtidPosition,
     group: Verdict,
@@ -88,6 +98,7 @@ impl Filter {
             domains: Ids::of(options.do_domain_ids.iter().copied(), &options.ignore_domain_ids),
             servers: Ids::of(options.do_server_ids.iter().copied(), &options.ignore_server_ids),
             server: options.server_id.map(ServerId),
+            strictness: options.strictness(),
             reached: GtidPosition::new(),
             group: Verdict::Pass,
         })
@@ -151,13 +162,15 @@ impl Filter {
         let past_stop = self.stop_time.is_some_and(|stop| header.timestamp >= stop)
             || stop_offset.is_some_and(|stop| event.offset >= stop);
         if header.event_type == EventType::FORMAT_DESCRIPTION {
+            // What stands in front of a file's first transaction belongs to none.
+            self.group = Verdict::Pass;
             self.left_out = self.left_out.saturating_sub(1);
             return Ok(if past_stop { Verdict::Stop } else { Verdict::Pass });
         }
         if header.event_type == EventType::GTID {
             let decoded = event.decode();
             if let Ok(Event::Gtid(gtid)) = decoded {
-                self.group = self.judge_group(gtid.gtid);
+                self.group = self.judge_group(gtid.gtid)?;
                 if self.group == Verdict::Stop {
                     return Ok(Verdict::Stop);
                 }
@@ -182,7 +195,7 @@ impl Filter {
         Ok(if past_stop { Verdict::Stop } else { Verdict::Pass })
     }
 
-    fn judge_group(&mut self, gtid: Gtid) -> Verdict {
+    fn judge_group(&mut self, gtid: Gtid) -> Result<Verdict> {
         let past = |bound: &Option<Bound>, otherwise: bool| match bound {
             Some(Bound::Gtids(position)) => match position.get(gtid.domain_id) {
                 Some(last) => gtid.sequence > last.sequence,
@@ -193,16 +206,22 @@ impl Filter {
         // With a stop in some domains, transactions of all others are not asked for.
         let stops_here = matches!(self.stop, Some(Bound::Gtids(_)));
         if stops_here && self.stop_is_reached() {
-            return Verdict::Stop;
+            return Ok(Verdict::Stop);
+        }
+        if self.strictness == Strictness::Strict
+            && let Some(before) = self.reached.get(gtid.domain_id)
+            && before.sequence >= gtid.sequence
+        {
+            return Err(Error::OutOfOrder { gtid, before });
         }
         self.reached.set(gtid);
         let in_range = past(&self.start, true) && !past(&self.stop, stops_here);
         let ids = self.domains.has(gtid.domain_id.0) && self.servers.has(gtid.server_id.0);
-        if in_range && ids {
+        Ok(if in_range && ids {
             Verdict::Pass
         } else {
             Verdict::Skip
-        }
+        })
     }
 
     /// Whether everything up to the first transaction behind the start can be passed over unseen.
@@ -357,6 +376,23 @@ mod tests {
             })
             .unwrap();
         assert!(matches!(filter.finish(), Err(Error::StartNotReached(gtid)) if gtid.to_string() == "0-1-9"));
+    }
+
+    #[test]
+    fn numbers_must_grow_unless_they_need_not() {
+        let gtid = |text: &str| text.parse::<Gtid>().unwrap();
+        let mut strict = filter(&[]);
+        for text in ["0-1-5", "1-1-3", "0-2-6"] {
+            assert_eq!(strict.judge_group(gtid(text)).unwrap(), Verdict::Pass);
+        }
+        assert!(matches!(
+            strict.judge_group(gtid("0-1-6")),
+            Err(Error::OutOfOrder { .. })
+        ));
+        let mut lax = filter(&["--skip-gtid-strict-mode"]);
+        for text in ["0-1-5", "0-1-5", "0-2-1"] {
+            assert_eq!(lax.judge_group(gtid(text)).unwrap(), Verdict::Pass);
+        }
     }
 
     #[test]

@@ -5,19 +5,74 @@
 //! checksum of the event that it was made of: no server looks at checksums in BINLOG statements.
 
 use super::column::MappedTable;
+use super::error::Result;
+use super::print::DELIMITER;
 use super::rows_text::{is_present, take_image};
-use paceline_binlog::event::{CHECKSUM_LENGTH, HEADER_LENGTH, RowsEvent, RowsFlags, RowsKind};
+use paceline_binlog::event::{
+    CHECKSUM_LENGTH, ChecksumAlgorithm, HEADER_LENGTH, RowsEvent, RowsFlags, RowsKind,
+};
+use std::io::Write;
 
 /// Where an event's type stands in it, in bytes.
 const TYPE_OFFSET: usize = 4;
 /// Where a rows event's flags stand: behind the header and the table's number.
 const FLAGS_OFFSET: usize = HEADER_LENGTH + 6;
 
-/// The event that undoes another. `bytes` are those of the event, with a checksum behind it, and not compressed.
+/// What undoes a log, the oldest first.
+#[derive(Debug, Default)]
+pub struct Undone {
+    texts: Vec<Vec<u8>>,
+    /// The Stop event at the end of a file, which is printed behind the rest.
+    stop: Vec<u8>,
+}
+
+impl Undone {
+    /// Where what undoes the next event is put.
+    pub fn next_text(&mut self) -> &mut Vec<u8> {
+        let next = self.texts.len();
+        self.texts.push(Vec::new());
+        &mut self.texts[next]
+    }
+
+    /// Where the Stop event at a file's end is put.
+    pub fn stop_text(&mut self) -> &mut Vec<u8> {
+        &mut self.stop
+    }
+
+    /// Adds what undoes the next file.
+    pub fn append(&mut self, mut next: Undone) {
+        self.texts.append(&mut next.texts);
+        if !next.stop.is_empty() {
+            self.stop = next.stop;
+        }
+    }
+
+    /// Writes it, the newest first.
+    pub fn write(self, out: &mut dyn Write) -> Result<()> {
+        for text in self.texts.iter().rev() {
+            out.write_all(text)?;
+        }
+        writeln!(out, "COMMIT\n{DELIMITER}")?;
+        out.write_all(&self.stop)?;
+        writeln!(out, "DELIMITER ;")?;
+        Ok(())
+    }
+}
+
+/// The event that undoes another. `bytes` are those of the event, not compressed.
 ///
 /// # Errors
 /// Why it has none, for people.
-pub fn inverse(event: &RowsEvent<'_>, bytes: &[u8], table: &MappedTable) -> Result<Vec<u8>, String> {
+pub fn inverse(
+    event: &RowsEvent<'_>,
+    bytes: &[u8],
+    checksum: ChecksumAlgorithm,
+    table: &MappedTable,
+) -> Result<Vec<u8>, String> {
+    let checksum_length = match checksum {
+        ChecksumAlgorithm::Crc32 => CHECKSUM_LENGTH,
+        ChecksumAlgorithm::None => 0,
+    };
     let columns = table.columns.len();
     let is_whole = |present: &[u8]| (0..columns).all(|column| is_present(present, column));
     let updates = event.kind == RowsKind::Update;
@@ -27,7 +82,7 @@ pub fn inverse(event: &RowsEvent<'_>, bytes: &[u8], table: &MappedTable) -> Resu
     let rows = reversed_rows(event, table)?;
     let head = bytes
         .len()
-        .checked_sub(CHECKSUM_LENGTH + event.rows.len())
+        .checked_sub(checksum_length + event.rows.len())
         .filter(|head| *head > FLAGS_OFFSET)
         .ok_or("the event is too short")?;
     let mut inverse = bytes[..head].to_vec();

@@ -1,14 +1,12 @@
 //! `--hexdump`: an event's bytes, as `mariadb-binlog` shows them.
 
-use super::source::LoggedEvent;
 use paceline_binlog::event::HEADER_LENGTH;
 use std::io::Write;
 
 const LINE_BYTES: usize = 16;
 
-/// Appends the dump as comments, between an event's header and what follows it.
-pub fn append_hexdump(event: &LoggedEvent<'_>, out: &mut Vec<u8>) {
-    let bytes = event.raw.bytes();
+/// Appends the dump as comments, between an event's header and what follows it. `offset` is where the event starts.
+pub fn append_hexdump(offset: u64, bytes: &[u8], out: &mut Vec<u8>) {
     let (header, body) = bytes.split_at(HEADER_LENGTH.min(bytes.len()));
     let field = |from: usize, to: usize| {
         let texts: Vec<_> = header[from..to]
@@ -24,7 +22,7 @@ pub fn append_hexdump(event: &LoggedEvent<'_>, out: &mut Vec<u8>) {
     let _ = writeln!(
         out,
         "#{:9x}  |{} |{}   |{} |{} |{} |{}\n#",
-        event.offset,
+        offset,
         field(0, 4),
         field(4, 5),
         field(5, 9),
@@ -47,7 +45,7 @@ pub fn append_hexdump(event: &LoggedEvent<'_>, out: &mut Vec<u8>) {
                 _ => '.',
             })
             .collect();
-        let at = event.offset + (HEADER_LENGTH + number * LINE_BYTES) as u64;
+        let at = offset + (HEADER_LENGTH + number * LINE_BYTES) as u64;
         let _ = writeln!(out, "#{at:9x}  {digits:<50}|{text}|");
     }
     out.extend_from_slice(b"#\n# Event: ");

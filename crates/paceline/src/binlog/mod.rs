@@ -34,9 +34,10 @@ pub use server::spelled_out;
 
 use error::{Error, Result};
 use filter::Filter;
+use flashback::Undone;
 use json::RowLines;
 use parts::Parts;
-use print::{Direction, Printer, Selection, Undone, write_epilogue, write_prologue};
+use print::{Direction, Printer, Selection, write_epilogue, write_prologue};
 use source::{Extent, LoggedEvent, RemoteLog};
 use stat::Statistics;
 use std::fs::File;

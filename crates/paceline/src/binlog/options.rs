@@ -1,7 +1,7 @@
 //! What the command line asks for.
 
 use super::error::{Error, Result};
-use super::filter::Bound;
+use super::filter::{Bound, Strictness};
 use super::print::Direction;
 use super::server::ServerOptions;
 use super::source::Extent;
@@ -96,6 +96,12 @@ pub struct Options {
     /// Read a file that was not closed (the default).
     #[arg(short = 'F', long)]
     force_if_open: bool,
+    /// Go on where a GTID is not above those of its domain before it.
+    #[arg(long, overrides_with = "gtid_strict_mode")]
+    skip_gtid_strict_mode: bool,
+    /// Stop there (the default).
+    #[arg(long)]
+    gtid_strict_mode: bool,
     /// Do not print how many rows each statement changed.
     #[arg(long)]
     pub skip_print_row_count: bool,
@@ -175,6 +181,14 @@ impl Options {
         }
     }
 
+    /// What is done about GTIDs out of order.
+    pub fn strictness(&self) -> Strictness {
+        match self.skip_gtid_strict_mode {
+            true => Strictness::Lax,
+            false => Strictness::Strict,
+        }
+    }
+
     /// Which way the log is printed.
     pub fn direction(&self) -> Direction {
         match self.flashback {
@@ -222,6 +236,9 @@ impl Options {
             self.stop_never && self.files.iter().any(|file| file.as_os_str() == "-"),
             "--stop-never follows files or a server, and not standard input",
         )?;
+        // A pattern for a server's files finds their indexes as well.
+        self.files
+            .retain(|file| file.extension().is_none_or(|extension| extension != "idx"));
         self.server = self.server.complete()?;
         Ok(self)
     }

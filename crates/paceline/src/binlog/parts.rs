@@ -6,7 +6,7 @@ use super::options::Options;
 use super::source::{Checksums, EventFile, EventSource, Extent, LoggedEvent, RemoteLog, RemoteStart};
 use paceline_binlog::event::{Event, EventFlags, EventType, GtidListEvent};
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// How often a file that is followed is looked at.
@@ -63,11 +63,53 @@ impl Source {
 /// One file, or what a server sends.
 pub struct Part {
     source: Source,
-    stop_offset: Option<u64>,
+    rules: Rules,
     /// Whether more is waited for at its end.
     waits: bool,
+}
+
+/// What holds for a part's events beside the filter.
+struct Rules {
+    stop_offset: Option<u64>,
     /// Whether a file that was not closed is refused.
     refuses_open: bool,
+}
+
+/// What is done behind an event.
+enum Step {
+    Next,
+    /// On to the first transaction behind the start.
+    Jump,
+    Stop,
+}
+
+impl Rules {
+    /// Hands the event over if it is asked for. Errors lack their file.
+    fn step(
+        &self,
+        event: &LoggedEvent<'_>,
+        filter: &mut Filter,
+        each: &mut dyn FnMut(&LoggedEvent<'_>) -> Result<()>,
+    ) -> Result<Step> {
+        let header = event.header();
+        if self.refuses_open
+            && header.event_type == EventType::FORMAT_DESCRIPTION
+            && header.flags.contains(EventFlags::BINLOG_IN_USE)
+        {
+            return Err(Error::InUse(Default::default()));
+        }
+        if header.event_type == EventType::GTID_LIST
+            && let Ok(Event::GtidList(list)) = event.decode()
+        {
+            filter.begin_with(&list)?;
+        }
+        match filter.judge(event, self.stop_offset)? {
+            Verdict::Stop => Ok(Step::Stop),
+            Verdict::Skip if header.event_type == EventType::GTID && filter.may_jump() => Ok(Step::Jump),
+            Verdict::Skip => Ok(Step::Next),
+            Verdict::Pass => each(event).map(|()| Step::Next),
+        }
+    }
 }
 
 /// All parts.
@@ -119,9 +161,11 @@ impl<'o> Parts<'o> {
         };
         Ok(Some(Part {
             source,
-            stop_offset: self.filter.stop_offset().filter(|_| is_last),
+            rules: Rules {
+                stop_offset: self.filter.stop_offset().filter(|_| is_last),
+                refuses_open: options.skip_force_if_open,
+            },
             waits: is_last && options.stop_never,
-            refuses_open: options.skip_force_if_open,
         }))
     }
 
@@ -139,9 +183,11 @@ impl<'o> Parts<'o> {
         };
         Ok(Some(Part {
             source: Source::File(EventFile::open(&next, checksums(self.options))?),
-            stop_offset: self.filter.stop_offset(),
+            rules: Rules {
+                stop_offset: self.filter.stop_offset(),
+                refuses_open: self.options.skip_force_if_open,
+            },
             waits: self.options.stop_never,
-            refuses_open: self.options.skip_force_if_open,
         }))
     }
 
@@ -205,42 +251,21 @@ impl Part {
         each: &mut dyn FnMut(&LoggedEvent<'_>) -> Result<()>,
     ) -> Result<Verdict> {
         loop {
-            let source = self.source.events();
-            let name: PathBuf = source.name().to_owned();
-            let Some(event) = source.next_event()? else {
-                match self.may_go_on() {
+            let step = match self.source.events().next_event()? {
+                Some(event) => self.rules.step(&event, filter, each),
+                None => match self.may_go_on() {
                     true => continue,
                     false => return Ok(Verdict::Pass),
-                }
+                },
             };
-            let header = *event.header();
-            if self.refuses_open
-                && header.event_type == EventType::FORMAT_DESCRIPTION
-                && header.flags.contains(EventFlags::BINLOG_IN_USE)
-            {
-                return Err(Error::InUse(name));
-            }
-            if header.event_type == EventType::GTID_LIST
-                && let Ok(Event::GtidList(list)) = event.decode()
-            {
-                filter.begin_with(&list)?;
-            }
-            match filter.judge(&event, self.stop_offset)? {
-                Verdict::Stop => return Ok(Verdict::Stop),
-                Verdict::Skip if header.event_type == EventType::GTID && filter.may_jump() => {
-                    self.source
-                        .events()
-                        .skip_until(&mut |gtid| filter.is_behind_start(gtid))?;
-                }
-                Verdict::Skip => {}
-                Verdict::Pass => each(&event).map_err(|error| match error {
-                    Error::Event { offset, problem, .. } => Error::Event {
-                        file: name,
-                        offset,
-                        problem,
-                    },
-                    error => error,
-                })?,
+            match step {
+                Ok(Step::Next) => {}
+                Ok(Step::Stop) => return Ok(Verdict::Stop),
+                Ok(Step::Jump) => self
+                    .source
+                    .events()
+                    .skip_until(&mut |gtid| filter.is_behind_start(gtid))?,
+                Err(error) => return Err(error.of_file(self.source.events().name())),
             }
         }
     }

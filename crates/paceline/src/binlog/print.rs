@@ -13,7 +13,7 @@
 
 use super::column::MappedTable;
 use super::error::{Error, Result};
-use super::flashback::{EndsStatement, inverse, set_end_of_statement};
+use super::flashback::{EndsStatement, Undone, inverse, set_end_of_statement};
 use super::hexdump::append_hexdump;
 use super::options::{EncodedOutput, Options, Verbosity};
 use super::rows_text::{append_rows, count_rows, escaped_name};
@@ -21,12 +21,13 @@ use super::settings::Settings;
 use super::source::{Checksums, LoggedEvent};
 use super::user_variable::append_user_variable;
 use paceline_binlog::event::{
-    ChecksumAlgorithm, Event, EventFlags, EventStamp, EventType, FormatDescription, GtidEvent, GtidFlags,
+    CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventFlags, EventStamp, EventType, GtidEvent, GtidFlags,
     IntvarKind, QueryEvent, RowsCompression, RowsEvent, RowsKind, TableId, TableMapEvent, XaName,
     encode_event, set_end_position,
 };
 use paceline_types::base64::append_base64_lines;
 use paceline_types::{DateTime, DomainId, ServerId, TimeZone};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
@@ -35,6 +36,9 @@ pub const DELIMITER: &str = "/*!*/;";
 
 /// Encoded events that fit one statement: MariaDB's limit, a quarter of its longest packet.
 const STATEMENT_BYTES_MAX: usize = 256 << 20;
+
+/// Where an event's length stands in its header.
+const LENGTH_OFFSET: usize = 9;
 
 /// Extra flags of a Gtid event: the two phases of an ALTER TABLE.
 const EXTRA_START_ALTER: u8 = 2;
@@ -65,6 +69,15 @@ struct Style {
     table: Option<Vec<u8>>,
 }
 
+/// The text of a statement whose rows follow.
+#[derive(Debug, Default)]
+struct Annotation {
+    header: Vec<u8>,
+    /// The event, where its bytes are to be shown.
+    dumped: Vec<u8>,
+    text: Vec<u8>,
+}
+
 /// Prints the events of one file.
 pub struct Printer<'o> {
     out: &'o mut dyn Write,
@@ -74,10 +87,10 @@ pub struct Printer<'o> {
     head: Vec<u8>,
     body: Vec<u8>,
     tail: Vec<u8>,
-    /// Rows of the current statement.
-    rows: u64,
-    /// The statement whose rows follow: header and text, not printed before the first of its tables is.
-    annotation: Vec<u8>,
+    /// Rows of the current statement, if any of its events is printed.
+    rows: Option<u64>,
+    /// The statement whose rows follow, not printed before the first of its tables is.
+    annotation: Annotation,
     tables: HashMap<TableId, Option<MappedTable>>,
     ignored: HashSet<TableId>,
     domain: Option<DomainId>,
@@ -88,35 +101,6 @@ pub struct Printer<'o> {
     /// With [`Direction::Back`]: the inverses of the current statement's rows events, and what each event has become so far.
     inverses: Vec<Vec<u8>>,
     undone: Undone,
-}
-
-/// What undoes a log, the oldest first.
-#[derive(Debug, Default)]
-pub struct Undone {
-    texts: Vec<Vec<u8>>,
-    /// The Stop event at the end of a file, which is printed behind the rest.
-    stop: Vec<u8>,
-}
-
-impl Undone {
-    /// Adds what undoes the next file.
-    pub fn append(&mut self, mut next: Undone) {
-        self.texts.append(&mut next.texts);
-        if !next.stop.is_empty() {
-            self.stop = next.stop;
-        }
-    }
-
-    /// Writes it, the newest first.
-    pub fn write(self, out: &mut dyn Write) -> Result<()> {
-        for text in self.texts.iter().rev() {
-            out.write_all(text)?;
-        }
-        writeln!(out, "COMMIT\n{DELIMITER}")?;
-        out.write_all(&self.stop)?;
-        writeln!(out, "DELIMITER ;")?;
-        Ok(())
-    }
 }
 
 /// What is printed before the first file.
@@ -193,8 +177,8 @@ impl<'o> Printer<'o> {
             head: Vec::new(),
             body: Vec::new(),
             tail: Vec::new(),
-            rows: 0,
-            annotation: Vec::new(),
+            rows: None,
+            annotation: Annotation::default(),
             tables: HashMap::new(),
             ignored: HashSet::new(),
             domain: None,
@@ -375,10 +359,9 @@ impl<'o> Printer<'o> {
         if self.style.direction == Direction::Back {
             let held = match event_type {
                 EventType::GTID | EventType::QUERY | EventType::QUERY_COMPRESSED | EventType::XID => {
-                    self.undone.texts.push(Vec::new());
-                    self.undone.texts.last_mut()
+                    Some(self.undone.next_text())
                 }
-                EventType::STOP => Some(&mut self.undone.stop),
+                EventType::STOP => Some(self.undone.stop_text()),
                 _ => None,
             };
             if let Some(held) = held {
@@ -413,24 +396,26 @@ impl<'o> Printer<'o> {
         let checksum = event
             .checksum()
             .map_or(String::new(), |checksum| format!("CRC32 0x{checksum:08x} "));
-        let mut text = format!(
+        format!(
             "#{} server id {}  end_log_pos {} {checksum}",
             self.local_time(event),
             header.server_id,
             header.end_position
-        );
-        if self.style.hexdump {
-            let mut dump = Vec::new();
-            append_hexdump(event, &mut dump);
-            text.push_str(&String::from_utf8_lossy(&dump));
-        }
-        text
+        )
     }
 
     fn print_header(&mut self, event: &LoggedEvent<'_>, rest: &str) {
+        self.print_header_of(event, event.raw.bytes(), rest);
+    }
+
+    /// As [`Printer::print_header`], with other bytes to be shown.
+    fn print_header_of(&mut self, event: &LoggedEvent<'_>, bytes: &[u8], rest: &str) {
         if !self.style.short {
             let header = self.header_text(event);
             self.head.extend_from_slice(header.as_bytes());
+            if self.style.hexdump {
+                append_hexdump(event.offset, bytes, &mut self.head);
+            }
             self.head.extend_from_slice(rest.as_bytes());
         }
     }
@@ -528,27 +513,47 @@ impl<'o> Printer<'o> {
             .append(event.header(), query, thread, &mut self.head);
         match self.style.direction {
             Direction::Forward => self.head.extend_from_slice(&query.sql),
-            Direction::Back if query.sql == b"COMMIT" => self.head.extend_from_slice(b"START TRANSACTION"),
-            Direction::Back if query.sql == b"BEGIN" => self.head.extend_from_slice(b"COMMIT"),
+            Direction::Back if query.sql[..] == *b"COMMIT" => {
+                self.head.extend_from_slice(b"START TRANSACTION")
+            }
+            Direction::Back if query.sql[..] == *b"BEGIN" => self.head.extend_from_slice(b"COMMIT"),
             Direction::Back => return,
         }
         let _ = writeln!(self.head, "\n{DELIMITER}");
     }
 
     fn keep_annotation(&mut self, event: &LoggedEvent<'_>, sql: &[u8]) {
-        self.annotation.clear();
-        if self.style.short {
-            self.annotation.extend_from_slice(b"# Annotate_rows:\n");
-        } else {
-            let header = self.header_text(event);
-            let _ = writeln!(self.annotation, "{header}\tAnnotate_rows:");
+        self.annotation = Annotation {
+            header: match self.style.short {
+                true => b"# Annotate_rows:\n".to_vec(),
+                false => self.header_text(event).into_bytes(),
+            },
+            dumped: match self.style.hexdump && !self.style.short {
+                true => event.raw.bytes().to_vec(),
+                false => Vec::new(),
+            },
+            text: Vec::new(),
+        };
+        let text = &mut self.annotation.text;
+        if !self.style.short {
+            text.extend_from_slice(b"\tAnnotate_rows:\n");
         }
         let lines = sql.split(|byte| matches!(byte, b'\r' | b'\n'));
         for line in lines.filter(|line| !line.is_empty()) {
-            self.annotation.extend_from_slice(b"#Q> ");
-            self.annotation.extend_from_slice(line);
-            self.annotation.push(b'\n');
+            text.extend_from_slice(b"#Q> ");
+            text.extend_from_slice(line);
+            text.push(b'\n');
         }
+    }
+
+    /// Prints the statement whose first table map stands at that offset. MariaDB's program shows its bytes as if they stood there.
+    fn print_annotation(&mut self, offset: u64) {
+        let Annotation { header, dumped, text } = std::mem::take(&mut self.annotation);
+        self.head.extend_from_slice(&header);
+        if !dumped.is_empty() {
+            append_hexdump(offset, &dumped, &mut self.head);
+        }
+        self.head.extend_from_slice(&text);
     }
 
     fn needs_format(&self, event: &LoggedEvent<'_>) -> Result<()> {
@@ -566,8 +571,7 @@ impl<'o> Printer<'o> {
             return Ok(());
         }
         self.ignored.remove(&map.table_id);
-        let annotation = std::mem::take(&mut self.annotation);
-        self.head.extend_from_slice(&annotation);
+        self.print_annotation(event.offset);
         self.needs_format(event)?;
         let triggers = if map.flags & FLAG_HAS_TRIGGERS != 0 {
             " (has triggers)"
@@ -575,9 +579,7 @@ impl<'o> Printer<'o> {
             ""
         };
         if !self.style.short {
-            let header = self.header_text(event);
-            self.head.extend_from_slice(header.as_bytes());
-            self.head.extend_from_slice(b"\tTable_map: `");
+            self.print_header(event, "\tTable_map: `");
             self.head.extend_from_slice(&escaped_name(map.database));
             self.head.extend_from_slice(b"`.`");
             self.head.extend_from_slice(&escaped_name(map.table));
@@ -601,7 +603,7 @@ impl<'o> Printer<'o> {
         }
         if last {
             self.ignored.clear();
-            self.annotation.clear();
+            self.annotation = Annotation::default();
             self.collect_inverses(event)?;
             if self.style.direction == Direction::Forward {
                 self.flush_head()?;
@@ -613,12 +615,13 @@ impl<'o> Printer<'o> {
             text.append(&mut self.tail);
             match self.style.direction {
                 Direction::Forward => self.out.write_all(&text)?,
-                Direction::Back => self.undone.texts.push(text),
+                Direction::Back => *self.undone.next_text() = text,
             }
-            if self.rows > 0 && self.style.row_counts {
-                writeln!(self.out, "# Number of rows: {}", self.rows)?;
+            if let Some(rows) = self.rows.take()
+                && self.style.row_counts
+            {
+                writeln!(self.out, "# Number of rows: {rows}")?;
             }
-            self.rows = 0;
             self.body.clear();
         }
         Ok(())
@@ -637,15 +640,13 @@ impl<'o> Printer<'o> {
                 false => Err(problem("rows of a table that no table map names".into())),
             };
         };
-        let plain;
-        let bytes = match (rows.compression, event.checksum()) {
-            (RowsCompression::Plain, Some(_)) => event.raw.bytes(),
-            _ => {
-                plain = uncompressed(event, rows);
-                &plain
-            }
+        let bytes = match rows.compression {
+            RowsCompression::Plain => Cow::Borrowed(event.raw.bytes()),
+            RowsCompression::Compressed => Cow::Owned(uncompressed(event, rows)),
         };
-        self.inverses.push(inverse(rows, bytes, table).map_err(problem)?);
+        let checksum = event.format.checksum;
+        let inverse = inverse(rows, &bytes, checksum, table).map_err(problem)?;
+        self.inverses.push(inverse);
         Ok(())
     }
 
@@ -653,10 +654,6 @@ impl<'o> Printer<'o> {
         let mut inverses = std::mem::take(&mut self.inverses);
         inverses.reverse();
         let count = inverses.len();
-        let format = FormatDescription {
-            checksum: ChecksumAlgorithm::Crc32,
-            ..event.format.clone()
-        };
         for (number, bytes) in inverses.iter_mut().enumerate() {
             let ends = match number + 1 == count {
                 true => EndsStatement::Yes,
@@ -669,7 +666,7 @@ impl<'o> Printer<'o> {
                 problem: problem.to_string(),
             };
             let inverse =
-                LoggedEvent::new(event.offset, bytes, &format, Checksums::Ignore).map_err(problem)?;
+                LoggedEvent::new(event.offset, bytes, event.format, Checksums::Ignore).map_err(problem)?;
             if let Event::Rows(rows) = inverse.decode().map_err(problem)? {
                 self.collect_rows(&inverse, &rows);
             }
@@ -693,22 +690,23 @@ impl<'o> Printer<'o> {
             (RowsKind::Update, RowsCompression::Compressed) => "Update_compressed_rows",
             (RowsKind::Delete, RowsCompression::Compressed) => "Delete_compressed_rows",
         };
-        self.print_header(event, &format!("\t{name}: table id {}{flags}\n", rows.table_id.0));
+        let plain = match rows.compression {
+            RowsCompression::Plain => Cow::Borrowed(event.raw.bytes()),
+            RowsCompression::Compressed => Cow::Owned(uncompressed(event, rows)),
+        };
+        let rest = format!("\t{name}: table id {}{flags}\n", rows.table_id.0);
+        self.print_header_of(event, &plain, &rest);
         if self.encodes() {
-            match rows.compression {
-                RowsCompression::Plain => append_base64_lines(event.raw.bytes(), &mut self.body),
-                RowsCompression::Compressed => {
-                    append_base64_lines(&uncompressed(event, rows), &mut self.body)
-                }
-            }
+            append_base64_lines(&plain, &mut self.body);
         }
+        let count = self.rows.get_or_insert(0);
         let Some(Some(table)) = self.tables.get(&rows.table_id) else {
             if self.style.verbosity != Verbosity::Quiet {
                 let _ = write!(self.tail, "### Row event for unknown table #{}", rows.table_id.0);
             }
             return;
         };
-        self.rows += count_rows(table, rows).unwrap_or(0);
+        *count += count_rows(table, rows).unwrap_or(0);
         if self.style.verbosity != Verbosity::Quiet {
             append_rows(table, rows, self.style.verbosity, &mut self.tail);
         }
@@ -756,6 +754,11 @@ fn uncompressed(event: &LoggedEvent<'_>, rows: &RowsEvent<'_>) -> Vec<u8> {
     let mut bytes = Vec::new();
     encode_event(&mut bytes, &stamp, 0, &plain);
     set_end_position(&mut bytes, header.end_position);
+    if event.format.checksum == ChecksumAlgorithm::None {
+        let length = bytes.len() - CHECKSUM_LENGTH;
+        bytes.truncate(length);
+        bytes[LENGTH_OFFSET..LENGTH_OFFSET + 4].copy_from_slice(&(length as u32).to_le_bytes());
+    }
     bytes
 }
 

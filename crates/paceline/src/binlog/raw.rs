@@ -23,8 +23,7 @@ pub enum Flush {
 /// Those of reading; [`Error::Io`] for a file that cannot be written.
 pub fn copy(log: &mut RemoteLog, prefix: Option<&Path>, flush: Flush) -> Result<()> {
     let mut open: Option<(PathBuf, BufWriter<File>)> = None;
-    loop {
-        let Some(event) = log.next_event()? else { break };
+    while let Some(event) = log.next_event()? {
         let header = event.header();
         let (event_type, is_made_up) = (
             header.event_type,

@@ -39,6 +39,7 @@ pub struct EventFile {
     buffer: Vec<u8>,
     format: FormatDescription,
     checksums: Checksums,
+    has_format: bool,
     /// Whether the server that wrote it has not closed it.
     in_use: bool,
     /// The file's ordinal, if Paceline has written it: its index is told by it.
@@ -100,6 +101,7 @@ impl EventFile {
             buffer: Vec::new(),
             format: FormatDescription::new("", 0),
             checksums,
+            has_format: false,
             in_use: false,
             ordinal: None,
             next_file: None,
@@ -128,7 +130,7 @@ impl EventFile {
         self.next_file
             .clone()
             .or_else(|| numbered_next(&self.path))
-            .filter(|path| self.is_seekable && path.exists())
+            .filter(|path| self.is_seekable && begins_as_log(path))
     }
 
     /// Whether its server has said that there is nothing behind what was read.
@@ -209,7 +211,7 @@ impl EventFile {
                 Found::Torn(problem) => Some(problem),
             };
             looks += 1;
-            let may_come = self.in_use && self.is_seekable && looks < LOOKS_MAX;
+            let may_come = (self.in_use || !self.has_format) && self.is_seekable && looks < LOOKS_MAX;
             match problem {
                 _ if may_come => std::thread::sleep(LOOK_AGAIN_AFTER),
                 // Whether its checksum matters is another question.
@@ -306,6 +308,7 @@ impl EventSource for EventFile {
         };
         if header.event_type == EventType::FORMAT_DESCRIPTION {
             self.format = self.read_format(offset)?;
+            self.has_format = true;
             self.in_use = header.flags.contains(EventFlags::BINLOG_IN_USE);
         }
         self.offset = offset + u64::from(header.length);
@@ -369,6 +372,13 @@ impl EventSource for EventFile {
             self.seek(start + u64::from(header.length))?;
         }
     }
+}
+
+/// Whether it is there, and more than room that a server has prepared for later.
+fn begins_as_log(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == MAGIC
 }
 
 /// The file whose number is one higher.

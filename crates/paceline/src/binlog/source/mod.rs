@@ -12,7 +12,7 @@ pub use file::EventFile;
 pub use remote::{Extent, RemoteLog, RemoteStart};
 
 use super::error::Result;
-use paceline_binlog::event::{ChecksumAlgorithm, Event, EventHeader, FormatDescription, RawEvent};
+use paceline_binlog::event::{ChecksumAlgorithm, Event, EventHeader, EventType, FormatDescription, RawEvent};
 use paceline_types::Gtid;
 use std::path::Path;
 
@@ -44,8 +44,11 @@ impl<'a> LoggedEvent<'a> {
         format: &'a FormatDescription,
         checksums: Checksums,
     ) -> paceline_binlog::Result<Self> {
+        // A Format_description always ends in the four bytes of a checksum, whether it holds one or not.
+        let is_format = bytes.get(4) == Some(&EventType::FORMAT_DESCRIPTION.0);
         let raw = match (checksums, format.checksum) {
             (Checksums::Ignore, ChecksumAlgorithm::Crc32) => RawEvent::trusted(bytes),
+            (_, ChecksumAlgorithm::None) if is_format => RawEvent::trusted(bytes),
             _ => None,
         };
         Ok(LoggedEvent {

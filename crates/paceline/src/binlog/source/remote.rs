@@ -86,7 +86,11 @@ impl RemoteLog {
             },
             offset: start.offset.unwrap_or(MAGIC.len() as u64),
             buffer: Vec::new(),
-            format: FormatDescription::new("", 0),
+            // What comes before the first format, a Rotate that is made up, has no checksum.
+            format: FormatDescription {
+                checksum: ChecksumAlgorithm::None,
+                ..FormatDescription::new("", 0)
+            },
             checksums,
         };
         log.client.set_payload_max(PAYLOAD_MAX);
@@ -188,15 +192,7 @@ impl RemoteLog {
     }
 
     fn event(&self, offset: u64) -> Result<LoggedEvent<'_>> {
-        let event = match self.format.server_version.is_empty() {
-            // Before the format is known: a Rotate that was made up, without a checksum.
-            true => RawEvent::new(&self.buffer, ChecksumAlgorithm::None).map(|raw| LoggedEvent {
-                offset,
-                raw,
-                format: &self.format,
-            }),
-            false => LoggedEvent::new(offset, &self.buffer, &self.format, self.checksums),
-        };
+        let event = LoggedEvent::new(offset, &self.buffer, &self.format, self.checksums);
         event.map_err(|error| self.damage(error))
     }
 }
