@@ -156,14 +156,17 @@ impl Filter {
         Ok(())
     }
 
+    /// Another file, or what a server sends, is read from here on: what stands in front of its first transaction belongs to none.
+    pub fn begin_part(&mut self) {
+        self.group = Verdict::Pass;
+    }
+
     /// Decides about the next event; `stop_offset` is the place to stop in its file.
     pub fn judge(&mut self, event: &LoggedEvent<'_>, stop_offset: Option<u64>) -> Result<Verdict> {
         let header = event.header();
         let past_stop = self.stop_time.is_some_and(|stop| header.timestamp >= stop)
             || stop_offset.is_some_and(|stop| event.offset >= stop);
         if header.event_type == EventType::FORMAT_DESCRIPTION {
-            // What stands in front of a file's first transaction belongs to none.
-            self.group = Verdict::Pass;
             self.left_out = self.left_out.saturating_sub(1);
             return Ok(if past_stop { Verdict::Stop } else { Verdict::Pass });
         }

@@ -24,9 +24,16 @@ pub struct Undone {
     texts: Vec<Vec<u8>>,
     /// The Stop event at the end of a file, which is printed behind the rest.
     stop: Vec<u8>,
+    /// Whether the last file's events have checksums, and the BINLOG statement of its format.
+    format: Option<(ChecksumAlgorithm, Vec<u8>)>,
 }
 
 impl Undone {
+    /// Notes the format of the file that is read.
+    pub fn set_format(&mut self, checksum: ChecksumAlgorithm, statement: Vec<u8>) {
+        self.format = Some((checksum, statement));
+    }
+
     /// Where what undoes the next event is put.
     pub fn next_text(&mut self) -> &mut Vec<u8> {
         let next = self.texts.len();
@@ -39,8 +46,14 @@ impl Undone {
         &mut self.stop
     }
 
-    /// Adds what undoes the next file.
+    /// Adds what undoes the next file. It runs before what is there, which must be read by its own format again.
     pub fn append(&mut self, mut next: Undone) {
+        if let (Some((before, statement)), Some((after, _))) = (&self.format, &next.format)
+            && before != after
+        {
+            self.texts.push(statement.clone());
+        }
+        self.format = next.format.or(self.format.take());
         self.texts.append(&mut next.texts);
         if !next.stop.is_empty() {
             self.stop = next.stop;

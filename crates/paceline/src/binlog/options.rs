@@ -105,7 +105,7 @@ pub struct Options {
     /// Do not print how many rows each statement changed.
     #[arg(long)]
     pub skip_print_row_count: bool,
-    /// Do not print where events with rows stand.
+    /// Do not print where events stand.
     #[arg(long)]
     pub skip_print_row_event_positions: bool,
     /// Begin the output with SET NAMES of this character set, and take that back at its end.

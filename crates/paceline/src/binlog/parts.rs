@@ -250,6 +250,7 @@ impl Part {
         filter: &mut Filter,
         each: &mut dyn FnMut(&LoggedEvent<'_>) -> Result<()>,
     ) -> Result<Verdict> {
+        filter.begin_part();
         loop {
             let step = match self.source.events().next_event()? {
                 Some(event) => self.rules.step(&event, filter, each),

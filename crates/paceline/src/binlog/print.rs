@@ -62,7 +62,7 @@ struct Style {
     verbosity: Verbosity,
     short: bool,
     hexdump: bool,
-    positions_of_rows: bool,
+    positions: bool,
     row_counts: bool,
     annotations: bool,
     database: Option<Vec<u8>>,
@@ -166,7 +166,7 @@ impl<'o> Printer<'o> {
                 verbosity: options.verbosity(),
                 short: options.short_form,
                 hexdump: options.hexdump,
-                positions_of_rows: !options.skip_print_row_event_positions,
+                positions: !options.skip_print_row_event_positions,
                 row_counts: !options.skip_print_row_count && !options.short_form,
                 annotations: !options.skip_annotate_row_events,
                 database: bytes(&options.database),
@@ -223,12 +223,8 @@ impl<'o> Printer<'o> {
     /// [`Error::Output`]; [`Error::NeedsEncoding`]; [`Error::Event`] for one whose body is malformed, without its file.
     pub fn print(&mut self, event: &LoggedEvent<'_>) -> Result<()> {
         let event_type = event.header().event_type;
-        let of_rows = event_type == EventType::TABLE_MAP || event_type.is_rows();
-        let shows_place = match of_rows || event_type == EventType::ANNOTATE_ROWS {
-            true => self.style.positions_of_rows,
-            false => true,
-        };
-        if !self.style.short && self.style.direction == Direction::Forward && shows_place {
+        let shows_place = self.style.positions && !self.style.short;
+        if shows_place && self.style.direction == Direction::Forward {
             writeln!(self.out, "# at {}", event.offset)?;
         }
         let decoded = event.decode().map_err(|error| Error::Event {
@@ -278,9 +274,11 @@ impl<'o> Printer<'o> {
                 }
                 if self.style.encoded != EncodedOutput::Never && !self.style.short {
                     if self.encodes() {
-                        self.head.extend_from_slice(b"BINLOG '\n");
-                        append_base64_lines(event.raw.bytes(), &mut self.head);
-                        let _ = writeln!(self.head, "'{DELIMITER}");
+                        let mut statement = b"BINLOG '\n".to_vec();
+                        append_base64_lines(event.raw.bytes(), &mut statement);
+                        let _ = writeln!(statement, "'{DELIMITER}");
+                        self.head.extend_from_slice(&statement);
+                        self.undone.set_format(format.checksum, statement);
                     }
                     self.format_printed = true;
                 }
