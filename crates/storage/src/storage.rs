@@ -146,7 +146,10 @@ impl Storage {
     }
 
     fn make_log_durable(&self) -> Result<()> {
-        let engine = self.position();
+        self.make_log_durable_to(self.position())
+    }
+
+    fn make_log_durable_to(&self, engine: LogPosition) -> Result<()> {
         if let Some(barrier) = self.log_barrier.get() {
             let log = barrier.make_durable(engine);
             if log < engine {
@@ -335,7 +338,8 @@ impl Storage {
         let scratch = self.builds.directory(*first);
         {
             let _applying = self.applying.lock();
-            self.make_log_durable()?;
+            // Files are durable as they are ingested, and the position with them: the group itself must be before.
+            self.make_log_durable_to(position)?;
             self.apply_locked(group, position, |engine| {
                 engine.ingest(files, &scratch, group, position)
             })?;
@@ -395,7 +399,7 @@ impl Storage {
         position: LogPosition,
     ) -> Result<()> {
         let _applying = self.applying.lock();
-        self.make_log_durable()?;
+        self.make_log_durable_to(position)?;
         self.apply_locked(std::slice::from_ref(set), position, |engine| {
             engine.ingest(files.paths().to_vec(), files.directory(), &[], position)
         })
