@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what a running backup costs those who commit: their rate and the time of one commit, without and with a backup under way.
 
-    bench/backup.py [--rounds N] [--seconds N] [--clients N[,N…]] [--megabytes N] [--directory DIR] [--option NAME=VALUE ...]
+    bench/backup.py [--rate-max MB] [--rounds N] [--seconds N] [--clients N[,N…]] [--megabytes N] [--directory DIR] [--option NAME=VALUE ...]
 
 Clients run sysbench's oltp_update_non_index, durable on every commit. Rounds take turns: alone, then with `paceline backup` into a directory on
 the same disk, one after the other for as long as the round lasts. Beside them lies a table of so many megabytes that does not compress, so
@@ -24,9 +24,9 @@ import bench
 class Backups(threading.Thread):
     """Full backups, one after the other."""
 
-    def __init__(self, server, directory):
+    def __init__(self, server, directory, options):
         super().__init__(daemon=True)
-        self.server, self.directory, self.done, self.rates = server, directory, False, []
+        self.server, self.directory, self.options, self.done, self.rates = server, directory, options, False, []
 
     def run(self):
         number = 0
@@ -34,8 +34,8 @@ class Backups(threading.Thread):
             number += 1
             place = self.directory / f"backup-{number}"
             start = time.monotonic()
-            subprocess.run([bench.ROOT / "target/release/paceline", "backup", "--from", self.server.socket, "--to", place], check=True,
-                           capture_output=True)
+            subprocess.run([bench.ROOT / "target/release/paceline", "backup", "--from", self.server.socket, "--to", place,
+                            *self.options], check=True, capture_output=True)
             took = time.monotonic() - start
             self.rates.append(sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) / took / 1e6)
             shutil.rmtree(place)
@@ -58,10 +58,12 @@ def main():
     parser.add_argument("--seconds", type=int, default=8)
     parser.add_argument("--clients", default="1,8,32")
     parser.add_argument("--megabytes", type=int, default=512)
+    parser.add_argument("--rate-max", metavar="MB", help="the backup's --rate-max")
     parser.add_argument("--directory", type=Path)
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="backup-", dir=arguments.directory))
+    options = ["--rate-max", arguments.rate_max] if arguments.rate_max else []
     bench.Paceline.options = [f"--{option}" for option in arguments.option]
     server = bench.Paceline(directory / "paceline")
     server.create()
@@ -80,7 +82,7 @@ def main():
             rates = []
             for _ in range(arguments.rounds):
                 found["alone"].append(load(server, clients, arguments.seconds))
-                backups = Backups(server, directory)
+                backups = Backups(server, directory, options)
                 backups.start()
                 found["with a backup"].append(load(server, clients, arguments.seconds))
                 backups.done = True

@@ -29,6 +29,7 @@ use progress::Progress;
 use running::{Replace, Running};
 pub use source::Access;
 use source::{FilePiece, Piece, Source};
+use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -43,6 +44,9 @@ pub struct Options {
     /// Add to the backup that is there: only the log since its end.
     #[arg(long)]
     incremental: bool,
+    /// Copy no more than so many megabytes a second, and leave the rest of the machine to the server.
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
+    rate_max: Option<u64>,
     /// Remove what an interrupted backup of another machine has left there. It must not run any more.
     #[arg(long)]
     replace_unfinished: bool,
@@ -81,7 +85,7 @@ pub async fn run(options: &Options) -> Result<()> {
     };
     let running = Running::begin(&storage, chain.as_ref(), replace).await?;
     let done = tokio::select! {
-        done = copy(&mut source, &storage, chain.as_ref()) => done,
+        done = copy(&mut source, &storage, chain.as_ref(), options.rate_max) => done,
         () = stop.wait() => Err(Error::Interrupted),
     };
     // The connection first: the server lets go of its files.
@@ -136,7 +140,12 @@ impl StopSignals {
     }
 }
 
-async fn copy(source: &mut Source, storage: &ObjectStorage, chain: Option<&Chain>) -> Result<String> {
+async fn copy(
+    source: &mut Source,
+    storage: &ObjectStorage,
+    chain: Option<&Chain>,
+    rate_max: Option<u64>,
+) -> Result<String> {
     let begun = jiff::Timestamp::now().to_string();
     let server = match chain {
         None => source.full().await?,
@@ -146,6 +155,7 @@ async fn copy(source: &mut Source, storage: &ObjectStorage, chain: Option<&Chain
     let mut copy = Copy {
         storage,
         progress: Progress::new("copied", tables_bytes + server.log_bytes),
+        pace: rate_max.map(Pace::new),
         open: None,
         files: Vec::new(),
         pieces: Vec::new(),
@@ -217,10 +227,35 @@ enum Kind {
     Log,
 }
 
+/// Keeps to a rate: what is not asked for, the server does not read.
+struct Pace {
+    bytes_each_second: u64,
+    begun: Instant,
+    bytes: u64,
+}
+
+impl Pace {
+    fn new(megabytes: u64) -> Self {
+        Pace {
+            bytes_each_second: megabytes.saturating_mul(1_000_000),
+            begun: Instant::now(),
+            bytes: 0,
+        }
+    }
+
+    /// So much has come: waits until it may have.
+    async fn keep(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        let due = Duration::from_secs_f64(self.bytes as f64 / self.bytes_each_second as f64);
+        tokio::time::sleep(due.saturating_sub(self.begun.elapsed())).await;
+    }
+}
+
 /// What has come so far.
 struct Copy<'a> {
     storage: &'a ObjectStorage,
     progress: Progress,
+    pace: Option<Pace>,
     open: Option<OpenObject>,
     files: Vec<TableFile>,
     pieces: Vec<LogPiece>,
@@ -277,6 +312,9 @@ impl Copy<'_> {
             let length = piece.content.len() as u64;
             open.write(piece.content).await?;
             self.progress.add(length);
+            if let Some(pace) = &mut self.pace {
+                pace.keep(length).await;
+            }
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use fetch::Fetch;
 use log_files::LogFiles;
 use paceline_object_storage::ObjectStorage;
 use paceline_server::restore::{Copied, Restored, recover_copy};
-use paceline_server::unfinished::Unfinished;
+use paceline_server::unfinished::{self, Unfinished};
 use paceline_types::{LogPosition, ServerId};
 use point::{Point, Target, time_text};
 use std::path::{Path, PathBuf};
@@ -77,15 +77,37 @@ pub async fn run(options: &Options) -> Result<()> {
         done = restore(options, target, &storage, &chain, &directory) => done,
         () = stop.wait() => Err(Error::Interrupted),
     };
-    let report = done.inspect_err(|_| {
-        eprintln!(
-            "paceline restore: {} is not complete, and no server starts on it; run the same command again, or delete it",
-            datadir.display()
-        );
-    })?;
+    let report = match done {
+        Ok(report) => report,
+        // Only the log has been copied.
+        Err(error @ Error::Target(_)) => {
+            empty(datadir)?;
+            return Err(error);
+        }
+        Err(error) => {
+            eprintln!(
+                "paceline restore: {} is not complete, and no server starts on it; run the same command again, or delete it",
+                datadir.display()
+            );
+            return Err(error);
+        }
+    };
     directory.finish().map_err(Error::file(datadir))?;
     print!("{report}");
     Ok(())
+}
+
+/// Removes what was begun, the mark last.
+fn empty(directory: &Path) -> Result<()> {
+    let entries = std::fs::read_dir(directory).map_err(Error::file(directory))?;
+    for entry in entries {
+        let path = entry.map_err(Error::file(directory))?.path();
+        if path.file_name().is_some_and(|name| name != unfinished::FILE) {
+            std::fs::remove_file(&path).map_err(Error::file(&path))?;
+        }
+    }
+    let mark = directory.join(unfinished::FILE);
+    std::fs::remove_file(&mark).map_err(Error::file(&mark))
 }
 
 /// A directory that is misspelt is not made.
