@@ -33,7 +33,8 @@ def primary(request, tmp_path):
 
 @pytest.fixture
 def archive(primary, tmp_path):
-    server = Archive(tmp_path / "archive", primary)
+    # Its files are compared as they stand.
+    server = Archive(tmp_path / "archive", primary, options=("--compression=none",))
     server.start()
     yield server
     server.close()
