@@ -82,11 +82,13 @@ def test_object_storage_and_back(start, storage):
     shutil.rmtree(storage)
     storage.with_name("away").rename(storage)
     # What is there under a file's name and is not that file is never replaced.
-    (storage / "archive.000004.zst").write_bytes(b"of another archive")
     archive.start()
+    [(active, *_)] = archive.query("show master status")
+    other = storage / f"{active}.zst"
+    other.write_bytes(b"of another archive")
     close_files(primary, archive, 1)
     wait_for("the archive to complain", lambda: "another archive writes" in archive.status("Paceline_archive_keeper_error"))
-    assert (storage / "archive.000004.zst").read_bytes() == b"of another archive"
+    assert other.read_bytes() == b"of another archive"
 
 
 def test_nothing_goes_that_is_not_copied(start, storage):
