@@ -62,8 +62,13 @@ def test_a_server_s_log_is_printed_as_mariadb_binlog_prints_it(servers, kind):
     for arguments in [[files[0]], ["-v", files[1]], files[:3], ["--to-last-log", files[0]], ["-H", files[1]], ["-s", files[1]],
                       [f"--start-position=0-{server_id}-2", files[0]], [f"--start-position=0-{server_id}-2", "--to-last-log", files[0]],
                       ["--stop-position=600", files[0]], [f"--stop-position=0-{server_id}-4", "--to-last-log", files[0]],
-                      ["--do-domain-ids=3", *files[:3]], ["--do-domain-ids=3", "--to-last-log", files[0]], ["--database=nowhere", files[0]]]:
+                      ["--do-domain-ids=3", *files[:3]], ["--database=nowhere", files[0]]]:
         same(*remote, *arguments)
+    # Behind a transaction that was left out, mariadb-binlog leaves out the next file's Format description, too; we never do.
+    filtered = [run(tool, *remote, "--do-domain-ids=3", "--to-last-log", files[0]).stdout.splitlines() for tool in TOOLS]
+    transactions = [[line for line in lines if b"\tGTID " in line] for lines in filtered]
+    assert transactions[0] == transactions[1] != []
+    assert sum(b"Start: binlog v 4" in line for line in filtered[0]) >= len(files)
     # An offset in the middle: what stands there is the same in the file.
     text = run("paceline", path(server, files[1])).stdout.decode()
     offset = [line.split()[2] for line in text.splitlines() if line.startswith("# at ")][-3]
