@@ -132,6 +132,9 @@ impl Search {
         }
         if group.end > self.tables {
             self.pass_tables();
+            if self.is_over() {
+                return Ok(());
+            }
         }
         let is_in_tables = group.end <= self.tables;
         let stops_here = match &self.target {
@@ -153,7 +156,10 @@ impl Search {
         if stops_here || is_in_tables {
             return Ok(());
         }
-        if let Target::Until(list) = &self.target {
+        // An empty list: the point is known to be before the tables.
+        if let Target::Until(list) = &self.target
+            && !list.is_empty()
+        {
             self.missing.retain(|gtid| *gtid != group.gtid);
             if self.missing.is_empty() {
                 let point = self.point(group.end);
@@ -179,14 +185,15 @@ impl Search {
             return;
         }
         self.earliest = Some((self.state.clone(), self.last_timestamp));
-        let state = &self.state;
-        self.missing
-            .retain(|gtid| state.last(gtid.domain_id) != Some(*gtid));
         if let Target::Until(list) = &self.target
             && !list.is_empty()
-            && self.missing.is_empty()
         {
-            self.found = Some(self.point(self.tables));
+            let state = &self.state;
+            self.missing
+                .retain(|gtid| state.last(gtid.domain_id) != Some(*gtid));
+            if self.missing.is_empty() {
+                self.found = Some(self.point(self.tables));
+            }
         }
     }
 

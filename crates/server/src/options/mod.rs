@@ -238,18 +238,18 @@ fn connection_filters(
     globals: &Globals,
 ) -> Result<ReplicaFilters, OptionError> {
     let filters = ReplicaFilters::default();
-    let mut lists: Vec<(&str, FilterKind, String)> = vec![];
+    let mut lists: Vec<(String, FilterKind, String)> = vec![];
     for (name, rule) in options {
         let (connection, kind) = name
             .rsplit_once('.')
             .and_then(|(connection, variable)| {
                 let variable = Variable::by_name(&normalized(variable))?;
-                Some((connection, filter_kind(variable)?))
+                Some((connection.to_lowercase(), filter_kind(variable)?))
             })
             .ok_or_else(|| OptionError(format!("unknown option '--{name}'")))?;
         let known = lists
             .iter_mut()
-            .find(|(other, other_kind, _)| (&**other, *other_kind) == (connection, kind));
+            .find(|(other, other_kind, _)| (other, *other_kind) == (&connection, kind));
         let list = match known {
             Some((.., list)) => {
                 list.push(',');
@@ -257,12 +257,12 @@ fn connection_filters(
                 list
             }
             None => {
-                lists.push((connection, kind, rule.clone()));
+                lists.push((connection.clone(), kind, rule.clone()));
                 rule
             }
         };
         filters
-            .set(connection, globals, kind, list)
+            .set(&connection, globals, kind, list)
             .map_err(|error| OptionError(format!("--{name}={rule}: {error}")))?;
     }
     Ok(filters)
