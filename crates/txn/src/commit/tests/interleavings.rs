@@ -5,7 +5,9 @@ use super::all_modes;
 use crate::commit::ticket::block_on;
 use crate::sync_point::CommitStep;
 use crate::testing::{TEST_INDEX, TestOptions, TestServer, TestTable};
-use crate::{Config, GtidChoice, IsolationLevel, LeaderMode, TransactionManager, TransactionOptions};
+use crate::{
+    Config, GtidChoice, IsolationLevel, LeaderMode, LockRelease, TransactionManager, TransactionOptions,
+};
 use paceline_binlog::log::SimulatedDisk;
 use paceline_storage::{Direction, StorageSnapshot, VERSION_LENGTH};
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
@@ -53,11 +55,20 @@ struct Taken {
     crashed: SimulatedDisk,
 }
 
+/// Removes the hook that fills `filled`, and waits until it runs nowhere any more: what it works with goes away.
+fn end_hook<T>(server: &TestServer, filled: &Arc<T>) {
+    server.manager.sync_points().clear();
+    while Arc::strong_count(filled) > 1 {
+        std::thread::yield_now();
+    }
+}
+
 /// Transactions that begin in the opposite order of their commits, each of which adds its letter to one row and writes a row of its own. All of
-/// them are in the queue together. What is taken at each step they take.
+/// them are in the queue together, if locks are released early. What is taken at each step they take.
 fn take_at_every_step(config: Config, letters: &str) -> (SimulatedDisk, Vec<Taken>) {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
+    let lock_release = config.lock_release;
     let server = TestServer::open(Arc::new(disk.clone()), tables, options(config));
     let taken: Arc<Mutex<Vec<Taken>>> = Arc::default();
     {
@@ -107,12 +118,19 @@ fn take_at_every_step(config: Config, letters: &str) -> (SimulatedDisk, Vec<Take
             })
             .unwrap();
         transaction.end_statement().unwrap();
-        commits.push(transaction.commit());
+        let commit = transaction.commit();
+        match lock_release {
+            LockRelease::Early => commits.push(commit),
+            // Who changes the row next waits until this one is published, and somebody must lead.
+            LockRelease::AfterPublish => {
+                block_on(commit).unwrap();
+            }
+        }
     }
     for commit in commits {
         block_on(commit).unwrap();
     }
-    server.manager.sync_points().clear();
+    end_hook(&server, &taken);
     assert_eq!(
         whole_prefix(&server.content(), letters, "at the end"),
         letters.len()
@@ -211,7 +229,7 @@ fn a_replica_dies_between_every_two_steps() {
         });
     }
     replicate_from(&replica, LETTERS, 0);
-    replica.manager.sync_points().clear();
+    end_hook(&replica, &left);
     drop(replica);
     let left = std::mem::take(&mut *left.lock());
     assert!(left.len() >= CommitStep::ALL.len() * LETTERS.len());
