@@ -57,10 +57,15 @@ pub enum NativePassword {
 impl NativePassword {
     /// Of a password in clear (`IDENTIFIED BY`, `PASSWORD()`).
     pub fn of(password: &str) -> NativePassword {
+        NativePassword::of_bytes(password.as_bytes())
+    }
+
+    /// Of a password in whatever character set.
+    pub fn of_bytes(password: &[u8]) -> NativePassword {
         if password.is_empty() {
             return NativePassword::Empty;
         }
-        NativePassword::Hash(sha1(&[&sha1(&[password.as_bytes()])]))
+        NativePassword::Hash(sha1(&[&sha1(&[password])]))
     }
 
     /// Reads the form with `*` and 40 hexadecimal digits, or the empty string.

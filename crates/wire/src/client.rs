@@ -2,7 +2,7 @@
 //!
 //! It does what is asked, one command at a time, and gives results as they came over the wire: text rows as bytes.
 
-use crate::authentication::{NATIVE_PASSWORD, Scramble};
+use crate::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use crate::bytes::Cursor;
 use crate::capability::Capabilities;
 use crate::column::ColumnReceived;
@@ -12,6 +12,10 @@ use crate::handshake::{Greeting, Login, decode_authentication_switch};
 use crate::prepared::PreparedReceived;
 use crate::response::{OkReceived, Status, decode_error};
 use crate::socket::Socket;
+use crate::tls::authorities::Distrust;
+use crate::tls::client::Believed;
+use crate::tls::proof::proves;
+use crate::tls::{Certificate, ClientTls, TlsSession, tls_error};
 use std::path::Path;
 use tokio::net::{TcpStream, UnixStream};
 
@@ -28,6 +32,8 @@ pub struct ConnectOptions {
     pub capabilities: Capabilities,
     /// Connection attributes.
     pub attributes: Vec<(String, String)>,
+    /// TLS. With it, a server that does not speak it is not told who we are.
+    pub tls: Option<ClientTls>,
 }
 
 /// One result of a command.
@@ -69,6 +75,8 @@ pub struct Client {
     writer: PacketWriter,
     capabilities: Capabilities,
     greeting: Greeting,
+    /// The server's certificate, if it is to be believed only when the server proves to know the password.
+    unproven: Option<Certificate>,
 }
 
 /// A text result set that is being received ([`Client::stream`]). The connection is of no more use if it is dropped before its end.
@@ -141,9 +149,11 @@ enum RowFormat {
 }
 
 impl Client {
-    /// Connects over TCP.
+    /// Connects over TCP to `host:port`; an IPv6 address stands in brackets.
     pub async fn connect_tcp(address: &str, options: &ConnectOptions) -> WireResult<Client> {
-        Self::handshake(Socket::tcp(TcpStream::connect(address).await?)?, options).await
+        let socket = Socket::tcp(TcpStream::connect(address).await?)?;
+        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+        Self::log_in(socket, host.trim_matches(['[', ']']), options).await
     }
 
     /// Connects over a UNIX socket.
@@ -151,8 +161,12 @@ impl Client {
         Self::handshake(Socket::unix(UnixStream::connect(path).await?), options).await
     }
 
-    /// Runs the handshake over a connected socket.
-    pub async fn handshake(mut socket: Socket, options: &ConnectOptions) -> WireResult<Client> {
+    /// Runs the handshake over a connected socket of this machine.
+    pub async fn handshake(socket: Socket, options: &ConnectOptions) -> WireResult<Client> {
+        Self::log_in(socket, "localhost", options).await
+    }
+
+    async fn log_in(mut socket: Socket, host: &str, options: &ConnectOptions) -> WireResult<Client> {
         let mut reader = PacketReader::new(usize::MAX);
         let greeting = {
             let payload = reader.read(&mut socket).await?;
@@ -165,6 +179,9 @@ impl Client {
         if options.database.is_some() {
             wanted = wanted | Capabilities::CONNECT_WITH_DB;
         }
+        if options.tls.is_some() {
+            wanted = wanted | Capabilities::SSL;
+        }
         let capabilities = Capabilities(wanted.0 & greeting.capabilities.0);
         let login = Login {
             capabilities,
@@ -176,41 +193,87 @@ impl Client {
             plugin: Some(NATIVE_PASSWORD.into()),
             attributes: options.attributes.clone(),
         };
+        let mut writer = PacketWriter::new();
+        writer.set_sequence(reader.sequence());
+        let mut unproven = None;
+        if let Some(tls) = &options.tls {
+            if !greeting.capabilities.has(Capabilities::SSL) {
+                return Err(tls_error("SSL is required, but the server does not support it"));
+            }
+            // What came behind the greeting came from anybody: nothing of it may pass for what is encrypted.
+            if reader.buffered() > 0 {
+                return Err(WireError::OutOfOrder);
+            }
+            login.encode_tls_request(writer.begin());
+            writer.end();
+            writer.flush(&mut socket).await?;
+            let (encrypted, believed) = tls.connect(socket, host).await?;
+            socket = encrypted;
+            if let Believed::IfItProves(certificate) = believed {
+                if options.password.is_empty() {
+                    return Err(Distrust::UnknownAuthority.into());
+                }
+                unproven = Some(certificate);
+            }
+        }
         let mut client = Client {
             socket,
             reader,
-            writer: PacketWriter::new(),
+            writer,
             capabilities,
             greeting,
+            unproven,
         };
-        client.writer.set_sequence(client.reader.sequence());
         login.encode(client.writer.begin());
         client.writer.end();
-        client.authenticate(options.password.as_bytes()).await?;
+        let scramble = client.greeting.scramble;
+        client.authenticate(options.password.as_bytes(), scramble).await?;
         Ok(client)
     }
 
-    /// Sends what is written and goes through the server's authentication packets.
-    async fn authenticate(&mut self, password: &[u8]) -> WireResult<OkReceived> {
+    /// Sends what is written and goes through the server's authentication packets. `scramble` is what the answer was made for.
+    async fn authenticate(&mut self, password: &[u8], mut scramble: Scramble) -> WireResult<OkReceived> {
         loop {
             self.writer.flush(&mut self.socket).await?;
             self.reader.set_sequence(self.writer.sequence());
             let payload = self.reader.read(&mut self.socket).await?;
             let answer = match payload.first() {
-                Some(0) => return OkReceived::decode(payload, self.capabilities),
+                Some(0) => {
+                    let ok = OkReceived::decode(payload, self.capabilities)?;
+                    self.check_proof(&ok, password, &scramble)?;
+                    return Ok(ok);
+                }
                 Some(0xFF) => return Err(decode_error(payload)),
                 Some(0xFE) => {
-                    let (plugin, scramble) = decode_authentication_switch(&payload[1..])?;
+                    let (plugin, next) = decode_authentication_switch(&payload[1..])?;
+                    // A server that has not proved anything must not be told a password by any other method.
                     if plugin != NATIVE_PASSWORD {
                         return Err(WireError::Malformed("authentication method"));
                     }
-                    Scramble::answer(&scramble, password)
+                    scramble = next;
+                    scramble.answer(password)
                 }
                 _ => return Err(WireError::Malformed("authentication")),
             };
             self.writer.set_sequence(self.reader.sequence());
             self.writer.packet(&answer);
         }
+    }
+
+    /// A server that nobody vouches for has to show that it knows the password.
+    fn check_proof(&mut self, ok: &OkReceived, password: &[u8], scramble: &Scramble) -> WireResult<()> {
+        let Some(certificate) = self.unproven.take() else {
+            return Ok(());
+        };
+        match NativePassword::of_bytes(password) {
+            NativePassword::Hash(kept) if proves(&ok.info, &kept, scramble, &certificate) => Ok(()),
+            _ => Err(Distrust::UnknownAuthority.into()),
+        }
+    }
+
+    /// What the encryption is, if the connection is encrypted.
+    pub fn tls(&self) -> Option<&TlsSession> {
+        self.socket.tls()
     }
 
     /// What the server said of itself.
@@ -351,7 +414,8 @@ impl Client {
         self.writer.set_sequence(0);
         login.encode_change_user(self.writer.begin());
         self.writer.end();
-        self.authenticate(options.password.as_bytes()).await
+        let scramble = self.greeting.scramble;
+        self.authenticate(options.password.as_bytes(), scramble).await
     }
 
     /// `COM_STMT_PREPARE`.

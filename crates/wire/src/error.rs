@@ -26,6 +26,9 @@ pub enum WireError {
     /// The other end did not take what was sent in time (`net_write_timeout`).
     #[error("Got timeout writing communication packets")]
     WriteTimeout,
+    /// TLS: a handshake that failed, a certificate that is not believed, or settings that cannot be heeded. A client's error 2026.
+    #[error("SSL connection error: {0}")]
+    Tls(String),
     /// The server answered with an error (seen by the [client](crate::client)).
     #[error("error {code} ({sqlstate}): {message}")]
     Server {
@@ -47,7 +50,7 @@ impl WireError {
             WireError::Malformed(_) => Some((1835, "HY000")),
             WireError::BadHandshake => Some((1043, "08S01")),
             WireError::WriteTimeout => Some((1161, "08S01")),
-            WireError::Io(_) | WireError::Closed | WireError::Server { .. } => None,
+            WireError::Io(_) | WireError::Closed | WireError::Tls(_) | WireError::Server { .. } => None,
         }
     }
 }

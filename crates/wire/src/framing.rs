@@ -78,6 +78,15 @@ impl PacketReader {
         self.end - self.start
     }
 
+    /// Takes what was received and not yet asked for: it is for whoever reads the socket from now on, not packets.
+    pub fn take_buffered(&mut self) -> Vec<u8> {
+        let taken = self.buffer[self.start..self.end].to_vec();
+        self.payload = 0..0;
+        self.start = 0;
+        self.end = 0;
+        taken
+    }
+
     /// Reads one payload and returns it; the slice is valid until the next call.
     ///
     /// # Errors

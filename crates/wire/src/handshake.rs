@@ -88,6 +88,17 @@ impl Greeting {
     }
 }
 
+/// Bytes of a request for TLS: what a [`Login`] begins with, up to the user's name.
+const TLS_REQUEST: usize = 32;
+
+/// Whether a client's first packet asks for TLS (SSLRequest): what follows on it is the TLS handshake, and inside of that comes the [`Login`].
+pub fn is_tls_request(payload: &[u8]) -> bool {
+    let lower = payload
+        .first_chunk::<4>()
+        .map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    Capabilities(u64::from(lower)).has(Capabilities::SSL | Capabilities::PROTOCOL_41)
+}
+
 /// Who a client says it is: in its answer to the greeting, or in `COM_CHANGE_USER`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Login {
@@ -113,7 +124,8 @@ impl Login {
     /// Reads a client's answer to the greeting.
     ///
     /// # Errors
-    /// [`WireError::BadHandshake`] (1043) for the protocol before 4.1, a request for TLS, and whatever else is malformed.
+    /// [`WireError::BadHandshake`] (1043) for the protocol before 4.1, and whatever is malformed: also a request for TLS
+    /// ([`is_tls_request`]) where there is none.
     pub fn decode(payload: &[u8]) -> WireResult<Login> {
         Self::decode_response(payload).map_err(|_| WireError::BadHandshake)
     }
@@ -188,6 +200,13 @@ impl Login {
             plugin,
             attributes,
         })
+    }
+
+    /// Appends a request for TLS. The login itself follows inside of it, with the same flags.
+    pub fn encode_tls_request(&self, out: &mut Vec<u8>) {
+        let at = out.len();
+        self.encode(out);
+        out.truncate(at + TLS_REQUEST);
     }
 
     /// Appends the answer to a greeting.
@@ -364,6 +383,23 @@ mod tests {
                 ..login
             }
         );
+    }
+
+    #[test]
+    fn a_request_for_tls_is_the_beginning_of_a_login() {
+        let login = Login {
+            capabilities: login().capabilities | Capabilities::SSL,
+            ..login()
+        };
+        let (mut request, mut whole) = (vec![], vec![]);
+        login.encode_tls_request(&mut request);
+        login.encode(&mut whole);
+        assert_eq!(request, whole[..32]);
+        assert!(is_tls_request(&request));
+        assert!(Login::decode(&request).is_err());
+        // Cut off, or for the protocol before 4.1.
+        assert!(!is_tls_request(&request[..3]));
+        assert!(!is_tls_request(&(Capabilities::SSL.0 as u32).to_le_bytes()));
     }
 
     #[test]

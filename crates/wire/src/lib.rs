@@ -5,7 +5,8 @@
 //!   socket ◀─bytes─── PacketWriter ◀─payload─── OK, ERR, columns, rows   (server writes)
 //! ```
 //!
-//! * [`socket`]: a TCP or UNIX stream, and a handle by which another task can end its reading.
+//! * [`socket`]: a TCP or UNIX stream, in clear or encrypted, and a handle by which another task can end its reading.
+//! * [`tls`]: how it becomes encrypted, and whom one believes.
 //! * [`framing`]: packets: 3 bytes of length, a sequence number, payload; payloads of 16 MiB and more in several. Both directions are
 //!   buffered so that one request costs one `read` and one `write`.
 //! * [`capability`], [`handshake`], [`authentication`]: how a connection begins, or begins anew (`COM_CHANGE_USER`).
@@ -32,6 +33,7 @@ pub mod prepared;
 pub mod response;
 pub mod session_state;
 pub mod socket;
+pub mod tls;
 
 pub use capability::Capabilities;
 pub use error::{WireError, WireResult};

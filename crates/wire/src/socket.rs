@@ -1,8 +1,10 @@
-//! A stream socket, TCP or UNIX, and the handle by which others can end it.
+//! A stream socket, TCP or UNIX, in clear or encrypted, and the handle by which others can end it.
 //!
 //! A session sleeps in a read most of its life. To wake it (`KILL`, shutdown, `wait_timeout`) its socket's reading side is shut
 //! down, which makes that read return 0: nothing has to be checked, locked or registered per statement for this.
 
+use crate::tls::TlsSession;
+use crate::tls::stream::TlsSocket;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,6 +20,8 @@ pub enum Socket {
     Tcp(TcpStream),
     /// Over a UNIX socket.
     Unix(UnixStream),
+    /// Encrypted, over one of the others.
+    Tls(Box<TlsSocket>),
 }
 
 /// A duplicate of a socket's descriptor that can end the reading of it from elsewhere.
@@ -54,6 +58,15 @@ impl Socket {
         match self {
             Socket::Tcp(stream) => stream.peer_addr().ok(),
             Socket::Unix(_) => None,
+            Socket::Tls(tls) => tls.below().peer_address(),
+        }
+    }
+
+    /// What the encryption is, if it is encrypted.
+    pub fn tls(&self) -> Option<&TlsSession> {
+        match self {
+            Socket::Tcp(_) | Socket::Unix(_) => None,
+            Socket::Tls(tls) => Some(tls.session()),
         }
     }
 
@@ -62,6 +75,7 @@ impl Socket {
         Ok(SocketHandle(match self {
             Socket::Tcp(stream) => stream.as_fd().try_clone_to_owned()?,
             Socket::Unix(stream) => stream.as_fd().try_clone_to_owned()?,
+            Socket::Tls(tls) => return tls.below().handle(),
         }))
     }
 
@@ -70,7 +84,20 @@ impl Socket {
         match self {
             Socket::Tcp(stream) => stream.write_all(bytes).await,
             Socket::Unix(stream) => stream.write_all(bytes).await,
+            Socket::Tls(_) => self.send_encrypted(bytes).await,
         }
+    }
+
+    /// Out of line, so that it costs the others nothing.
+    async fn send_encrypted(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let count = std::future::poll_fn(|context| self.poll_send(context, bytes)).await?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            bytes = &bytes[count..];
+        }
+        std::future::poll_fn(|context| self.poll_flush(context)).await
     }
 
     /// One read into `buffer`; 0 is the end of the stream. A future of its own rather than tokio's `read`, because a read that does
@@ -85,23 +112,40 @@ impl Socket {
         let polled = match self {
             Socket::Tcp(stream) => Pin::new(stream).poll_read(context, &mut buffer),
             Socket::Unix(stream) => Pin::new(stream).poll_read(context, &mut buffer),
+            Socket::Tls(tls) => return tls.poll_receive(context, buffer.initialize_unfilled()),
         };
         polled.map_ok(|()| buffer.filled().len())
     }
 
     /// Says goodbye: flushes and closes the writing side.
     pub async fn finish(&mut self) {
-        let _ = match self {
-            Socket::Tcp(stream) => Pin::new(stream).shutdown().await,
-            Socket::Unix(stream) => Pin::new(stream).shutdown().await,
-        };
+        let _ = std::future::poll_fn(|context| self.poll_finish(context)).await;
     }
 
-    /// Polls a write, for those who drive the socket by hand.
+    /// Polls [`finish`](Socket::finish).
+    pub fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
+            Socket::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+            Socket::Tls(tls) => tls.poll_finish(context),
+        }
+    }
+
+    /// Polls a write, for those who drive the socket by hand. What an encrypted socket has taken may still wait in it: see
+    /// [`poll_flush`](Socket::poll_flush).
     pub fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
             Socket::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
             Socket::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
+            Socket::Tls(tls) => tls.poll_send(context, bytes),
+        }
+    }
+
+    /// Polls until all that was taken is on its way: after the last [`poll_send`](Socket::poll_send).
+    pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Socket::Tcp(_) | Socket::Unix(_) => Poll::Ready(Ok(())),
+            Socket::Tls(tls) => tls.poll_flush(context),
         }
     }
 }

@@ -467,7 +467,7 @@ impl Stream<'_> {
             loop {
                 let left = &link.writer.bytes()[sent..];
                 if left.is_empty() {
-                    return Poll::Ready(Ok(()));
+                    return link.socket.poll_flush(context).map_err(WireError::from);
                 }
                 match std::task::ready!(link.socket.poll_send(context, left)) {
                     Ok(0) => return Poll::Ready(Err(WireError::Closed)),

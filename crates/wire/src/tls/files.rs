@@ -1,0 +1,116 @@
+//! Certificates, private keys and revocation lists in PEM files, with OpenSSL's words for what is wrong with them.
+
+use super::certificate::Certificate;
+use super::{provider, tls_error};
+use crate::error::WireResult;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use std::path::{Path, PathBuf};
+
+/// A file longer than this holds no certificates, in bytes.
+const FILE_MAX: u64 = 16 << 20;
+
+/// Reads a file that is not too long.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = vec![];
+    std::fs::File::open(path)?
+        .take(FILE_MAX)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// All objects of one kind in a file.
+fn objects<T: PemObject>(path: &Path, problem: &str) -> WireResult<Vec<T>> {
+    let failed =
+        |error: &dyn std::fmt::Display| tls_error(format!("{problem} from '{}': {error}", path.display()));
+    let bytes = read(path).map_err(|error| failed(&error))?;
+    T::pem_slice_iter(&bytes)
+        .collect::<Result<Vec<T>, _>>()
+        .map_err(|error| failed(&error))
+}
+
+/// The certificates of a file; at least one.
+pub fn certificates(path: &Path) -> WireResult<Vec<CertificateDer<'static>>> {
+    let problem = "Unable to get certificate";
+    let found: Vec<CertificateDer<'static>> = objects(path, problem)?;
+    match found.is_empty() {
+        true => Err(tls_error(format!(
+            "{problem} from '{}': it holds none",
+            path.display()
+        ))),
+        false => Ok(found),
+    }
+}
+
+/// The revocation lists of a file; at least one.
+pub fn revocation_lists(path: &Path) -> WireResult<Vec<CertificateRevocationListDer<'static>>> {
+    let problem = "Unable to get revocation list";
+    let found: Vec<CertificateRevocationListDer<'static>> = objects(path, problem)?;
+    match found.is_empty() {
+        true => Err(tls_error(format!(
+            "{problem} from '{}': it holds none",
+            path.display()
+        ))),
+        false => Ok(found),
+    }
+}
+
+/// The files of a directory, in the order of their names: `ssl_capath`. OpenSSL looks for names made of a hash; here every file is read.
+pub fn files_of(directory: &Path) -> WireResult<Vec<PathBuf>> {
+    let failed = |error: std::io::Error| {
+        tls_error(format!(
+            "Unable to get certificates from '{}': {error}",
+            directory.display()
+        ))
+    };
+    let mut files = vec![];
+    for entry in std::fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// A certificate with the ones that lead to its authority, and its key. The key may stand in the same file.
+///
+/// # Errors
+/// What is wrong with them, and if they do not belong together.
+pub fn certified_key(certificate: &Path, key: &Path) -> WireResult<CertifiedKey> {
+    let chain = certificates(certificate)?;
+    let problem = "Unable to get private key";
+    let failed =
+        |error: &dyn std::fmt::Display| tls_error(format!("{problem} from '{}': {error}", key.display()));
+    let bytes = read(key).map_err(|error| failed(&error))?;
+    let private = match PrivateKeyDer::from_pem_slice(&bytes) {
+        Ok(private) => private,
+        Err(_) if bytes.windows(9).any(|word| word == b"ENCRYPTED") => {
+            return Err(failed(&"it is encrypted with a passphrase"));
+        }
+        Err(error) => return Err(failed(&error)),
+    };
+    let own = Certificate::read(&chain[0]).ok_or_else(|| {
+        tls_error(format!(
+            "Unable to get certificate from '{}'",
+            certificate.display()
+        ))
+    })?;
+    let signing = provider()
+        .key_provider
+        .load_private_key(private)
+        .map_err(|error| failed(&error))?;
+    if signing
+        .public_key()
+        .is_some_and(|public| public.as_ref() != own.key_info)
+    {
+        return Err(tls_error(format!(
+            "Private key does not match the certificate public key from '{}'",
+            key.display()
+        )));
+    }
+    Ok(CertifiedKey::new(chain, signing))
+}

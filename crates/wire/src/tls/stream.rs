@@ -1,0 +1,136 @@
+//! An encrypted socket: rustls over one of the plain ones.
+
+use super::certificate::Certificate;
+use super::suites::{suite_name, version_name};
+use crate::socket::Socket;
+use rustls::CommonState;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::TlsStream;
+
+/// The socket below, and what was received from it before the handshake began: a client may send the beginning of the handshake together with its
+/// request for it.
+#[derive(Debug)]
+pub(crate) struct Below {
+    early: Vec<u8>,
+    socket: Socket,
+}
+
+impl Below {
+    pub fn new(socket: Socket, early: Vec<u8>) -> Below {
+        Below { early, socket }
+    }
+
+    pub fn socket(&self) -> &Socket {
+        &self.socket
+    }
+}
+
+impl AsyncRead for Below {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if !this.early.is_empty() {
+            let count = this.early.len().min(buffer.remaining());
+            buffer.put_slice(&this.early[..count]);
+            this.early.drain(..count);
+            return Poll::Ready(Ok(()));
+        }
+        let count = std::task::ready!(this.socket.poll_receive(context, buffer.initialize_unfilled()))?;
+        buffer.advance(count);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Below {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.get_mut().socket.poll_send(context, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.get_mut().socket.poll_finish(context)
+    }
+}
+
+/// What an encrypted connection is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsSession {
+    /// `Ssl_version`.
+    pub version: &'static str,
+    /// `Ssl_cipher`.
+    pub cipher: &'static str,
+    /// The certificate that the other end showed, if it did. A server has checked a client's.
+    pub peer: Option<Certificate>,
+}
+
+impl TlsSession {
+    fn of(state: &CommonState) -> TlsSession {
+        TlsSession {
+            version: state.protocol_version().map_or("", version_name),
+            cipher: state
+                .negotiated_cipher_suite()
+                .map_or("", |suite| suite_name(suite.suite())),
+            peer: state
+                .peer_certificates()
+                .and_then(|chain| Certificate::read(chain.first()?)),
+        }
+    }
+}
+
+/// An encrypted socket.
+#[derive(Debug)]
+pub struct TlsSocket {
+    stream: TlsStream<Below>,
+    session: TlsSession,
+}
+
+impl TlsSocket {
+    pub(crate) fn new(stream: TlsStream<Below>) -> TlsSocket {
+        let session = TlsSession::of(stream.get_ref().1);
+        TlsSocket { stream, session }
+    }
+
+    /// What the connection is.
+    pub fn session(&self) -> &TlsSession {
+        &self.session
+    }
+
+    pub(crate) fn below(&self) -> &Socket {
+        self.stream.get_ref().0.socket()
+    }
+
+    pub(crate) fn poll_receive(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut buffer = ReadBuf::new(buffer);
+        match std::task::ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
+            Ok(()) => Poll::Ready(Ok(buffer.filled().len())),
+            // Many clients close without saying so. Whether a command is whole is told by its packets.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(0)),
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+
+    pub(crate) fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    pub(crate) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    pub(crate) fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,387 @@
+//! Both ends of TLS against each other: whom a client believes, whom a server believes, and what is said when one does not.
+
+use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
+use paceline_wire::client::{Client, ConnectOptions, QueryResult};
+use paceline_wire::command::Command;
+use paceline_wire::framing::{PacketReader, PacketWriter};
+use paceline_wire::handshake::{Greeting, Login, is_tls_request};
+use paceline_wire::response::{Ok as OkPacket, OkKind};
+use paceline_wire::socket::Socket;
+use paceline_wire::tls::proof::proof;
+use paceline_wire::tls::{
+    ClientTls, ClientTlsOptions, ServerTls, ServerTlsOptions, TlsSession, VerifyServer,
+};
+use paceline_wire::{Capabilities, WireError, WireResult};
+use tokio::net::{TcpListener, TcpStream};
+
+const PASSWORD: &str = "secret";
+
+fn file(name: &str) -> String {
+    format!(
+        "{}/../../tests/support/certificates/{name}",
+        env!("CARGO_MANIFEST_DIR")
+    )
+}
+
+fn shows(name: &str) -> ServerTlsOptions {
+    ServerTlsOptions {
+        certificate: file(&format!("{name}.pem")),
+        key: file(&format!("{name}.key")),
+        ..ServerTlsOptions::default()
+    }
+}
+
+fn believes(ca: &str) -> ClientTlsOptions {
+    ClientTlsOptions {
+        ca: file(ca),
+        verify: VerifyServer::Yes,
+        ..ClientTlsOptions::default()
+    }
+}
+
+/// What the server saw of a client that logged in.
+type Seen = Option<TlsSession>;
+
+/// A server that asks for TLS and answers every query with how many bytes it has.
+async fn serve(mut socket: Socket, tls: Option<ServerTls>, knows: &str) -> WireResult<Seen> {
+    let mut reader = PacketReader::new(1 << 25);
+    let mut writer = PacketWriter::new();
+    let scramble = Scramble::random();
+    let offered = if tls.is_some() {
+        Capabilities::SSL
+    } else {
+        Capabilities::NONE
+    };
+    let capabilities = Capabilities::SERVER | offered;
+    Greeting {
+        server_version: "11.8.2-MariaDB".into(),
+        connection_id: 1,
+        scramble,
+        capabilities,
+        collation: 45,
+        status: 2,
+        plugin: NATIVE_PASSWORD.into(),
+    }
+    .encode(writer.begin());
+    writer.end();
+    writer.flush(&mut socket).await?;
+    reader.set_sequence(writer.sequence());
+    reader.advance(&mut socket).await?;
+    if let Some(tls) = tls.as_ref().filter(|_| is_tls_request(reader.payload())) {
+        socket = tls.accept(socket, reader.take_buffered()).await?;
+        reader.advance(&mut socket).await?;
+    }
+    let login = Login::decode(reader.payload())?;
+    let known = NativePassword::of(knows);
+    assert!(NativePassword::of(PASSWORD).verify(&scramble, &login.answer) || login.answer.is_empty());
+    let info = match (known, &tls) {
+        (NativePassword::Hash(kept), Some(tls)) => proof(&kept, &scramble, tls.certificate()),
+        _ => String::new(),
+    };
+    let ok = OkPacket {
+        info: &info,
+        ..OkPacket::default()
+    };
+    writer.set_sequence(reader.sequence());
+    ok.write(&mut writer, OkKind::Command, login.capabilities & capabilities);
+    writer.flush(&mut socket).await?;
+    let seen = socket.tls().cloned();
+    loop {
+        reader.set_sequence(0);
+        reader.advance(&mut socket).await?;
+        writer.set_sequence(reader.sequence());
+        match Command::parse(reader.payload())? {
+            Command::Query(text) => {
+                let ok = OkPacket {
+                    affected_rows: text.len() as u64,
+                    ..OkPacket::default()
+                };
+                ok.write(&mut writer, OkKind::Command, login.capabilities & capabilities);
+                writer.flush(&mut socket).await?;
+            }
+            _ => return Ok(seen),
+        }
+    }
+}
+
+/// Connects a client to a server over TCP, by an address or as if it were `host`.
+async fn meet(
+    server: Option<ServerTlsOptions>,
+    client: Option<ClientTlsOptions>,
+    password: &str,
+) -> (WireResult<Client>, WireResult<Seen>) {
+    meet_with(server, client, password, PASSWORD).await
+}
+
+async fn meet_with(
+    server: Option<ServerTlsOptions>,
+    client: Option<ClientTlsOptions>,
+    password: &str,
+    server_knows: &'static str,
+) -> (WireResult<Client>, WireResult<Seen>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let tls = server.map(|options| ServerTls::new(&options).unwrap());
+    let serving = tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        serve(Socket::tcp(stream).unwrap(), tls, server_knows).await
+    });
+    let options = ConnectOptions {
+        user: "u".into(),
+        password: password.into(),
+        tls: client.map(|options| ClientTls::new(&options).unwrap()),
+        ..ConnectOptions::default()
+    };
+    let mut connected = Client::connect_tcp(&address.to_string(), &options).await;
+    if let Ok(client) = &mut connected {
+        // More than a record of TLS, and more than rustls keeps in its buffers.
+        let text = "x".repeat(3_000_000);
+        let [QueryResult::Ok(ok)] = &client.query(&text).await.unwrap()[..] else {
+            panic!()
+        };
+        assert_eq!(ok.affected_rows, 3_000_000);
+        client.send(&[1]).await.unwrap();
+    }
+    (connected, serving.await.unwrap())
+}
+
+fn error(outcome: WireResult<Client>) -> String {
+    match outcome.unwrap_err() {
+        WireError::Tls(text) => text,
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn encrypted_both_ways() {
+    for version in ["TLSv1.2", "TLSv1.3"] {
+        for (name, ca) in [("server", "ca.pem"), ("alone", "alone.pem"), ("old", "ca.pem")] {
+            let server = ServerTlsOptions {
+                versions: version.into(),
+                ..shows(name)
+            };
+            let mut client = believes(ca);
+            if name != "server" {
+                // Its common name is localhost; we connect to 127.0.0.1.
+                client.verify = VerifyServer::No;
+            }
+            let (connected, seen) = meet(Some(server), Some(client), PASSWORD).await;
+            let connected = connected.unwrap_or_else(|error| panic!("{name} {version}: {error}"));
+            assert_eq!(connected.tls().unwrap().version, version);
+            let seen = seen.unwrap().unwrap();
+            assert_eq!(seen.cipher, connected.tls().unwrap().cipher);
+            assert_eq!(seen.peer, None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_host_by_its_common_name() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("localhost:{}", listener.local_addr().unwrap().port());
+    let tls = ServerTls::new(&shows("old")).unwrap();
+    let serving = tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        serve(Socket::tcp(stream).unwrap(), Some(tls), PASSWORD).await
+    });
+    let options = ConnectOptions {
+        user: "u".into(),
+        tls: Some(ClientTls::new(&believes("ca.pem")).unwrap()),
+        ..ConnectOptions::default()
+    };
+    let client = Client::connect_tcp(&address, &options).await.unwrap();
+    client.quit().await.unwrap();
+    serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn servers_that_are_not_believed() {
+    for (server, ca, reason) in [
+        ("server", "other-ca.pem", "not trusted"),
+        ("stranger", "ca.pem", "not trusted"),
+        ("alone", "ca.pem", "not trusted"),
+        ("old", "other-ca.pem", "not trusted"),
+        ("elsewhere", "ca.pem", "Hostname verification failed"),
+        ("expired", "ca.pem", "valid until Jan  1 00:00:00 2021 GMT"),
+        ("client", "ca.pem", "Peer certificate verification failed"),
+    ] {
+        let (connected, seen) = meet(Some(shows(server)), Some(believes(ca)), PASSWORD).await;
+        let said = error(connected);
+        assert!(said.contains(reason), "{server}: {said}");
+        assert!(seen.is_err(), "{server}: the server must not see a login");
+    }
+    // Without verification the name does not matter, the authority does.
+    let mut client = believes("ca.pem");
+    client.verify = VerifyServer::No;
+    meet(Some(shows("elsewhere")), Some(client.clone()), PASSWORD)
+        .await
+        .0
+        .unwrap();
+    let (connected, _) = meet(Some(shows("stranger")), Some(client.clone()), PASSWORD).await;
+    assert!(error(connected).contains("not trusted"));
+    client.crl = file("revocations.pem");
+    meet(Some(shows("server")), Some(client.clone()), PASSWORD)
+        .await
+        .0
+        .unwrap();
+    let (connected, _) = meet(Some(shows("revoked")), Some(client), PASSWORD).await;
+    assert!(error(connected).contains("revoked"));
+    // Nothing is sent in clear.
+    let (connected, seen) = meet(None, Some(ClientTlsOptions::default()), PASSWORD).await;
+    assert_eq!(
+        error(connected),
+        "SSL is required, but the server does not support it"
+    );
+    assert!(matches!(seen, Err(WireError::Closed)));
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_vouches_for_knows_the_password() {
+    let verify = ClientTlsOptions {
+        verify: VerifyServer::Yes,
+        ..ClientTlsOptions::default()
+    };
+    let own = Some(ServerTlsOptions::default());
+    let (connected, _) = meet(own.clone(), Some(verify.clone()), PASSWORD).await;
+    let subject = connected.unwrap().tls().unwrap().peer.clone().unwrap();
+    assert_eq!(subject.subject_text(), "/CN=Paceline Server");
+    let (connected, _) = meet_with(own.clone(), Some(verify.clone()), PASSWORD, "another").await;
+    assert!(error(connected).contains("not trusted"));
+    let (connected, _) = meet_with(own.clone(), Some(verify.clone()), PASSWORD, "").await;
+    assert!(error(connected).contains("not trusted"));
+    // A client without a password can be shown nothing, and does not begin.
+    let (connected, seen) = meet(own.clone(), Some(verify.clone()), "").await;
+    assert!(error(connected).contains("not trusted"));
+    assert!(seen.is_err());
+    // Who asks for nothing gets encryption.
+    meet(own, Some(ClientTlsOptions::default()), "").await.0.unwrap();
+}
+
+#[tokio::test]
+async fn clients_show_certificates() {
+    let server = || {
+        Some(ServerTlsOptions {
+            ca: file("ca.pem"),
+            crl: file("revocations.pem"),
+            ..shows("server")
+        })
+    };
+    let client = |name: &str| {
+        Some(ClientTlsOptions {
+            certificate: file(&format!("{name}.pem")),
+            key: file(&format!("{name}.key")),
+            ..believes("ca.pem")
+        })
+    };
+    let (connected, seen) = meet(server(), client("client"), PASSWORD).await;
+    connected.unwrap();
+    let peer = seen.unwrap().unwrap().peer.unwrap();
+    assert_eq!(peer.subject_text(), "/C=DE/O=Paceline/CN=client");
+    assert_eq!(peer.issuer_text(), "/C=DE/O=Paceline/CN=Test Authority");
+    for name in ["stranger", "expired", "revoked", "server"] {
+        let (connected, seen) = meet(server(), client(name), PASSWORD).await;
+        assert!(connected.is_err(), "{name}");
+        assert!(matches!(seen, Err(WireError::Tls(_))), "{name}: {seen:?}");
+    }
+    // A server that knows no authority asks for none.
+    let (connected, seen) = meet(Some(shows("server")), client("stranger"), PASSWORD).await;
+    connected.unwrap();
+    assert_eq!(seen.unwrap().unwrap().peer, None);
+}
+
+#[tokio::test]
+async fn no_version_or_suite_in_common() {
+    let server = || {
+        Some(ServerTlsOptions {
+            versions: "TLSv1.3".into(),
+            cipher: "TLS_AES_128_GCM_SHA256".into(),
+            ..shows("server")
+        })
+    };
+    let client = |versions: &str, cipher: &str| {
+        Some(ClientTlsOptions {
+            versions: versions.into(),
+            cipher: cipher.into(),
+            ..believes("ca.pem")
+        })
+    };
+    for other in [client("TLSv1.2", ""), client("", "TLS_CHACHA20_POLY1305_SHA256")] {
+        let (connected, seen) = meet(server(), other, PASSWORD).await;
+        error(connected);
+        assert!(matches!(seen, Err(WireError::Tls(_))));
+    }
+    let (connected, _) = meet(server(), client("", ""), PASSWORD).await;
+    assert_eq!(connected.unwrap().tls().unwrap().cipher, "TLS_AES_128_GCM_SHA256");
+}
+
+#[tokio::test]
+async fn what_is_no_handshake_ends_the_connection() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let request = [
+        &[32u8, 0, 0, 1][..],
+        &(Capabilities::CLIENT | Capabilities::SSL).lower().to_le_bytes(),
+        &[0; 28],
+    ]
+    .concat();
+    for garbage in [
+        &b""[..],
+        b"\x16\x03\x01\xff\xff",
+        b"GET / HTTP/1.0\r\n\r\n",
+        &[0xFF; 20_000],
+        b"\x05\0\0\0\x03SHOW",
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let tls = ServerTls::new(&shows("server")).unwrap();
+        let serving = tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.unwrap();
+            serve(Socket::tcp(stream).unwrap(), Some(tls), PASSWORD).await
+        });
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        // The request and what follows it may come together.
+        stream.write_all(&[&request[..], garbage].concat()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut rest = vec![];
+        let _ = stream.read_to_end(&mut rest).await;
+        let seen = serving.await.unwrap();
+        assert!(matches!(seen, Err(WireError::Tls(_))), "{seen:?}");
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_used() {
+    let wrong = |change: fn(&mut ServerTlsOptions)| {
+        let mut options = shows("server");
+        change(&mut options);
+        match ServerTls::new(&options) {
+            Err(WireError::Tls(text)) => text,
+            other => panic!("{other:?}"),
+        }
+    };
+    for (said, expected) in [
+        (
+            wrong(|o| o.certificate = "/nonexistent".into()),
+            "Unable to get certificate",
+        ),
+        (wrong(|o| o.certificate = o.key.clone()), "it holds none"),
+        (
+            wrong(|o| o.key = "/nonexistent".into()),
+            "Unable to get private key",
+        ),
+        (
+            wrong(|o| o.key = o.certificate.clone()),
+            "Unable to get private key",
+        ),
+        (wrong(|o| o.key = file("client.key")), "does not match"),
+        (wrong(|o| o.ca = file("server.key")), "it holds none"),
+        (wrong(|o| o.crl = file("ca.pem")), "it holds none"),
+        (wrong(|o| o.cipher = "NONE".into()), "Failed to set ciphers"),
+        (wrong(|o| o.versions = "TLSv1.1".into()), "tls_version"),
+        (
+            wrong(|o| o.ca_path = "/nonexistent".into()),
+            "Unable to get certificates",
+        ),
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+}
