@@ -344,10 +344,11 @@ impl Worker {
         }
         self.group.begin(start, GroupSize::Single);
         for group in groups {
-            self.group.add_received(group);
+            self.group.add_received(group)?;
         }
         self.log.append(&self.group)?;
         self.log.sync()?;
+        self.group.clear();
         self.sendable.advance(self.log.durable());
         self.counters.groups.fetch_add(count, Ordering::Relaxed);
         self.counters.bytes.fetch_add(bytes, Ordering::Relaxed);

@@ -46,7 +46,7 @@ fn write(log: &Log, groups: Vec<EventGroup>) {
     let mut write = CommitGroup::new();
     write.begin(start, GroupSize::Single);
     for group in groups {
-        write.add_received(group);
+        write.add_received(group).unwrap();
     }
     assert_eq!(log.append(&write).unwrap(), write.end());
     log.sync().unwrap();

@@ -13,6 +13,7 @@ use paceline_replication::replica::source::{SentEvent, Source, SourceKind, Start
 use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
 use paceline_types::{DomainId, SequenceNumber};
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
@@ -21,8 +22,14 @@ use tokio::sync::watch;
 const BATCH_EVENTS_MAX: usize = 256;
 /// After so long without an event or a heartbeat the connection is opened anew.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
+/// From so many bytes on a transaction is put together in a temporary file in the archive's directory: an archive is a small process.
+const SPILL_FROM_BYTES: u64 = 8 << 20;
+/// How many bytes of a transaction may be in memory where there is no room for such a file.
+const MEMORY_BYTES_MAX: usize = 128 << 20;
 /// `Last_IO_Errno` for a connection that is lost.
 const CR_SERVER_LOST: u16 = 2013;
+/// `Last_IO_Errno` for a disk that is full.
+const EE_DISK_FULL: u16 = 20;
 
 /// What there is no value of.
 enum Never {}
@@ -81,6 +88,7 @@ async fn try_run(follower: &Follower, archive: &Archive) -> Result<Never, End> {
     tracing::info!("following {address} from '{}' on", archive.position());
     let stream = Stream {
         follower,
+        directory: &archive.datadir,
         writer,
         progress: follower.progress.clone(),
         awaited: VecDeque::new(),
@@ -134,6 +142,7 @@ async fn begin(
 /// What is received of one connection.
 struct Stream<'a> {
     follower: &'a Follower,
+    directory: &'a Path,
     writer: Writer,
     progress: Arc<Progress>,
     /// Acknowledgements that the primary waits for: when this many groups are durable, this place of its log is told.
@@ -151,6 +160,7 @@ impl Stream<'_> {
             last: SequenceNumber(0),
         };
         let mut assembler = Assembler::new(source.kind, source.checksum, SourcePosition::default(), supply);
+        assembler.spill_in(self.directory, SPILL_FROM_BYTES);
         let mut durable = self.progress.subscribe();
         loop {
             for _ in 0..BATCH_EVENTS_MAX {
@@ -188,6 +198,17 @@ impl Stream<'_> {
             // From here on nothing waits: what has a number is in the queue.
             let number = self.follower.next_number();
             self.writer.write(group.group, number, &self.progress, room)?;
+        } else if assembler.memory_bytes() > MEMORY_BYTES_MAX {
+            // It is received again when there is room.
+            return Err(SourceError::lost(
+                EE_DISK_FULL,
+                format!(
+                    "there is no room in '{}' for a transaction of more than {} MB",
+                    self.directory.display(),
+                    MEMORY_BYTES_MAX >> 20
+                ),
+            )
+            .into());
         }
         if event.wants_acknowledgement {
             self.awaited

@@ -1,20 +1,26 @@
 //! What the leader of a commit group makes of its transactions.
 
 use super::buffer::{EventGroupBuffer, place};
-use super::event_group::EventGroup;
+use super::event_group::{Bytes, EventGroup, event_length};
 use crate::checksum::Shift;
+use crate::error::{Error, Result};
 use crate::event::{
     CHECKSUM_LENGTH, CommitId, END_POSITION_OFFSET, EventFlags, EventStamp, GtidEvent, GtidFlags,
     IgnorableEvent, encode_event, end_position,
 };
 use crate::replica_state::{GtidMove, ReplicaRecord};
+use crate::spill_file::{SpillFile, SpilledBytes};
 use paceline_types::{Gtid, LogPosition, ServerId};
 use std::io::IoSlice;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Events up to this many bytes are copied into one piece with their neighbours; what is longer is written from where the
 /// session encoded it.
 const COPIED_LENGTH_MAX: usize = 64 * 1024;
+
+/// How much of a file is given its place at a time, in bytes; more where one event is longer.
+const PLACED_AT_A_TIME: usize = 1 << 20;
 
 /// How many transactions a commit group has. A commit id is written only where there is someone to share it with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,8 +60,10 @@ pub struct CommitGroup {
 enum Piece {
     /// These bytes of `copied`.
     Copied(Range<usize>),
-    /// A long event group without its Gtid event.
+    /// A long event group, one of ours without its Gtid event.
     Long(Vec<u8>),
+    /// One that is in a file.
+    Spilled(SpilledBytes),
 }
 
 impl CommitGroup {
@@ -169,7 +177,10 @@ impl CommitGroup {
     /// Places an event group that another server has logged behind what is there, byte for byte: only the end position in each
     /// header, and the checksum with it, are those of the new place. Its Gtid event keeps the commit id that its own server gave it,
     /// so this is for logs with [`SyncMode::Deferred`](crate::log::SyncMode::Deferred), whose recovery does not ask for it.
-    pub fn add_received(&mut self, group: EventGroup) -> PlacedGroup {
+    ///
+    /// # Errors
+    /// A group that is in a file is changed there, and that may fail. The group must not be written then.
+    pub fn add_received(&mut self, group: EventGroup) -> Result<PlacedGroup> {
         let start = self.end();
         let gtid = group.gtid();
         if let Some(first) = group.events().next()
@@ -177,24 +188,35 @@ impl CommitGroup {
         {
             self.note_replicated(gtid);
         }
-        let (mut bytes, ends) = group.into_parts();
-        let mut from = 0;
-        for end in ends {
-            replace(&mut bytes[from..end], end_position(start.offset(), end as u64));
-            from = end;
-        }
-        let length = bytes.len();
-        if length <= COPIED_LENGTH_MAX {
-            let copied_from = self.copied.len();
-            self.copied.extend_from_slice(&bytes);
-            self.push_copied(copied_from..self.copied.len());
-        } else {
-            self.pieces.push(Piece::Long(bytes));
-        }
+        let length = match group.into_bytes() {
+            Bytes::Memory(mut bytes) => {
+                place_received(&mut bytes, start.offset());
+                let length = bytes.len();
+                if length <= COPIED_LENGTH_MAX {
+                    let copied_from = self.copied.len();
+                    self.copied.extend_from_slice(&bytes);
+                    self.push_copied(copied_from..self.copied.len());
+                } else {
+                    self.pieces.push(Piece::Long(bytes));
+                }
+                length
+            }
+            Bytes::File(file) => {
+                let bytes = place_spilled(file, start.offset())?;
+                let length = bytes.len();
+                self.pieces.push(Piece::Spilled(bytes));
+                length
+            }
+        };
         let end = start.advanced_by(length as u64);
         self.length = end.offset() - self.start.offset();
         self.placed.push((gtid, start.offset()));
-        PlacedGroup { start, end }
+        Ok(PlacedGroup { start, end })
+    }
+
+    /// Empties it, and gives back what long groups have taken.
+    pub fn clear(&mut self) {
+        self.begin(self.start, GroupSize::Single);
     }
 
     fn note_replicated(&mut self, gtid: Gtid) {
@@ -247,6 +269,7 @@ impl CommitGroup {
         self.pieces.iter().map(|piece| match piece {
             Piece::Copied(range) => IoSlice::new(&self.copied[range.clone()]),
             Piece::Long(bytes) => IoSlice::new(bytes),
+            Piece::Spilled(bytes) => IoSlice::new(bytes),
         })
     }
 
@@ -255,6 +278,43 @@ impl CommitGroup {
 
     /// How many bytes a transaction takes at most beyond what its session encoded: its Gtid event.
     pub const GTID_EVENT_LENGTH_MAX: u64 = 64;
+}
+
+/// Gives whole events, which are to stand at `start`, their end positions.
+fn place_received(events: &mut [u8], start: u64) {
+    let mut at = 0;
+    while let Some(length) = event_length(&events[at..]) {
+        let end = at + length;
+        replace(&mut events[at..end], end_position(start, end as u64));
+        at = end;
+    }
+}
+
+/// The same for events in a file, some of them at a time.
+fn place_spilled(mut file: Arc<SpillFile>, start: u64) -> Result<SpilledBytes> {
+    let io = |source| Error::Io {
+        operation: "write",
+        path: "a large transaction's temporary file".into(),
+        source,
+    };
+    let shared = || io(std::io::Error::other("somebody else has it, too"));
+    let file = Arc::get_mut(&mut file).ok_or_else(shared)?;
+    let total = file.length() as usize;
+    let mut at = 0;
+    while at < total {
+        let rest = file.bytes(at as u64, total - at);
+        let mut length = 0;
+        while length < PLACED_AT_A_TIME
+            && let Some(event) = event_length(&rest[length..])
+        {
+            length += event;
+        }
+        let mut events = rest[..length].to_vec();
+        place_received(&mut events, start + at as u64);
+        file.overwrite(at as u64, &events).map_err(io)?;
+        at += length;
+    }
+    Ok(file.share(0, total))
 }
 
 /// Gives an event that has an end position another one. What was damaged since its checksum was made stays damaged.

@@ -1,7 +1,8 @@
-//! One transaction as a reader gets it. A large one is kept in a file and not in memory.
+//! One transaction as a reader gets it. A large one is kept in a file and not in memory; where each event ends is told by its header, and kept
+//! nowhere else: a gigabyte of short events has twenty million of them.
 
 use crate::error::{Error, Result};
-use crate::event::{Event, EventType, FormatDescription, GtidEvent, RawEvent};
+use crate::event::{Event, EventHeader, EventType, FormatDescription, GtidEvent, HEADER_LENGTH, RawEvent};
 use crate::spill_file::SpillFile;
 use paceline_types::{Gtid, LogPosition};
 use std::path::Path;
@@ -15,15 +16,24 @@ pub const LARGE_GROUP_BYTES: u64 = 64 << 20;
 pub struct EventGroup {
     start: LogPosition,
     bytes: Bytes,
-    /// Where each event ends in `bytes`.
-    ends: Vec<usize>,
+    /// How long the Gtid event is.
+    head_length: usize,
+    event_count: usize,
     gtid: Gtid,
     /// Where there may be a file for it.
-    directory: Option<Arc<Path>>,
+    spill: Option<Spill>,
 }
 
+/// Where a group's events go, from so many bytes on.
 #[derive(Clone, Debug)]
-enum Bytes {
+struct Spill {
+    directory: Arc<Path>,
+    from_bytes: u64,
+}
+
+/// The events' bytes, where they are.
+#[derive(Clone, Debug)]
+pub(super) enum Bytes {
     Memory(Vec<u8>),
     File(Arc<SpillFile>),
 }
@@ -70,9 +80,10 @@ impl EventGroup {
         Ok(Self {
             start,
             bytes: Bytes::Memory(event.bytes().to_vec()),
-            ends: vec![event.bytes().len()],
+            head_length: event.bytes().len(),
+            event_count: 1,
             gtid,
-            directory: None,
+            spill: None,
         })
     }
 
@@ -99,25 +110,30 @@ impl EventGroup {
     /// Adds the next event, whole and checked.
     pub fn push(&mut self, event: &RawEvent<'_>) {
         self.bytes.push(event.bytes());
-        self.ends.push(self.length() + event.bytes().len());
-        if self.length() as u64 > LARGE_GROUP_BYTES {
+        self.event_count += 1;
+        if let (Some(spill), Bytes::Memory(bytes)) = (&self.spill, &self.bytes)
+            && bytes.len() as u64 > spill.from_bytes
+        {
             self.spill();
         }
     }
 
-    /// From [`LARGE_GROUP_BYTES`] on, events go to a temporary file in that directory. Where that is not possible they stay in memory.
-    pub fn spill_in(&mut self, directory: Arc<Path>) {
-        self.directory = Some(directory);
+    /// From so many bytes on, events go to a temporary file in that directory. Where that is not possible they stay in memory.
+    pub fn spill_in(&mut self, directory: Arc<Path>, from_bytes: u64) {
+        self.spill = Some(Spill {
+            directory,
+            from_bytes,
+        });
     }
 
-    /// Where its events go when there are many.
-    pub fn spill_directory(&self) -> Option<&Arc<Path>> {
-        self.directory.as_ref()
+    /// Its events go where those of the other one do.
+    pub fn spill_like(&mut self, other: &EventGroup) {
+        self.spill.clone_from(&other.spill);
     }
 
     /// Goes on in a file, if there may be one. It is tried once.
     fn spill(&mut self) {
-        let (Some(directory), Bytes::Memory(_)) = (self.directory.clone(), &self.bytes) else {
+        let Some(Spill { directory, .. }) = self.spill.clone() else {
             return;
         };
         let spilled = SpillFile::create_in(&directory).and_then(|mut file| {
@@ -127,7 +143,7 @@ impl EventGroup {
         match spilled {
             Ok(file) => self.bytes = Bytes::File(Arc::new(file)),
             Err(error) => {
-                self.directory = None;
+                self.spill = None;
                 tracing::warn!(
                     "a large transaction stays in memory, as there is no file for it in '{}': {error}",
                     directory.display()
@@ -136,8 +152,12 @@ impl EventGroup {
         }
     }
 
-    fn length(&self) -> usize {
-        self.ends.last().copied().unwrap_or(0)
+    /// How many bytes of events are in memory: none, if they are in a file.
+    pub fn memory_bytes(&self) -> usize {
+        match &self.bytes {
+            Bytes::Memory(bytes) => bytes.len(),
+            Bytes::File(_) => 0,
+        }
     }
 
     /// The transaction's id.
@@ -145,13 +165,9 @@ impl EventGroup {
         self.gtid
     }
 
-    /// The events' bytes, and where each ends in them.
-    pub(super) fn into_parts(self) -> (Vec<u8>, Vec<usize>) {
-        let bytes = match self.bytes {
-            Bytes::Memory(bytes) => bytes,
-            file @ Bytes::File(_) => file.all().to_vec(),
-        };
-        (bytes, self.ends)
+    /// The events' bytes.
+    pub(super) fn into_bytes(self) -> Bytes {
+        self.bytes
     }
 
     /// Where the Gtid event starts.
@@ -161,7 +177,7 @@ impl EventGroup {
 
     /// Where the last event ends: the transaction's version.
     pub fn end(&self) -> LogPosition {
-        self.start.advanced_by(self.length() as u64)
+        self.start.advanced_by(self.bytes().len() as u64)
     }
 
     /// All events as they stand in the file.
@@ -171,7 +187,7 @@ impl EventGroup {
 
     /// How many events there are, the Gtid event among them.
     pub fn event_count(&self) -> usize {
-        self.ends.len()
+        self.event_count
     }
 
     /// The Gtid event.
@@ -179,7 +195,7 @@ impl EventGroup {
     /// # Errors
     /// None in a group that a reader has given: it was decoded before.
     pub fn gtid_event(&self) -> Result<GtidEvent<'_>> {
-        let event = RawEvent::trusted(&self.bytes()[..self.ends[0]]).ok_or(Error::Malformed {
+        let event = RawEvent::trusted(&self.bytes()[..self.head_length]).ok_or(Error::Malformed {
             event: "Gtid",
             problem: "it is too short",
         })?;
@@ -188,11 +204,12 @@ impl EventGroup {
 
     /// The events, the Gtid event first.
     pub fn events(&self) -> impl Iterator<Item = RawEvent<'_>> + '_ {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let bytes = self.bytes();
-        starts
-            .zip(&self.ends)
-            .filter_map(|(start, end)| RawEvent::trusted(&bytes[start..*end]))
+        let mut rest = self.bytes();
+        std::iter::from_fn(move || {
+            let (event, behind) = rest.split_at_checked(event_length(rest)?)?;
+            rest = behind;
+            RawEvent::trusted(event)
+        })
     }
 
     /// The events behind the Gtid event, decoded.
@@ -202,6 +219,12 @@ impl EventGroup {
     ) -> impl Iterator<Item = Result<Event<'a>>> + 'a {
         self.events().skip(1).map(move |event| event.decode(format))
     }
+}
+
+/// The length of the event that the bytes begin with, as its header has it; `None` if there is none.
+pub(super) fn event_length(bytes: &[u8]) -> Option<usize> {
+    let length = EventHeader::decode(bytes)?.length as usize;
+    (length >= HEADER_LENGTH).then_some(length)
 }
 
 #[cfg(test)]
@@ -224,8 +247,8 @@ mod tests {
         encode_event(&mut bytes, &STAMP, 0, &GtidEvent::new(gtid, GtidFlags::NONE));
         let first = RawEvent::new(&bytes, ChecksumAlgorithm::Crc32).unwrap();
         let mut group = EventGroup::begin(LogPosition::new(1, 100), &first).unwrap();
-        group.spill_in(directory.path().into());
-        group.spill();
+        group.spill_in(directory.path().into(), 100);
+        assert!(group.memory_bytes() > 0);
         let mut copies = Vec::new();
         for xid in 0..20 {
             let mut bytes = Vec::new();
@@ -243,8 +266,13 @@ mod tests {
         assert_eq!(xids(&copies[0]), (0..11).collect::<Vec<u8>>());
         assert_eq!(group.gtid_event().unwrap().gtid, gtid);
         assert_eq!(group.end(), group.start().advanced_by(group.bytes().len() as u64));
-        group.spill_in(Path::new("/nowhere").into());
-        group.spill();
-        assert_eq!(group.event_count(), 21);
+        assert_eq!(group.memory_bytes(), 0);
+        assert!(copies[0].memory_bytes() == 0);
+
+        // Without a place for a file they stay in memory.
+        let mut group = EventGroup::begin(LogPosition::new(1, 100), &first).unwrap();
+        group.spill_in(Path::new("/nowhere").into(), 1);
+        group.push(&first);
+        assert_eq!((group.event_count(), group.memory_bytes()), (2, 2 * bytes.len()));
     }
 }

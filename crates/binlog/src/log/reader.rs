@@ -8,7 +8,7 @@ use super::head::{Origin, read_format};
 use super::stream::EventStream;
 use crate::error::{Error, Result};
 use crate::event::{Event, FormatDescription, HEADER_LENGTH, IgnorableEvent, MAGIC, RawEvent};
-use crate::group::EventGroup;
+use crate::group::{EventGroup, LARGE_GROUP_BYTES};
 use paceline_types::LogPosition;
 use std::path::Path;
 use std::sync::Arc;
@@ -174,7 +174,7 @@ impl LogReader {
             let step = match (&role, &mut group) {
                 (Err(_), _) | (Ok(EventRole::Control), _) => Ok(()),
                 (Ok(EventRole::Begins), group) => EventGroup::begin(start, &event).map(|mut begun| {
-                    begun.spill_in(Arc::clone(&directory));
+                    begun.spill_in(Arc::clone(&directory), LARGE_GROUP_BYTES);
                     *group = Some(begun);
                 }),
                 (Ok(EventRole::Inside | EventRole::Ends), Some(group)) => {

@@ -77,7 +77,8 @@ pub struct Assembler {
     /// What a source without GTIDs was given.
     pub supply: GtidSupply,
     scratch: Vec<u8>,
-    spill_directory: Option<Arc<Path>>,
+    /// Where groups go, from so many bytes on.
+    spill: Option<(Arc<Path>, u64)>,
 }
 
 struct Open {
@@ -108,19 +109,24 @@ impl Assembler {
             pending: None,
             supply,
             scratch: Vec::new(),
-            spill_directory: None,
+            spill: None,
         }
     }
 
-    /// Large groups are kept in that directory and not in memory.
-    pub fn spill_in(&mut self, directory: &Path) {
-        self.spill_directory = Some(directory.into());
+    /// From so many bytes on, groups are kept in that directory and not in memory.
+    pub fn spill_in(&mut self, directory: &Path, from_bytes: u64) {
+        self.spill = Some((directory.into(), from_bytes));
+    }
+
+    /// How many bytes of the group that is open are in memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.open.as_ref().map_or(0, |open| open.group.memory_bytes())
     }
 
     fn begin_group(&self, event: &RawEvent<'_>) -> Result<EventGroup, SourceError> {
         let mut group = EventGroup::begin(LogPosition::ZERO, event).map_err(corrupt)?;
-        if let Some(directory) = &self.spill_directory {
-            group.spill_in(directory.clone());
+        if let Some((directory, from_bytes)) = &self.spill {
+            group.spill_in(directory.clone(), *from_bytes);
         }
         Ok(group)
     }

@@ -105,9 +105,7 @@ pub(super) fn filter_group(
                 Some(kept) => kept.push(event),
                 None => {
                     let mut begun = EventGroup::begin(group.start(), event)?;
-                    if let Some(directory) = group.spill_directory() {
-                        begun.spill_in(directory.clone());
-                    }
+                    begun.spill_like(group);
                     kept = Some(begun);
                 }
             }

@@ -29,6 +29,7 @@ use super::received::{Received, ReceivedGroup, SourcePosition};
 use super::source::{SentEvent, Source, SourceKind, StartAt};
 use super::status::{Delayed, ReceiverState};
 use paceline_binlog::event::EventFlags;
+use paceline_binlog::group::LARGE_GROUP_BYTES;
 use paceline_binlog::{GtidMove, GtidPosition, LOCAL_DOMAIN, RecordScope, ReplicaRecord};
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
 use paceline_types::{Gtid, SequenceNumber};
@@ -331,7 +332,10 @@ impl Stream<'_> {
             last: self.progress.supply,
         };
         let mut assembler = Assembler::new(source.kind, source.checksum, place, supply);
-        assembler.spill_in(self.receiver.shared.environment.transactions().log().directory());
+        assembler.spill_in(
+            self.receiver.shared.environment.transactions().log().directory(),
+            LARGE_GROUP_BYTES,
+        );
         let net_timeout = self.options.net_timeout;
         loop {
             // What has arrived already needs no waiting, and no looking around.
