@@ -40,6 +40,7 @@
 //! - [`options`]: what it is told. [`archive`]: what all of it shares; start and end.
 //! - [`writer`]: from groups to the log. [`follow`]: connections to primaries. [`begin`]: where a new archive begins.
 //! - [`keeper`]: closed files are compressed, copied to object storage, and go in time. [`disk`]: the log sees them all the same.
+//! - [`stored`]: its files read from outside of it.
 //! - [`serve`]: clients and replicas: login, the handful of statements that they ask.
 #![forbid(unsafe_code)]
 
@@ -54,6 +55,7 @@ pub mod options;
 mod refill;
 pub mod serve;
 pub mod startup;
+pub mod stored;
 pub mod writer;
 
 pub use error::{Error, Result};

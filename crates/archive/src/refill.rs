@@ -3,8 +3,7 @@
 //! An empty directory that is told the same storage gets a stub of each file there, and an index that names them. What the old archive had
 //! received and not yet copied is asked of the primaries again.
 
-use crate::disk::remote::write_stub;
-use crate::disk::seekable::SeekTable;
+use crate::disk::remote::{Fetcher, RemoteFrames, write_stub};
 use crate::disk::{COMPRESSED, STUB, UNFINISHED, put_in_place, with_suffix};
 use crate::error::{Error, Result};
 use paceline_object_storage::{Object, ObjectStorage};
@@ -13,14 +12,16 @@ use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// The last bytes of an object that are read at once to find its table.
-const TABLE_GUESS: u64 = 4096;
-
-/// Fills a directory without an index from the storage. Returns how many files there are.
+/// Fills a directory without an index from the storage, which `fetcher` reads. Returns how many files there are.
 ///
 /// # Errors
 /// If the storage or the directory fails; [`Error::Option`] if files are missing in the middle.
-pub async fn refill(storage: &ObjectStorage, directory: &Path, base_name: &str) -> Result<usize> {
+pub async fn refill(
+    storage: &ObjectStorage,
+    fetcher: &Fetcher,
+    directory: &Path,
+    base_name: &str,
+) -> Result<usize> {
     let index = directory.join(format!("{base_name}.index"));
     if index.exists() {
         return Ok(0);
@@ -52,32 +53,12 @@ pub async fn refill(storage: &ObjectStorage, directory: &Path, base_name: &str) 
     }
     let mut names = String::new();
     for (_, name, object) in &files {
-        let guess = object.length.min(TABLE_GUESS);
-        let mut last = storage
-            .read(&object.name, object.length - guess..object.length)
-            .await?;
-        let damaged = Error::system(format!("use '{}' of {}", object.name, storage.place()));
-        let (table, first) = {
-            let needed = match SeekTable::length_at_end(&last) {
-                Ok(needed) => needed as u64,
-                Err(error) => return Err(damaged(error)),
-            };
-            if needed > guess && needed <= object.length {
-                last = storage
-                    .read(&object.name, object.length - needed..object.length)
-                    .await?;
-            }
-            let at = (last.len() as u64).saturating_sub(needed) as usize;
-            let table = match SeekTable::decode(&last[at..]) {
-                Ok(table) if table.file_length() == object.length => table,
-                Ok(_) => return Err(damaged(std::io::ErrorKind::InvalidData.into())),
-                Err(error) => return Err(damaged(error)),
-            };
-            let first = table.frame(0).map_or(0..0, |frame| frame.compressed);
-            (table, storage.read(&object.name, first).await?)
-        };
+        let found = tokio::task::block_in_place(|| {
+            RemoteFrames::of_object(object.name.clone(), object.length, fetcher.clone())
+        });
+        let (frames, table) = found.map_err(Error::system(format!("use what is in {}", storage.place())))?;
         let stub = with_suffix(&directory.join(name), STUB);
-        write_stub(&stub, &first, &table, object.modified)
+        write_stub(&stub, frames.first(), &table, object.modified)
             .map_err(Error::system(format!("write {}", stub.display())))?;
         names.push_str(&format!("./{name}\n"));
     }

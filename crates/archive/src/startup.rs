@@ -7,9 +7,10 @@
 
 use crate::archive::{Archive, Opened, unix_seconds, version};
 use crate::closed_files::ClosedFiles;
+use crate::disk::ArchiveDisk;
 use crate::disk::foreign::ForeignDisk;
+use crate::disk::names::LogNames;
 use crate::disk::remote::Fetcher;
-use crate::disk::{ArchiveDisk, COMPRESSED};
 use crate::error::{Error, Result};
 use crate::keeper::Keeper;
 use crate::options::{ArchiveOptions, Role};
@@ -20,7 +21,6 @@ use paceline_binlog::Log;
 use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
 use paceline_object_storage::ObjectStorage;
 use paceline_types::ServerId;
-use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -163,11 +163,11 @@ async fn open(
         Some(place) => {
             let storage = ObjectStorage::open(place)?;
             storage.remove_unfinished("").await?;
-            let found = refill(&storage, &directory.path, &options.log_bin).await?;
+            let fetcher = Fetcher::start(place).map_err(Error::system("read from object storage"))?;
+            let found = refill(&storage, &fetcher, &directory.path, &options.log_bin).await?;
             if found > 0 {
                 tracing::info!("going on behind {found} files in {}", storage.place());
             }
-            let fetcher = Fetcher::start(place).map_err(Error::system("read from object storage"))?;
             (Some(storage), Some(fetcher))
         }
     };
@@ -209,7 +209,7 @@ fn open_foreign(options: &ArchiveOptions, directory: &Path, log_bin: Option<&str
     )))?;
     let log_bin = match log_bin {
         Some(name) => name.to_owned(),
-        None => base_name_in(&datadir)?,
+        None => LogNames::in_directory(&datadir)?.base_name,
     };
     let began = Instant::now();
     let (log, found) = Log::open_foreign(Arc::new(ForeignDisk::default()), &datadir, &log_bin)?;
@@ -233,34 +233,6 @@ fn open_foreign(options: &ArchiveOptions, directory: &Path, log_bin: Option<&str
         log,
         keeper: None,
     })
-}
-
-/// What the names of the log files in a directory begin with.
-fn base_name_in(directory: &Path) -> Result<String> {
-    let listed =
-        std::fs::read_dir(directory).map_err(Error::system(format!("list {}", directory.display())))?;
-    let names = listed
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok());
-    let bases: BTreeSet<String> = names
-        .filter_map(|name| {
-            let (base, digits) = name.strip_suffix(COMPRESSED).unwrap_or(&name).rsplit_once('.')?;
-            let is_number = digits.len() >= 6 && digits.bytes().all(|digit| digit.is_ascii_digit());
-            is_number.then(|| base.to_owned())
-        })
-        .collect();
-    let mut bases = bases.into_iter();
-    match (bases.next(), bases.next()) {
-        (Some(base), None) => Ok(base),
-        (None, _) => Err(Error::Option(format!(
-            "there are no binary log files in {}",
-            directory.display()
-        ))),
-        (Some(one), Some(other)) => Err(Error::Option(format!(
-            "there are files of several logs in {}, '{one}' and '{other}' among them: name one with --log-bin",
-            directory.display()
-        ))),
-    }
 }
 
 /// A server id that stays the same for a directory on a machine, from the upper half of the numbers, which people hardly ever give out.

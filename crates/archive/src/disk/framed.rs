@@ -9,9 +9,6 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The last bytes of a file that are read at once to find its table: enough for one of 256 MiB.
-const TABLE_GUESS: u64 = 4096;
-
 /// Where the frames' bytes come from.
 pub trait Frames: Send + Sync + std::fmt::Debug {
     /// A frame's bytes, compressed.
@@ -30,27 +27,13 @@ impl LocalFrames {
     pub fn open(path: &Path) -> io::Result<(Self, SeekTable)> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
-        let tail = |bytes: u64| -> io::Result<Vec<u8>> {
-            let bytes = bytes.min(length);
-            let mut buffer = vec![0; bytes as usize];
-            file.read_exact_at(&mut buffer, length - bytes)?;
+        let table = SeekTable::read(length, |range| {
+            let mut buffer = vec![0; (range.end - range.start) as usize];
+            file.read_exact_at(&mut buffer, range.start)?;
             Ok(buffer)
-        };
-        let mut last = tail(TABLE_GUESS)?;
-        let needed = SeekTable::length_at_end(&last)?;
-        if needed > last.len() {
-            last = tail(needed as u64)?;
-        }
-        if needed > last.len() {
-            return Err(ErrorKind::UnexpectedEof.into());
-        }
-        let table = SeekTable::decode(&last[last.len() - needed..])?;
-        if table.file_length() != length {
-            return Err(io::Error::new(
-                ErrorKind::InvalidData,
-                format!("'{}' is not as long as its table of frames says", path.display()),
-            ));
-        }
+        });
+        let table =
+            table.map_err(|error| io::Error::new(error.kind(), format!("'{}': {error}", path.display())))?;
         Ok((LocalFrames(file), table))
     }
 }

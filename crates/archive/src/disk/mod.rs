@@ -10,10 +10,11 @@
 //! its form by writing the next one aside, syncing and renaming it, and then removing the one before: at every moment one of them is whole.
 //! Readers that have the old one open go on with it.
 //!
-//! - [`seekable`]: the compressed form. [`framed`]: reading it. [`remote`]: reading it from elsewhere.
+//! - [`names`]: which files there are. [`seekable`]: the compressed form. [`framed`]: reading it. [`remote`]: reading it from elsewhere.
 
 pub mod foreign;
 pub mod framed;
+pub mod names;
 pub mod remote;
 pub mod seekable;
 
@@ -80,7 +81,10 @@ impl ArchiveDisk {
     }
 
     /// Opens a file that is never written to.
-    fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+    ///
+    /// # Errors
+    /// If it is not there, or damaged.
+    pub fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.open_as(path, |path| {
             let file = File::open(path)?;
             Ok(Arc::new(foreign::ReadOnlyFile(file)) as Arc<dyn DiskFile>)
@@ -119,7 +123,7 @@ impl ArchiveDisk {
             return Err(io::Error::new(
                 ErrorKind::Unsupported,
                 format!(
-                    "'{}' is in object storage: start the archive with the --to that it had",
+                    "'{}' is in object storage only, and that was not named (--to of the archive, --storage of the log tool)",
                     path.display()
                 ),
             ));
@@ -162,8 +166,7 @@ impl Disk for ArchiveDisk {
             if name.ends_with(UNFINISHED) {
                 return None;
             }
-            let plain = name.strip_suffix(COMPRESSED).or_else(|| name.strip_suffix(STUB));
-            Some(plain.map_or_else(|| name.clone(), str::to_owned))
+            Some(names::without_form(&name).to_owned())
         });
         let names: BTreeSet<String> = names.collect();
         Ok(names.into_iter().collect())

@@ -141,6 +141,34 @@ impl RemoteFrames {
     }
 }
 
+impl RemoteFrames {
+    /// Opens an object of which nothing is here, and which is so many bytes long. Blocks.
+    ///
+    /// # Errors
+    /// If it is not there, or not a compressed file.
+    pub fn of_object(object: String, length: u64, fetcher: Fetcher) -> io::Result<(Self, SeekTable)> {
+        let of_it = |error: io::Error| io::Error::new(error.kind(), format!("'{object}': {error}"));
+        let table = SeekTable::read(length, |range| fetcher.read(&object, range)).map_err(of_it)?;
+        let first = match table.frame(0) {
+            Some(frame) => fetcher.read(&object, frame.compressed)?.to_vec(),
+            None => Vec::new(),
+        };
+        let frames = RemoteFrames {
+            frames_end: table.file_length() - table.encode().len() as u64,
+            object,
+            fetcher,
+            first,
+            ahead: Mutex::default(),
+        };
+        Ok((frames, table))
+    }
+
+    /// The first frame, compressed.
+    pub fn first(&self) -> &[u8] {
+        &self.first
+    }
+}
+
 impl Frames for RemoteFrames {
     fn read(&self, frame: &Frame) -> io::Result<Vec<u8>> {
         if frame.number == 0 {

@@ -28,6 +28,8 @@ const FOOTER_LENGTH: usize = 9;
 const SKIPPABLE_HEAD_LENGTH: usize = 8;
 /// Two lengths.
 const ENTRY_LENGTH: usize = 8;
+/// The last bytes of a compressed file that are read at once to find its table: enough for the table of 256 MiB.
+const TABLE_GUESS: u64 = 4096;
 
 /// Where the frames of a file are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -109,6 +111,31 @@ impl SeekTable {
         out.push(0);
         out.extend_from_slice(&TABLE_MAGIC.to_le_bytes());
         out
+    }
+
+    /// Reads the table of a compressed file that is so many bytes long; `read` reads of it.
+    ///
+    /// # Errors
+    /// Those of reading; if the file does not end with a table, or is not as long as that says.
+    pub fn read<B: AsRef<[u8]>>(
+        file_length: u64,
+        mut read: impl FnMut(Range<u64>) -> io::Result<B>,
+    ) -> io::Result<Self> {
+        let guess = file_length.min(TABLE_GUESS);
+        let mut last = read(file_length - guess..file_length)?;
+        let needed = Self::length_at_end(last.as_ref())?;
+        if needed as u64 > guess {
+            let start = file_length
+                .checked_sub(needed as u64)
+                .ok_or_else(|| damaged("it is cut off"))?;
+            last = read(start..file_length)?;
+        }
+        let at = last.as_ref().len().saturating_sub(needed);
+        let table = Self::decode(&last.as_ref()[at..])?;
+        match table.file_length() == file_length {
+            true => Ok(table),
+            false => Err(damaged("it is not as long as its table of frames says")),
+        }
     }
 
     /// How many bytes at the end of a compressed file hold the table, as its last bytes say.

@@ -47,10 +47,9 @@ pub struct GtidIndex {
 }
 
 impl GtidIndex {
-    /// The index that a server has written beside a file that it has closed, whose head says this ordinal; `None` if there is none that
-    /// belongs to the file as it is.
-    pub fn beside(log_file: &Path, ordinal: u32) -> Option<Self> {
-        let file_length = fs::metadata(log_file).ok()?.len();
+    /// The index that a server has written beside a file that it has closed, whose head says this ordinal, and which is so many bytes long
+    /// (uncompressed); `None` if there is none that belongs to the file as it is.
+    pub fn beside(log_file: &Path, ordinal: u32, file_length: u64) -> Option<Self> {
         let name = log_file.file_name()?.to_str()?;
         let path = log_file.with_file_name(format!("{name}.idx"));
         if !may_be_index(fs::metadata(&path).ok()?.len(), file_length) {

@@ -18,6 +18,14 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
+    /// A directory or object storage that has no files of a log.
+    #[error("'{}': {problem}", place.display())]
+    Place {
+        /// What was named.
+        place: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),

@@ -1,6 +1,6 @@
 //! `paceline binlog`: the log as a tool.
 //!
-//! It reads a binary log, ours or MariaDB's, from files or from a server, and prints what `mariadb-binlog` prints, so that
+//! It reads a binary log, ours or MariaDB's, from files, from an archive or from a server, and prints what `mariadb-binlog` prints, so that
 //! `paceline binlog … | mariadb` restores it with its GTIDs.
 //!
 //! ```text
@@ -74,7 +74,7 @@ pub fn run(options: Options) -> ExitCode {
 /// Does what is asked for. What was printed before an error is there to be seen.
 fn report(options: &Options, out: &mut dyn Write) -> Result<()> {
     let done = if options.verify {
-        verify::verify(&options.files, out)
+        verify::verify(&options.places, &options.files, out)
     } else if options.json {
         print_json(options, out)
     } else if options.stat {

@@ -4,7 +4,7 @@ use super::error::{Error, Result};
 use super::filter::{Bound, Strictness};
 use super::print::Direction;
 use super::server::ServerOptions;
-use super::source::Extent;
+use super::source::{Extent, Places};
 use clap::{ArgAction, Args, ValueEnum};
 use paceline_binlog::GtidPosition;
 use paceline_types::TimeZone;
@@ -14,8 +14,14 @@ use std::path::PathBuf;
 /// Options of `paceline binlog`: where `mariadb-binlog` has the same, they do the same.
 #[derive(Args, Debug, Clone)]
 pub struct Options {
-    /// Files of a binary log, oldest first; `-` is standard input.
+    /// Files of a binary log, oldest first; `-` is standard input. A directory, or object storage that an archive copies to: all files there.
     pub files: Vec<PathBuf>,
+    /// Where the files are of which an archive's directory has only the beginning: a directory or s3://BUCKET/PREFIX.
+    #[arg(long, value_name = "DIR|URL")]
+    storage: Option<String>,
+    /// How files are opened.
+    #[arg(skip)]
+    pub places: Places,
     /// Show changed rows as commented SQL; twice: with each column's type.
     #[arg(short, long, action = ArgAction::Count)]
     verbose: u8,
@@ -239,6 +245,10 @@ impl Options {
         // A pattern for a server's files finds their indexes as well.
         self.files
             .retain(|file| file.extension().is_none_or(|extension| extension != "idx"));
+        if !remote {
+            self.places = Places::with_storage(self.storage.as_deref())?;
+            self.files = self.places.expand(&self.files)?;
+        }
         self.server = self.server.complete()?;
         Ok(self)
     }

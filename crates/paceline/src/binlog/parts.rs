@@ -157,7 +157,12 @@ impl<'o> Parts<'o> {
             Source::Server(Box::new(log))
         } else {
             let start = self.filter.start_offset().filter(|_| number == 0);
-            Source::File(EventFile::open_at(&options.files[number], checksums, start)?)
+            Source::File(EventFile::open_at(
+                &options.places,
+                &options.files[number],
+                checksums,
+                start,
+            )?)
         };
         Ok(Some(Part {
             source,
@@ -182,7 +187,11 @@ impl<'o> Parts<'o> {
             }
         };
         Ok(Some(Part {
-            source: Source::File(EventFile::open(&next, checksums(self.options))?),
+            source: Source::File(EventFile::open(
+                &self.options.places,
+                &next,
+                checksums(self.options),
+            )?),
             rules: Rules {
                 stop_offset: self.filter.stop_offset(),
                 refuses_open: self.options.skip_force_if_open,
@@ -214,7 +223,7 @@ fn first_needed(options: &Options, filter: &Filter) -> Result<usize> {
         if path.as_os_str() == "-" {
             continue;
         }
-        let list = head_state(path, checksums(options))?;
+        let list = head_state(options, path)?;
         if list.is_some_and(|list| filter.starts_behind(&list)) {
             return Ok(number);
         }
@@ -223,8 +232,8 @@ fn first_needed(options: &Options, filter: &Filter) -> Result<usize> {
 }
 
 /// The GTID state at the head of a file.
-fn head_state(path: &Path, checksums: Checksums) -> Result<Option<GtidListEvent>> {
-    let mut file = EventFile::open_head(path, checksums)?;
+fn head_state(options: &Options, path: &Path) -> Result<Option<GtidListEvent>> {
+    let mut file = EventFile::open_head(&options.places, path, checksums(options))?;
     while let Some(event) = file.next_event()? {
         match event.header().event_type {
             EventType::GTID_LIST => {

@@ -3,7 +3,8 @@
 //! The file may be the one that a server is writing. Then it ends in zeros, which are room that was prepared, or in an event that is not whole
 //! yet: a moment later it is. Whoever follows the log waits there for more, and goes on in the next file when the server does.
 
-use super::{Checksums, EventSource, LoggedEvent};
+use super::input::Input;
+use super::{Checksums, EventSource, LoggedEvent, Places};
 use crate::binlog::error::{Error, Result};
 use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventFlags, EventHeader, EventType, FormatDescription, GtidEvent,
@@ -11,7 +12,6 @@ use paceline_binlog::event::{
 };
 use paceline_binlog::log::GtidIndex;
 use paceline_types::Gtid;
-use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,7 +29,9 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct EventFile {
     path: PathBuf,
-    input: BufReader<File>,
+    /// Where the next file is looked for.
+    places: Places,
+    input: BufReader<Input>,
     /// Whether it is a file on a disk, and no pipe.
     is_seekable: bool,
     /// Where the next event starts.
@@ -62,29 +64,30 @@ impl EventFile {
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::NoBinaryLog`].
-    pub fn open(path: &Path, checksums: Checksums) -> Result<Self> {
-        Self::open_buffered(path, checksums, BUFFER_BYTES)
+    pub fn open(places: &Places, path: &Path, checksums: Checksums) -> Result<Self> {
+        Self::open_buffered(places, path, checksums, BUFFER_BYTES)
     }
 
     /// As [`EventFile::open`], for who reads no more than the first events.
     ///
     /// # Errors
     /// As [`EventFile::open`].
-    pub fn open_head(path: &Path, checksums: Checksums) -> Result<Self> {
-        Self::open_buffered(path, checksums, HEAD_BYTES)
+    pub fn open_head(places: &Places, path: &Path, checksums: Checksums) -> Result<Self> {
+        Self::open_buffered(places, path, checksums, HEAD_BYTES)
     }
 
-    fn open_buffered(path: &Path, checksums: Checksums, buffer_bytes: usize) -> Result<Self> {
+    fn open_buffered(
+        places: &Places,
+        path: &Path,
+        checksums: Checksums,
+        buffer_bytes: usize,
+    ) -> Result<Self> {
         let io = |source| Error::Io {
             path: path.to_owned(),
             source,
         };
-        let opened = match path.as_os_str() == "-" {
-            true => File::open("/dev/stdin"),
-            false => File::open(path),
-        };
-        let file = opened.map_err(io)?;
-        let is_seekable = file.metadata().map_err(io)?.is_file();
+        let file = places.open(path).map_err(io)?;
+        let is_seekable = file.is_seekable();
         let mut input = BufReader::with_capacity(buffer_bytes, file);
         let mut magic = [0; MAGIC.len()];
         match input.read_exact(&mut magic) {
@@ -94,6 +97,7 @@ impl EventFile {
         }
         Ok(EventFile {
             path: path.to_owned(),
+            places: places.clone(),
             input,
             is_seekable,
             offset: MAGIC.len() as u64,
@@ -112,8 +116,8 @@ impl EventFile {
     ///
     /// # Errors
     /// As [`EventFile::open`].
-    pub fn open_at(path: &Path, checksums: Checksums, offset: Option<u64>) -> Result<Self> {
-        let mut file = Self::open(path, checksums)?;
+    pub fn open_at(places: &Places, path: &Path, checksums: Checksums, offset: Option<u64>) -> Result<Self> {
+        let mut file = Self::open(places, path, checksums)?;
         file.jump_to = offset.filter(|offset| *offset > MAGIC.len() as u64);
         Ok(file)
     }
@@ -130,7 +134,7 @@ impl EventFile {
         self.next_file
             .clone()
             .or_else(|| numbered_next(&self.path))
-            .filter(|path| self.is_seekable && begins_as_log(path))
+            .filter(|path| self.is_seekable && begins_as_log(&self.places, path))
     }
 
     /// Whether its server has said that there is nothing behind what was read.
@@ -345,9 +349,8 @@ impl EventSource for EventFile {
         if !self.is_seekable {
             return Ok(());
         }
-        if let Some(index) = self
-            .ordinal
-            .and_then(|ordinal| GtidIndex::beside(&self.path, ordinal))
+        if let (Some(ordinal), Ok(length)) = (self.ordinal, self.input.get_ref().length())
+            && let Some(index) = GtidIndex::beside(&self.path, ordinal, length)
         {
             let mut to = self.offset;
             for (offset, gtids) in index.entries() {
@@ -375,9 +378,9 @@ impl EventSource for EventFile {
 }
 
 /// Whether it is there, and more than room that a server has prepared for later.
-fn begins_as_log(path: &Path) -> bool {
+fn begins_as_log(places: &Places, path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    let read = places.open(path).and_then(|mut file| file.read_exact(&mut magic));
     read.is_ok() && magic == MAGIC
 }
 

@@ -1,14 +1,17 @@
 //! Where events come from: files of a binary log, or a server.
 //!
 //! ```text
-//!  EventFile   a file, standard input, or the file that a server is writing
+//!  EventFile   a file, standard input, or the file that a server is writing; Places: in what form it is, and where
 //!  RemoteLog   a server, asked for its log as a replica asks
 //! ```
 
 mod file;
+mod input;
+mod places;
 mod remote;
 
 pub use file::EventFile;
+pub use places::Places;
 pub use remote::{Extent, RemoteLog, RemoteStart};
 
 use super::error::Result;
