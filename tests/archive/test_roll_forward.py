@@ -8,7 +8,8 @@ import pytest
 
 from conftest import Content, fill
 from support.archive import Archive
-from support.real_replicas import wait_for
+from support.backups import backup, paceline, restore
+from support.real_replicas import replica_status, wait_for
 from support.servers import MariaDb, Paceline
 
 
@@ -54,5 +55,49 @@ def test_everything_but_the_mistake(start, tmp_path, restored_kind):
     assert restored.query("select * from t.a") == rows
     restored.query("stop slave", f"set global gtid_slave_pos='{dropped}'", "start slave")
     wait_for("the replica to come to the end", lambda: restored.query("select @@gtid_slave_pos") == ((position,),))
+    assert restored.query("select * from t.a") == rows
+    assert restored.query("select count(*) from t.b") == ((10,),)
+
+
+def test_a_backup_rolls_forward_through_the_archive(start, tmp_path):
+    """As the guide has it: restore a backup, point it at the archive, START SLAVE UNTIL, pass over the mistake, go on. The primary's disk is gone, and
+    every commit that a client was told of is there."""
+    storage = tmp_path / "storage"
+    primary = start(Paceline, 1)
+    archive = start(Archive, primary, options=["--to", storage, "--max-binlog-total-size", "1"])
+    fill(primary, 10)
+    backup(primary, tmp_path / "backup")
+    primary.query("set global rpl_semi_sync_master_timeout=60000", "set global rpl_semi_sync_master_enabled=on")
+    wait_for("the archive to acknowledge", lambda: primary.query("show status like 'Rpl_semi_sync_master_clients'")[0][1] == "1")
+    fill(primary, 10)
+    archive.query("flush binary logs")
+    fill(primary, 5, "b")
+    # Of what rows do not say, too.
+    primary.query("update t.a set v=concat(v, '!') where id > 15")
+    rows = primary.query("select * from t.a")
+    primary.query("drop table t.a")
+    archive.query("flush binary logs")
+    fill(primary, 5, "b")
+    primary.kill()
+    shutil.rmtree(primary.directory)
+    wait_for("files to be in the storage only", lambda: archive.status("Paceline_archive_remote_files") == "2")
+    # Which one was it?
+    status, text, said = paceline("binlog", "--storage", storage, archive.datadir)
+    assert status == 0, said
+    found = re.search(r"GTID (\d+-\d+-\d+)(?:(?!GTID \d).)*?DROP TABLE", text, re.S | re.I)
+    dropped = found.group(1)
+    before = re.findall(r"GTID (\d+-\d+-\d+)", text[:found.start()])[-1]
+
+    position = restore(tmp_path / "backup", tmp_path / "restored" / "data")
+    restored = start(Paceline, 7, name="restored", content=Content.KEPT)
+    assert restored.query("select @@global.gtid_slave_pos") == ((position,),)
+    restored.query(f"change master to master_host='127.0.0.1', master_port={archive.port}, master_user='repl', master_password='pw', "
+                   "master_use_gtid=slave_pos, master_connect_retry=1", f"start slave until master_gtid_pos='{before}'")
+    wait_for("the replica to stop by itself", lambda: replica_status(restored)["Slave_SQL_Running"] == "No")
+    assert restored.query("select @@global.gtid_slave_pos") == ((before,),)
+    assert restored.query("select * from t.a") == rows
+    restored.query("stop slave", f"set global gtid_slave_pos='{dropped}'", "start slave")
+    last = archive.query("select @@global.gtid_binlog_pos")[0][0]
+    wait_for("the replica to come to the end", lambda: restored.query("select @@global.gtid_slave_pos") == ((last,),))
     assert restored.query("select * from t.a") == rows
     assert restored.query("select count(*) from t.b") == ((10,),)
