@@ -125,8 +125,10 @@ def new_mariadb():
     """A data directory of MariaDB as its installation makes it: made once, and copied."""
     directory = Path(tempfile.mkdtemp(prefix="paceline-test-mariadb-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    # Every MariaDB that starts removes all temporary tables in its directory for them: nobody shares one.
     done = subprocess.run(["mariadb-install-db", "--no-defaults", "--force", f"--datadir={directory / 'data'}", "--user=root",
-                           "--auth-root-authentication-method=normal"], capture_output=True, text=True)
+                           "--auth-root-authentication-method=normal"], capture_output=True, text=True,
+                          env={**os.environ, "TMPDIR": str(directory)})
     assert done.returncode == 0, done.stdout + done.stderr
     return directory / "data"
 
@@ -135,12 +137,13 @@ class MariaDb(Server):
     def command(self):
         return ["/usr/sbin/mariadbd", "--no-defaults", "--user=root", f"--datadir={self.directory / 'data'}",
                 f"--port={self.port}", "--bind-address=127.0.0.1", f"--socket={self.socket}", "--server-id=100", "--log-bin=bin",
-                "--binlog-format=ROW", "--log-slave-updates", "--character-set-server=utf8mb4",
+                f"--tmpdir={self.directory / 'tmp'}", "--binlog-format=ROW", "--log-slave-updates", "--character-set-server=utf8mb4",
                 "--collation-server=utf8mb4_general_ci"]
 
     def spawn(self, *more):
         if not (self.directory / "data").exists():
             shutil.copytree(new_mariadb(), self.directory / "data")
+        (self.directory / "tmp").mkdir(exist_ok=True)
         super().spawn(*more)
 
 
