@@ -12,20 +12,21 @@ OF_THE_LOG = {4, 3, 15, 161, 163, 28}
 
 
 class Archive(Server):
-    """`paceline archive`, following servers; `options` are its own."""
+    """`paceline archive`, following servers; `options` are its own. Whoever logs in, there and here, is `account`."""
 
-    def __init__(self, directory, *sources, options=()):
+    def __init__(self, directory, *sources, options=(), account=(ACCOUNT, PASSWORD)):
         super().__init__(directory, *options)
+        self.user, self.password = account
         self.sources = [source if isinstance(source, str) else f"127.0.0.1:{source.port}" for source in sources]
         self.datadir = self.directory / "data"
 
     def command(self):
         followed = [word for source in self.sources for word in ("--from", source)]
         return [BINARY, "archive", *followed, "--datadir", self.datadir, "--port", self.port, "--socket", self.socket,
-                "--bind-address", "127.0.0.1", "--user", ACCOUNT, "--password", PASSWORD]
+                "--bind-address", "127.0.0.1", "--user", self.user, "--password", self.password]
 
     def connect(self, **options):
-        return super().connect(**{"user": ACCOUNT, "password": PASSWORD, **options})
+        return super().connect(**{"user": self.user, "password": self.password, **options})
 
     def files(self):
         """Its log files, oldest first."""

@@ -1,15 +1,19 @@
 """Servers of the torture suite: started with options by chance, joined as replicas, switched over."""
 
+import shutil
 import subprocess
 import time
 
 import pymysql
 
+from support.archive import Archive
 from support.replication import slave_status
 from support.servers import BINARY, MariaDb, Paceline
 
 # A busy machine may take long; what hangs takes for ever.
 WAIT_SECONDS_MAX = 180
+# A join begins anew where definitions change under it.
+JOINS_MAX = 5
 ACCOUNT, PASSWORD = "torture", "secret"
 # Who makes the load: may not write where read_only is set, as root may.
 CLIENT = "client"
@@ -36,7 +40,7 @@ class Cluster:
 
     def __init__(self, directory, chance):
         self.directory, self.chance = directory, chance
-        self.servers = []
+        self.servers, self.archives = [], []
 
     def start(self, kind=Paceline, *options, datadir=None, account=True):
         number = len(self.servers) + 1
@@ -50,6 +54,8 @@ class Cluster:
             server = MariaDb(self.directory / name, *arguments, "--innodb_buffer_pool_size=32M",
                              "--innodb_flush_log_at_trx_commit=0", "--sync_binlog=0", *options)
         server.name = name
+        # Whether an archive feeds it.
+        server.is_archives = False
         self.servers.append(server)
         server.start()
         if account:
@@ -86,6 +92,39 @@ class Cluster:
         self.command("restore", "--from", backup, "--datadir", self.directory / name / "data")
         return self.start()
 
+    def joined(self, primary):
+        """A server that `paceline join` makes of an empty directory, and that replicates by itself. How often it was tried, and whether it came about:
+        a copy of tables one by one may be refused as often as they are redefined under it."""
+        number = len(self.servers) + 1
+        directory = self.directory / f"s{number}" / "data"
+        arguments = [f"127.0.0.1:{primary.port}", f"--user={ACCOUNT}", f"--password={PASSWORD}", f"--server-id={number}", "--prepare-only",
+                     f"--datadir={directory}"]
+        for tried in range(1, JOINS_MAX + 1):
+            try:
+                self.command("join", *arguments)
+                self.start()
+                return tried, True
+            except AssertionError as refusal:
+                if not any(redefined in str(refusal) for redefined in ("error 1146", "error 1412")):
+                    raise
+        shutil.rmtree(directory.parent)
+        return tried, False
+
+    def archived(self, primary):
+        """An archive that follows a server, whose commits wait for it from then on, and a replica that the archive feeds."""
+        directory = self.directory / f"archive{len(self.archives) + 1}"
+        archive = Archive(directory, primary, account=(ACCOUNT, PASSWORD),
+                          options=["--max-binlog-size", str(self.chance.choice([20_000, 1 << 20])), "--to", str(directory / "storage"),
+                                   "--max-binlog-total-size", "100000"])
+        archive.name = directory.name
+        self.archives.append(archive)
+        archive.start()
+        wait_for_archive(primary)
+        replica = self.start()
+        replica.is_archives = True
+        self.follow(replica, archive)
+        return archive
+
     def command(self, *arguments):
         result = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=WAIT_SECONDS_MAX * 2)
         assert result.returncode == 0, f"paceline {' '.join(map(str, arguments))}: {result.stdout[-1000:]}{result.stderr[-1000:]}"
@@ -99,8 +138,13 @@ class Cluster:
         assert result.returncode == 0, f"the switch-over failed: {result.stdout}{result.stderr}"
 
     def close(self):
-        for server in self.servers:
+        for server in self.servers + self.archives:
             server.close()
+
+
+def wait_for_archive(primary):
+    """A server's commits wait for replicas that acknowledge: archives do, others do not."""
+    primary.query("set global rpl_semi_sync_master_timeout=3000", "set global rpl_semi_sync_master_enabled=on")
 
 
 def logged(server):
@@ -128,8 +172,8 @@ def catch_up(replica, primary):
 
 def complaints(cluster):
     """Raises if a server of ours has panicked or ended by itself."""
-    for server in cluster.servers:
-        if isinstance(server, Paceline):
+    for server in cluster.servers + cluster.archives:
+        if isinstance(server, (Paceline, Archive)):
             lines = [line for line in server.said().splitlines() if "panicked at" in line or "internal error" in line.lower()]
             assert not lines, f"{server.name} said: {lines[:3]}"
             assert server.process.poll() is None, f"{server.name} ended by itself with {server.process.returncode}"

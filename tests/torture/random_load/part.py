@@ -1,73 +1,47 @@
-"""Random concurrent transactions and definitions; in mid-run, at full speed, a kill, a switch-over, replicas from the beginning of the log, and a
-backup with a replica from it. At the end all servers, a MariaDB replica among them, hold the same rows.
+"""Random concurrent transactions and definitions; in mid-run, at full speed, a kill, a switch-over, replicas from the beginning of the log, a
+backup with a replica from it, a replica that `paceline join` makes, an archive that commits wait for, and a replica that it feeds. At the end all
+servers, a MariaDB replica among them, hold the same rows.
 
 Where they do not, the diagnosis begins with what a backup gives by itself, held against a replica that ran from the beginning of the log UNTIL the
 backup's position: that tells a wrong backup from a wrong replication."""
 
-import shutil
 import time
 
 from support.servers import MariaDb, Paceline
 from torture.harness import Finding
-from torture.servers import Cluster, can_back_up, catch_up, complaints, logged
+from torture.servers import WAIT_SECONDS_MAX, Cluster, can_back_up, catch_up, complaints, logged, wait_for_archive
 
 from . import compare
 from .grammar import World
 from .sessions import Run
 
-EVENTS = ["kill primary", "kill replica", "switch-over", "late replica"]
-BACKUP = "backup"
+BACKUP, JOIN, ARCHIVE, KILL_REPLICA = "backup", "join", "archive", "kill replica"
+EVENTS = ["kill primary", KILL_REPLICA, "switch-over", "late replica", JOIN, ARCHIVE]
 
 
 def run(part):
-    template = Template(part)
-    try:
-        for round in part.rounds():
-            part.attempt(round, lambda directory, round=round: one_round(part, round, directory, template))
-    finally:
-        template.close()
+    for round in part.rounds():
+        part.attempt(round, lambda directory, round=round: one_round(part, round, directory))
 
 
-class Template:
-    """An empty MariaDB, installed once."""
-
-    def __init__(self, part):
-        self.part, self.directory = part, None
-
-    def copy_to(self, directory):
-        if self.directory is None:
-            from torture.harness import scratch
-            import tempfile
-            self.directory = tempfile.mkdtemp(prefix="paceline-torture-mariadb-", dir=scratch())
-            server = MariaDb(self.directory).start()
-            server.query("shutdown")
-            server.process.wait(timeout=120)
-        shutil.copytree(f"{self.directory}/data", directory / "data")
-
-    def close(self):
-        if self.directory:
-            shutil.rmtree(self.directory, ignore_errors=True)
-
-
-def one_round(part, round, directory, template):
+def one_round(part, round, directory):
     chance = part.chance(round)
     seconds = chance.uniform(5, 8) if part.short else chance.uniform(8, 25)
     possible = EVENTS + [BACKUP] * can_back_up()
     events = chance.sample(possible, 3 if part.short else chance.randrange(2, len(possible) + 1))
     if part.short and round == 0:
-        events = [possible[-1], "kill primary", "switch-over"]
+        events = [[BACKUP, "kill primary", "switch-over"], [ARCHIVE, JOIN, "kill primary"]][part.seed % 2]
     cluster = Cluster(directory, chance)
     try:
         primary = cluster.start()
         primary.query("create database rqg character set utf8mb4")
-        template.copy_to(directory / "s2")
         theirs = cluster.replica_of(primary, MariaDb)
         ours = cluster.replica_of(primary)
         for replica in (theirs, ours):
             catch_up(replica, primary)
         world = World()
         # A replica that restarts has empty MEMORY tables, and its primary has not.
-        world.has_memory_tables = not {"kill replica", BACKUP} & set(events)
+        world.has_memory_tables = not {KILL_REPLICA, BACKUP, JOIN} & set(events)
         running = Run(primary, world, chance, chance.choice([3, 5, 8])).start()
         try:
             for event in events:
@@ -89,9 +63,13 @@ def happen(part, event, cluster, running, ours, theirs, chance):
     primary = running.primary
     followers = [server for server in cluster.servers if server is not primary and isinstance(server, Paceline)]
     if event == "switch-over":
-        candidate = chance.choice(followers)
-        cluster.promote(candidate, primary, *[server for server in cluster.servers if server not in (candidate, primary)])
+        candidate = chance.choice([server for server in followers if not server.is_archives])
+        others = [server for server in cluster.servers if server not in (candidate, primary) and not server.is_archives]
+        cluster.promote(candidate, primary, *others)
         running.primary = candidate
+        for archive in cluster.archives:
+            archive.query(f"change master to master_host='127.0.0.1', master_port={candidate.port}")
+            wait_for_archive(candidate)
         part.numbers["switch-overs"] += 1
     elif event == "late replica":
         # From the first event of the log, at full speed.
@@ -102,9 +80,21 @@ def happen(part, event, cluster, running, ours, theirs, chance):
         cluster.back_up(primary, cluster.directory / "backup")
         cluster.follow(cluster.restored(cluster.directory / "backup"), primary)
         part.numbers["replicas from a backup"] += 1
+    elif event == JOIN:
+        tried, joined = cluster.joined(primary)
+        part.numbers["joins begun anew"] += tried - joined
+        part.numbers["replicas that joined"] += joined
+    elif event == ARCHIVE:
+        cluster.archived(primary)
+        part.numbers["archives"] += 1
     else:
         victim = primary if event == "kill primary" else chance.choice(followers)
         victim.kill()
+        for archive in cluster.archives:
+            if chance.random() < 0.5:
+                archive.kill()
+                archive.start()
+                part.numbers["kills of archives"] += 1
         time.sleep(chance.uniform(0, 0.3))
         victim.start()
         part.numbers["kills"] += 1
@@ -112,6 +102,9 @@ def happen(part, event, cluster, running, ours, theirs, chance):
 
 def finish(part, cluster, primary):
     """Everybody has everything, and the same."""
+    for archive in cluster.archives:
+        archive.wait_for(primary, WAIT_SECONDS_MAX)
+        part.numbers["acknowledgements of archives"] += int(archive.status("Rpl_semi_sync_slave_send_ack"))
     for server in cluster.servers:
         if server is not primary:
             catch_up(server, primary)
@@ -129,6 +122,11 @@ def finish(part, cluster, primary):
             part.numbers["rows compared"] += compare.same(primary, server, without=memory_tables(primary))
             part.numbers["comparisons"] += 1
             break
+    # What an archive has is whole, wherever it is.
+    for archive in cluster.archives:
+        archive.stop()
+        cluster.command("binlog", "--verify", "--storage", archive.directory / "storage", archive.datadir)
+        archive.start()
     complaints(cluster)
 
 
