@@ -8,8 +8,10 @@ use crate::serve::registry::Sessions;
 use crate::writer::Writer;
 use paceline_binlog::{GtidPosition, Log};
 use paceline_replication::primary::{Primary, ServedLog};
+use paceline_replication::replica::definition::TlsSettings;
 use paceline_txn::{LeaseRegistry, Sendable};
 use paceline_types::ServerId;
+use paceline_wire::tls::ServerTls;
 use parking_lot::Mutex;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,6 +51,10 @@ pub struct Archive {
     pub datadir: PathBuf,
     /// Who logs in.
     pub account: Account,
+    /// How connections to the primaries are encrypted.
+    pub source_tls: TlsSettings,
+    /// What clients are offered.
+    pub tls: Option<ServerTls>,
     /// Whether it acknowledges.
     pub semi_sync: SemiSync,
     /// The log.
@@ -108,6 +114,8 @@ impl Archive {
             server_id,
             datadir,
             account: options.account.clone(),
+            source_tls: options.source_tls.clone(),
+            tls: None,
             semi_sync: options.semi_sync,
             beginning: Beginning::new(log.state().is_empty(), sources.len()),
             keeper,

@@ -1,7 +1,9 @@
 //! What an archive is told when it starts.
 
 use crate::error::{Error, Result};
+use paceline_replication::replica::definition::TlsSettings;
 use paceline_types::ServerId;
+use paceline_wire::tls::ServerTlsOptions;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -177,6 +179,10 @@ pub struct ArchiveOptions {
     pub compression: Compression,
     /// How much is kept on this disk.
     pub retention: Retention,
+    /// How connections to the primaries are encrypted.
+    pub source_tls: TlsSettings,
+    /// What clients are offered; `None`: no TLS.
+    pub tls: Option<ServerTlsOptions>,
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ use paceline_binlog::Log;
 use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
 use paceline_object_storage::ObjectStorage;
 use paceline_types::ServerId;
+use paceline_wire::tls::ServerTls;
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -99,7 +100,7 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
     let closed_files = Arc::new(ClosedFiles::default());
     let stop = watch::Sender::new(false);
     // Held until the end.
-    let (archive, _directory) = match &options.role {
+    let (mut archive, _directory) = match &options.role {
         Role::Follow { datadir, sources } => {
             let directory = DataDirectory::lock(datadir)?;
             let opened = open(options, &directory, closed_files.clone()).await?;
@@ -112,6 +113,12 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
             let opened = open_foreign(options, directory, log_bin.as_deref())?;
             (Archive::new(options, opened, &[], stop.clone()), None)
         }
+    };
+    archive.tls = match &options.tls {
+        None => None,
+        Some(tls) => Some(
+            ServerTls::new(tls).map_err(|error| Error::Option(format!("TLS cannot be set up: {error}")))?,
+        ),
     };
     let running = match archive.followers.is_empty() {
         true => None,

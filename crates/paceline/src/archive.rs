@@ -1,10 +1,12 @@
 //! `paceline archive`: a server with no tables that keeps the log of one primary or several.
 
+use crate::tls::MasterTlsOptions;
 use clap::{Args, ValueEnum};
 use paceline_archive::options::{
     Account, ArchiveOptions, Candidates, Compression, Retention, Role, SemiSync,
 };
 use paceline_types::ServerId;
+use paceline_wire::tls::ServerTlsOptions;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -72,6 +74,21 @@ pub struct Options {
     /// Whether primaries are told what is durable here (semi-synchronous replication).
     #[arg(long, value_enum, default_value_t = Switch::On)]
     semi_sync: Switch,
+    /// Do not offer TLS to those who connect here.
+    #[arg(long)]
+    skip_ssl: bool,
+    /// The certificate that they are shown; without one, it is made at every start.
+    #[arg(long, value_name = "FILE", requires = "ssl_key")]
+    ssl_cert: Option<String>,
+    /// Its key.
+    #[arg(long, value_name = "FILE", requires = "ssl_cert")]
+    ssl_key: Option<String>,
+    /// Refuse those who show a certificate that none of these authorities has signed.
+    #[arg(long, value_name = "FILE")]
+    ssl_ca: Option<String>,
+    /// TLS to the primaries.
+    #[command(flatten)]
+    master_tls: MasterTlsOptions,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -132,6 +149,16 @@ pub fn run(options: Options) -> ExitCode {
             Kept::None => Compression::None,
         },
         retention,
+        source_tls: options.master_tls.settings(),
+        tls: match options.skip_ssl {
+            true => None,
+            false => Some(ServerTlsOptions {
+                certificate: options.ssl_cert.unwrap_or_default(),
+                key: options.ssl_key.unwrap_or_default(),
+                ca: options.ssl_ca.unwrap_or_default(),
+                ..ServerTlsOptions::default()
+            }),
+        },
     };
     match paceline_archive::startup::run(options) {
         Ok(()) => ExitCode::SUCCESS,

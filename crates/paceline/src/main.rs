@@ -7,6 +7,7 @@ mod binlog;
 mod join;
 mod promote;
 mod restore;
+mod tls;
 
 use clap::{Parser, Subcommand};
 use join::Afterwards;

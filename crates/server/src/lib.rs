@@ -10,6 +10,7 @@
 //! * [`options`]: the command line and my.cnf; [`startup`]: from there to "ready for connections", and the end.
 //! * [`unfinished`]: a data directory that is still being made.
 //! * [`listener`], [`registry`]: clients come; who is there.
+//! * [`tls`]: the certificate that is shown, and who counts the handshakes.
 //! * [`session`]: one client, from its greeting to its end.
 //! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS.
 //! * [`accounts`]: who may connect and do what.
@@ -33,5 +34,6 @@ pub mod session;
 pub mod startup;
 pub mod status;
 pub mod status_list;
+pub mod tls;
 pub mod unfinished;
 pub mod variables;

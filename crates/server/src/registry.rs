@@ -3,10 +3,11 @@
 use crate::status::Counters;
 use paceline_txn::{Interrupt, InterruptReason};
 use paceline_wire::socket::SocketHandle;
+use paceline_wire::tls::TlsSession;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// What others see of a session.
@@ -28,6 +29,8 @@ pub struct SessionShared {
     pub query_id: AtomicU64,
     /// True once it has logged in.
     pub authenticated: AtomicBool,
+    /// What its encryption is, if it is encrypted.
+    pub tls: OnceLock<TlsSession>,
 }
 
 /// Who a session is and what it does: a line of the process list.
@@ -75,6 +78,7 @@ impl SessionShared {
             }),
             query_id: AtomicU64::new(0),
             authenticated: AtomicBool::new(false),
+            tls: OnceLock::new(),
         }
     }
 

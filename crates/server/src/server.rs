@@ -5,6 +5,7 @@ use crate::information_schema::{self, TableSize};
 use crate::registry::Sessions;
 use crate::replication::{ReplicaFilters, ServerEnvironment};
 use crate::status::ServerCounters;
+use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
 use crate::{accounts, mysql_tables};
 use paceline_replication::primary::{Primary, SemiSync};
@@ -46,6 +47,8 @@ pub struct Server {
     pub replica_filters: ReplicaFilters,
     /// Replicas of this server.
     pub primary: Primary,
+    /// TLS.
+    pub tls: Tls,
     /// Who holds which lock of `GET_LOCK`.
     pub user_locks: Mutex<HashMap<String, u32>>,
     /// Held while a statement about accounts is applied and committed.
@@ -87,6 +90,7 @@ impl Server {
             accounts: SharedAccounts::new(accounts),
             sessions: Sessions::default(),
             counters: ServerCounters::default(),
+            tls: Tls::default(),
             statistics: Arc::new(Statistics::new(transactions.clone())),
             catalog,
             transactions,

@@ -18,7 +18,7 @@
 //! ```
 
 use crate::listener::Listener;
-use crate::options::{StartOptions, absolute};
+use crate::options::{OfferTls, StartOptions, absolute};
 use crate::server::Server;
 use crate::unfinished::{Unfinished, refuse_unfinished};
 use crate::variables::{Globals, Setting, Variable, transaction_config};
@@ -161,6 +161,9 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let (catalog, transactions) = open(&directory.path, &log_bin, &options.globals, &semi_sync)?;
     let is_new = catalog.load().accounts().next().is_none();
     let server = Server::new(options.globals, catalog, transactions, semi_sync, options.filters);
+    if options.tls == OfferTls::Yes {
+        server.tls.offer(&server.globals)?;
+    }
     let gtid = GtidChoice::Next {
         domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),

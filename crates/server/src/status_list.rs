@@ -119,8 +119,8 @@ pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
         server.primary.replicas().list().len().to_string(),
     );
     replication(services, &mut put);
-    put("Ssl_cipher", String::new());
-    put("Ssl_version", String::new());
+    list.extend(server.tls.status(services.shared.tls.get()));
+    let mut put = |name: &str, value: String| list.push((name.to_owned(), value));
     let connected = server.sessions.count();
     put("Threads_cached", "0".to_owned());
     put("Threads_connected", connected.to_string());

@@ -22,6 +22,8 @@ pub enum Socket {
     Unix(UnixStream),
     /// Encrypted, over one of the others.
     Tls(Box<TlsSocket>),
+    /// Somebody else has it: a handshake that is under way, or that has failed.
+    Taken,
 }
 
 /// A duplicate of a socket's descriptor that can end the reading of it from elsewhere.
@@ -41,6 +43,10 @@ impl SocketHandle {
     }
 }
 
+fn taken() -> io::Error {
+    io::ErrorKind::NotConnected.into()
+}
+
 impl Socket {
     /// Takes over a TCP stream.
     pub fn tcp(stream: TcpStream) -> io::Result<Socket> {
@@ -53,11 +59,16 @@ impl Socket {
         Socket::Unix(stream)
     }
 
+    /// Takes it from its place, to be given back encrypted.
+    pub fn take(&mut self) -> Socket {
+        std::mem::replace(self, Socket::Taken)
+    }
+
     /// The peer's address, where it has one.
     pub fn peer_address(&self) -> Option<SocketAddr> {
         match self {
             Socket::Tcp(stream) => stream.peer_addr().ok(),
-            Socket::Unix(_) => None,
+            Socket::Unix(_) | Socket::Taken => None,
             Socket::Tls(tls) => tls.below().peer_address(),
         }
     }
@@ -65,7 +76,7 @@ impl Socket {
     /// What the encryption is, if it is encrypted.
     pub fn tls(&self) -> Option<&TlsSession> {
         match self {
-            Socket::Tcp(_) | Socket::Unix(_) => None,
+            Socket::Tcp(_) | Socket::Unix(_) | Socket::Taken => None,
             Socket::Tls(tls) => Some(tls.session()),
         }
     }
@@ -76,6 +87,7 @@ impl Socket {
             Socket::Tcp(stream) => stream.as_fd().try_clone_to_owned()?,
             Socket::Unix(stream) => stream.as_fd().try_clone_to_owned()?,
             Socket::Tls(tls) => return tls.below().handle(),
+            Socket::Taken => return Err(taken()),
         }))
     }
 
@@ -85,6 +97,7 @@ impl Socket {
             Socket::Tcp(stream) => stream.write_all(bytes).await,
             Socket::Unix(stream) => stream.write_all(bytes).await,
             Socket::Tls(_) => self.send_encrypted(bytes).await,
+            Socket::Taken => Err(taken()),
         }
     }
 
@@ -113,6 +126,7 @@ impl Socket {
             Socket::Tcp(stream) => Pin::new(stream).poll_read(context, &mut buffer),
             Socket::Unix(stream) => Pin::new(stream).poll_read(context, &mut buffer),
             Socket::Tls(tls) => return tls.poll_receive(context, buffer.initialize_unfilled()),
+            Socket::Taken => return Poll::Ready(Err(taken())),
         };
         polled.map_ok(|()| buffer.filled().len())
     }
@@ -128,6 +142,7 @@ impl Socket {
             Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
             Socket::Unix(stream) => Pin::new(stream).poll_shutdown(context),
             Socket::Tls(tls) => tls.poll_finish(context),
+            Socket::Taken => Poll::Ready(Ok(())),
         }
     }
 
@@ -138,13 +153,14 @@ impl Socket {
             Socket::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
             Socket::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
             Socket::Tls(tls) => tls.poll_send(context, bytes),
+            Socket::Taken => Poll::Ready(Err(taken())),
         }
     }
 
     /// Polls until all that was taken is on its way: after the last [`poll_send`](Socket::poll_send).
     pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
-            Socket::Tcp(_) | Socket::Unix(_) => Poll::Ready(Ok(())),
+            Socket::Tcp(_) | Socket::Unix(_) | Socket::Taken => Poll::Ready(Ok(())),
             Socket::Tls(tls) => tls.poll_flush(context),
         }
     }

@@ -28,6 +28,7 @@ pub fn definition(archive: &Archive, address: &Address) -> Definition {
         password: archive.account.password.clone(),
         heartbeat_period_ms: HEARTBEAT_MS,
         connect_retry_seconds: 5,
+        tls: archive.source_tls.clone(),
         ..Definition::default()
     }
 }

@@ -13,9 +13,10 @@ use paceline_txn::InterruptReason;
 use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::command::Command;
-use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch};
-use paceline_wire::response::{Status, write_eof, write_error};
+use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch, is_tls_request};
+use paceline_wire::response::{Ok as OkPacket, OkKind, Status, write_eof, write_error};
 use paceline_wire::socket::Socket;
+use paceline_wire::tls::proof::proof;
 use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,11 +106,16 @@ impl Session {
 
     async fn login(&mut self) -> WireResult<()> {
         let scramble = Scramble::random();
+        let tls = self.archive.tls.clone();
+        let offered = match tls {
+            Some(_) => Capabilities::SERVER | Capabilities::SSL,
+            None => Capabilities::SERVER,
+        };
         let greeting = Greeting {
             server_version: format!("5.5.5-{}", version()),
             connection_id: self.shared.id,
             scramble,
-            capabilities: Capabilities::SERVER,
+            capabilities: offered,
             collation: COLLATION,
             status: Status::AUTOCOMMIT.0,
             plugin: NATIVE_PASSWORD.into(),
@@ -117,7 +123,13 @@ impl Session {
         greeting.encode(self.writer.begin());
         self.writer.end();
         self.flush().await?;
-        let login = Login::decode(self.read_answer().await?)?;
+        let answer = self.read_answer().await?;
+        if let Some(tls) = tls.filter(|_| is_tls_request(answer)) {
+            let early = self.reader.take_buffered();
+            self.socket = tls.accept(self.socket.take(), early).await?;
+            self.read_answer().await?;
+        }
+        let login = Login::decode(self.reader.payload())?;
         self.capabilities = login.capabilities & Capabilities::SERVER;
         self.authenticate(login, scramble).await
     }
@@ -140,7 +152,12 @@ impl Session {
             self.state.user = login.user;
             self.phase = Phase::Commands;
             self.reader.set_payload_max(PACKET_MAX);
-            self.write_ok();
+            let ok = OkPacket {
+                status: Status::AUTOCOMMIT,
+                info: &self.proof(&scramble),
+                ..OkPacket::default()
+            };
+            ok.write(&mut self.writer, OkKind::Command, self.capabilities);
         } else {
             let using = if answer.is_empty() { "NO" } else { "YES" };
             let error = Error::new(ER_ACCESS_DENIED_ERROR, &[&login.user, &self.shared.host, &using]);
@@ -149,6 +166,15 @@ impl Session {
             self.write_error(&error);
         }
         self.flush().await
+    }
+
+    /// What shows an encrypted client that whoever has this certificate knows its password.
+    fn proof(&self, scramble: &Scramble) -> String {
+        let password = NativePassword::of(&self.archive.account.password);
+        match (self.socket.tls(), &self.archive.tls, password) {
+            (Some(_), Some(tls), NativePassword::Hash(kept)) => proof(&kept, scramble, tls.certificate()),
+            _ => String::new(),
+        }
     }
 
     async fn serve(&mut self) -> WireResult<()> {

@@ -1,6 +1,7 @@
 //! The server that is backed up: its stream ([`paceline_server::backup`]), each piece checked as it comes.
 
 use super::error::{Error, Result};
+use crate::tls::TlsOptions;
 use paceline_object_storage::Bytes;
 use paceline_server::backup::{EndRow, PROTOCOL, RowKind, ServerRow};
 use paceline_server::options::client_section;
@@ -22,9 +23,12 @@ pub struct Access {
     /// The password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.
     #[arg(long)]
     pub password: Option<String>,
-    /// A file in my.cnf's format: its section [client] gives user and password where the command line does not.
+    /// A file in my.cnf's format: its section [client] gives user, password and TLS where the command line does not.
     #[arg(long, value_name = "FILE")]
     pub defaults_file: Option<PathBuf>,
+    /// TLS.
+    #[command(flatten)]
+    pub tls: TlsOptions,
 }
 
 impl Access {
@@ -38,6 +42,10 @@ impl Access {
             values.next_back().and_then(|(_, value)| value.clone())
         };
         let environment = |name: &str| std::env::var(name).ok();
+        let mut tls = self.tls.clone();
+        for (name, value) in file.iter().rev() {
+            tls.complete(name, value.as_deref());
+        }
         Ok(ConnectOptions {
             user: self
                 .user
@@ -51,6 +59,7 @@ impl Access {
                 .or_else(|| environment("PACELINE_PASSWORD"))
                 .or_else(|| environment("MYSQL_PWD"))
                 .unwrap_or_default(),
+            tls: tls.client().map_err(|error| Error::Usage(error.to_string()))?,
             ..ConnectOptions::default()
         })
     }

@@ -3,6 +3,7 @@
 //! Options and environment variables are those of MariaDB's clients. An option file is read only if it is named.
 
 use super::error::{Error, Result};
+use crate::tls::TlsOptions;
 use clap::{Args, ValueEnum};
 use paceline_wire::WireError;
 use paceline_wire::client::{Client, ConnectOptions};
@@ -62,12 +63,15 @@ pub struct ServerOptions {
     /// How the server is spoken to.
     #[arg(long, value_enum)]
     protocol: Option<Protocol>,
-    /// Read host, port, socket, user and password from the client sections of this file, where they are not given.
+    /// Read host, port, socket, user, password and TLS from the client sections of this file, where they are not given.
     #[arg(long, value_name = "FILE")]
     defaults_file: Option<PathBuf>,
     /// Read no option file: as without --defaults-file.
     #[arg(long, conflicts_with = "defaults_file")]
     no_defaults: bool,
+    /// TLS.
+    #[command(flatten)]
+    tls: TlsOptions,
 }
 
 /// Where a server listens.
@@ -118,6 +122,7 @@ impl ServerOptions {
             path: path.clone(),
             source,
         })?;
+        let mut tls = std::mem::take(&mut self.tls);
         for (name, value) in client_options(&text) {
             let text = || Some(value.to_owned());
             match name.replace('_', "-").as_str() {
@@ -126,9 +131,10 @@ impl ServerOptions {
                 "password" if !self.ask_password => self.password = self.password.or_else(text),
                 "socket" => self.socket = self.socket.or_else(|| Some(value.into())),
                 "port" => self.port = self.port.or(value.parse().ok()),
-                _ => {}
+                other => tls.complete(other, Some(value)),
             }
         }
+        self.tls = tls;
         Ok(self)
     }
 
@@ -186,6 +192,7 @@ impl ServerOptions {
             user: self.user.clone().unwrap_or_else(user_of_this_process),
             password,
             attributes: vec![("program_name".to_owned(), "paceline binlog".to_owned())],
+            tls: self.tls.client().map_err(|error| problem(error.to_string()))?,
             ..ConnectOptions::default()
         };
         let connected = match self.target() {

@@ -11,15 +11,18 @@
 //! replica that has something it lacks, until just that; then it has the union, and whoever has less replicates from it. With
 //! `--old-primary` it is a switch-over: the old primary stops writing first, and becomes a replica.
 //!
+//! Connections that are made anew are encrypted as the candidate's to the old primary was; those that are turned keep their settings.
+//!
 //! All of this is SQL that MariaDB understands as well: servers of both kinds may take part, in any role. Nothing is changed before all of
 //! them have answered and none has transactions that contradict another's.
 
 mod plan;
 mod server;
 
+use crate::tls::TlsOptions;
 use paceline_binlog::GtidPosition;
 use plan::{Holding, contradiction, lacking};
-use server::{Account, Server};
+use server::{Account, Replication, Server};
 use std::time::Duration;
 
 /// The connection by which a candidate fetches what it lacks.
@@ -50,6 +53,9 @@ pub struct Options {
     /// How long each step may take, in seconds.
     #[arg(long, default_value_t = 60)]
     timeout: u64,
+    /// TLS.
+    #[command(flatten)]
+    tls: TlsOptions,
 }
 
 /// Why a promotion has stopped; for people.
@@ -68,6 +74,9 @@ pub enum Error {
         "{0}: two servers have written one domain, and nothing was changed; decide which of the two is right"
     )]
     Contradiction(String),
+    /// What the command line says of TLS cannot be heeded.
+    #[error("{0}")]
+    Tls(String),
     /// An address is not HOST:PORT.
     #[error("'{0}' is not HOST:PORT")]
     Address(String),
@@ -84,10 +93,15 @@ pub async fn run(options: &Options) -> Result<()> {
     let account = Account {
         user: options.user.clone(),
         password: or_environment(&options.password, "PACELINE_PASSWORD"),
+        tls: options
+            .tls
+            .client()
+            .map_err(|error| Error::Tls(error.to_string()))?,
     };
-    let replication = Account {
+    let mut replication = Replication {
         user: options.replication_user.clone(),
         password: or_environment(&options.replication_password, "PACELINE_REPLICATION_PASSWORD"),
+        tls: String::new(),
     };
     let patience = Duration::from_secs(options.timeout);
     let mut candidate = Server::connect(&options.candidate, &account).await?;
@@ -99,6 +113,7 @@ pub async fn run(options: &Options) -> Result<()> {
         Some(address) => Some(Server::connect(address, &account).await?),
         None => None,
     };
+    replication.tls = candidate.tls_settings().await?;
     let mut holdings = vec![candidate.holding().await?];
     for server in others.iter_mut().chain(&mut old_primary) {
         holdings.push(server.holding().await?);
@@ -131,7 +146,7 @@ pub async fn run(options: &Options) -> Result<()> {
 async fn collect(
     candidate: &mut Server,
     others: &mut [Server],
-    replication: &Account,
+    replication: &Replication,
     patience: Duration,
 ) -> Result<()> {
     let mut holdings = vec![candidate.holding().await?];

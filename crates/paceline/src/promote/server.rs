@@ -4,17 +4,28 @@ use super::plan::Holding;
 use super::{Error, Result};
 use paceline_binlog::GtidPosition;
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
+use paceline_wire::tls::ClientTls;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// How often something is looked at that is waited for.
 const POLL: Duration = Duration::from_millis(50);
 
-/// A user and a password.
+/// Who connects to the servers, and how.
 #[derive(Clone, Debug)]
 pub struct Account {
     pub user: String,
     pub password: String,
+    pub tls: Option<ClientTls>,
+}
+
+/// Whom servers replicate as.
+#[derive(Clone, Debug)]
+pub struct Replication {
+    pub user: String,
+    pub password: String,
+    /// What CHANGE MASTER says of TLS where a connection is new: nothing, or with a comma before it.
+    pub tls: String,
 }
 
 /// A connection to a server.
@@ -33,6 +44,7 @@ impl Server {
         let options = ConnectOptions {
             user: account.user.clone(),
             password: account.password.clone(),
+            tls: account.tls.clone(),
             ..ConnectOptions::default()
         };
         let client = Client::connect_tcp(address, &options)
@@ -105,6 +117,12 @@ impl Server {
         self.rows("SHOW ALL SLAVES STATUS").await
     }
 
+    /// How its connection to its primary is encrypted, for CHANGE MASTER. Nothing if it is in clear.
+    pub async fn tls_settings(&mut self) -> Result<String> {
+        let connections = self.connections().await?;
+        Ok(connections.first().map(tls_settings).unwrap_or_default())
+    }
+
     /// Receives no more from anybody, and applies what it has received.
     pub async fn stop_receiving(&mut self, patience: Duration) -> Result<()> {
         for connection in self.connections().await? {
@@ -154,7 +172,7 @@ impl Server {
         &mut self,
         name: &str,
         source: &str,
-        replication: &Account,
+        replication: &Replication,
         until: &GtidPosition,
         patience: Duration,
     ) -> Result<()> {
@@ -163,7 +181,7 @@ impl Server {
             self.execute(&format!("STOP SLAVE {name}")).await?;
         }
         let quoted_name = quoted(name);
-        let change = change_master(&quoted_name, source, replication)?;
+        let change = change_master(&quoted_name, source, replication)? + &replication.tls;
         self.execute(&change).await?;
         self.execute(&format!(
             "START SLAVE {quoted_name} UNTIL master_gtid_pos='{until}'"
@@ -186,17 +204,18 @@ impl Server {
     }
 
     /// Replicates from the new primary, by the connection that it had to the old one.
-    pub async fn follow(&mut self, primary: &str, replication: &Account) -> Result<()> {
+    pub async fn follow(&mut self, primary: &str, replication: &Replication) -> Result<()> {
         let connections = self.connections().await?;
         let name = match connections.as_slice() {
             [only] => only["Connection_name"].clone(),
             _ => String::new(),
         };
         let name = quoted(&name);
-        if !connections.is_empty() {
-            self.execute(&format!("STOP SLAVE {name}")).await?;
+        let mut change = change_master(&name, primary, replication)?;
+        match connections.is_empty() {
+            true => change.push_str(&replication.tls),
+            false => self.execute(&format!("STOP SLAVE {name}")).await?,
         }
-        let change = change_master(&name, primary, replication)?;
         self.execute(&change).await?;
         self.execute(&format!("START SLAVE {name}")).await
     }
@@ -213,8 +232,37 @@ fn has_applied_all(row: &Row, has: &GtidPosition) -> bool {
     has.covers(&received)
 }
 
+/// What SHOW SLAVE STATUS says of TLS, for CHANGE MASTER.
+fn tls_settings(row: &Row) -> String {
+    let value = |column: &str| {
+        row.get(&format!("Master_SSL_{column}"))
+            .cloned()
+            .unwrap_or_default()
+    };
+    if value("Allowed") != "Yes" {
+        return String::new();
+    }
+    let verify = u8::from(value("Verify_Server_Cert") == "Yes");
+    let mut text = format!(", MASTER_SSL=1, MASTER_SSL_VERIFY_SERVER_CERT={verify}");
+    for (option, column) in [
+        ("CA", "CA_File"),
+        ("CAPATH", "CA_Path"),
+        ("CERT", "Cert"),
+        ("KEY", "Key"),
+        ("CIPHER", "Cipher"),
+        ("CRL", "Crl"),
+        ("CRLPATH", "Crlpath"),
+    ] {
+        let value = value(column);
+        if !value.is_empty() {
+            text.push_str(&format!(", MASTER_SSL_{option}={}", quoted(&value)));
+        }
+    }
+    text
+}
+
 /// `current_pos`: a server that was a primary itself fetches only what is new.
-fn change_master(name: &str, source: &str, replication: &Account) -> Result<String> {
+fn change_master(name: &str, source: &str, replication: &Replication) -> Result<String> {
     let (host, port) = host_and_port(source)?;
     Ok(format!(
         "CHANGE MASTER {name} TO MASTER_HOST={}, MASTER_PORT={port}, MASTER_USER={}, MASTER_PASSWORD={}, \
@@ -243,9 +291,10 @@ mod tests {
 
     #[test]
     fn statements() {
-        let replication = Account {
+        let replication = Replication {
             user: "repl".into(),
             password: r"it's \ odd".into(),
+            tls: String::new(),
         };
         assert_eq!(
             change_master("''", "db2:3307", &replication).unwrap(),
@@ -254,6 +303,25 @@ mod tests {
         for wrong in ["db2", "db2:", ":3306", "db2:x", "db2:70000"] {
             assert!(host_and_port(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_new_connection_is_encrypted_as_the_old_one() {
+        let row = |allowed: &str| -> Row {
+            [
+                ("Allowed", allowed),
+                ("CA_File", "/it's"),
+                ("Verify_Server_Cert", "Yes"),
+                ("Cert", ""),
+            ]
+            .map(|(name, value)| (format!("Master_SSL_{name}"), value.to_owned()))
+            .into()
+        };
+        assert_eq!(tls_settings(&row("No")), "");
+        assert_eq!(
+            tls_settings(&row("Yes")),
+            ", MASTER_SSL=1, MASTER_SSL_VERIFY_SERVER_CERT=1, MASTER_SSL_CA='/it''s'"
+        );
     }
 
     #[test]

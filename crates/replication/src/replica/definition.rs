@@ -3,6 +3,8 @@
 //! Kept as JSON in the log's replica records ([`paceline_binlog::replica_state`]): few, read by people who repair something, and growing by
 //! fields with defaults. Where the connection stands in its primary's log is not in here but beside it, as a place.
 
+use paceline_wire::WireResult;
+use paceline_wire::tls::{ClientTls, ClientTlsOptions, VerifyServer};
 use serde::{Deserialize, Serialize};
 
 /// `MASTER_USE_GTID`.
@@ -28,7 +30,7 @@ impl UseGtid {
     }
 }
 
-/// `MASTER_SSL` and its like: kept and shown. A connection that asks for TLS is not opened without it.
+/// `MASTER_SSL` and its like. A connection that asks for TLS is not opened without it, whatever the primary offers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TlsSettings {
@@ -80,6 +82,33 @@ pub struct Definition {
     pub ignore_server_ids: Vec<u32>,
     /// TLS.
     pub tls: TlsSettings,
+}
+
+impl TlsSettings {
+    /// What the connection is encrypted by: `None` in clear. Files are read each time: they may have been replaced since.
+    ///
+    /// # Errors
+    /// Files that cannot be read, suites that are not spoken.
+    pub fn client(&self) -> WireResult<Option<ClientTls>> {
+        if !self.enabled {
+            return Ok(None);
+        }
+        let options = ClientTlsOptions {
+            ca: self.ca.clone(),
+            ca_path: self.ca_path.clone(),
+            certificate: self.certificate.clone(),
+            key: self.key.clone(),
+            cipher: self.cipher.clone(),
+            crl: self.crl.clone(),
+            crl_path: self.crl_path.clone(),
+            versions: String::new(),
+            verify: match self.verify_server_certificate {
+                true => VerifyServer::Yes,
+                false => VerifyServer::No,
+            },
+        };
+        ClientTls::new(&options).map(Some)
+    }
 }
 
 impl Default for Definition {

@@ -35,6 +35,7 @@ impl ReplicaError {
 pub(super) const CR_CONN_HOST_ERROR: u16 = 2003;
 pub(super) const CR_UNKNOWN_HOST: u16 = 2005;
 pub(super) const CR_SERVER_LOST: u16 = 2013;
+pub(super) const CR_SSL_CONNECTION_ERROR: u16 = 2026;
 
 /// Why the connection to a primary ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

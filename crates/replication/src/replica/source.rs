@@ -12,14 +12,15 @@
 //! which serves MariaDB's replicas serves this one.
 
 use super::definition::Definition;
-use super::error::{CR_CONN_HOST_ERROR, CR_SERVER_LOST, CR_UNKNOWN_HOST, SourceError};
+use super::error::{
+    CR_CONN_HOST_ERROR, CR_SERVER_LOST, CR_SSL_CONNECTION_ERROR, CR_UNKNOWN_HOST, SourceError,
+};
 use super::options::{MarkedForSkip, ReplicaOptions};
 use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_binlog::{GtidPosition, SourcePosition};
 use paceline_types::ServerId;
 use paceline_types::error_code::{
     ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_NET_PACKET_TOO_LARGE, ER_SLAVE_FATAL_ERROR,
-    ER_SLAVE_IGNORED_SSL_PARAMS,
 };
 use paceline_wire::WireError;
 use paceline_wire::client::{Client, ConnectOptions};
@@ -97,12 +98,6 @@ fn now_seconds() -> i64 {
 impl Source {
     /// Connects, logs in and asks who the primary is.
     pub async fn connect(definition: &Definition, options: &ReplicaOptions) -> Result<Self, SourceError> {
-        if definition.tls.enabled {
-            return Err(SourceError::fatal(
-                ER_SLAVE_IGNORED_SSL_PARAMS.number(),
-                "the connection asks for TLS (MASTER_SSL=1), which this server cannot speak yet; nothing is sent in clear",
-            ));
-        }
         let (host, port) = (&definition.host, definition.port);
         let address = match host.contains(':') {
             true => format!("[{host}]:{port}"),
@@ -112,6 +107,10 @@ impl Source {
             user: definition.user.clone(),
             password: definition.password.clone(),
             attributes: vec![("program_name".to_owned(), "paceline".to_owned())],
+            tls: definition
+                .tls
+                .client()
+                .map_err(|error| connect_error(error, definition, options))?,
             ..ConnectOptions::default()
         };
         let connecting = Client::connect_tcp(&address, &login);
@@ -441,6 +440,7 @@ fn connect_error(error: WireError, definition: &Definition, options: &ReplicaOpt
     let Definition { user, host, port, .. } = definition;
     let (number, reason) = match error {
         WireError::Server { code, message, .. } => (code, message),
+        error @ WireError::Tls(_) => (CR_SSL_CONNECTION_ERROR, error.to_string()),
         WireError::Io(error) if error.kind() == ErrorKind::ConnectionRefused => (
             CR_CONN_HOST_ERROR,
             format!("Can't connect to server on '{host}' (111 \"Connection refused\")"),

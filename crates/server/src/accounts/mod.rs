@@ -10,15 +10,18 @@
 
 pub mod host;
 pub mod privilege;
+pub mod require;
 pub mod show;
 pub mod statements;
 
 pub use host::ClientHost;
 pub use privilege::PrivilegeSet;
+pub use require::Require;
 
 use arc_swap::ArcSwap;
 use paceline_sql::session::Privilege;
 use paceline_wire::authentication::NativePassword;
+use require::RequireRecord;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +35,8 @@ pub struct Account {
     pub host: String,
     /// How it proves itself.
     pub password: NativePassword,
+    /// `REQUIRE`: how its connection has to be encrypted.
+    pub require: Require,
     /// What it may do everywhere.
     pub global: PrivilegeSet,
     /// What it may do in databases: pattern and privileges, in the order in which they were given.
@@ -58,6 +63,8 @@ struct AccountRecord {
     databases: Vec<(String, u64)>,
     #[serde(default)]
     max_user_connections: u64,
+    #[serde(flatten)]
+    require: RequireRecord,
 }
 
 impl Account {
@@ -67,6 +74,7 @@ impl Account {
             user: user.into(),
             host: host.into(),
             password: NativePassword::Empty,
+            require: Require::Nothing,
             global: PrivilegeSet::NONE,
             databases: vec![],
             locked: false,
@@ -89,6 +97,7 @@ impl Account {
                 .map(|(pattern, set)| (pattern.clone(), set.0))
                 .collect(),
             max_user_connections: self.user_connections_max,
+            require: self.require.to_record(),
         })
         .expect("an account is plain data")
     }
@@ -100,6 +109,7 @@ impl Account {
             user: record.user,
             host: record.host,
             password: NativePassword::parse(&record.authentication_string)?,
+            require: Require::from_record(record.require),
             global: PrivilegeSet(record.access),
             databases: record
                 .databases
@@ -262,6 +272,11 @@ mod tests {
             .databases
             .push(("sb%".into(), PrivilegeSet::all_of_database()));
         account.locked = true;
+        account.require = Require::Certificate {
+            issuer: "/CN=ca".into(),
+            subject: "/CN=sb".into(),
+            cipher: String::new(),
+        };
         assert_eq!(Account::from_record(&account.to_record()), Some(account));
         assert_eq!(Account::from_record(b"{}"), None);
     }

@@ -12,6 +12,7 @@ pub fn grants(account: &Account) -> Vec<String> {
         account.global.listed(PrivilegeSet::all_global())
     );
     line.push_str(&identified(account));
+    line.push_str(&account.require.show());
     if account.user_connections_max > 0 || account.global.has(Privilege::GrantOption) {
         line.push_str(" WITH");
         if account.global.has(Privilege::GrantOption) {
@@ -39,7 +40,12 @@ pub fn grants(account: &Account) -> Vec<String> {
 
 /// `SHOW CREATE USER`.
 pub fn create_user(account: &Account) -> String {
-    let mut line = format!("CREATE USER {}{}", name(account), identified(account));
+    let mut line = format!(
+        "CREATE USER {}{}{}",
+        name(account),
+        identified(account),
+        account.require.show()
+    );
     if account.user_connections_max > 0 {
         line.push_str(&format!(
             " WITH MAX_USER_CONNECTIONS {}",
@@ -61,6 +67,11 @@ fn identified(account: &Account) -> String {
 
 fn name(account: &Account) -> String {
     format!("{}@{}", identifier(&account.user), identifier(&account.host))
+}
+
+/// A text in quotes.
+pub fn text_literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 /// An identifier in backticks.

@@ -3,7 +3,7 @@
 //! Pure functions: who may do it is asked by the caller, committing is its affair too. The same runs when a statement is replayed from
 //! the log, so nothing here depends on anything but its arguments.
 
-use super::{Account, Accounts, PrivilegeSet, quoted};
+use super::{Account, Accounts, PrivilegeSet, Require, quoted};
 use paceline_sql::parse::{
     AccountName, AccountOptions, AccountSpec, AccountStatement, Authentication, PasswordSpec, PrivilegeLevel,
     PrivilegeSpec, UserName,
@@ -293,10 +293,9 @@ fn hashed(password: &PasswordSpec) -> Result<NativePassword> {
 }
 
 fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
-    use paceline_sql::parse::{PasswordExpire, TlsRequirement};
-    match &options.require {
-        None | Some(TlsRequirement::None) => {}
-        Some(_) => return Err(Error::unsupported("REQUIRE SSL")),
+    use paceline_sql::parse::PasswordExpire;
+    if let Some(require) = &options.require {
+        account.require = Require::of(require);
     }
     for (name, value) in &options.limits {
         match name.as_str() {

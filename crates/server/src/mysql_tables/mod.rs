@@ -88,6 +88,10 @@ fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database
         "Password" | "authentication_string" => text(&password),
         "plugin" => text(NATIVE_PASSWORD),
         "is_role" | "password_expired" => text("N"),
+        "ssl_type" => text(account.require.to_record().type_name()),
+        "ssl_cipher" => text(account.require.to_record().ssl_cipher),
+        "x509_issuer" => text(account.require.to_record().x509_issuer),
+        "x509_subject" => text(account.require.to_record().x509_subject),
         "max_user_connections" => Value::Int(account.user_connections_max as i64),
         name => match name.strip_suffix("_priv").and_then(privilege) {
             Some(privilege) => text(if set.has(privilege) { "Y" } else { "N" }),

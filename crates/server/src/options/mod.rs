@@ -25,6 +25,15 @@ pub enum Request {
     Help(String),
 }
 
+/// Whether clients are offered TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfferTls {
+    /// With the certificate of `ssl_cert`, or with one that is made at every start.
+    Yes,
+    /// `--skip-ssl`.
+    No,
+}
+
 /// How to start a server.
 #[derive(Debug)]
 pub struct StartOptions {
@@ -34,6 +43,8 @@ pub struct StartOptions {
     pub socket: PathBuf,
     /// The base name of the log's files.
     pub log_bin: String,
+    /// Whether clients are offered TLS.
+    pub tls: OfferTls,
     /// All global variables.
     pub globals: Globals,
     /// What `--connection.replicate_…` says.
@@ -122,6 +133,21 @@ fn normalized(name: &str) -> String {
     name.replace('-', "_").to_ascii_lowercase()
 }
 
+/// `--ssl`, `--skip-ssl`: as in MariaDB an option that is no variable. `None` for other options.
+fn offer_tls(name: &str, value: Option<&str>) -> Result<Option<OfferTls>, OptionError> {
+    Ok(Some(match (name, value) {
+        ("ssl", None) => OfferTls::Yes,
+        ("ssl", Some(value)) => match value.to_ascii_lowercase().as_str() {
+            "1" | "on" | "true" => OfferTls::Yes,
+            "0" | "off" | "false" => OfferTls::No,
+            _ => return Err(OptionError(format!("--ssl={value}: it is ON or OFF"))),
+        },
+        ("enable_ssl", None) => OfferTls::Yes,
+        ("skip_ssl" | "disable_ssl", None) => OfferTls::No,
+        _ => return Ok(None),
+    }))
+}
+
 /// Whether an option is nothing without a value: all but switches and `log_bin`. Nor are options that are not known.
 pub fn takes_value(name: &str) -> bool {
     match normalized(name).as_str() {
@@ -139,6 +165,7 @@ fn build(options: Vec<(String, Option<String>)>) -> Result<Request, OptionError>
         datadir: PathBuf::from("./data"),
         socket: PathBuf::new(),
         log_bin: "binlog".into(),
+        tls: OfferTls::Yes,
         globals: Globals::default(),
         filters: ReplicaFilters::default(),
         warnings: vec![],
@@ -152,6 +179,10 @@ fn build(options: Vec<(String, Option<String>)>) -> Result<Request, OptionError>
         let wanted = normalized(&name);
         if wanted == "log_bin" {
             start.log_bin = value.filter(|base| !base.is_empty()).unwrap_or(start.log_bin);
+            continue;
+        }
+        if let Some(offer) = offer_tls(&wanted, value.as_deref())? {
+            start.tls = offer;
             continue;
         }
         let unknown = || OptionError(format!("unknown option '--{name}'"));
@@ -297,6 +328,7 @@ fn help() -> String {
          \x20 --socket PATH        UNIX socket                                  [DATADIR/paceline.sock]\n\
          \x20 --server-id N        this server's number in GTIDs                [1]\n\
          \x20 --log-bin NAME       base name of the log's files                 [binlog]\n\
+         \x20 --skip-ssl           do not offer TLS\n\
          \x20 --config FILE        read the section [paceline] of a my.cnf-style file first\n\
          \x20 --VARIABLE=VALUE     any of the system variables below; a switch may stand as --NAME or --skip-NAME\n\n\
          System variables and their defaults:\n",
@@ -417,6 +449,16 @@ mod tests {
                 .contains("cannot read the configuration file")
         );
         assert!(start(&["--help"]).unwrap_err().contains("max_connections"));
+        assert!(start(&["--ssl=maybe"]).is_err());
+    }
+
+    #[test]
+    fn tls_is_offered_unless_it_is_refused() {
+        let offers = |arguments: &[&str]| start(arguments).unwrap().tls;
+        assert_eq!(offers(&[]), OfferTls::Yes);
+        assert_eq!(offers(&["--skip-ssl", "--ssl-cert=/c.pem"]), OfferTls::No);
+        assert_eq!(offers(&["--ssl=0"]), OfferTls::No);
+        assert_eq!(offers(&["--ssl"]), OfferTls::Yes);
     }
 
     #[test]

@@ -213,6 +213,7 @@ impl Session {
                 FlushTarget::DeleteDomains(domains) => self.delete_domains(domains)?,
                 FlushTarget::Logs(_) => {}
                 FlushTarget::Other("STATUS") => self.shared.counters.reset(),
+                FlushTarget::Other("SSL") => self.server.tls.reload(&self.server.globals)?,
                 FlushTarget::Other(_) => {}
             }
         }

@@ -1,6 +1,7 @@
 //! A session's end of the wire: the socket with its buffers, and how results leave.
 
 use paceline_wire::socket::Socket;
+use paceline_wire::tls::ServerTls;
 use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub struct Connection {
     pub capabilities: Capabilities,
     /// `net_write_timeout`.
     pub write_timeout: Duration,
+    /// What it was encrypted with, if it is encrypted.
+    pub tls: Option<ServerTls>,
 }
 
 impl Connection {
@@ -34,7 +37,19 @@ impl Connection {
             writer: PacketWriter::new(),
             capabilities: Capabilities::NONE,
             write_timeout: Duration::from_secs(60),
+            tls: None,
         }
+    }
+
+    /// The client has asked for TLS: what it sends from now on is encrypted.
+    ///
+    /// # Errors
+    /// A handshake that fails. Nothing can be told the client any more then.
+    pub async fn encrypt(&mut self, tls: ServerTls) -> WireResult<()> {
+        let early = self.reader.take_buffered();
+        self.socket = tls.accept(self.socket.take(), early).await?;
+        self.tls = Some(tls);
+        Ok(())
     }
 
     /// Sends what was collected.

@@ -6,9 +6,10 @@ use crate::variables::{Setting, Variable, apply_all_to_session, apply_to_session
 use paceline_sql::Error;
 use paceline_types::error_code::*;
 use paceline_types::{Charset, Collation};
-use paceline_wire::authentication::{NATIVE_PASSWORD, Scramble};
-use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch};
+use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
+use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch, is_tls_request};
 use paceline_wire::response::{Status, write_error};
+use paceline_wire::tls::proof::proof;
 use paceline_wire::{Capabilities, WireResult};
 use std::sync::atomic::Ordering;
 
@@ -28,11 +29,16 @@ impl Session {
         let globals = &self.server.globals;
         let collation =
             Collation::from_name(globals.get(Variable::CollationServer).as_str()).map_or(45, Collation::id);
+        let tls = self.server.tls.current();
+        let offered = match tls {
+            Some(_) => Capabilities::SERVER | Capabilities::SSL,
+            None => Capabilities::SERVER,
+        };
         let greeting = Greeting {
             server_version: format!("5.5.5-{}", globals.get(Variable::Version).as_str()),
             connection_id: self.shared.id,
             scramble,
-            capabilities: Capabilities::SERVER,
+            capabilities: offered,
             collation: u8::try_from(collation).unwrap_or(45),
             status: Status::AUTOCOMMIT.0,
             plugin: NATIVE_PASSWORD.into(),
@@ -40,7 +46,17 @@ impl Session {
         greeting.encode(self.connection.writer.begin());
         self.connection.writer.end();
         self.connection.flush().await?;
-        let login = Login::decode(self.connection.read_answer().await?)?;
+        let answer = self.connection.read_answer().await?;
+        if let Some(tls) = tls.filter(|_| is_tls_request(answer)) {
+            self.server.tls.begin_handshake();
+            self.connection.encrypt(tls).await?;
+            self.server.tls.end_handshake();
+            if let Some(session) = self.connection.socket.tls() {
+                let _ = self.shared.tls.set(session.clone());
+            }
+            self.connection.read_answer().await?;
+        }
+        let login = Login::decode(self.connection.reader.payload())?;
         self.connection.capabilities = login.capabilities & Capabilities::SERVER;
         self.multi_statements = login.capabilities.has(Capabilities::MULTI_STATEMENTS);
         self.authenticate(login, scramble).await
@@ -104,7 +120,13 @@ impl Session {
             .load()
             .matching(&login.user, &self.client)
             .cloned();
-        let account = found.filter(|account| account.password.verify(&scramble, &answer));
+        let account = found
+            .filter(|account| account.password.verify(&scramble, &answer))
+            .filter(|account| self.is_secure_enough(account));
+        let proof = account
+            .as_ref()
+            .map(|account| self.proof(account, &scramble))
+            .unwrap_or_default();
         let outcome = match account {
             Some(account) if account.locked => Err(Error::new(ER_ACCOUNT_HAS_BEEN_LOCKED, &[])),
             Some(account) => self.enter(&login, account),
@@ -121,7 +143,7 @@ impl Session {
                 self.phase = Phase::Commands;
                 self.shared.authenticated.store(true, Ordering::Relaxed);
                 self.rest();
-                self.write_ok(0, 0, "", super::More::No);
+                self.write_ok(0, 0, &proof, super::More::No);
             }
             Err(error) => {
                 self.server.counters.access_denied.fetch_add(1, Ordering::Relaxed);
@@ -131,6 +153,24 @@ impl Session {
             }
         }
         self.connection.flush().await
+    }
+
+    /// `REQUIRE …` of the account, and `require_secure_transport`: encrypted, or a socket of this machine.
+    fn is_secure_enough(&self, account: &Account) -> bool {
+        let tls = self.shared.tls.get();
+        let is_network = self.connection.socket.peer_address().is_some();
+        let prohibited =
+            tls.is_none() && is_network && self.server.globals.is_on(Variable::RequireSecureTransport);
+        !prohibited && account.require.is_met_by(tls)
+    }
+
+    /// What shows a client that whoever has this certificate knows its password. Clients in clear, and those that know the
+    /// certificate's authority, pass over it.
+    fn proof(&self, account: &Account, scramble: &Scramble) -> String {
+        match (&self.connection.tls, account.password) {
+            (Some(tls), NativePassword::Hash(kept)) => proof(&kept, scramble, tls.certificate()),
+            _ => String::new(),
+        }
     }
 
     /// The client is who it says: sets the session up for its account.

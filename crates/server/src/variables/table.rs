@@ -105,7 +105,7 @@ mod list {
         HaveCrypt "have_crypt" Global Fixed Text => Some("NO");
         HaveDynamicLoading "have_dynamic_loading" Global Fixed Text => Some("NO");
         HaveGeometry "have_geometry" Global Fixed Text => Some("NO");
-        HaveOpenssl "have_openssl" Global Fixed Text => Some("NO");
+        HaveOpenssl "have_openssl" Global Fixed Text => Some("YES");
         HaveProfiling "have_profiling" Global Fixed Text => Some("NO");
         HaveQueryCache "have_query_cache" Global Fixed Text => Some("NO");
         HaveRtreeKeys "have_rtree_keys" Global Fixed Text => Some("NO");
@@ -317,6 +317,13 @@ mod list {
         SqlSelectLimit "sql_select_limit" Both Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("18446744073709551615");
         SqlSlaveSkipCounter "sql_slave_skip_counter" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0");
         SqlWarnings "sql_warnings" Both Dynamic Boolean => Some("OFF");
+        SslCa "ssl_ca" Global Fixed Text => Some("");
+        SslCapath "ssl_capath" Global Fixed Text => Some("");
+        SslCert "ssl_cert" Global Fixed Text => Some("");
+        SslCipher "ssl_cipher" Global Fixed Text => Some("");
+        SslCrl "ssl_crl" Global Fixed Text => Some("");
+        SslCrlpath "ssl_crlpath" Global Fixed Text => Some("");
+        SslKey "ssl_key" Global Fixed Text => Some("");
         StandardCompliantCte "standard_compliant_cte" Both Dynamic Boolean => Some("ON");
         StorageEngine "storage_engine" Both Dynamic Text => Some("InnoDB");
         SyncBinlog "sync_binlog" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("1");

@@ -4,7 +4,8 @@ use super::clear_password::{ClearPassword, HashForm};
 use super::lexer::Token;
 use super::parser::Parser;
 use super::statement::*;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use paceline_types::error_code::ER_DUP_ARGUMENT;
 
 /// `PASSWORD('secret')`, or a hash as a string.
 pub(super) fn password_function(parser: &mut Parser<'_>) -> Result<PasswordSpec> {
@@ -167,11 +168,14 @@ impl Parser<'_> {
         }
         let (mut subject, mut issuer, mut cipher) = (None, None, None);
         loop {
-            match self.accept_any_word(&["SUBJECT", "ISSUER", "CIPHER"]) {
-                Some("SUBJECT") => subject = Some(self.text()?),
-                Some("ISSUER") => issuer = Some(self.text()?),
-                Some(_) => cipher = Some(self.text()?),
+            let (name, slot) = match self.accept_any_word(&["SUBJECT", "ISSUER", "CIPHER"]) {
+                Some("SUBJECT") => ("SUBJECT", &mut subject),
+                Some("ISSUER") => ("ISSUER", &mut issuer),
+                Some(_) => ("CIPHER", &mut cipher),
                 None => return Err(self.error()),
+            };
+            if slot.replace(self.text()?).is_some() {
+                return Err(Error::new(ER_DUP_ARGUMENT, &[&name]));
             }
             self.accept_word("AND");
             if !self.is_any_word(&["SUBJECT", "ISSUER", "CIPHER"]) {

@@ -1,0 +1,215 @@
+//! TLS of the commands that connect to servers, by the names that MariaDB's programs have for it.
+
+use clap::{ArgAction, Args};
+use paceline_replication::replica::definition::TlsSettings;
+use paceline_wire::WireResult;
+use paceline_wire::tls::{ClientTls, ClientTlsOptions, VerifyServer};
+
+/// How a command's own connection to a server is encrypted. Every option but --skip-ssl encrypts it, and then nothing is sent in clear.
+#[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
+#[command(next_help_heading = "TLS")]
+pub struct TlsOptions {
+    /// Encrypt the connection.
+    #[arg(long, overrides_with = "skip_ssl")]
+    pub ssl: bool,
+    /// Do not encrypt it (the default).
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub skip_ssl: bool,
+    /// Believe a server whose certificate one of these authorities has signed.
+    #[arg(long, value_name = "FILE")]
+    pub ssl_ca: Option<String>,
+    /// Authorities in the files of a directory.
+    #[arg(long, value_name = "DIR")]
+    pub ssl_capath: Option<String>,
+    /// The certificate to show.
+    #[arg(long, value_name = "FILE")]
+    pub ssl_cert: Option<String>,
+    /// Its key.
+    #[arg(long, value_name = "FILE")]
+    pub ssl_key: Option<String>,
+    /// The cipher suites to speak.
+    #[arg(long, value_name = "LIST")]
+    pub ssl_cipher: Option<String>,
+    /// Certificates that are revoked.
+    #[arg(long, value_name = "FILE")]
+    pub ssl_crl: Option<String>,
+    /// The same, in the files of a directory.
+    #[arg(long, value_name = "DIR")]
+    pub ssl_crlpath: Option<String>,
+    /// The versions to speak: TLSv1.2, TLSv1.3.
+    #[arg(long, value_name = "LIST")]
+    pub tls_version: Option<String>,
+    /// Believe a server only if the certificate is its own: of the name that it is connected by, or proved by the password.
+    #[arg(long, overrides_with = "skip_ssl_verify_server_cert")]
+    pub ssl_verify_server_cert: bool,
+    /// Do not look at the name (the default).
+    #[arg(long)]
+    pub skip_ssl_verify_server_cert: bool,
+}
+
+/// Whether a switch of an option file is on.
+fn is_on(value: Option<&str>) -> bool {
+    !matches!(
+        value.map(str::to_ascii_lowercase).as_deref(),
+        Some("0" | "off" | "false")
+    )
+}
+
+impl TlsOptions {
+    /// Takes an option of an option file's section, unless the command line has it. Other options than those of TLS are passed over.
+    pub fn complete(&mut self, name: &str, value: Option<&str>) {
+        let slot = match name.replace('-', "_").as_str() {
+            "ssl" if !self.skip_ssl => {
+                self.ssl |= is_on(value);
+                return;
+            }
+            "ssl_verify_server_cert" if !self.skip_ssl_verify_server_cert => {
+                self.ssl_verify_server_cert |= is_on(value);
+                return;
+            }
+            "ssl_ca" => &mut self.ssl_ca,
+            "ssl_capath" => &mut self.ssl_capath,
+            "ssl_cert" => &mut self.ssl_cert,
+            "ssl_key" => &mut self.ssl_key,
+            "ssl_cipher" => &mut self.ssl_cipher,
+            "ssl_crl" => &mut self.ssl_crl,
+            "ssl_crlpath" => &mut self.ssl_crlpath,
+            "tls_version" => &mut self.tls_version,
+            _ => return,
+        };
+        if slot.is_none() {
+            *slot = value.map(str::to_owned);
+        }
+    }
+
+    /// What the connection is encrypted by; `None` in clear.
+    ///
+    /// # Errors
+    /// Files that cannot be read, suites that are not spoken.
+    pub fn client(&self) -> WireResult<Option<ClientTls>> {
+        let text = |given: &Option<String>| given.clone().unwrap_or_default();
+        let options = ClientTlsOptions {
+            ca: text(&self.ssl_ca),
+            ca_path: text(&self.ssl_capath),
+            certificate: text(&self.ssl_cert),
+            key: text(&self.ssl_key),
+            cipher: text(&self.ssl_cipher),
+            crl: text(&self.ssl_crl),
+            crl_path: text(&self.ssl_crlpath),
+            versions: text(&self.tls_version),
+            verify: match self.ssl_verify_server_cert {
+                true => VerifyServer::Yes,
+                false => VerifyServer::No,
+            },
+        };
+        let is_wanted = self.ssl || options != ClientTlsOptions::default();
+        match is_wanted && !self.skip_ssl {
+            true => ClientTls::new(&options).map(Some),
+            false => Ok(None),
+        }
+    }
+}
+
+/// How connections to a primary are encrypted, by the names of CHANGE MASTER.
+#[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
+#[command(next_help_heading = "TLS to the primary")]
+pub struct MasterTlsOptions {
+    /// Encrypt connections to the primary. The others encrypt them as well.
+    #[arg(long)]
+    master_ssl: bool,
+    /// Believe a primary whose certificate one of these authorities has signed.
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    master_ssl_ca: String,
+    /// Authorities in the files of a directory.
+    #[arg(long, value_name = "DIR", default_value = "", hide_default_value = true)]
+    master_ssl_capath: String,
+    /// The certificate to show.
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    master_ssl_cert: String,
+    /// Its key.
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    master_ssl_key: String,
+    /// The cipher suites to speak.
+    #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
+    master_ssl_cipher: String,
+    /// Certificates that are revoked.
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    master_ssl_crl: String,
+    /// The same, in the files of a directory.
+    #[arg(long, value_name = "DIR", default_value = "", hide_default_value = true)]
+    master_ssl_crlpath: String,
+    /// Believe a primary only if the certificate is its own: of the name that it is connected by, or proved by the password.
+    #[arg(long)]
+    master_ssl_verify_server_cert: bool,
+}
+
+impl MasterTlsOptions {
+    /// As the definition of a connection has them.
+    pub fn settings(&self) -> TlsSettings {
+        let mut settings = TlsSettings {
+            enabled: false,
+            ca: self.master_ssl_ca.clone(),
+            ca_path: self.master_ssl_capath.clone(),
+            certificate: self.master_ssl_cert.clone(),
+            key: self.master_ssl_key.clone(),
+            cipher: self.master_ssl_cipher.clone(),
+            crl: self.master_ssl_crl.clone(),
+            crl_path: self.master_ssl_crlpath.clone(),
+            verify_server_certificate: self.master_ssl_verify_server_cert,
+        };
+        settings.enabled = self.master_ssl || settings != TlsSettings::default();
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser, Debug)]
+    struct Command {
+        #[command(flatten)]
+        tls: TlsOptions,
+        #[command(flatten)]
+        master: MasterTlsOptions,
+    }
+
+    fn parsed(arguments: &[&str]) -> Command {
+        let all = std::iter::once("paceline").chain(arguments.iter().copied());
+        Command::try_parse_from(all).unwrap()
+    }
+
+    #[test]
+    fn in_clear_unless_something_is_said() {
+        let has_tls = |arguments: &[&str]| parsed(arguments).tls.client().unwrap().is_some();
+        assert!(!has_tls(&[]));
+        assert!(has_tls(&["--ssl"]));
+        assert!(has_tls(&["--ssl-verify-server-cert"]));
+        assert!(has_tls(&["--tls-version=TLSv1.3"]));
+        assert!(!has_tls(&["--ssl", "--skip-ssl"]));
+        assert!(has_tls(&["--skip-ssl", "--ssl"]));
+        assert!(parsed(&["--ssl-ca=/nonexistent"]).tls.client().is_err());
+        assert!(!parsed(&[]).master.settings().enabled);
+        assert!(parsed(&["--master-ssl-cipher=x"]).master.settings().enabled);
+    }
+
+    #[test]
+    fn the_command_line_wins_over_an_option_file() {
+        let mut tls = parsed(&["--ssl-ca=/a", "--skip-ssl-verify-server-cert"]).tls;
+        tls.complete("ssl-ca", Some("/b"));
+        tls.complete("ssl_cert", Some("/c"));
+        tls.complete("ssl-verify-server-cert", None);
+        tls.complete("ssl", Some("OFF"));
+        tls.complete("host", Some("h"));
+        assert_eq!(
+            tls,
+            TlsOptions {
+                ssl_ca: Some("/a".into()),
+                ssl_cert: Some("/c".into()),
+                skip_ssl_verify_server_cert: true,
+                ..TlsOptions::default()
+            }
+        );
+    }
+}

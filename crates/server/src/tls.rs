@@ -1,0 +1,214 @@
+//! TLS for clients: what is offered now, `FLUSH SSL`, and `Ssl_…` of SHOW STATUS.
+//!
+//! As MariaDB 11.4 and later do, a server that was given no certificate makes one for itself at every start: its clients are encrypted without anybody
+//! having set anything up, and those that know MariaDB's scheme believe it by their password
+//! ([`paceline_wire::tls::proof`]). `--skip-ssl` offers nothing.
+
+use crate::variables::{Globals, Variable};
+use arc_swap::ArcSwapOption;
+use paceline_sql::Error;
+use paceline_types::error_code::ER_UNKNOWN_ERROR;
+use paceline_wire::tls::certificate::time_text;
+use paceline_wire::tls::{ServerTls, ServerTlsOptions, TlsSession};
+use paceline_wire::{WireError, WireResult};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// TLS of a running server.
+#[derive(Debug, Default)]
+pub struct Tls {
+    current: ArcSwapOption<ServerTls>,
+    /// `Ssl_accepts`, since the last `FLUSH SSL`.
+    accepts: AtomicU64,
+    /// `Ssl_finished_accepts`.
+    finished_accepts: AtomicU64,
+}
+
+/// What `version_ssl_library` says.
+const LIBRARY: &str = "rustls 0.23, ring 0.17";
+
+/// What the variables say.
+fn options(globals: &Globals) -> ServerTlsOptions {
+    let text = |variable: Variable| globals.get(variable).as_str().to_owned();
+    let versions = Variable::TlsVersion.definition();
+    ServerTlsOptions {
+        certificate: text(Variable::SslCert),
+        key: text(Variable::SslKey),
+        ca: text(Variable::SslCa),
+        ca_path: text(Variable::SslCapath),
+        crl: text(Variable::SslCrl),
+        crl_path: text(Variable::SslCrlpath),
+        cipher: text(Variable::SslCipher),
+        versions: versions
+            .show(&globals.get(Variable::TlsVersion))
+            .unwrap_or_default(),
+    }
+}
+
+fn make(globals: &Globals) -> WireResult<ServerTls> {
+    ServerTls::new(&options(globals))
+}
+
+/// The text without what every such error begins with.
+fn reason(error: WireError) -> String {
+    match error {
+        WireError::Tls(text) => text,
+        other => other.to_string(),
+    }
+}
+
+impl Tls {
+    /// Offers TLS to clients, as the variables say.
+    ///
+    /// # Errors
+    /// Settings that cannot be heeded, for people: a server that was to be safe does not start without.
+    pub fn offer(&self, globals: &Globals) -> Result<(), String> {
+        let made = make(globals).map_err(|error| format!("TLS cannot be set up: {}", reason(error)))?;
+        let versions = options(globals).versions;
+        for old in ["TLSv1.0", "TLSv1.1"] {
+            if versions.split(',').any(|version| version == old) {
+                tracing::warn!("tls_version names {old}, which is not spoken any more");
+            }
+        }
+        if globals.get(Variable::SslCert).as_str().is_empty() {
+            tracing::info!("no ssl_cert is given: TLS is offered with a certificate of this start's own");
+        }
+        globals.set_text(Variable::HaveSsl, "YES");
+        globals.set_text(Variable::VersionSslLibrary, LIBRARY);
+        self.current.store(Some(Arc::new(made)));
+        Ok(())
+    }
+
+    /// `FLUSH SSL`: reads the files again. Connections keep what they have.
+    ///
+    /// # Errors
+    /// What is wrong with them; what was offered is offered on.
+    pub fn reload(&self, globals: &Globals) -> Result<(), Error> {
+        if self.current.load().is_none() {
+            return Ok(());
+        }
+        let made = make(globals).map_err(|error| {
+            Error::with_message(
+                ER_UNKNOWN_ERROR,
+                format!("Failed to refresh SSL, error: {}", reason(error)),
+            )
+        })?;
+        self.current.store(Some(Arc::new(made)));
+        self.accepts.store(0, Ordering::Relaxed);
+        self.finished_accepts.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// What a new connection is offered.
+    pub fn current(&self) -> Option<ServerTls> {
+        self.current.load().as_deref().cloned()
+    }
+
+    /// A client asks for it.
+    pub fn begin_handshake(&self) {
+        self.accepts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A client got it.
+    pub fn end_handshake(&self) {
+        self.finished_accepts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// `Ssl_…`, for a session that is encrypted so, or not. Sessions are never taken up again, and nobody renegotiates.
+    pub fn status(&self, session: Option<&TlsSession>) -> Vec<(String, String)> {
+        let current = self.current.load();
+        // As in MariaDB, sessions in clear are not told what others are shown.
+        let certificate = current
+            .as_ref()
+            .filter(|_| session.is_some())
+            .map(|tls| tls.certificate());
+        let date = |seconds: Option<i64>| seconds.map(time_text).unwrap_or_default();
+        let cipher_list = match (session, current.as_ref()) {
+            (Some(_), Some(tls)) => tls.cipher_list().to_owned(),
+            _ => String::new(),
+        };
+        let texts = [
+            (
+                "Ssl_cipher",
+                session.map_or("", |session| session.cipher).to_owned(),
+            ),
+            ("Ssl_cipher_list", cipher_list),
+            ("Ssl_server_not_after", date(certificate.map(|own| own.not_after))),
+            (
+                "Ssl_server_not_before",
+                date(certificate.map(|own| own.not_before)),
+            ),
+            (
+                "Ssl_session_cache_mode",
+                if current.is_some() { "OFF" } else { "NONE" }.to_owned(),
+            ),
+            (
+                "Ssl_version",
+                session.map_or("", |session| session.version).to_owned(),
+            ),
+        ];
+        let numbers = [
+            ("Ssl_accepts", self.accepts.load(Ordering::Relaxed)),
+            (
+                "Ssl_finished_accepts",
+                self.finished_accepts.load(Ordering::Relaxed),
+            ),
+        ];
+        let zeros = [
+            "Ssl_accept_renegotiates",
+            "Ssl_callback_cache_hits",
+            "Ssl_client_connects",
+            "Ssl_connect_renegotiates",
+            "Ssl_ctx_verify_depth",
+            "Ssl_ctx_verify_mode",
+            "Ssl_default_timeout",
+            "Ssl_finished_connects",
+            "Ssl_session_cache_hits",
+            "Ssl_session_cache_misses",
+            "Ssl_session_cache_overflows",
+            "Ssl_session_cache_size",
+            "Ssl_session_cache_timeouts",
+            "Ssl_sessions_reused",
+            "Ssl_used_session_cache_entries",
+            "Ssl_verify_depth",
+            "Ssl_verify_mode",
+        ];
+        texts
+            .into_iter()
+            .chain(numbers.map(|(name, number)| (name, number.to_string())))
+            .chain(zeros.map(|name| (name, "0".to_owned())))
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offered_reloaded_and_refused() {
+        let globals = Globals::default();
+        let tls = Tls::default();
+        assert!(tls.current().is_none());
+        tls.reload(&globals).unwrap();
+        assert!(tls.current().is_none(), "a reload does not switch it on");
+        tls.offer(&globals).unwrap();
+        let first = tls.current().unwrap();
+        tls.begin_handshake();
+        tls.reload(&globals).unwrap();
+        let second = tls.current().unwrap();
+        assert_ne!(first.certificate(), second.certificate());
+        assert!(tls.status(None).contains(&("Ssl_accepts".into(), "0".into())));
+        globals.set_text(Variable::SslCa, "/nonexistent");
+        let error = tls.reload(&globals).unwrap_err();
+        assert_eq!(error.code(), ER_UNKNOWN_ERROR);
+        assert!(
+            error
+                .message()
+                .starts_with("Failed to refresh SSL, error: Unable to get certificate from '/nonexistent'")
+        );
+        assert_eq!(tls.current().unwrap().certificate(), second.certificate());
+        assert!(Tls::default().offer(&globals).is_err());
+    }
+}
