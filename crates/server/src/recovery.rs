@@ -4,6 +4,7 @@ use crate::accounts::statements::{StatementContext, apply};
 use crate::server::accounts_of;
 use crate::session::account::changes;
 use paceline_apply::CatalogDefinitions;
+use paceline_binlog::event::Follows;
 use paceline_binlog::log::Log;
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle};
 use paceline_sql::ddl::AccountStatements;
@@ -28,8 +29,9 @@ pub fn recover(storage: &Arc<Storage>, log: &Log, start: LogPosition) -> Result<
     Ok(catalog)
 }
 
-/// RESET MASTER flushes the tables before it begins a new log; a server that is killed then finds them at a place in the log before.
-/// A log that begins with an empty GTID state, where the tables have come further than nothing, was reset: nothing is missing between the two.
+/// RESET MASTER and SET GLOBAL gtid_binlog_state flush the tables before they begin a new log; a server that is killed then finds them at a
+/// place in the log before. A log whose first file says that it follows the tables was begun so, and one whose history begins with it: nothing is
+/// missing between the two.
 fn follow_reset(storage: &Storage, log: &Log, start: LogPosition) -> Result<(), String> {
     let position = storage.position();
     if position == LogPosition::ZERO || position >= start {
@@ -38,7 +40,7 @@ fn follow_reset(storage: &Storage, log: &Log, start: LogPosition) -> Result<(), 
     let state = log
         .state_at(start)
         .map_err(|error| format!("the binary log cannot be read: {error}"))?;
-    if !state.is_empty() {
+    if log.follows() != Follows::Tables && !state.is_empty() {
         return Err(format!(
             "the tables are at {position}, but the binary log begins at {start}: files that recovery needs are gone"
         ));
@@ -75,5 +77,79 @@ impl AccountStatements for ReplayedAccounts {
             &applied.accounts,
             catalog.accounts().next().is_none(),
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_binlog::BinlogState;
+    use paceline_binlog::log::{LogConfig, OpenRequest, RealDisk};
+    use paceline_storage::StorageConfig;
+    use paceline_types::ServerId;
+    use std::path::Path;
+
+    fn open(directory: &Path) -> (Arc<Storage>, Log, LogPosition) {
+        let storage = Arc::new(Storage::open(&StorageConfig::new(directory.join("tables"))).unwrap());
+        let request = OpenRequest {
+            engine_position: storage.position(),
+            ..OpenRequest::new(1)
+        };
+        let config = LogConfig::new(directory, "binlog", ServerId(1));
+        let (log, recovery) = Log::open(Arc::new(RealDisk), config, request).unwrap();
+        (storage, log, recovery.start)
+    }
+
+    /// What a server leaves that is killed when it has begun a new log, before the tables have followed.
+    fn killed_after_reset(directory: &Path, state: &BinlogState) -> LogPosition {
+        let (storage, log, start) = open(directory);
+        recover(&storage, &log, start).unwrap();
+        storage.apply(&[], log.written()).unwrap();
+        storage.flush().unwrap();
+        log.reset_to(None, state, 1).unwrap()
+    }
+
+    #[test]
+    fn a_crash_between_the_new_log_and_the_tables() {
+        for state in ["", "0-1-7,3-2-9"] {
+            let directory = tempfile::tempdir().unwrap();
+            let state: BinlogState = state.parse().unwrap();
+            let begun = killed_after_reset(directory.path(), &state);
+            let (storage, log, start) = open(directory.path());
+            assert!(storage.position() < start && start <= begun);
+            recover(&storage, &log, start).unwrap();
+            assert!(storage.position() >= start);
+            assert_eq!(log.state(), state);
+        }
+    }
+
+    #[test]
+    fn files_that_are_gone_are_missed() {
+        let directory = tempfile::tempdir().unwrap();
+        let state: BinlogState = "0-1-7".parse().unwrap();
+        killed_after_reset(directory.path(), &state);
+        let (storage, log, start) = open(directory.path());
+        recover(&storage, &log, start).unwrap();
+        storage.flush().unwrap();
+        drop((storage, log));
+        // The tables' files are older than they should be: the log that they need is gone.
+        let elsewhere = tempfile::tempdir().unwrap();
+        killed_after_reset(elsewhere.path(), &state);
+        let (_, log, _) = open(directory.path());
+        log.rotate(1).unwrap();
+        let oldest = log.files()[0].clone();
+        drop(log);
+        std::fs::remove_file(directory.path().join(&oldest.name)).unwrap();
+        let index = std::fs::read_to_string(directory.path().join("binlog.index")).unwrap();
+        let rest: Vec<&str> = index.lines().skip(1).collect();
+        std::fs::write(directory.path().join("binlog.index"), rest.join("\n") + "\n").unwrap();
+        std::fs::remove_dir_all(directory.path().join("tables")).unwrap();
+        std::fs::rename(elsewhere.path().join("tables"), directory.path().join("tables")).unwrap();
+        let (storage, log, start) = open(directory.path());
+        let refused = recover(&storage, &log, start).unwrap_err();
+        assert!(
+            refused.contains("files that recovery needs are gone"),
+            "{refused}"
+        );
     }
 }

@@ -191,8 +191,7 @@ impl TransactionManager {
                 return Ok(None);
             }
             let position = core.reset_in_stage(&mut stage, None, state)?;
-            // A start that finds the tables before a log with a history takes it that files are lost. So they follow at once;
-            // only a crash just here would have to be mended by beginning anew.
+            // The tables follow at once: whoever copies them finds their place in this log.
             core.storage.apply(&[], position)?;
             core.storage.flush()?;
             position

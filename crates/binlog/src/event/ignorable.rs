@@ -20,6 +20,17 @@ const KIND_FILE_HEAD: u8 = 1;
 const KIND_DURABLE: u8 = 2;
 const KIND_REPLICA: u8 = 3;
 const KIND_PADDING: u8 = 4;
+/// Behind the rest of a file's head, where it follows no file.
+const FOLLOWS_TABLES: u8 = 1;
+
+/// What stood before a file when it was begun.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Follows {
+    /// The file before it in the log, if any.
+    Log,
+    /// A log that is gone (`RESET MASTER`): the tables held all of it, durably.
+    Tables,
+}
 
 /// One of Paceline's own records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +41,8 @@ pub enum IgnorableEvent<'a> {
         ordinal: u32,
         /// How the file is synced from its start on.
         sync_mode: SyncMode,
+        /// What stood before it.
+        follows: Follows,
     },
     /// From here on the log is synced in that way; everything before `durable` was durable when this was written.
     Durable {
@@ -68,6 +81,11 @@ impl<'a> IgnorableEvent<'a> {
                 Ok(Self::FileHead {
                     ordinal,
                     sync_mode: decode_mode(&mut cursor)?,
+                    follows: match cursor.rest() {
+                        [] => Follows::Log,
+                        [FOLLOWS_TABLES, ..] => Follows::Tables,
+                        _ => return Err(cursor.malformed("what it follows is not known")),
+                    },
                 })
             }
             KIND_DURABLE => {
@@ -111,10 +129,17 @@ impl EventBody for IgnorableEvent<'_> {
         }
         out.extend_from_slice(MARK);
         match self {
-            Self::FileHead { ordinal, sync_mode } => {
+            Self::FileHead {
+                ordinal,
+                sync_mode,
+                follows,
+            } => {
                 out.put_u8(KIND_FILE_HEAD);
                 out.put_u32(*ordinal);
                 encode_mode(out, *sync_mode);
+                if *follows == Follows::Tables {
+                    out.put_u8(FOLLOWS_TABLES);
+                }
             }
             Self::Durable { durable, sync_mode } => {
                 out.put_u8(KIND_DURABLE);

@@ -47,7 +47,7 @@ pub use gtid_list::GtidListEvent;
 pub use header::{
     CHECKSUM_LENGTH, END_POSITION_OFFSET, EventFlags, EventHeader, FLAGS_OFFSET, HEADER_LENGTH, MAGIC,
 };
-pub use ignorable::IgnorableEvent;
+pub use ignorable::{Follows, IgnorableEvent};
 pub use incident::IncidentEvent;
 pub use query::{QueryCompression, QueryEvent};
 pub use raw::{

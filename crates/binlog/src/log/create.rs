@@ -178,6 +178,7 @@ impl FileCreator<'_> {
             modified: SystemTime::now(),
             state: new.state.clone(),
             head_length: end,
+            follows: new.occasion.follows(),
             origin: Origin::Ours,
         };
         let active = ActiveFile::new(

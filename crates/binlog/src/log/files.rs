@@ -2,6 +2,7 @@
 
 use super::head::{FileHead, Origin};
 use crate::error::{Error, Result};
+use crate::event::Follows;
 use crate::gtid::BinlogState;
 use std::time::SystemTime;
 
@@ -58,6 +59,7 @@ pub(super) struct FileEntry {
     pub state: BinlogState,
     /// Where its first event behind the Gtid_list starts.
     pub head_length: u64,
+    pub follows: Follows,
     pub origin: Origin,
 }
 
@@ -71,6 +73,7 @@ impl FileEntry {
             modified,
             state: head.state,
             head_length: head.length,
+            follows: head.follows,
             origin: head.origin,
         }
     }

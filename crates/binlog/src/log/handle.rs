@@ -7,7 +7,8 @@ use super::files::{FileEntry, LogFile};
 use super::index_file::IndexFile;
 use crate::error::{Error, Result};
 use crate::event::{
-    BinlogCheckpointEvent, EventBody, EventFlags, EventStamp, HEADER_LENGTH, IgnorableEvent, encode_event,
+    BinlogCheckpointEvent, EventBody, EventFlags, EventStamp, Follows, HEADER_LENGTH, IgnorableEvent,
+    encode_event,
 };
 use crate::group::CommitGroup;
 use crate::gtid::BinlogState;
@@ -398,6 +399,12 @@ impl Log {
     pub fn oldest_state(&self) -> BinlogState {
         let files = self.inner.files.read();
         files.first().map(|file| file.state.clone()).unwrap_or_default()
+    }
+
+    /// What stood before the oldest file when it was begun.
+    pub fn follows(&self) -> Follows {
+        let files = self.inner.files.read();
+        files.first().map_or(Follows::Log, |file| file.follows)
     }
 
     /// The GTID state of everything that is written (`gtid_binlog_state`).

@@ -11,7 +11,7 @@ use super::disk::DiskFile;
 use super::stream::EventStream;
 use crate::error::Result;
 use crate::event::{
-    BinlogCheckpointEvent, ChecksumAlgorithm, Event, EventFlags, EventStamp, FormatDescription,
+    BinlogCheckpointEvent, ChecksumAlgorithm, Event, EventFlags, EventStamp, Follows, FormatDescription,
     GtidListEvent, IgnorableEvent, MAGIC, encode_event,
 };
 use crate::gtid::BinlogState;
@@ -26,6 +26,18 @@ pub(super) enum Occasion {
     ServerStart,
     /// It follows another one.
     Rotation,
+    /// It is the only one: the tables hold what was before.
+    Reset,
+}
+
+impl Occasion {
+    /// What stands before the file.
+    pub fn follows(self) -> Follows {
+        match self {
+            Occasion::ServerStart | Occasion::Rotation => Follows::Log,
+            Occasion::Reset => Follows::Tables,
+        }
+    }
 }
 
 /// What a new file begins with.
@@ -53,7 +65,7 @@ impl NewHead<'_> {
         };
         let created = match self.occasion {
             Occasion::ServerStart => self.now,
-            Occasion::Rotation => 0,
+            Occasion::Rotation | Occasion::Reset => 0,
         };
         let format = FormatDescription::new(self.server_version, created);
         let in_use = EventStamp {
@@ -69,6 +81,7 @@ impl NewHead<'_> {
         let head = IgnorableEvent::FileHead {
             ordinal: self.ordinal,
             sync_mode: self.sync_mode,
+            follows: self.occasion.follows(),
         };
         encode_event(&mut out, &ignorable, start, &head);
         if !self.replica.is_empty() {
@@ -109,6 +122,8 @@ pub(super) struct FileHead {
     pub ordinal: u32,
     /// How the file is synced at its start.
     pub sync_mode: SyncMode,
+    /// What stood before it.
+    pub follows: Follows,
     /// The GTID state of all files before.
     pub state: BinlogState,
     /// How far the replica had come in all files before.
@@ -141,7 +156,7 @@ impl FileHead {
         let (format, in_use) = read_format(&mut stream)?;
         let mut identity = match origin {
             Origin::Ours => None,
-            Origin::Foreign { ordinal } => Some((ordinal, SyncMode::Deferred)),
+            Origin::Foreign { ordinal } => Some((ordinal, SyncMode::Deferred, Follows::Log)),
         };
         if origin != Origin::Ours && format.checksum == ChecksumAlgorithm::None {
             return Err(stream.damaged(
@@ -155,16 +170,16 @@ impl FileHead {
                 return Err(stream.damaged(length, "it ends within its head"));
             };
             match event.decode(&format)? {
-                Event::Ignorable(IgnorableEvent::FileHead { ordinal, sync_mode })
-                    if origin == Origin::Ours =>
-                {
-                    identity = Some((ordinal, sync_mode))
-                }
+                Event::Ignorable(IgnorableEvent::FileHead {
+                    ordinal,
+                    sync_mode,
+                    follows,
+                }) if origin == Origin::Ours => identity = Some((ordinal, sync_mode, follows)),
                 Event::Ignorable(IgnorableEvent::Replica(record)) => {
                     replica.apply(&ReplicaRecord::decode(record)?);
                 }
                 Event::GtidList(list) => {
-                    let Some((ordinal, sync_mode)) = identity else {
+                    let Some((ordinal, sync_mode, follows)) = identity else {
                         return Err(
                             stream.damaged(start, "its ordinal is missing: no server of this kind wrote it")
                         );
@@ -175,6 +190,7 @@ impl FileHead {
                         in_use,
                         ordinal,
                         sync_mode,
+                        follows,
                         state: list.state(),
                         replica,
                         length,

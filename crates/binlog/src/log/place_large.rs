@@ -9,7 +9,7 @@ use super::head::{NewHead, Occasion, Origin};
 use super::index_file::IndexFile;
 use super::large_group::LargeGroup;
 use crate::error::{Error, Result};
-use crate::event::{EventFlags, IgnorableEvent, MAGIC, RotateEvent, encode_event};
+use crate::event::{EventFlags, Follows, IgnorableEvent, MAGIC, RotateEvent, encode_event};
 use crate::group::{CommitGroup, EventGroupBuffer, GroupSize, PlacedGroup};
 use crate::gtid::BinlogState;
 use crate::replica_state::{ReplicaRecord, ReplicaState};
@@ -191,6 +191,7 @@ impl LargePlace<'_> {
             modified: SystemTime::now(),
             state: std::mem::take(&mut self.state),
             head_length,
+            follows: Follows::Log,
         };
         let active = ActiveFile::new(
             self.name.clone(),

@@ -46,7 +46,7 @@ impl Log {
             name: reset_name(&inner.base_name),
             number,
             ordinal,
-            occasion: Occasion::Rotation,
+            occasion: Occasion::Reset,
             sync_mode: writer.sync_mode,
             state,
             replica: &replica,
