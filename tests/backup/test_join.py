@@ -1,7 +1,5 @@
-"""`paceline join`: one command turns an empty directory into a replica of a running MariaDB."""
+"""`paceline join`, row by row: one command turns an empty directory into a replica of a running MariaDB."""
 
-import os
-import subprocess
 import threading
 import time
 
@@ -9,50 +7,11 @@ import pymysql
 import pytest
 
 from support import workload
-from support.real_replicas import ACCOUNT, PASSWORD, allow_replicas, catch_up, check_same_tables, wait_for
-from support.servers import BINARY, ROOT, MariaDb, Paceline
+from support.joining import Joined, allow_readers
+from support.real_replicas import ACCOUNT, catch_up, check_same_tables, wait_for
+from support.servers import ROOT, MariaDb
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
-READER = "reader"
-
-
-def allow_readers(primary, privileges="select, reload, trigger"):
-    allow_replicas(primary)
-    for host in ("%", "localhost", "127.0.0.1"):
-        primary.query("set session sql_log_bin=0", f"create or replace user {READER}@'{host}' identified by 'r''pw'",
-                      f"grant {privileges} on *.* to {READER}@'{host}'")
-
-
-class Joined(Paceline):
-    """A replica that makes itself; once complete it is an ordinary server."""
-
-    def __init__(self, directory, primary, *options, user=READER, password="r'pw"):
-        super().__init__(directory)
-        self.primary = primary
-        self.join_options = [f"--user={user}", f"--replication-user={ACCOUNT}", *options]
-        self.environment = dict(os.environ, PACELINE_PASSWORD=password, PACELINE_REPLICATION_PASSWORD=PASSWORD)
-        self.complete = False
-
-    def command(self):
-        own = ["--datadir", self.datadir, "--port", self.port, "--socket", self.socket, "--server-id", 7]
-        if self.complete:
-            return [BINARY, "server", *own]
-        return ["env", f"PACELINE_PASSWORD={self.environment['PACELINE_PASSWORD']}", f"PACELINE_REPLICATION_PASSWORD={PASSWORD}",
-                BINARY, "join", *own, *self.join_options, f"127.0.0.1:{self.primary.port}"]
-
-    def wait_until_ready(self):
-        super().wait_until_ready()
-        self.complete = True
-
-    def run(self, *more):
-        """Runs the command to its end; exit status and what it said."""
-        result = subprocess.run([*map(str, self.command()), *more], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
-        return result.returncode, result.stderr
-
-    def refuses(self, *more):
-        status, said = self.run(*more)
-        assert status == 1, said
-        return said
 
 
 @pytest.fixture
@@ -237,6 +196,7 @@ def test_renamed_database(primary, joined):
 
 
 def test_refusals(primary, joined, tmp_path):
+    assert "its files cannot be copied: it is a MariaDB" in joined.refuses("--copy=files")
     assert "Access denied for user 'reader'" in Joined(tmp_path / "1", primary, password="wrong").refuses()
     assert "its server_id is 100 as well" in joined.refuses("--server-id=100")
     wrong = Joined(tmp_path / "2", primary, "--replication-user=reader", "--replication-password=r'pw")
@@ -265,12 +225,12 @@ def test_refusals(primary, joined, tmp_path):
 
 
 def test_from_paceline(tmp_path, paceline, seed):
-    """From one of our own: without any lock, while transactions and DDL go on."""
+    """The rows of one of our own: without any lock, while transactions and DDL go on."""
     paceline.client("--default-character-set=utf8mb4", text=SCRIPT)
     allow_readers(paceline)
     workload.create(paceline)
     load = workload.Load(paceline, 3, seed).start()
-    joined = Joined(tmp_path / "joined", paceline)
+    joined = Joined(tmp_path / "joined", paceline, "--copy=rows")
     try:
         time.sleep(0.5)
         status, said = joined.run("--prepare-only")
@@ -288,3 +248,36 @@ def test_from_paceline(tmp_path, paceline, seed):
     finally:
         load.stop()
         joined.close()
+
+
+def test_a_large_table_is_read_in_ranges(primary, joined):
+    """By several sessions, all of which see the same state, while its rows move from range to range."""
+    primary.query("create database big", "create table big.t (id bigint, part int, c varchar(400), primary key (id, part))",
+                  "insert into big.t select seq * 1000 - 80000000, seq % 3, repeat(char(97 + seq % 26), 390) from seq_1_to_160000",
+                  "create table big.u (id bigint unsigned primary key, c varchar(50))",
+                  "insert into big.u values (0, 'least'), (18446744073709551615, 'greatest')", "analyze table big.t")
+    stop = threading.Event()
+    moved = []
+
+    def move():
+        with primary.connect() as session, session.cursor() as cursor:
+            while not stop.is_set():
+                # From one end to the other: a row that was read twice, or never, would show.
+                cursor.execute("update big.t set id = -id + 1 where id in (select id from (select min(id) id from big.t) t)")
+                moved.append(cursor.rowcount)
+
+    worker = threading.Thread(target=move)
+    worker.start()
+    primary.query("set global log_output='table', global general_log=1")
+    try:
+        joined.start()
+    finally:
+        stop.set()
+        worker.join()
+        primary.query("set global general_log=0")
+    assert sum(moved) > 0
+    asked = [row[0] for row in primary.query("select convert(argument using utf8mb4) from mysql.general_log where argument like 'select `id`%from `big`.`t`%'")]
+    assert len(asked) > 1 and all("FORCE INDEX (PRIMARY) WHERE `id`" in statement for statement in asked), asked
+    catch_up(joined, primary)
+    assert joined.query("select count(*), sum(id), sum(part) from big.t") == primary.query("select count(*), sum(id), sum(part) from big.t")
+    assert joined.query("select * from big.u order by 1") == primary.query("select * from big.u order by 1")

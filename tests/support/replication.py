@@ -115,6 +115,10 @@ class Line:
                 self.sockets += [near, far]
             threading.Thread(target=self._pump, args=(near, far), daemon=True).start()
 
+    def passed(self, data, from_server):
+        """What is passed on of what has come."""
+        return data
+
     def _pump(self, near, far):
         other = {near: far, far: near}
         try:
@@ -123,7 +127,7 @@ class Line:
                     data = ready.recv(65536)
                     if not data:
                         return
-                    other[ready].sendall(data)
+                    other[ready].sendall(self.passed(data, ready is far))
         except (OSError, ValueError):
             pass
         finally:

@@ -5,6 +5,8 @@ mod archive;
 mod backup;
 mod binlog;
 mod join;
+mod new_files;
+mod progress;
 mod promote;
 mod restore;
 mod tls;

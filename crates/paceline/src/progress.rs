@@ -1,4 +1,4 @@
-//! How far it is, on standard error: a bar that is written over on a terminal, a line now and then elsewhere.
+//! How far a copy is, on standard error: a bar that is written over on a terminal, a line now and then elsewhere.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -7,6 +7,77 @@ const ON_TERMINAL: Duration = Duration::from_millis(250);
 const ELSEWHERE: Duration = Duration::from_secs(10);
 const BAR: u64 = 24;
 
+/// Where it is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Screen {
+    is_terminal: bool,
+}
+
+impl Screen {
+    /// On standard error.
+    pub fn standard_error() -> Self {
+        Screen {
+            is_terminal: std::io::stderr().is_terminal(),
+        }
+    }
+
+    /// How long a line is left alone.
+    pub fn pause(self) -> Duration {
+        match self.is_terminal {
+            true => ON_TERMINAL,
+            false => ELSEWHERE,
+        }
+    }
+
+    /// Tells a line; the next one is written over it where that can be.
+    pub fn tell(self, line: &str) {
+        let mut out = std::io::stderr().lock();
+        // Who cannot be told misses nothing else.
+        let _ = match self.is_terminal {
+            true => write!(out, "\r{line}\x1b[K").and_then(|()| out.flush()),
+            false => writeln!(out, "{line}"),
+        };
+    }
+
+    /// Tells a line that stays.
+    pub fn tell_last(self, line: &str) {
+        match self.is_terminal {
+            true => eprintln!("\r{line}\x1b[K"),
+            false => eprintln!("{line}"),
+        }
+    }
+
+    /// Takes the line away.
+    pub fn clear(self) {
+        if self.is_terminal {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+/// A bar, and the percentage.
+pub fn bar(done: u64, total: u64) -> String {
+    let part = match total {
+        0 => 1.0,
+        total => done as f64 / total as f64,
+    };
+    let filled = (part * BAR as f64) as usize;
+    format!(
+        "[{}{}] {:3.0} %",
+        "#".repeat(filled),
+        "-".repeat(BAR as usize - filled),
+        (part * 100.0).floor()
+    )
+}
+
+/// ", about … left", as long as something is.
+pub fn time_left(done: u64, total: u64, rate: f64) -> String {
+    match rate > 0.0 && done < total {
+        true => format!(", about {} left", clock((total - done) as f64 / rate)),
+        false => String::new(),
+    }
+}
+
 /// Bytes that are done, of how many.
 pub struct Progress {
     what: &'static str,
@@ -14,7 +85,7 @@ pub struct Progress {
     done: u64,
     started: Instant,
     told: Option<Instant>,
-    is_terminal: bool,
+    screen: Screen,
 }
 
 impl Progress {
@@ -26,7 +97,7 @@ impl Progress {
             done: 0,
             started: Instant::now(),
             told: None,
-            is_terminal: std::io::stderr().is_terminal(),
+            screen: Screen::standard_error(),
         }
     }
 
@@ -38,27 +109,17 @@ impl Progress {
     /// So much is done now.
     pub fn set(&mut self, bytes: u64) {
         self.done = bytes;
-        let pause = match self.is_terminal {
-            true => ON_TERMINAL,
-            false => ELSEWHERE,
-        };
         let last = self.told.unwrap_or(self.started);
-        if last.elapsed() >= pause {
+        if last.elapsed() >= self.screen.pause() {
             self.told = Some(Instant::now());
-            let line = self.line(self.started.elapsed());
-            let mut out = std::io::stderr().lock();
-            // Who cannot be told misses nothing else.
-            let _ = match self.is_terminal {
-                true => write!(out, "\r{line}\x1b[K").and_then(|()| out.flush()),
-                false => writeln!(out, "{line}"),
-            };
+            self.screen.tell(&self.line(self.started.elapsed()));
         }
     }
 
     /// Takes the bar away, and says how much it was in what time.
     pub fn finish(self) -> String {
-        if self.is_terminal && self.told.is_some() {
-            eprint!("\r\x1b[K");
+        if self.told.is_some() {
+            self.screen.clear();
         }
         let seconds = self.started.elapsed().as_secs_f64().max(0.001);
         format!(
@@ -70,27 +131,17 @@ impl Progress {
 
     fn line(&self, elapsed: Duration) -> String {
         let total = self.total.max(self.done);
-        let part = match total {
-            0 => 1.0,
-            total => self.done as f64 / total as f64,
-        };
         let seconds = elapsed.as_secs_f64().max(0.001);
         let rate = self.done as f64 / seconds;
-        let left = match rate > 0.0 && self.done < total {
-            true => format!(", about {} left", clock((total - self.done) as f64 / rate)),
-            false => String::new(),
-        };
-        let filled = (part * BAR as f64) as usize;
         format!(
-            "[{}{}] {:3.0} %  {} of {} {}, {}/s, {}{left}",
-            "#".repeat(filled),
-            "-".repeat(BAR as usize - filled),
-            (part * 100.0).floor(),
+            "{}  {} of {} {}, {}/s, {}{}",
+            bar(self.done, total),
             bytes_text(self.done),
             bytes_text(total),
             self.what,
             bytes_text(rate as u64),
-            clock(seconds)
+            clock(seconds),
+            time_left(self.done, total, rate)
         )
     }
 }
@@ -110,7 +161,8 @@ pub fn bytes_text(bytes: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-fn clock(seconds: f64) -> String {
+/// A time for people: minutes and seconds, and hours where there are some.
+pub fn clock(seconds: f64) -> String {
     let seconds = seconds as u64;
     match seconds / 3600 {
         0 => format!("{}:{:02}", seconds / 60, seconds % 60),

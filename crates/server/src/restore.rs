@@ -4,17 +4,18 @@
 //! What is different from a restart:
 //! - DDL behind the tables' place finds nothing that was built for it, and builds it again.
 //! - The log goes on above every version that was copied: in a new file with the next ordinal.
-//! - The copy is nobody's replica: what `CHANGE MASTER` has said is forgotten, so that a server which is started on it does not run past the
-//!   point that it was restored to. Everything up to that point counts as replicated (`gtid_slave_pos`), whoever wrote it: told to follow any
-//!   server of the same history, it fetches what comes behind.
+//! - What `CHANGE MASTER` has said there is forgotten: a server that is started on a restored copy does not run past the point that it was
+//!   restored to. Everything up to that point counts as replicated (`gtid_slave_pos`), whoever wrote it: told to follow any server of the same
+//!   history, it fetches what comes behind. A copy that joins is told so at once ([`Follows`]), in the same record of the log.
 
 use crate::startup::version;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk};
 use paceline_binlog::{GtidMove, GtidPosition, RecordScope, ReplicaRecord};
+use paceline_replication::replica::definition::Definition;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{ManagerParts, TransactionManager};
 use paceline_types::{LogPosition, ServerId};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -24,15 +25,26 @@ const TELL_EVERY: Duration = Duration::from_millis(250);
 
 /// What lies in the directory.
 #[derive(Clone, Debug)]
-pub struct Copied<'a> {
+pub struct Copied {
     /// The data directory.
-    pub directory: &'a Path,
+    pub directory: PathBuf,
     /// What the names of the log's files begin with.
-    pub log_bin: &'a str,
-    /// The id of the server that wrote the log: in the events that belong to the log itself.
+    pub log_bin: String,
+    /// Whose id stands in the events that belong to the log itself.
     pub server_id: ServerId,
     /// What the tables hold, as who copied them knows.
     pub tables: LogPosition,
+    /// Whom the server follows that is started on it.
+    pub follows: Follows,
+}
+
+/// Whom a copy follows.
+#[derive(Clone, Debug)]
+pub enum Follows {
+    /// Nobody: it stays at its point.
+    Nobody,
+    /// This primary, from that point on, by the connection without a name.
+    Primary(Box<Definition>),
 }
 
 /// What came out.
@@ -48,10 +60,7 @@ pub struct Restored {
 ///
 /// # Errors
 /// For people.
-pub fn recover_copy(
-    copied: &Copied<'_>,
-    tell: &mut (dyn FnMut(LogPosition) + Send),
-) -> Result<Restored, String> {
+pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send)) -> Result<Restored, String> {
     let storage = Storage::open(&StorageConfig::new(copied.directory.join("tables")))
         .map_err(|error| format!("cannot open the tables: {error}"))?;
     let storage = Arc::new(storage);
@@ -68,7 +77,7 @@ pub fn recover_copy(
         .as_secs();
     let config = LogConfig {
         server_version: version(),
-        ..LogConfig::new(copied.directory, copied.log_bin, copied.server_id)
+        ..LogConfig::new(&copied.directory, &copied.log_bin, copied.server_id)
     };
     let request = OpenRequest {
         engine_position: storage.position(),
@@ -85,11 +94,17 @@ pub fn recover_copy(
     let mut position = replica.position.clone();
     state.iter().for_each(|gtid| position.advance(gtid));
     let forgotten: Vec<Arc<str>> = replica.definitions.keys().cloned().collect();
+    let mut definitions: Vec<_> = forgotten.iter().map(|name| (name.clone(), None)).collect();
+    if let Follows::Primary(definition) = &copied.follows {
+        let unnamed = Arc::from("");
+        definitions.retain(|(name, _)| *name != unnamed);
+        definitions.push((unnamed, Some(definition.to_record().into())));
+    }
     let record = ReplicaRecord {
         scope: RecordScope::Alone,
         gtids: GtidMove::Replace(position.clone()),
         sources: replica.sources.keys().map(|name| (name.clone(), None)).collect(),
-        definitions: forgotten.iter().map(|name| (name.clone(), None)).collect(),
+        definitions,
     };
     transactions
         .move_replica_position(&record)

@@ -27,6 +27,16 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
+    /// The server streams in another way, or not at all.
+    #[error(
+        "{address}: it gives no backup in the format that this program reads ({format}): server and program are of different versions"
+    )]
+    OtherVersion {
+        /// The server.
+        address: String,
+        /// Its format, or that it has none.
+        format: String,
+    },
     /// The place of the backup failed.
     #[error(transparent)]
     Storage(#[from] paceline_object_storage::Error),
@@ -71,7 +81,7 @@ pub enum Error {
     #[error(transparent)]
     Log(#[from] paceline_binlog::Error),
     /// The copied data directory could not be recovered.
-    #[error("the restored data directory cannot be recovered: {0}")]
+    #[error("the copied data directory cannot be recovered: {0}")]
     Recovery(String),
     /// The user has stopped it.
     #[error("interrupted")]

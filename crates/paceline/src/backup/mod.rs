@@ -17,15 +17,13 @@
 
 pub mod error;
 pub mod manifest;
-pub mod progress;
 mod running;
-mod source;
+pub mod source;
 
+use crate::progress::Progress;
 use error::{Error, Result};
 use manifest::{Chain, Follows, LogPart, LogPiece, Manifest, Server, TableFile, Tables, checksum_text};
 use paceline_object_storage::{Bytes, ObjectStorage, Upload};
-use paceline_server::backup::{EndRow, ServerRow};
-use progress::Progress;
 use running::{Replace, Running};
 pub use source::Access;
 use source::{FilePiece, Piece, Source};
@@ -168,7 +166,6 @@ async fn copy(
         }
     };
     copy.close().await?;
-    copy.check(&server, &end)?;
     let nothing_new = chain.is_some() && copy.pieces.is_empty();
     let manifest = Manifest {
         format: Manifest::format(),
@@ -303,12 +300,6 @@ impl Copy<'_> {
             });
         }
         if let Some(open) = &mut self.open {
-            if open.offset + open.length != piece.offset || (kind == Kind::Table && open.offset != 0) {
-                return Err(Error::Stream {
-                    address: "server".into(),
-                    problem: format!("'{}' goes on at {}, not where it ended", piece.name, piece.offset),
-                });
-            }
             let length = piece.content.len() as u64;
             open.write(piece.content).await?;
             self.progress.add(length);
@@ -338,35 +329,6 @@ impl Copy<'_> {
                 length: open.length,
                 checksum,
             }),
-        }
-        Ok(())
-    }
-
-    /// Whether everything has come that the server has announced.
-    fn check(&self, server: &ServerRow, end: &EndRow) -> Result<()> {
-        let stream = |problem: String| {
-            Err(Error::Stream {
-                address: server.hostname.clone(),
-                problem,
-            })
-        };
-        if let Some(tables) = &server.tables {
-            let bytes: u64 = self.files.iter().map(|file| file.length).sum();
-            if self.files.len() as u64 != tables.files || bytes != tables.bytes {
-                return stream(format!(
-                    "{} table files of {bytes} bytes have come, not {} of {}",
-                    self.files.len(),
-                    tables.files,
-                    tables.bytes
-                ));
-            }
-        }
-        let reached = match self.pieces.last() {
-            Some(piece) => piece.offset + piece.length,
-            None => server.log_from.offset(),
-        };
-        if reached != end.log_end.offset() {
-            return stream(format!("the log ends at {reached}, not at {}", end.log_end));
         }
         Ok(())
     }

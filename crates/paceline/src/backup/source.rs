@@ -1,14 +1,16 @@
-//! The server that is backed up: its stream ([`paceline_server::backup`]), each piece checked as it comes.
+//! The server that is backed up: its stream ([`paceline_server::backup`]), each piece checked as it comes, and at the end whether all have.
 
 use super::error::{Error, Result};
 use crate::tls::TlsOptions;
+use paceline_binlog::event::MAGIC;
 use paceline_object_storage::Bytes;
 use paceline_server::backup::{EndRow, PROTOCOL, RowKind, ServerRow};
 use paceline_server::options::client_section;
-use paceline_wire::Capabilities;
+use paceline_types::error_code::{ER_NOT_SUPPORTED_YET, ER_PARSE_ERROR, ErrorCode};
 use paceline_wire::bytes::Cursor;
 use paceline_wire::client::{Client, ConnectOptions};
 use paceline_wire::response::decode_error;
+use paceline_wire::{Capabilities, WireError};
 use std::path::{Path, PathBuf};
 
 /// Which server, and as whom.
@@ -69,6 +71,90 @@ impl Access {
 pub struct Source {
     address: String,
     client: Client,
+    received: Received,
+}
+
+/// What a server says of a statement that it does not know.
+const UNKNOWN: [ErrorCode; 2] = [ER_PARSE_ERROR, ER_NOT_SUPPORTED_YET];
+
+/// How much of a stream has come.
+#[derive(Debug, Default)]
+struct Received {
+    /// Files and bytes of tables that were announced.
+    tables: Option<(u64, u64)>,
+    files: u64,
+    bytes: u64,
+    /// The file that goes on, and where.
+    open: Option<(RowKind, String, u64)>,
+    /// Where the log begins, and up to where it has come: in the file that goes on.
+    log_from: u64,
+    log_reached: u64,
+}
+
+impl Received {
+    fn begin(row: &ServerRow) -> Self {
+        // A piece at the beginning of a file has its magic.
+        let log_from = match row.log_from.offset() {
+            offset if offset <= MAGIC.len() as u64 => 0,
+            offset => offset,
+        };
+        Received {
+            tables: row.tables.as_ref().map(|tables| (tables.files, tables.bytes)),
+            log_from,
+            log_reached: row.log_from.offset(),
+            ..Received::default()
+        }
+    }
+
+    /// A piece: it goes on where the file ended, or begins another one.
+    fn take(&mut self, kind: RowKind, piece: &FilePiece) -> std::result::Result<(), String> {
+        let length = piece.content.len() as u64;
+        let due = match &self.open {
+            Some((RowKind::Log, ..)) if kind == RowKind::Table => {
+                return Err("a table file follows the log".into());
+            }
+            Some((open, name, next)) if *open == kind && *name == piece.name => *next,
+            Some((RowKind::Log, ..)) => 0,
+            // The file that it is to begin in may have nothing more: then it begins with the next one.
+            None | Some(_) if kind == RowKind::Log && piece.offset > 0 => self.log_from,
+            None | Some(_) if kind == RowKind::Log => 0,
+            None | Some(_) => {
+                self.files += 1;
+                0
+            }
+        };
+        if due != piece.offset {
+            return Err(format!(
+                "'{}' goes on at {}, not at {due}",
+                piece.name, piece.offset
+            ));
+        }
+        match kind {
+            RowKind::Log => self.log_reached = piece.offset + length,
+            _ => self.bytes += length,
+        }
+        self.open = Some((kind, piece.name.clone(), piece.offset + length));
+        Ok(())
+    }
+
+    /// Whether everything has come that the server has announced.
+    fn end(&self, end: &EndRow) -> std::result::Result<(), String> {
+        if let Some((files, bytes)) = self.tables
+            && (self.files, self.bytes) != (files, bytes)
+        {
+            return Err(format!(
+                "{} table files of {} bytes have come, not {files} of {bytes}",
+                self.files, self.bytes
+            ));
+        }
+        match self.log_reached == end.log_end.offset() {
+            true => Ok(()),
+            false => Err(format!(
+                "the log ends at {}, not at {}",
+                self.log_reached, end.log_end
+            )),
+        }
+    }
 }
 
 /// What a stream brings.
@@ -107,7 +193,11 @@ impl Source {
             false => Client::connect_tcp(&format!("{address}:3306"), &options).await,
         };
         match connected {
-            Ok(client) => Ok(Source { address, client }),
+            Ok(client) => Ok(Source {
+                address,
+                client,
+                received: Received::default(),
+            }),
             Err(error) => Err(Error::Server {
                 address,
                 problem: error.to_string(),
@@ -136,11 +226,23 @@ impl Source {
         let mut command = vec![3];
         command.extend_from_slice(statement.as_bytes());
         self.sent(command).await?;
-        let count = {
-            let payload = self.packet().await?;
-            Cursor::new(payload, "column count")
+        let count = match self.client.receive().await {
+            Ok(payload) if payload.first() == Some(&0xFF) => {
+                let error = decode_error(payload);
+                return Err(match &error {
+                    // It does not know the statement.
+                    WireError::Server { code, .. }
+                        if UNKNOWN.iter().any(|unknown| unknown.number() == *code) =>
+                    {
+                        self.other_version("none")
+                    }
+                    _ => self.problem(error),
+                });
+            }
+            Ok(payload) => Cursor::new(payload, "column count")
                 .lenenc_int()
-                .unwrap_or_default()
+                .unwrap_or_default(),
+            Err(error) => return Err(self.problem(error)),
         };
         if count != 5 {
             return Err(self.damaged("it is no backup"));
@@ -156,12 +258,20 @@ impl Source {
             Some((RowKind::Server, _, content)) => {
                 let row: ServerRow =
                     serde_json::from_slice(&content).map_err(|error| self.damaged(error.to_string()))?;
-                match row.protocol {
-                    PROTOCOL => Ok(row),
-                    other => Err(self.damaged(format!("its format {other} is of another version"))),
+                if row.protocol != PROTOCOL {
+                    return Err(self.other_version(row.protocol));
                 }
+                self.received = Received::begin(&row);
+                Ok(row)
             }
             _ => Err(self.damaged("it does not begin with its server")),
+        }
+    }
+
+    fn other_version(&self, format: impl ToString) -> Error {
+        Error::OtherVersion {
+            address: self.address.clone(),
+            format: format.to_string(),
         }
     }
 
@@ -215,19 +325,23 @@ impl Source {
     /// before its last row.
     pub async fn next(&mut self) -> Result<Piece> {
         match self.row().await? {
-            Some((RowKind::Table, Some((name, offset)), content)) => Ok(Piece::Table(FilePiece {
-                name,
-                offset,
-                content,
-            })),
-            Some((RowKind::Log, Some((name, offset)), content)) => Ok(Piece::Log(FilePiece {
-                name,
-                offset,
-                content,
-            })),
+            Some((kind @ (RowKind::Table | RowKind::Log), Some((name, offset)), content)) => {
+                let piece = FilePiece {
+                    name,
+                    offset,
+                    content,
+                };
+                let taken = self.received.take(kind, &piece);
+                taken.map_err(|problem| self.damaged(problem))?;
+                Ok(match kind {
+                    RowKind::Table => Piece::Table(piece),
+                    _ => Piece::Log(piece),
+                })
+            }
             Some((RowKind::End, _, content)) => {
-                let end =
+                let end: EndRow =
                     serde_json::from_slice(&content).map_err(|error| self.damaged(error.to_string()))?;
+                self.received.end(&end).map_err(|problem| self.damaged(problem))?;
                 match self.row().await? {
                     None => Ok(Piece::End(end)),
                     Some(_) => Err(self.damaged("something follows its end")),
@@ -275,6 +389,8 @@ fn decode_row(payload: &[u8]) -> std::result::Result<Row, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paceline_server::backup::TablesRow;
+    use paceline_types::LogPosition;
     use paceline_wire::bytes::put_lenenc_bytes;
 
     fn row(kind: &[u8], name: &[u8], offset: &[u8], checksum: &[u8], content: &[u8]) -> Vec<u8> {
@@ -283,6 +399,65 @@ mod tests {
             put_lenenc_bytes(&mut payload, value);
         }
         payload
+    }
+
+    #[test]
+    fn what_comes_is_what_was_announced() {
+        let announced = ServerRow {
+            protocol: PROTOCOL,
+            version: String::new(),
+            server_id: 1,
+            hostname: String::new(),
+            log_bin: "binlog".into(),
+            tables: Some(TablesRow {
+                position: LogPosition::new(3, 700),
+                gtid_position: String::new(),
+                files: 2,
+                bytes: 5,
+            }),
+            log_from: LogPosition::new(3, 0),
+            log_bytes: 9,
+        };
+        let piece = |name: &str, offset, content: &'static str| FilePiece {
+            name: name.into(),
+            offset,
+            content: Bytes::from_static(content.as_bytes()),
+        };
+        let end = |offset| EndRow {
+            log_end: LogPosition::new(4, offset),
+            gtid_position: String::new(),
+            next: String::new(),
+        };
+        use RowKind::{Log, Table};
+        let mut received = Received::begin(&announced);
+        received.take(Table, &piece("a", 0, "xy")).unwrap();
+        received.take(Table, &piece("a", 2, "z")).unwrap();
+        assert!(received.take(Table, &piece("a", 4, "z")).is_err());
+        assert!(received.take(Table, &piece("b", 1, "z")).is_err());
+        let mut received = Received::begin(&announced);
+        for (kind, piece) in [
+            (Table, piece("a", 0, "xyz")),
+            (Table, piece("b", 0, "zz")),
+            (Log, piece("binlog.000003", 0, "1234")),
+            (Log, piece("binlog.000003", 4, "56")),
+            (Log, piece("binlog.000004", 0, "789")),
+        ] {
+            received.take(kind, &piece).unwrap();
+        }
+        assert!(received.take(Table, &piece("c", 0, "")).is_err());
+        let increment = ServerRow {
+            tables: None,
+            log_from: LogPosition::new(3, 700),
+            ..announced.clone()
+        };
+        for (offset, goes_on) in [(700, true), (0, true), (4, false), (701, false)] {
+            let taken = Received::begin(&increment).take(Log, &piece("binlog.000003", offset, "1"));
+            assert_eq!(taken.is_ok(), goes_on, "{offset}");
+        }
+        assert!(received.end(&end(3)).is_ok());
+        assert!(received.end(&end(4)).is_err());
+        received.files = 1;
+        assert!(received.end(&end(3)).is_err());
     }
 
     #[test]

@@ -17,7 +17,7 @@ const PARALLEL_MAX: i64 = 64;
 pub struct Options {
     /// The running server, as HOST:PORT.
     pub primary: String,
-    /// Who reads there. Needs the privileges SELECT, RELOAD and TRIGGER on *.*
+    /// Who reads there. Needs the privileges SELECT and RELOAD on *.*, and TRIGGER for rows, REPLICATION SLAVE for files.
     #[arg(long, default_value = "root")]
     pub user: String,
     /// The password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.
@@ -29,9 +29,12 @@ pub struct Options {
     /// Its password; else PACELINE_REPLICATION_PASSWORD in the environment.
     #[arg(long)]
     pub replication_password: Option<String>,
-    /// How many sessions read, each one table at a time.
+    /// How many sessions read rows, of one table or a part of a large one each.
     #[arg(long, default_value_t = PARALLEL, value_parser = clap::value_parser!(u16).range(1..=PARALLEL_MAX))]
     pub parallel: u16,
+    /// What is copied; else the files of a Paceline, unless something is left out or filtered, and the rows of a MariaDB.
+    #[arg(long, value_name = "WHAT")]
+    pub copy: Option<Copy>,
     /// What the replica will not have: a list.
     #[arg(long, value_delimiter = ',', value_name = "KIND")]
     pub leave_out: Vec<Kind>,
@@ -43,8 +46,17 @@ pub struct Options {
     pub prepare_only: bool,
 }
 
+/// What is copied of the primary.
+#[derive(Clone, std::marker::Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Copy {
+    /// The files of a Paceline: everything that it has, its accounts too.
+    Files,
+    /// The rows of its tables.
+    Rows,
+}
+
 /// What can be left out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[derive(Clone, std::marker::Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Kind {
     /// Views.
     Views,

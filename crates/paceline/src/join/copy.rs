@@ -1,11 +1,13 @@
-//! The rows: several tables at a time, each by a session there and a session here.
+//! The rows: several pieces of work at a time, each by a session there and a session here.
 //!
 //! ```text
 //!   primary ── result set ──▶ read: lines ──▶ [batch] ──▶ load: LOAD DATA, one transaction each ──▶ tables
 //! ```
-//! One batch is loaded while the next is read.
+//! One batch is loaded while the next is read. A table is a piece, or several if it is large: ranges of its primary key ([`pieces`]). All
+//! sessions see the same state, so that it does not matter which of them reads what.
 
 use super::error::{Error, Result, server_code};
+use super::pieces::{Piece, TableIs, split};
 use super::primary::Reader;
 use super::progress::Progress;
 use super::row::append_line;
@@ -41,20 +43,26 @@ pub struct Copied {
 /// Copies tables.
 pub struct Copier {
     /// The largest last.
-    tables: Mutex<Vec<Table>>,
+    pieces: Mutex<Vec<Piece>>,
     count: usize,
     progress: Arc<Progress>,
 }
 
 impl Copier {
-    /// One for these tables.
-    pub fn new(mut tables: Vec<Table>, progress: Arc<Progress>) -> Copier {
-        tables.sort_by_key(|table| table.bytes);
-        Copier {
-            count: tables.len(),
-            tables: Mutex::new(tables),
-            progress,
+    /// One for these tables, which finds out by these sessions how they are split.
+    pub async fn new(tables: Vec<Table>, sources: &mut [Reader], progress: Arc<Progress>) -> Result<Copier> {
+        let count = tables.len();
+        let sessions = sources.len();
+        let mut pieces = vec![];
+        for table in tables {
+            pieces.extend(split(table, sources, sessions).await?);
         }
+        pieces.sort_by_key(Piece::bytes);
+        Ok(Copier {
+            count,
+            pieces: Mutex::new(pieces),
+            progress,
+        })
     }
 
     /// Copies all of them, with as many sessions as there are. The first error ends everything.
@@ -66,11 +74,13 @@ impl Copier {
             workers.spawn(async move {
                 let mut rows = 0;
                 loop {
-                    let Some(table) = copier.tables.lock().pop() else {
+                    let Some(piece) = copier.pieces.lock().pop() else {
                         return Ok::<_, Error>(rows);
                     };
-                    rows += copier.table(&mut source, &mut target, &table).await?;
-                    copier.progress.table_done(&table);
+                    rows += copier.piece(&mut source, &mut target, &piece).await?;
+                    if piece.done() == TableIs::Complete {
+                        copier.progress.table_done();
+                    }
                 }
             });
         }
@@ -84,10 +94,10 @@ impl Copier {
         Ok(copied)
     }
 
-    async fn table(&self, source: &mut Reader, target: &mut Session, table: &Table) -> Result<u64> {
+    async fn piece(&self, source: &mut Reader, target: &mut Session, piece: &Piece) -> Result<u64> {
         let (sender, receiver) = mpsc::channel(1);
-        let read = self.read(source, table, sender);
-        let load = self.load(&mut target.0, table, receiver);
+        let read = self.read(source, piece, sender);
+        let load = self.load(&mut target.0, &piece.table, receiver);
         // The loader's error is the cause if both have one: the reader only finds that nobody takes its rows.
         match tokio::join!(read, load) {
             (_, Err(error)) | (Err(error), _) => Err(error),
@@ -95,7 +105,8 @@ impl Copier {
         }
     }
 
-    async fn read(&self, source: &mut Reader, table: &Table, batches: mpsc::Sender<Batch>) -> Result<()> {
+    async fn read(&self, source: &mut Reader, piece: &Piece, batches: mpsc::Sender<Batch>) -> Result<()> {
+        let table = &*piece.table;
         let failed = |error: paceline_wire::WireError| Error::Table {
             table: shown(table),
             problem: match server_code(&error) == Some(ER_TABLE_DEF_CHANGED.number()) {
@@ -103,7 +114,7 @@ impl Copier {
                 false => error.to_string(),
             },
         };
-        let mut rows = source.client.stream(&select(table)).await.map_err(failed)?;
+        let mut rows = source.client.stream(&select(piece)).await.map_err(failed)?;
         let columns = rows.columns().len();
         let empty = || Batch {
             lines: Vec::with_capacity(PIECE),
@@ -172,7 +183,8 @@ fn shown(table: &Table) -> String {
     format!("{}.{}", table.database, table.name)
 }
 
-fn select(table: &Table) -> String {
+fn select(piece: &Piece) -> String {
+    let table = &*piece.table;
     let columns: Vec<String> = table
         .columns
         .iter()
@@ -183,10 +195,11 @@ fn select(table: &Table) -> String {
         })
         .collect();
     format!(
-        "SELECT {} FROM {}.{}",
+        "SELECT {} FROM {}.{}{}",
         columns.join(", "),
         quoted(&table.database),
-        quoted(&table.name)
+        quoted(&table.name),
+        piece.condition()
     )
 }
 

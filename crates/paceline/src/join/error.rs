@@ -39,6 +39,9 @@ pub enum Error {
     /// The data directory cannot be completed.
     #[error("the data directory: {0}")]
     Directory(String),
+    /// Its files could not be copied.
+    #[error(transparent)]
+    Files(#[from] crate::backup::error::Error),
     /// The server that the rows go into.
     #[error("this server: {0}")]
     Target(String),

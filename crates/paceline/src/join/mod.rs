@@ -1,18 +1,20 @@
 //! `paceline join`: one command turns an empty directory into a replica of a running MariaDB or Paceline.
 //!
+//! A Paceline's files come over as they are ([`physical`]), unless something of it is filtered or left out. From a MariaDB, rows are copied:
+//!
 //! ```text
 //!   primary                                                this process
 //!   ───────                                                ────────────
 //!   BACKUP STAGE BLOCK_DDL      DDL waits                   read the schema, refuse what is not supported
 //!   BACKUP STAGE BLOCK_COMMIT   commits wait, milliseconds  N sessions: START TRANSACTION WITH CONSISTENT SNAPSHOT; the GTID position
 //!   BACKUP STAGE END
-//!   SELECT … FROM t  ── N sessions, largest table first ──▶ a server of ours on a private socket: LOAD DATA, sql_log_bin=0
+//!   SELECT … FROM t  ── N sessions, the largest first   ──▶ a server of ours on a private socket: LOAD DATA, sql_log_bin=0
 //!                                                           gtid_binlog_state, gtid_slave_pos, CHANGE MASTER; it stops
 //!                                                           the server starts on its own sockets and replicates
 //! ```
 //!
 //! What is copied is one state of the primary, that of the position: all sessions got their snapshots while nobody could commit. From a Paceline
-//! no lock is needed: the sessions ask for the snapshot at one GTID, and the schema is read before and after. A table
+//! no lock is needed for rows either: the sessions ask for the snapshot at one GTID, and the schema is read before and after. A table
 //! that somebody alters while it waits to be copied makes the primary refuse the read (1412), and the join fails; nothing waits
 //! for the copying.
 //!
@@ -20,7 +22,7 @@
 //! table by table. Tables that the server's replication filters (`--replicate-ignore-table` and its like) pass over are not copied
 //! either, because what changes in them will not come. Views, triggers, routines, events and foreign keys are left out only if asked
 //! for (`--leave-out`): a replica in row format does not need them; who wants to fail over to it must know. Foreign keys with actions are never
-//! left out: the primary does not log what they change. Accounts are not copied.
+//! left out: the primary does not log what they change. Accounts are not copied with rows.
 //!
 //! *Rows enter as text*, in transactions of some megabytes, in all columns' exact form: TIMESTAMP in UTC, FLOAT as the double that it is, BIT as a
 //! number. Each LOAD DATA must report as many rows as were sent, and no warning.
@@ -31,6 +33,8 @@
 mod arguments;
 mod copy;
 mod error;
+mod physical;
+mod pieces;
 mod primary;
 mod progress;
 mod row;
@@ -40,10 +44,10 @@ mod target;
 
 pub use arguments::{Arguments, Refusal, parse};
 
-use arguments::Options;
-use copy::{Copied, Copier};
+use crate::backup::error::Error as CopyError;
+use arguments::{Copy, Options};
+use copy::Copier;
 use error::{Error, Result};
-use paceline_server::options::StartOptions;
 use paceline_server::unfinished::Unfinished;
 use primary::Primary;
 use progress::Progress;
@@ -82,44 +86,82 @@ pub fn prepare(arguments: &Arguments) -> std::result::Result<Afterwards, String>
 
 async fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { options, server, .. } = arguments;
+    let choice = Choice::new(server, options);
     let mut primary = Primary::connect(options).await?;
     primary.check(server, options).await?;
+    let mut what = primary.what_to_copy(options, &choice)?;
+    primary.check_privileges(what, options).await?;
+    let memory_tables = primary.memory_tables().await?;
     let directory = Arc::new(Unfinished::begin(&server.datadir, "paceline join")?);
-    let filled = match Target::start(arguments, directory.clone()) {
-        Ok(mut target) => {
-            let filled = fill(&mut primary, &mut target, server, options).await;
-            let stopped = target.stop().await;
-            filled.and_then(|filled| stopped.map(|()| filled))
-        }
-        Err(error) => Err(error),
-    };
+    let filled = fill(&mut primary, arguments, &choice, &mut what, &directory).await;
     // The server that had it too has ended.
     let ended = match (Arc::into_inner(directory), &filled) {
         (Some(directory), Ok(_)) => directory.finish(),
         (Some(directory), Err(_)) => directory.abandon(),
         (None, _) => Err(std::io::Error::other("its server has not ended")),
     };
-    let (copied, position) = filled?;
+    let summary = filled?;
     ended.map_err(|error| Error::Directory(error.to_string()))?;
+    eprintln!("{} is complete: {summary}", server.datadir.display());
     eprintln!(
-        "{} is complete: {} rows in {} tables, as they were at {position}",
-        server.datadir.display(),
-        copied.rows,
-        copied.tables
+        "{}",
+        match what {
+            Copy::Files => "accounts are those of the primary",
+            Copy::Rows =>
+                "accounts were not copied: only 'root' may log in, without a password, from this machine",
+        }
     );
-    eprintln!("accounts were not copied: only 'root' may log in, without a password, from this machine");
+    if !memory_tables.is_empty() {
+        eprintln!(
+            "note: tables in memory are empty here, as after a restart, and get what changes from now on: {}",
+            memory_tables.join(", ")
+        );
+    }
     Ok(())
 }
 
-/// Copies everything into the running target, and tells it where to go on. Returns what was copied, and the position.
+/// Copies everything, and tells the replica where to go on. Returns what was copied; `what` is how.
 async fn fill(
     primary: &mut Primary,
+    arguments: &Arguments,
+    choice: &Choice,
+    what: &mut Copy,
+    directory: &Arc<Unfinished>,
+) -> Result<String> {
+    let Arguments { options, server, .. } = arguments;
+    if *what == Copy::Files {
+        match physical::begin(options).await {
+            Ok(stream) => {
+                let definition = Primary::definition(options)?;
+                let complete = physical::copy(stream, server, directory, definition).await?;
+                return Ok(format!(
+                    "{}, as it was at {}",
+                    complete.amount,
+                    shown(&complete.position)
+                ));
+            }
+            Err(error @ CopyError::OtherVersion { .. }) if options.copy.is_none() => {
+                eprintln!("note: {error}; rows are copied");
+                *what = Copy::Rows;
+                primary.check_privileges(*what, options).await?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut target = Target::start(arguments, directory.clone())?;
+    let filled = fill_rows(primary, &mut target, choice, options).await;
+    let stopped = target.stop().await;
+    filled.and_then(|filled| stopped.map(|()| filled))
+}
+
+/// Copies all rows into the running target, and tells it where to go on. Returns what was copied.
+async fn fill_rows(
+    primary: &mut Primary,
     target: &mut Target,
-    server: &StartOptions,
+    choice: &Choice,
     options: &Options,
-) -> Result<(Copied, String)> {
-    let choice = Choice::new(server, options);
-    let mut snapshot = primary.snapshot(options, &choice).await?;
+) -> Result<String> {
+    let mut snapshot = primary.snapshot(options, choice).await?;
     let waited = match snapshot.held {
         Some(held) => format!("commits waited for {:.1} ms", held.as_secs_f64() * 1000.0),
         None => "nobody waited".to_owned(),
@@ -129,9 +171,9 @@ async fn fill(
         options.primary,
         shown(&snapshot.position)
     );
-    let mut problems = snapshot.schema.problems(&choice);
+    let mut problems = snapshot.schema.problems(choice);
     let session = target.session().await?;
-    problems.extend(snapshot.schema.create(session, &choice).await?);
+    problems.extend(snapshot.schema.create(session, choice).await?);
     if !problems.is_empty() {
         return Err(Error::Unsupported {
             address: options.primary.clone(),
@@ -141,7 +183,7 @@ async fn fill(
     let tables = snapshot.schema.take_tables();
     let progress = Arc::new(Progress::new(&tables));
     let started = Instant::now();
-    let copier = Copier::new(tables, progress.clone());
+    let copier = Copier::new(tables, &mut snapshot.sessions, progress.clone()).await?;
     let mut targets = vec![];
     for _ in 0..snapshot.sessions.len() {
         targets.push(target.connect().await?);
@@ -155,7 +197,12 @@ async fn fill(
     for statement in primary.go_on(options, &snapshot.position, &snapshot.state)? {
         session.execute(&statement).await?;
     }
-    Ok((copied, shown(&snapshot.position)))
+    Ok(format!(
+        "{} rows in {} tables, as they were at {}",
+        copied.rows,
+        copied.tables,
+        shown(&snapshot.position)
+    ))
 }
 
 fn shown(position: &str) -> String {

@@ -1,10 +1,11 @@
 //! The primary: whether it can be copied from, and what a replica of it is told.
 
-use super::arguments::Options;
+use super::arguments::{Copy, Options};
 use super::error::{Error, Result, server_code};
-use super::schema::{Choice, Schema};
+use super::schema::{Choice, SYSTEM, Schema};
 use super::snapshot::Snapshot;
 use paceline_binlog::BinlogState;
+use paceline_replication::replica::definition::{Definition, UseGtid};
 use paceline_server::options::StartOptions;
 use paceline_server::variables::Variable;
 use paceline_types::error_code::{ER_LOCK_WAIT_TIMEOUT, ER_PARSE_ERROR};
@@ -13,7 +14,12 @@ use std::time::Instant;
 use tokio::task::JoinSet;
 
 /// Privileges without which something would be missing unseen, or a snapshot not be had.
-const PRIVILEGES: [&str; 3] = ["SELECT", "RELOAD", "TRIGGER"];
+fn privileges_for(what: Copy) -> [&'static str; 3] {
+    match what {
+        Copy::Rows => ["SELECT", "RELOAD", "TRIGGER"],
+        Copy::Files => ["SELECT", "RELOAD", "REPLICATION SLAVE"],
+    }
+}
 
 /// What a session that reads is set to: exact texts, and as much time as it takes.
 const SESSION: &str = "SET SESSION character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_results=utf8mb4, \
@@ -74,7 +80,7 @@ impl Reader {
 }
 
 /// How one state is seen by several sessions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, std::marker::Copy, PartialEq, Eq, Debug)]
 enum Snapshots {
     /// MariaDB: they begin while nobody can commit.
     UnderLock,
@@ -103,7 +109,28 @@ impl Primary {
         })
     }
 
-    /// Fails unless it can be copied from and replicated from.
+    /// Which way it is copied.
+    ///
+    /// # Errors
+    /// If it is to be one that this server, or what is wanted of it, does not allow.
+    pub fn what_to_copy(&self, options: &Options, choice: &Choice) -> Result<Copy> {
+        let is_possible = match (self.snapshots, choice.is_everything()) {
+            (Snapshots::UnderLock, _) => Err("it is a MariaDB, whose files are of no use here"),
+            (Snapshots::AtGtid, false) => {
+                Err("they are those of all tables, and some are to be left out or filtered")
+            }
+            (Snapshots::AtGtid, true) => Ok(()),
+        };
+        match (options.copy, is_possible) {
+            (Some(Copy::Rows), _) | (None, Err(_)) => Ok(Copy::Rows),
+            (_, Ok(())) => Ok(Copy::Files),
+            (Some(Copy::Files), Err(why)) => Err(self
+                .session
+                .problem(format!("its files cannot be copied: {why} (--copy=rows)"))),
+        }
+    }
+
+    /// Fails unless it can be replicated from.
     pub async fn check(&mut self, server: &StartOptions, options: &Options) -> Result<()> {
         let session = &mut self.session;
         let version = session.row("SELECT @@version").await?.remove(0);
@@ -144,18 +171,6 @@ impl Primary {
             );
         }
         let own = privileges(session).await?;
-        let lacking: Vec<_> = PRIVILEGES
-            .iter()
-            .filter(|privilege| !own.iter().any(|own| own == *privilege))
-            .copied()
-            .collect();
-        if !lacking.is_empty() {
-            return Err(session.problem(format!(
-                "user '{}' has not the privilege {} on *.*, without which something could be missing unseen",
-                options.user,
-                lacking.join(", ")
-            )));
-        }
         if own.iter().any(|own| own == "BINLOG MONITOR" || own == "SUPER") {
             let status = session.row("SHOW MASTER STATUS").await?;
             if status.iter().skip(2).any(|filter| !filter.is_empty()) {
@@ -174,6 +189,37 @@ impl Primary {
             return Err(session.problem(format!("user '{user}' has not the privilege REPLICATION SLAVE")));
         }
         Ok(())
+    }
+
+    /// Fails unless the user may copy it.
+    pub async fn check_privileges(&mut self, what: Copy, options: &Options) -> Result<()> {
+        let session = &mut self.session;
+        let own = privileges(session).await?;
+        let lacking: Vec<_> = privileges_for(what)
+            .iter()
+            .filter(|privilege| !own.iter().any(|own| own == *privilege))
+            .copied()
+            .collect();
+        if !lacking.is_empty() {
+            return Err(session.problem(format!(
+                "user '{}' has not the privilege {} on *.*, without which something could be missing unseen",
+                options.user,
+                lacking.join(", ")
+            )));
+        }
+        Ok(())
+    }
+
+    /// The tables in memory.
+    pub async fn memory_tables(&mut self) -> Result<Vec<String>> {
+        let listed = self
+            .session
+            .rows(&format!(
+                "SELECT CONCAT(table_schema, '.', table_name) FROM information_schema.tables WHERE engine = 'MEMORY' AND table_schema \
+                 NOT IN {SYSTEM} ORDER BY 1"
+            ))
+            .await?;
+        Ok(listed.into_iter().flatten().flatten().collect())
     }
 
     /// Sessions with one snapshot and its position, and the schema of it.
@@ -245,6 +291,20 @@ impl Primary {
             before = schema;
         }
         Err(session.problem("its tables are made and altered all the time; try again when fewer are"))
+    }
+
+    /// What the replica is told of it.
+    pub fn definition(options: &Options) -> Result<Definition> {
+        let (host, port) = host_and_port(&options.primary)?;
+        let (user, password) = replication_account(options);
+        Ok(Definition {
+            host: host.to_owned(),
+            port,
+            user: user.to_owned(),
+            password: password.to_owned(),
+            use_gtid: UseGtid::SlavePos,
+            ..Definition::default()
+        })
     }
 
     /// What makes the filled server a replica that goes on from the position.

@@ -1,14 +1,10 @@
-//! How far the copy is, on standard error: one line that is written over on a terminal, a line now and then elsewhere.
+//! How far the copying of rows is.
 
 use super::schema::Table;
-use std::io::{IsTerminal, Write};
+use crate::progress::{Screen, bar, clock, time_left};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-
-const ON_TERMINAL: Duration = Duration::from_millis(250);
-const ELSEWHERE: Duration = Duration::from_secs(10);
-const BAR: u64 = 24;
 
 /// Counters that the copying sessions share.
 pub struct Progress {
@@ -41,40 +37,22 @@ impl Progress {
     }
 
     /// A table is complete.
-    pub fn table_done(&self, _: &Table) {
+    pub fn table_done(&self) {
         self.tables_done.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Tells about it until it is dropped.
     pub async fn report(self: Arc<Self>) {
-        let is_terminal = std::io::stderr().is_terminal();
-        let pause = match is_terminal {
-            true => ON_TERMINAL,
-            false => ELSEWHERE,
-        };
+        let screen = Screen::standard_error();
         loop {
-            tokio::time::sleep(pause).await;
-            let line = self.line(self.started.elapsed());
-            let mut out = std::io::stderr().lock();
-            // Who cannot be told misses nothing else.
-            let _ = match is_terminal {
-                true => write!(out, "\r{line}\x1b[K"),
-                false => writeln!(out, "{line}"),
-            };
+            tokio::time::sleep(screen.pause()).await;
+            screen.tell(&self.line(self.started.elapsed()));
         }
     }
 
     /// The last line.
     pub fn finish(&self, took: Duration) {
-        let start = match std::io::stderr().is_terminal() {
-            true => "\r",
-            false => "",
-        };
-        let end = match std::io::stderr().is_terminal() {
-            true => "\x1b[K",
-            false => "",
-        };
-        eprintln!("{start}{}{end}", self.line(took));
+        Screen::standard_error().tell_last(&self.line(took));
     }
 
     fn line(&self, elapsed: Duration) -> String {
@@ -84,34 +62,19 @@ impl Progress {
             true => rows,
             false => self.rows_expected.load(Ordering::Relaxed).max(rows),
         };
-        let part = match expected {
-            0 => 1.0,
-            expected => rows as f64 / expected as f64,
-        };
         let seconds = elapsed.as_secs_f64().max(0.001);
         let rate = rows as f64 / seconds;
         let megabytes = self.bytes.load(Ordering::Relaxed) as f64 / 1e6 / seconds;
-        let left = match rate > 0.0 && done < self.tables {
-            true => format!(", about {} left", clock((expected - rows) as f64 / rate)),
+        let left = match done < self.tables {
+            true => time_left(rows, expected, rate),
             false => String::new(),
         };
-        let filled = (part * BAR as f64) as usize;
         format!(
-            "[{}{}] {:3.0} %  {done} of {} tables, {rows} rows, {rate:.0} rows/s, {megabytes:.1} MB/s, {}{left}",
-            "#".repeat(filled),
-            "-".repeat(BAR as usize - filled),
-            part * 100.0,
+            "{}  {done} of {} tables, {rows} rows, {rate:.0} rows/s, {megabytes:.1} MB/s, {}{left}",
+            bar(rows, expected),
             self.tables,
             clock(seconds)
         )
-    }
-}
-
-fn clock(seconds: f64) -> String {
-    let seconds = seconds as u64;
-    match seconds / 3600 {
-        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
-        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
     }
 }
 

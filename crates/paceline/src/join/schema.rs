@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Databases that every server has of its own.
-const SYSTEM: &str = "('mysql', 'information_schema', 'performance_schema', 'sys')";
+pub const SYSTEM: &str = "('mysql', 'information_schema', 'performance_schema', 'sys')";
 
 /// What is wanted of what is there.
 pub struct Choice {
@@ -26,6 +26,11 @@ impl Choice {
             filters: ReplicaFilters::default().of("", &server.globals),
             leave_out: options.leave_out.clone(),
         }
+    }
+
+    /// Whether everything is wanted.
+    pub fn is_everything(&self) -> bool {
+        self.filters.is_empty() && self.leave_out.is_empty()
     }
 
     fn wants_table(&self, database: &str, table: &str) -> bool {
@@ -52,6 +57,8 @@ pub struct Table {
     create: String,
     /// Those that hold something of their own: not the generated ones.
     pub columns: Vec<Column>,
+    /// The first column of its primary key, if that is an integer.
+    pub leading_key: Option<String>,
     /// About how many there are.
     pub rows: u64,
     /// About how large it is.
@@ -62,6 +69,7 @@ pub struct Table {
 pub struct Column {
     pub name: String,
     pub transfer: Transfer,
+    is_integer: bool,
 }
 
 /// How a column's values travel.
@@ -99,6 +107,7 @@ impl Schema {
 
     async fn read_tables(&mut self, session: &mut Reader, choice: &Choice) -> Result<()> {
         let mut columns = Self::columns(session).await?;
+        let mut leading_keys = Self::leading_keys(session).await?;
         let listed = session
             .rows(&format!(
                 "SELECT t.table_schema, t.table_name, t.table_type, t.engine, e.transactions, t.table_rows, t.data_length FROM \
@@ -138,10 +147,16 @@ impl Schema {
                 .into_iter()
                 .nth(1)
                 .unwrap_or_default();
+            let key = (database.clone(), name.clone());
+            let columns = columns.remove(&key).unwrap_or_default();
+            let is_integer = |leading: &String| {
+                columns
+                    .iter()
+                    .any(|column| column.name == *leading && column.is_integer)
+            };
             self.tables.push(Table {
-                columns: columns
-                    .remove(&(database.clone(), name.clone()))
-                    .unwrap_or_default(),
+                leading_key: leading_keys.remove(&key).filter(is_integer),
+                columns,
                 database_here: choice.filters.rewrite(&database).to_owned(),
                 create,
                 rows,
@@ -170,12 +185,28 @@ impl Schema {
                 "bit" => Transfer::Number,
                 _ => Transfer::Text,
             };
-            columns
-                .entry((database, table))
-                .or_default()
-                .push(Column { name, transfer });
+            columns.entry((database, table)).or_default().push(Column {
+                name,
+                transfer,
+                is_integer: data_type.ends_with("int"),
+            });
         }
         Ok(columns)
+    }
+
+    /// The first columns of all primary keys.
+    async fn leading_keys(session: &mut Reader) -> Result<BTreeMap<(String, String), String>> {
+        let listed = session
+            .rows(&format!(
+                "SELECT table_schema, table_name, column_name FROM information_schema.statistics WHERE index_name = 'PRIMARY' AND \
+                 seq_in_index = 1 AND table_schema NOT IN {SYSTEM}"
+            ))
+            .await?;
+        let keyed = listed.into_iter().map(|row| {
+            let mut next = texts(row);
+            ((next(), next()), next())
+        });
+        Ok(keyed.collect())
     }
 
     /// The databases that have tables for us, and those that are empty.

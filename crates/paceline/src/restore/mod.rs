@@ -16,11 +16,12 @@ mod point;
 use crate::backup::StopSignals;
 use crate::backup::error::{Error, Result};
 use crate::backup::manifest::Chain;
-use crate::backup::progress::Progress;
+use crate::new_files::NewFiles;
+use crate::progress::Progress;
 use fetch::Fetch;
-use log_files::LogFiles;
+pub use log_files::LogFiles;
 use paceline_object_storage::ObjectStorage;
-use paceline_server::restore::{Copied, Restored, recover_copy};
+use paceline_server::restore::{Copied, Follows, Restored, recover_copy};
 use paceline_server::unfinished::{self, Unfinished};
 use paceline_types::{LogPosition, ServerId};
 use point::{Point, Target, time_text};
@@ -154,81 +155,52 @@ async fn restore(
     let total = chain.objects().map(|object| object.1).sum();
     let mut fetch = Fetch::new(storage, Progress::new("restored", total));
     let log_bin = chain.manifests[0].server.log_bin.clone();
+    let mut files = NewFiles::in_directory(datadir);
     for piece in chain.log_pieces() {
-        let path = datadir.join(file_name(&piece.file)?);
+        let file = files.log(&piece.file, piece.offset)?;
         fetch
-            .append(
-                &piece.object(),
-                piece.length,
-                &piece.checksum,
-                &path,
-                piece.offset,
-            )
+            .append(&piece.object(), piece.length, &piece.checksum, file)
             .await?;
     }
-    let mut files = LogFiles::open(datadir, &log_bin, chain.last().log.to)?;
+    let mut log = LogFiles::open(datadir, &log_bin, chain.last().log.to)?;
     if let Some(further) = &options.apply_log {
-        files.append_from(further)?;
+        log.append_from(further)?;
     }
-    let point = files.find(target, tables.position)?;
-    files.cut(point.cut)?;
-    for file in &tables.files {
-        let path = datadir.join("tables").join(relative(&file.name)?);
+    let point = log.find(target, tables.position)?;
+    log.cut(point.cut)?;
+    for table in &tables.files {
+        let file = files.table(&table.name)?;
         fetch
-            .create(&file.object(), file.length, &file.checksum, &path)
+            .append(&table.object(), table.length, &table.checksum, file)
             .await?;
     }
-    fetch.sync(datadir)?;
+    files.sync()?;
     let amount = fetch.finish();
-    let restored = recover(datadir, &log_bin, chain, tables.position, point.cut).await?;
+    let copied = Copied {
+        directory: datadir.to_owned(),
+        log_bin: log_bin.clone(),
+        server_id: ServerId(chain.last().server.server_id),
+        tables: tables.position,
+        follows: Follows::Nobody,
+    };
+    let restored = recover(copied, point.cut).await?;
     Ok(report(options, datadir, &log_bin, &point, &restored, &amount))
 }
 
-/// The name of a file of the log must be nothing but a name.
-fn file_name(name: &str) -> Result<&str> {
-    match name.contains('/') || name.starts_with('.') || name.is_empty() {
-        true => Err(Error::Usage(format!("'{name}' is no name of a binary log file"))),
-        false => Ok(name),
-    }
-}
-
-/// A path below the directory, and not out of it.
-fn relative(name: &str) -> Result<&Path> {
-    let path = Path::new(name);
-    let is_below = path
-        .components()
-        .all(|component| matches!(component, std::path::Component::Normal(_)));
-    match is_below && !name.is_empty() {
-        true => Ok(path),
-        false => Err(Error::Usage(format!("'{name}' is no name of a table file"))),
-    }
-}
-
-async fn recover(
-    datadir: &Path,
-    log_bin: &str,
-    chain: &Chain,
-    tables: LogPosition,
-    cut: LogPosition,
-) -> Result<Restored> {
-    let (directory, log_bin) = (datadir.to_owned(), log_bin.to_owned());
-    let server_id = ServerId(chain.last().server.server_id);
+/// Makes what was copied a data directory that a server starts on, and tells how far it is. `end` is where the log ends.
+///
+/// # Errors
+/// [`Error::Recovery`].
+pub async fn recover(copied: Copied, end: LogPosition) -> Result<Restored> {
     let work = move || {
         // Between files it jumps, as positions do; within one it is exact.
-        let begin = if tables.ordinal() == cut.ordinal() {
-            tables.offset()
-        } else {
-            0
+        let begin = match copied.tables.ordinal() == end.ordinal() {
+            true => copied.tables.offset(),
+            false => 0,
         };
-        let mut progress = Progress::new("replayed", cut.offset() - begin);
-        let copied = Copied {
-            directory: &directory,
-            log_bin: &log_bin,
-            server_id,
-            tables,
-        };
+        let mut progress = Progress::new("replayed", end.offset() - begin);
         let done = recover_copy(&copied, &mut |position| {
-            if position.ordinal() == cut.ordinal() {
+            if position.ordinal() == end.ordinal() {
                 progress.set(position.offset().saturating_sub(begin));
             }
         });

@@ -1,0 +1,159 @@
+//! A Paceline's files, as they are: the stream of a backup, written straight into the data directory.
+//!
+//! ```text
+//!   primary                                                   this process
+//!   ───────                                                   ────────────
+//!   BACKUP SERVER: hard links of the table files
+//!   table files, as they are at T  ── one connection ──▶      DIR/tables/…
+//!   the log, from T's file to E                      ──▶      DIR/binlog.000007 …
+//!                                                             the index; recovery from T to E; one record in the log:
+//!                                                             gtid_slave_pos is E, and whom it follows
+//! ```
+//! Nothing is locked or waited for there, and no row is read: it costs what copying files costs. What has been committed between T and E is in
+//! the log that came, and recovery applies it, as after a crash; what comes behind E, the replica asks for as any other does.
+//!
+//! It is a copy of the whole server, accounts included. Tables in memory have no files: they are empty, as after a restart.
+
+use super::arguments::Options;
+use super::error::{Error, Result};
+use crate::backup::Access;
+use crate::backup::error::{Error as CopyError, Result as CopyResult};
+use crate::backup::source::{FilePiece, Piece, Source};
+use crate::new_files::{NewFile, NewFiles};
+use crate::progress::{Progress, bytes_text};
+use crate::restore::{LogFiles, recover};
+use crate::tls::TlsOptions;
+use paceline_replication::replica::definition::Definition;
+use paceline_server::backup::ServerRow;
+use paceline_server::options::StartOptions;
+use paceline_server::restore::{Copied, Follows};
+use paceline_server::unfinished::Unfinished;
+use paceline_server::variables::Variable;
+use paceline_types::ServerId;
+
+/// What was copied.
+pub struct Complete {
+    /// How much, in what time.
+    pub amount: String,
+    /// The GTID position that the replica goes on from.
+    pub position: String,
+}
+
+/// Where the files go.
+struct Target<'a> {
+    files: NewFiles,
+    /// `--log-bin` of the primary, and of the server that is made.
+    log_bin: (String, &'a str),
+    /// The file that goes on: the name that it has there.
+    open: Option<(String, NewFile)>,
+    progress: Progress,
+}
+
+impl Target<'_> {
+    fn take(&mut self, piece: Piece) -> CopyResult<()> {
+        let (Piece::Table(received) | Piece::Log(received)) = &piece else {
+            return Ok(());
+        };
+        if self.open.as_ref().is_none_or(|(name, _)| *name != received.name) {
+            self.finish()?;
+            let file = match &piece {
+                Piece::Log(_) => self.files.log(&self.name_of_log(received)?, received.offset)?,
+                _ => self.files.table(&received.name)?,
+            };
+            self.open = Some((received.name.clone(), file));
+        }
+        if let Some((_, file)) = &mut self.open {
+            file.write(&received.content)?;
+            self.progress.add(received.content.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// The name of a file of the log here: the same number.
+    fn name_of_log(&self, piece: &FilePiece) -> CopyResult<String> {
+        let (theirs, ours) = (&self.log_bin.0, self.log_bin.1);
+        match piece.name.strip_prefix(theirs.as_str()) {
+            Some(number) => Ok(format!("{ours}{number}")),
+            None => Err(CopyError::Usage(format!(
+                "'{}' is not of the log '{theirs}'",
+                piece.name
+            ))),
+        }
+    }
+
+    fn finish(&mut self) -> CopyResult<()> {
+        match self.open.take() {
+            Some((_, file)) => file.finish(),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Begins the stream.
+///
+/// # Errors
+/// [`CopyError::OtherVersion`] where the server has none that could be read here; nothing has been written.
+pub async fn begin(options: &Options) -> CopyResult<(Source, ServerRow)> {
+    let access = Access {
+        from: options.primary.clone(),
+        user: Some(options.user.clone()),
+        password: Some(options.password.clone()),
+        defaults_file: None,
+        tls: TlsOptions::default(),
+    };
+    let mut source = Source::connect(&access).await?;
+    let row = source.full().await?;
+    Ok((source, row))
+}
+
+/// Makes the directory a replica that follows the primary.
+///
+/// # Errors
+/// For people.
+pub async fn copy(
+    (mut source, primary): (Source, ServerRow),
+    server: &StartOptions,
+    directory: &Unfinished,
+    definition: Definition,
+) -> Result<Complete> {
+    let Some(tables) = &primary.tables else {
+        return Err(Error::Target("the stream has no tables".into()));
+    };
+    eprintln!(
+        "copying {} of tables as they are at {}, and the log behind; nobody waits",
+        bytes_text(tables.bytes),
+        super::shown(&tables.gtid_position)
+    );
+    let datadir = directory.directory();
+    let mut target = Target {
+        files: NewFiles::in_directory(datadir),
+        log_bin: (primary.log_bin.clone(), &server.log_bin),
+        open: None,
+        progress: Progress::new("copied", tables.bytes + primary.log_bytes),
+    };
+    let end = loop {
+        match source.next().await? {
+            Piece::End(end) => break end,
+            piece => target.take(piece)?,
+        }
+    };
+    // The server lets go of its files.
+    drop(source);
+    target.finish()?;
+    let log_bin = target.log_bin.1;
+    LogFiles::open(datadir, log_bin, end.log_end)?.cut(end.log_end)?;
+    target.files.sync()?;
+    let amount = target.progress.finish();
+    let copied = Copied {
+        directory: datadir.to_owned(),
+        log_bin: log_bin.to_owned(),
+        server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
+        tables: tables.position,
+        follows: Follows::Primary(Box::new(definition)),
+    };
+    let restored = recover(copied, end.log_end).await?;
+    Ok(Complete {
+        amount,
+        position: restored.position.to_string(),
+    })
+}

@@ -1,0 +1,233 @@
+"""`paceline join` from a Paceline: its files, streamed into an empty directory, which becomes its replica."""
+
+import threading
+
+import pytest
+
+from support import workload
+from support.backups import checksums, paceline as run
+from support.joining import Joined, allow_readers
+from support.definitions import Definitions
+from support.real_replicas import ACCOUNT, allow_replicas, catch_up, change_master, check_same_tables, replica_status, wait_for
+from support.replication import Line
+from support.servers import ROOT
+
+EVERY_TYPE = (ROOT / "tests/log/every_type.sql").read_text()
+PRIVILEGES = "select, reload, replication slave"
+
+
+@pytest.fixture
+def joined(tmp_path, paceline):
+    allow_readers(paceline, PRIVILEGES)
+    server = Joined(tmp_path / "joined", paceline)
+    yield server
+    server.close()
+
+
+def rows(server, count, database="d"):
+    """A table of rows of some 200 bytes that do not compress."""
+    server.query(f"create database if not exists {database}", f"create table {database}.t (id int primary key auto_increment, k int, c varchar(200), key (k))")
+    with server.connect() as connection, connection.cursor() as cursor:
+        for begin in range(0, count, 2000):
+            cursor.execute(f"insert into {database}.t (k, c) values " + ",".join(f"({k % 1000}, '{hash((k, 1)):x}{hash((k, 2)):x}{'y' * 150}')"
+                                                                         for k in range(begin, min(begin + 2000, count))))
+
+
+def test_every_type_under_load(tmp_path, paceline, joined, seed):
+    """In mid-load, with DDL, two domains, accounts, a table in memory, and a log of another name; it replicates on."""
+    paceline.client("--default-character-set=utf8mb4", text=EVERY_TYPE)
+    workload.create(paceline)
+    paceline.query("create table load_test.in_memory (id int primary key, v int) engine=memory", "insert into load_test.in_memory values (1, 1), (2, 1)",
+                   "create database other", "create table other.t (id int primary key)",
+                   "create user app@localhost identified by 'secret'")
+    stop = threading.Event()
+
+    def write_elsewhere():
+        with paceline.connect() as connection, connection.cursor() as cursor:
+            cursor.execute("set session gtid_domain_id=5")
+            number = 0
+            while not stop.is_set():
+                number += 1
+                cursor.execute(f"insert into other.t values ({number})")
+
+    elsewhere = threading.Thread(target=write_elsewhere)
+    load = workload.Load(paceline, 3, seed).start()
+    definitions = Definitions(paceline, seed)
+    elsewhere.start()
+    definitions.start()
+    try:
+        wait_for("some load", lambda: load.acknowledged[0] > 20)
+        acknowledged = dict(load.acknowledged)
+        status, said = joined.run("--prepare-only", "--log-bin=relayed")
+        assert status == 0 and "nobody waits" in said and "accounts are those of the primary" in said, said
+        assert "tables in memory are empty here" in said and "load_test.in_memory" in said
+        assert sorted(path.name for path in joined.datadir.glob("*.0*") if path.suffix != ".idx")[0].startswith("relayed.")
+        joined.complete = True
+        joined.options = ["--log-bin=relayed"]
+        joined.start("--skip-slave-start")
+        for worker, value in acknowledged.items():
+            assert joined.query(f"select value from load_test.counter where worker={worker}")[0][0] >= value
+        workload.check(joined, load, loses_acknowledged=True)
+        status = replica_status(joined)
+        assert (status["Using_Gtid"], status["Master_Port"], status["Master_User"]) == ("Slave_Pos", paceline.port, ACCOUNT)
+        assert joined.query("select @@gtid_slave_pos") == joined.query("select @@gtid_binlog_pos")
+        joined.query("start slave")
+        paceline.query("update load_test.in_memory set v = 2 where id = 1", "insert into load_test.in_memory values (3, 3)")
+        # A kill -9 of the replica under load.
+        wait_for("more load", lambda: load.acknowledged[0] > acknowledged[0] + 50)
+        joined.kill()
+        joined.start()
+    finally:
+        stop.set()
+        elsewhere.join()
+        definitions.stop()
+        load.stop()
+    catch_up(joined, paceline)
+    memory = ("load_test", "in_memory")
+    assert checksums(joined, memory) == checksums(paceline, memory)
+    workload.check(joined, load)
+    assert joined.query("select @@gtid_binlog_state") == paceline.query("select @@gtid_binlog_state")
+    assert joined.query("select @@gtid_domain_id, @@server_id") == ((0, 7),)
+    assert joined.query("select 1", user="app", password="secret") == ((1,),)
+    # Its log is whole, and serves a replica that begins where the copy began.
+    assert run("binlog", "--verify", *joined.log_files())[0] == 0
+    third = Joined(tmp_path / "third", joined)
+    try:
+        status, said = third.run("--prepare-only", "--server-id=9")
+        assert status == 0, said
+        third.complete = True
+        third.options = ["--server-id=9"]
+        third.start()
+        # What it knows of its own primary stayed where it was.
+        assert replica_status(third)["Master_Port"] == joined.port
+        paceline.query("insert into other.t values (0)")
+        catch_up(joined, paceline)
+        catch_up(third, joined)
+        assert checksums(third, memory) == checksums(paceline, memory)
+    finally:
+        third.close()
+
+
+class Tampering(Line):
+    """Changes or holds up what passes."""
+
+    def __init__(self, port):
+        super().__init__(port)
+        self.holds_after = None
+        self.passed_bytes = 0
+        self.holding = threading.Event()
+        self.released = threading.Event()
+        self.replaces = None
+        self.flips_at = None
+
+    def passed(self, data, from_server):
+        if not from_server:
+            return data.replace(*self.replaces) if self.replaces else data
+        before, self.passed_bytes = self.passed_bytes, self.passed_bytes + len(data)
+        if self.flips_at is not None and before <= self.flips_at < self.passed_bytes:
+            changed = bytearray(data)
+            changed[self.flips_at - before] ^= 4
+            return bytes(changed)
+        if self.holds_after is not None and self.passed_bytes > self.holds_after:
+            self.holding.set()
+            self.released.wait()
+        return data
+
+
+@pytest.fixture
+def between(paceline, joined):
+    proxy = Tampering(paceline.port)
+    joined.through = proxy.port
+    yield proxy
+    proxy.released.set()
+    proxy.cut()
+
+
+def is_empty(directory):
+    return list(directory.iterdir()) == []
+
+
+def test_interrupted(paceline, joined, between):
+    """kill -9 of the command, of the primary, SIGTERM, a changed byte: nothing looks complete, and once more makes it whole."""
+    rows(paceline, 40_000)
+    between.holds_after = 1_000_000
+    joined.spawn()
+    assert between.holding.wait(60)
+    wait_for("the first table file", lambda: list(joined.datadir.rglob("*.sst")))
+    joined.kill()
+    joined.complete = True
+    assert "is not complete: 'paceline join' has not finished. Run that again" in joined.refuses()
+    joined.complete = False
+
+    # The primary dies in the middle.
+    between.released.set()
+    between.holds_after, between.passed_bytes = 1_000_000, 0
+    between.holding.clear()
+    between.released.clear()
+    joined.spawn()
+    assert between.holding.wait(60)
+    paceline.kill()
+    between.released.set()
+    assert joined.process.wait(60) == 1
+    assert is_empty(joined.datadir)
+    paceline.start()
+
+    # What is changed on the way is noticed.
+    between.holds_after, between.passed_bytes, between.flips_at = None, 0, 1_000_000
+    assert "the server's stream is damaged" in joined.refuses("--prepare-only")
+    assert is_empty(joined.datadir)
+    between.flips_at = None
+
+    joined.start()
+    catch_up(joined, paceline)
+    assert check_same_tables(paceline, joined) == 40_000
+    joined.kill()
+    joined.complete = False
+    assert "is not empty" in joined.refuses()
+
+
+def test_a_primary_of_another_version(paceline, joined, between):
+    """One that has no such stream: its rows are copied."""
+    rows(paceline, 1000)
+    between.replaces = (b"BACKUP SERVER", b"BACKUP SHADOW")
+    assert "it gives no backup in the format" in joined.refuses("--copy=files")
+    assert is_empty(joined.datadir)
+    assert "has not the privilege TRIGGER" in joined.refuses()
+    allow_readers(paceline, PRIVILEGES + ", trigger")
+    joined.start()
+    assert "rows are copied" in joined.said()
+    catch_up(joined, paceline)
+    assert check_same_tables(paceline, joined) == 1000
+
+
+def test_what_is_filtered_comes_as_rows(paceline, joined):
+    paceline.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)", "create table d.no (a int primary key)")
+    assert "some are to be left out or filtered" in joined.refuses("--copy=files", "--replicate-ignore-table=d.no")
+    allow_readers(paceline, PRIVILEGES + ", trigger")
+    joined.join_options += ["--replicate-ignore-table=d.no"]
+    joined.start()
+    paceline.query("insert into d.t values (2)")
+    catch_up(joined, paceline)
+    assert joined.query("show tables in d") == (("t",),)
+    assert joined.query("select * from d.t") == ((1,), (2,))
+
+
+def test_who_may(paceline, joined):
+    allow_readers(paceline, "select, reload")
+    assert "user 'reader' has not the privilege REPLICATION SLAVE on *.*" in joined.refuses()
+    assert "its server_id is 1 as well" in joined.refuses("--server-id=1")
+
+
+def test_an_empty_primary_and_one_that_was_restored(tmp_path, paceline, joined):
+    """Nothing in it yet; then everything comes by replication."""
+    joined.start()
+    paceline.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+    catch_up(joined, paceline)
+    assert joined.query("select * from d.t") == ((1,),)
+    # It takes over.
+    joined.query("stop slave", "reset slave all", "insert into d.t values (2)")
+    allow_replicas(joined)
+    change_master(paceline, joined, use_gtid="current_pos")
+    paceline.query("start slave")
+    catch_up(paceline, joined)
+    assert paceline.query("select * from d.t") == ((1,), (2,))
