@@ -93,3 +93,22 @@ def test_contradictions_are_refused(servers):
     assert ours.query("select @@read_only") == ((1,),)
     assert "is not HOST:PORT" in subprocess.run([BINARY, "promote", "nowhere", "--replication-user=x"], capture_output=True,
                                                 text=True).stderr
+
+
+def test_a_restart_before_the_first_write(servers):
+    """Tables in memory: the promoted server says in its log that they are empty, so that its replicas empty theirs."""
+    primary, ours, theirs = servers
+    primary.query("create table t.m (id int primary key) engine=memory", "insert into t.m values (1), (2)")
+    for replica in (ours, theirs):
+        catch_up(replica, primary)
+    # A replica that restarts keeps it to itself.
+    ours.kill()
+    ours.start()
+    catch_up(ours, primary)
+    assert ours.query("select @@gtid_binlog_pos") == primary.query("select @@gtid_binlog_pos")
+    promote(ours, theirs, old_primary=primary)
+    assert theirs.query("select count(*) from t.m") == ((2,),)
+    ours.kill()
+    ours.start()
+    catch_up(theirs, ours)
+    assert theirs.query("select count(*) from t.m") == ours.query("select count(*) from t.m") == ((0,),)

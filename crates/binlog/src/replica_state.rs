@@ -38,12 +38,25 @@ pub struct ReplicaState {
     pub sources: BTreeMap<Arc<str>, SourcePosition>,
     /// What `CHANGE MASTER` has said of each connection, opaque to this crate.
     pub definitions: BTreeMap<Arc<str>, Arc<[u8]>>,
+    /// Whose history this is.
+    pub history: History,
+}
+
+/// Whose history a log tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum History {
+    /// This server's: it may add to it by itself.
+    #[default]
+    Own,
+    /// Another server's, of which this is a restored copy: what it adds by itself must not stand in the way of following that one. A
+    /// connection to a primary ends it.
+    Copied,
 }
 
 impl ReplicaState {
     /// Nothing was ever replicated.
     pub fn is_empty(&self) -> bool {
-        self.position.is_empty() && self.sources.is_empty() && self.definitions.is_empty()
+        *self == ReplicaState::default()
     }
 
     /// Takes a record over.
@@ -57,9 +70,15 @@ impl ReplicaState {
         }
         for (connection, definition) in &record.definitions {
             match definition {
-                Some(definition) => self.definitions.insert(connection.clone(), definition.clone()),
+                Some(definition) => {
+                    self.history = History::Own;
+                    self.definitions.insert(connection.clone(), definition.clone())
+                }
                 None => self.definitions.remove(connection),
             };
+        }
+        if record.history == History::Copied {
+            self.history = History::Copied;
         }
     }
 
@@ -78,9 +97,13 @@ impl ReplicaState {
                 .iter()
                 .map(|(connection, definition)| (connection.clone(), Some(definition.clone())))
                 .collect(),
+            history: self.history,
         }
     }
 }
+
+/// The last byte of a record of [`History::Copied`].
+const HISTORY_COPIED: u8 = 1;
 
 /// When a record holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,6 +147,7 @@ impl GtidMove {
 /// scope (1) | move (1) | count (2), GTIDs: domain (4), server (4), sequence (8)
 /// | count (2), connections: name length (1), name, file length (1), file, offset (8); offset 0 forgets the connection's place
 /// | count (2), connections: name length (1), name, definition length (4), definition; length 0 forgets the connection
+/// | 1 if it begins a copied history; else nothing
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplicaRecord {
@@ -135,6 +159,8 @@ pub struct ReplicaRecord {
     pub sources: Vec<Change<SourcePosition>>,
     /// Connections and what `CHANGE MASTER` has said of them; `None` forgets one.
     pub definitions: Vec<Change<Arc<[u8]>>>,
+    /// [`History::Copied`] if it is a copied one from here on; [`History::Own`] says nothing.
+    pub history: History,
 }
 
 impl ReplicaRecord {
@@ -145,6 +171,7 @@ impl ReplicaRecord {
             gtids,
             sources: Vec::new(),
             definitions: Vec::new(),
+            history: History::Own,
         }
     }
 
@@ -155,6 +182,7 @@ impl ReplicaRecord {
             gtids: GtidMove::None,
             sources: vec![(connection, source)],
             definitions: Vec::new(),
+            history: History::Own,
         }
     }
 
@@ -177,7 +205,7 @@ impl ReplicaRecord {
             .iter()
             .map(|(connection, definition)| 5 + connection.len() + definition.as_ref().map_or(0, |d| d.len()))
             .sum();
-        (8 + gtids * 16 + sources + definitions) as u64
+        (9 + gtids * 16 + sources + definitions) as u64
     }
 
     /// The record's bytes.
@@ -205,6 +233,9 @@ impl ReplicaRecord {
             let definition = definition.as_deref().unwrap_or_default();
             out.put_u32(u32::try_from(definition.len()).expect("a connection's definition is short"));
             out.extend_from_slice(definition);
+        }
+        if self.history == History::Copied {
+            out.put_u8(HISTORY_COPIED);
         }
         out
     }
@@ -252,11 +283,17 @@ impl ReplicaRecord {
                 Ok((connection, (length > 0).then(|| definition.into())))
             })
             .collect::<Result<_>>()?;
+        let history = match cursor.rest() {
+            [] => History::Own,
+            [HISTORY_COPIED, ..] => History::Copied,
+            _ => return Err(cursor.malformed("its history is not known")),
+        };
         Ok(Self {
             scope,
             gtids,
             sources,
             definitions,
+            history,
         })
     }
 }
@@ -320,5 +357,25 @@ mod tests {
         let mut again = ReplicaState::default();
         again.apply(&state.to_record());
         assert_eq!(again, state);
+    }
+
+    #[test]
+    fn a_copied_history_lasts_until_there_is_a_primary() {
+        let copied = ReplicaRecord {
+            history: History::Copied,
+            ..ReplicaRecord::of_gtids(GtidMove::Replace("0-1-5".parse().unwrap()))
+        };
+        assert_eq!(ReplicaRecord::decode(&copied.encode()).unwrap(), copied);
+        let mut state = ReplicaState::default();
+        state.apply(&copied);
+        state.apply(&ReplicaRecord::of_gtids(GtidMove::None));
+        let mut next_file = ReplicaState::default();
+        next_file.apply(&state.to_record());
+        assert_eq!(next_file.history, History::Copied);
+        next_file.apply(&ReplicaRecord {
+            definitions: vec![("".into(), Some(b"{}".as_slice().into()))],
+            ..ReplicaRecord::of_gtids(GtidMove::None)
+        });
+        assert_eq!(next_file.history, History::Own);
     }
 }

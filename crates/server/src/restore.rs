@@ -10,7 +10,7 @@
 
 use crate::startup::version;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk};
-use paceline_binlog::{GtidMove, GtidPosition, RecordScope, ReplicaRecord};
+use paceline_binlog::{GtidMove, GtidPosition, History, RecordScope, ReplicaRecord};
 use paceline_replication::replica::definition::Definition;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{ManagerParts, TransactionManager};
@@ -105,6 +105,10 @@ pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send))
         gtids: GtidMove::Replace(position.clone()),
         sources: replica.sources.keys().map(|name| (name.clone(), None)).collect(),
         definitions,
+        history: match copied.follows {
+            Follows::Nobody => History::Copied,
+            Follows::Primary(_) => History::Own,
+        },
     };
     transactions
         .move_replica_position(&record)

@@ -22,6 +22,7 @@ use crate::options::{OfferTls, StartOptions, absolute};
 use crate::server::Server;
 use crate::unfinished::{Unfinished, refuse_unfinished};
 use crate::variables::{Globals, Setting, Variable, transaction_config};
+use paceline_binlog::History;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
 use paceline_replication::replica::replicas::STOP_PATIENCE;
@@ -168,12 +169,15 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         domain_id: DomainId(server.globals.number(Variable::GtidDomainId) as u32),
         server_id: ServerId(server.globals.number(Variable::ServerId) as u32),
     };
-    // A replica's tables are its own affair: its GTIDs are its primary's. So they are where nothing was written yet behind what was
-    // replicated or restored: that may become a replica.
+    // A replica's tables are its own affair: its GTIDs are its primary's. So they are where nothing was written yet, or nothing behind what
+    // was restored: that may become a replica. One that was promoted has replicas of its own.
     let transactions = &server.transactions;
     let logged = transactions.gtid_state().position();
-    let is_followers =
-        !server.replicas().all().is_empty() || transactions.replicated_position().covers(&logged);
+    let is_untouched_copy = || {
+        transactions.log().replica_state().history == History::Copied
+            && transactions.replicated_position().covers(&logged)
+    };
+    let is_followers = !server.replicas().all().is_empty() || logged.is_empty() || is_untouched_copy();
     let replication = match is_followers {
         true => Replication::LocalOnly,
         false => Replication::Replicated,
