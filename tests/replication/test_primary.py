@@ -638,3 +638,29 @@ def test_semi_sync_without_replicas(paceline):
     with pytest.raises(pymysql.err.MySQLError) as error:
         paceline.query("set global rpl_semi_sync_master_enabled=0", user="u")
     assert error.value.args[0] == 1227
+
+
+def test_a_shutdown_waits_for_no_replica_that_is_not_there(paceline):
+    """A commit that waits for more replicas than are connected, for an hour: the server ends at once, the client is not told, the transaction is there."""
+    fill(paceline, 1)
+    paceline.query("set global rpl_semi_sync_master_timeout=3600000, global rpl_semi_sync_master_enabled=1")
+    told = []
+
+    def write():
+        try:
+            told.append(paceline.query("insert into t.a (v) values ('waits')"))
+        except pymysql.err.OperationalError as error:
+            told.append(error.args[0])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    deadline = time.monotonic() + 20
+    while semi_status(paceline, "wait_sessions") != "1":
+        assert time.monotonic() < deadline
+    begun = time.monotonic()
+    assert paceline.stop() == 0
+    assert time.monotonic() - begun < 6, "it has waited"
+    writer.join()
+    assert told == [2013] and "1 transactions are in the log and not acknowledged" in paceline.said()
+    paceline.start()
+    assert paceline.query("select v from t.a where v='waits'") == (("waits",),)

@@ -209,13 +209,20 @@ impl Sessions {
 
     /// Tells all sessions but the streams to replicas that the server stops. How many there are.
     pub fn stop_clients(&self) -> usize {
-        let all = self.all();
-        let clients = all
-            .iter()
-            .filter(|session| session.activity.lock().command != STREAM_COMMAND);
-        clients
+        self.clients()
             .map(|session| session.kill(InterruptReason::Shutdown))
             .count()
+    }
+
+    /// Closes the connections of all sessions but the streams to replicas: they are told nothing any more.
+    pub fn close_clients(&self) {
+        self.clients().for_each(|session| session.socket.close());
+    }
+
+    fn clients(&self) -> impl Iterator<Item = Arc<SessionShared>> {
+        self.all()
+            .into_iter()
+            .filter(|session| session.activity.lock().command != STREAM_COMMAND)
     }
 
     /// Tells all sessions that the server stops.

@@ -379,17 +379,29 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
         tracing::warn!("connections to primaries did not end in time");
     }
     let deadline = Instant::now() + GRACE;
+    let semi_sync = server.primary.semi_sync();
+    // Nobody connects any more: who waits for more replicas than there are waits in vain.
+    let in_vain = || semi_sync.waits_in_vain() as usize;
     // The streams last: a commit may be waiting for what a replica acknowledges.
-    while server.sessions.stop_clients() > 0 && Instant::now() < deadline {
+    while server.sessions.stop_clients() > in_vain() && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+    let unacknowledged = in_vain();
+    if unacknowledged > 0 {
+        tracing::warn!(
+            "{unacknowledged} transactions are in the log and not acknowledged by a replica; their clients were not told"
+        );
+    }
+    // Before what they wait for is published.
+    server.sessions.close_clients();
+    semi_sync.end();
     server.sessions.stop_all();
     while server.sessions.count() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let left = server.sessions.count();
     if left > 0 {
-        tracing::warn!("{left} sessions did not end; their transactions are rolled back");
+        tracing::warn!("{left} sessions did not end; what they have not committed is rolled back");
         for session in server.sessions.all() {
             session.socket.close();
         }

@@ -257,6 +257,26 @@ impl SemiSync {
         self.acknowledge(released);
     }
 
+    /// How many transactions wait for more replicas than are connected.
+    pub fn waits_in_vain(&self) -> u64 {
+        let state = self.state.lock();
+        match state.replicas.len() < state.settings.wait_for.max(1) {
+            true => state.waits.iter().map(|wait| wait.transactions).sum(),
+            false => 0,
+        }
+    }
+
+    /// The server ends: what waits is published, so that the tables have what the log has. Whoever waited for it must be gone.
+    pub fn end(&self) {
+        let mut state = self.state.lock();
+        state.settings.mode = SemiSyncMode::Disabled;
+        state.is_on = false;
+        let released = state.release();
+        self.enabled.store(false, Ordering::Release);
+        drop(state);
+        self.acknowledge(released);
+    }
+
     /// What `SHOW STATUS` says.
     pub fn status(&self) -> SemiSyncStatus {
         let state = self.state.lock();
