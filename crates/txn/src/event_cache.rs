@@ -244,6 +244,6 @@ impl EventCache {
 pub(crate) fn event_flags(replication: Replication) -> EventFlags {
     match replication {
         Replication::Replicated => EventFlags::NONE,
-        Replication::LocalOnly => EventFlags::SKIP_REPLICATION,
+        Replication::Marked | Replication::LocalOnly => EventFlags::SKIP_REPLICATION,
     }
 }

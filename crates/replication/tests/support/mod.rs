@@ -306,7 +306,7 @@ impl StatementRunners for Runners {
 }
 
 impl StatementRunner for Runner {
-    fn begin(&mut self, gtid: GtidChoice) {
+    fn begin(&mut self, gtid: GtidChoice, _: Replication) {
         self.gtid = Some(gtid);
     }
 

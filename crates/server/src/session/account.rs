@@ -110,7 +110,7 @@ impl Session {
             builds: vec![],
             on_publish: Some(on_publish),
             gtid: self.services.gtid_choice(),
-            replication: super::transaction::replication(&self.context),
+            replication: super::transaction::replication(&self.context, &self.services),
             metadata_lock_timeout: self.context.settings.metadata_lock_wait_timeout,
         };
         let locks = &self.services.locks;

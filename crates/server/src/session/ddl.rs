@@ -414,7 +414,7 @@ async fn commit_prepared(
         builds: prepared.builds,
         on_publish: Some(on_publish),
         gtid: session.services.gtid_choice(),
-        replication: super::transaction::replication(&session.context),
+        replication: super::transaction::replication(&session.context, &session.services),
         metadata_lock_timeout: session.context.settings.metadata_lock_wait_timeout,
     };
     let locks = &session.services.locks;

@@ -58,6 +58,7 @@ impl StatementRunners for ReplicatedSessions {
             runtime: self.runtime.clone(),
             open: None,
             gtid: None,
+            replication: Replication::Replicated,
             timestamp_seconds: 0,
         })
     }
@@ -77,6 +78,8 @@ struct ReplicatedSession {
     open: Option<Open>,
     /// What the running transaction is to be committed under.
     gtid: Option<GtidChoice>,
+    /// And for whom.
+    replication: Replication,
     timestamp_seconds: u32,
 }
 
@@ -234,13 +237,22 @@ impl Session {
         Ok(is_empty)
     }
 
+    /// For whom what follows is logged.
+    fn take_replication(&mut self, replication: Replication) {
+        self.context.settings.log_bin = replication != Replication::LocalOnly;
+        self.services.values.lock().set(
+            Variable::SkipReplication,
+            Setting::Boolean(replication == Replication::Marked),
+        );
+    }
+
     async fn run_replicated(
         &mut self,
         statement: &ReplicatedStatement<'_>,
         replication: Replication,
     ) -> Result<()> {
         self.take_settings(statement);
-        self.context.settings.log_bin = replication == Replication::Replicated;
+        self.take_replication(replication);
         let sql: Cow<'_, [u8]> = match self.context.settings.character_set_client {
             Charset::Latin1 => Charset::Latin1
                 .decode(&statement.query.sql)
@@ -359,16 +371,17 @@ fn failure(error: Error) -> Failure {
 }
 
 impl StatementRunner for ReplicatedSession {
-    fn begin(&mut self, gtid: GtidChoice) {
+    fn begin(&mut self, gtid: GtidChoice, replication: Replication) {
         self.gtid = Some(gtid);
+        self.replication = replication;
     }
 
     fn statement(&mut self, statement: &ReplicatedStatement<'_>) -> std::result::Result<(), Failure> {
         self.timestamp_seconds = statement.timestamp_seconds;
-        let runtime = self.runtime.clone();
+        let (runtime, replication) = (self.runtime.clone(), self.replication);
         let session = self.ready()?;
         runtime
-            .block_on(session.run_replicated(statement, Replication::Replicated))
+            .block_on(session.run_replicated(statement, replication))
             .map_err(failure)
     }
 
@@ -395,9 +408,10 @@ impl StatementRunner for ReplicatedSession {
     }
 
     fn transaction(&mut self) -> std::result::Result<&mut Transaction, Failure> {
+        let replication = self.replication;
         let session = self.ready()?;
         session.context.settings.autocommit = false;
-        session.context.settings.log_bin = true;
+        session.take_replication(replication);
         session.context.settings.sql_mode = SqlMode::DEFAULT;
         session.enter_transaction();
         session

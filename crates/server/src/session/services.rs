@@ -485,12 +485,7 @@ impl SessionServices {
         use Variable as V;
         let needed: &[Privilege] = match variable {
             V::SqlLogBin => &[Super, BinlogAdmin],
-            V::GtidDomainId
-            | V::ServerId
-            | V::GtidSeqNo
-            | V::PseudoThreadId
-            | V::PseudoSlaveMode
-            | V::SkipReplication
+            V::GtidDomainId | V::ServerId | V::GtidSeqNo | V::PseudoThreadId | V::PseudoSlaveMode
                 if !global =>
             {
                 &[Super, BinlogReplay]

@@ -120,11 +120,13 @@ pub fn gtid_choice(services: &SessionServices) -> GtidChoice {
     )
 }
 
-/// `sql_log_bin`.
-pub fn replication(context: &SessionContext) -> Replication {
+/// `sql_log_bin` and `skip_replication`.
+pub fn replication(context: &SessionContext, services: &SessionServices) -> Replication {
+    let is_marked = || services.values.lock().get(Variable::SkipReplication).as_bool();
     match context.settings.log_bin {
-        true => Replication::Replicated,
         false => Replication::LocalOnly,
+        true if is_marked() => Replication::Marked,
+        true => Replication::Replicated,
     }
 }
 
@@ -154,7 +156,7 @@ impl Session {
             row_lock_timeout: settings.row_lock_wait_timeout,
             metadata_lock_timeout: settings.metadata_lock_wait_timeout,
             gtid: self.services.gtid_choice(),
-            replication: replication(&self.context),
+            replication: replication(&self.context, &self.services),
         }
     }
 

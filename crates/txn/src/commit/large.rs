@@ -129,7 +129,7 @@ impl Core {
         let (writes, built) = rows.place(version);
         let transaction = PlacedTransaction {
             committed: Committed {
-                gtid: (replication == Replication::Replicated).then_some(gtid),
+                gtid: (replication != Replication::LocalOnly).then_some(gtid),
                 version,
             },
             is_replicated: choice.is_replicated(),

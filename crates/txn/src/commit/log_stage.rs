@@ -298,7 +298,7 @@ impl Core {
             let (writes, built) = rows.place(placed.end);
             transactions.push(PlacedTransaction {
                 committed: Committed {
-                    gtid: (replication == Replication::Replicated).then_some(gtid),
+                    gtid: (replication != Replication::LocalOnly).then_some(gtid),
                     version: placed.end,
                 },
                 is_replicated: choice.is_replicated(),

@@ -133,12 +133,14 @@ impl GtidChoice {
     }
 }
 
-/// Whether a transaction is for replicas (`sql_log_bin`).
+/// Whether a transaction is for replicas (`sql_log_bin`, `skip_replication`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Replication {
     /// It is.
     #[default]
     Replicated,
+    /// It is for those that want it (`replicate_events_marked_for_skip`): all its events are flagged LOG_EVENT_SKIP_REPLICATION_F.
+    Marked,
     /// It is logged for this server only: LOG_EVENT_SKIP_REPLICATION_F in the reserved domain, in no GTID state.
     LocalOnly,
 }
@@ -158,7 +160,7 @@ pub struct TransactionOptions {
     pub metadata_lock_timeout: Duration,
     /// Its GTID.
     pub gtid: GtidChoice,
-    /// `sql_log_bin`.
+    /// `sql_log_bin`, `skip_replication`.
     pub replication: Replication,
 }
 

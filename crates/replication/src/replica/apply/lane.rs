@@ -409,7 +409,7 @@ impl Lane {
         let mut intvars: Vec<(IntvarKind, u64)> = Vec::new();
         let mut rand: Option<RandEvent> = None;
         let mut user_variables: Vec<UserVarEvent<'_>> = Vec::new();
-        runner.begin(self.worker.gtid_choice(received));
+        runner.begin(self.worker.gtid_choice(received), Worker::replication(received));
         let mut tables: Option<MappedTables> = None;
         let has_rows = received.group.events().any(|event| event.event_type().is_rows());
         for event in received.group.events().skip(1) {

@@ -5,7 +5,7 @@
 
 use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{EventFlags, IntvarKind, QueryEvent, RandEvent, UserVarEvent};
-use paceline_txn::{GtidChoice, Transaction};
+use paceline_txn::{GtidChoice, Replication, Transaction};
 
 /// A statement with everything that its primary's session gave it.
 #[derive(Clone, Debug)]
@@ -26,8 +26,8 @@ pub struct ReplicatedStatement<'a> {
 
 /// Runs the statements of one domain. Its functions block the thread, which is none of the runtime's.
 pub trait StatementRunner: Send {
-    /// A transaction begins, which is to be committed under this GTID.
-    fn begin(&mut self, gtid: GtidChoice);
+    /// A transaction begins, which is to be committed under this GTID, and for those.
+    fn begin(&mut self, gtid: GtidChoice, replication: Replication);
 
     /// Runs a statement. One that commits by itself (DDL) is committed when this returns.
     ///

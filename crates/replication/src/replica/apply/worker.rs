@@ -9,10 +9,11 @@ use super::round::{Chunk, Planned, Prepared};
 use super::{ApplierParts, KeptPosition};
 use crate::replica::received::ReceivedGroup;
 use paceline_apply::replicated::{Failure, ReplicatedRows, RowApplier, RowsOutcome};
+use paceline_binlog::event::{EventFlags, RawEvent};
 use paceline_binlog::group::StatementOptions;
 use paceline_sql::plan::Statistics;
 use paceline_txn::{
-    GtidChoice, Interrupt, IsolationLevel, Session, SourceMark, Transaction, TransactionManager,
+    GtidChoice, Interrupt, IsolationLevel, Replication, Session, SourceMark, Transaction, TransactionManager,
     TransactionOptions,
 };
 use parking_lot::{Condvar, Mutex};
@@ -207,6 +208,15 @@ impl Worker {
         }
     }
 
+    /// A transaction that its primary has marked (`skip_replication`) is marked here too: our replicas may want to do without it.
+    pub(super) fn replication(received: &ReceivedGroup) -> Replication {
+        let is_marked = |event: RawEvent<'_>| event.header().flags.contains(EventFlags::SKIP_REPLICATION);
+        match received.group.events().next().is_some_and(is_marked) {
+            true => Replication::Marked,
+            false => Replication::Replicated,
+        }
+    }
+
     /// Prepares a chunk's transactions. They touch nothing in common, so that they can share a session, which owns their locks.
     pub(super) fn prepare(&mut self, chunk: Chunk) {
         let session = self.manager.applier_session(self.interrupt.clone());
@@ -246,6 +256,7 @@ impl Worker {
         let options = TransactionOptions {
             isolation: IsolationLevel::ReadCommitted,
             gtid: self.gtid_choice(received),
+            replication: Self::replication(received),
             ..TransactionOptions::default()
         };
         self.manager.begin(session, options)
