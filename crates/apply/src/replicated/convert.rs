@@ -14,6 +14,7 @@
 //! are taken to be ours.
 
 use super::failure::Failure;
+use super::older::{Older, StandIns};
 use paceline_binlog::event::TableMapEvent;
 use paceline_sql::catalog::TableDefinition;
 use paceline_types::convert::{self, ConvertContext};
@@ -96,9 +97,10 @@ enum Column {
 /// The columns of a table that are not ours.
 #[derive(Debug)]
 pub(super) struct ForeignColumns {
-    /// The primary's types, as far as the table map and our own types tell.
+    /// The primary's types, as far as the table map and our own types tell; stand-ins where we have no such type.
     types: Vec<DataType>,
     columns: Vec<Column>,
+    older: Vec<Option<Older>>,
 }
 
 impl ForeignColumns {
@@ -107,7 +109,12 @@ impl ForeignColumns {
         definition: &TableDefinition,
         allowed: TypeConversions,
     ) -> Result<Self, Failure> {
-        let decoded = decode_columns(map.column_types, map.metadata, &[]).map_err(|error| {
+        let StandIns {
+            codes,
+            metadata,
+            older,
+        } = StandIns::of(map, definition);
+        let decoded = decode_columns(&codes, &metadata, &[]).map_err(|error| {
             Failure::new(
                 ER_SLAVE_CORRUPT_EVENT,
                 format!(
@@ -119,12 +126,16 @@ impl ForeignColumns {
         })?;
         let mut types = decoded.to_vec();
         let mut columns = Vec::with_capacity(types.len());
-        for (number, source) in types.iter_mut().enumerate() {
+        for (number, stand_in) in types.iter_mut().enumerate() {
             let Some(column) = definition.columns().get(number) else {
                 columns.push(Column::Dropped);
                 continue;
             };
             let target = &column.data_type;
+            let source = match older[number] {
+                Some(older) => &mut older.data_type(stand_in),
+                None => stand_in,
+            };
             let conversion = conversion(source, target);
             columns.push(match allowed.allow(conversion) {
                 true => Column::Taken,
@@ -138,7 +149,22 @@ impl ForeignColumns {
             });
             adapt(source, target);
         }
-        Ok(ForeignColumns { types, columns })
+        Ok(ForeignColumns {
+            types,
+            columns,
+            older,
+        })
+    }
+
+    /// The value of a column, given what its type in [`ForeignColumns::types`] makes of it.
+    ///
+    /// # Errors
+    /// 1610 for what no server writes.
+    pub(super) fn read(&self, column: usize, value: Value) -> Result<Value, Failure> {
+        match self.older.get(column) {
+            Some(Some(older)) => older.read(value),
+            _ => Ok(value),
+        }
     }
 
     /// The primary's types.

@@ -88,10 +88,11 @@ impl HeldColumns {
             let value = value?;
             if let Some(column) = columns.get(*number) {
                 let value = value.into_owned();
-                row[*number] = Some(match value.is_null() {
-                    true => value,
-                    false if table.foreign().is_none() => value,
-                    false => convert(value, &column.data_type),
+                row[*number] = Some(match table.foreign() {
+                    Some(foreign) if !value.is_null() => {
+                        convert(foreign.read(*number, value)?, &column.data_type)
+                    }
+                    _ => value,
                 });
             }
         }

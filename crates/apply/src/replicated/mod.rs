@@ -24,6 +24,7 @@ mod failure;
 mod foreign;
 mod group;
 mod keys;
+mod older;
 mod table;
 
 pub use convert::TypeConversions;

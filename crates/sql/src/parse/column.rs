@@ -23,7 +23,6 @@ impl Parser<'_> {
             check: None,
             generated: None,
             references: false,
-            compressed: false,
         };
         if column.data_type.kind == TypeKind::Serial {
             column.data_type = TypeSpec {
@@ -126,8 +125,12 @@ impl Parser<'_> {
             column.generated = Some(GeneratedSpec { expr, text, stored });
         } else if self.is_any_word(&["WITH", "WITHOUT"]) && self.is_word_at(1, "SYSTEM") {
             return Err(Error::unsupported("SYSTEM VERSIONING"));
-        } else if self.is_word("COMPRESSED") {
-            return Err(Error::unsupported("COMPRESSED columns"));
+        } else if self.accept_word("COMPRESSED") {
+            // Tables are compressed as they are; the attribute changes nothing that a client sees.
+            if self.accept(&Token::Equal) {
+                self.expect_word("ZLIB")?;
+            }
+            self.charset_attributes(&mut column.data_type)?;
         } else {
             return self.engine_attribute();
         }

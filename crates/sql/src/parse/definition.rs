@@ -162,8 +162,6 @@ pub struct ColumnSpec {
     pub generated: Option<GeneratedSpec>,
     /// `REFERENCES …`: MariaDB makes it a foreign key.
     pub references: bool,
-    /// `COMPRESSED`.
-    pub compressed: bool,
 }
 
 /// An expression with its text.

@@ -1,0 +1,319 @@
+//! A primary's columns in forms that no table of ours has: they are read, and become values of today's types.
+//!
+//! | code | column of MariaDB | packed |
+//! |---|---|---|
+//! | 7 TIMESTAMP | made with `mysql56_temporal_format=OFF` | 4 bytes little-endian; with decimals: 4 big-endian and 1 to 3 of fraction |
+//! | 11 TIME | the same | 3 bytes little-endian, the number HHMMSS; with decimals: 4 to 6 big-endian, from the least time on |
+//! | 12 DATETIME | the same | 8 bytes little-endian, the number YYYYMMDDHHMMSS; with decimals: 6 to 8 big-endian, mixed radix |
+//! | 140, 141 | `BLOB COMPRESSED`, `VARCHAR COMPRESSED` | as BLOB or VARCHAR: one byte of method, then the value; or its length big-endian and a zlib stream |
+//!
+//! A table map does not tell the decimals of the old temporal types. MariaDB takes its own column's; so do we.
+//!
+//! While a row is taken apart, a *stand-in* takes the column's place: a type of today whose values are packed in as many bytes. The sources are
+//! MariaDB's `sql/field.cc` (`Field_timestamp0`, `Field_time_hires` and their like) and `sql/field_comp.cc`.
+
+use super::failure::Failure;
+use flate2::{Decompress, FlushDecompress, Status};
+use paceline_binlog::event::TableMapEvent;
+use paceline_sql::catalog::TableDefinition;
+use paceline_types::data_type::FieldType;
+use paceline_types::error_code::ER_SLAVE_CORRUPT_EVENT;
+use paceline_types::{DataType, Date, DateTime, Time, Timestamp, Value};
+
+/// The seconds behind the largest TIME: old times with decimals are counted from its negative.
+const TIME_ZERO_POINT_SECONDS: i64 = 838 * 3600 + 59 * 60 + 59 + 1;
+
+/// The highest nibble of a compressed value's first byte: which method.
+const METHOD_STORED: u8 = 0;
+const METHOD_ZLIB: u8 = 8;
+/// In the first byte: the stream has no zlib header.
+const RAW_STREAM: u8 = 8;
+
+/// How a column is read whose form is none of ours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Older {
+    Timestamp { decimals: u8 },
+    Time { decimals: u8 },
+    DateTime { decimals: u8 },
+    Compressed,
+}
+
+/// A table map's columns with stand-ins.
+pub(super) struct StandIns {
+    /// Type codes and metadata in which nothing is older.
+    pub codes: Vec<u8>,
+    pub metadata: Vec<u8>,
+    /// Which columns stand in, and for what.
+    pub older: Vec<Option<Older>>,
+}
+
+impl StandIns {
+    /// For a primary's table that is this one here.
+    pub(super) fn of(map: &TableMapEvent<'_>, definition: &TableDefinition) -> StandIns {
+        let mut stand_ins = StandIns {
+            codes: Vec::with_capacity(map.columns()),
+            metadata: Vec::with_capacity(map.metadata.len()),
+            older: Vec::with_capacity(map.columns()),
+        };
+        let mut metadata = map.metadata;
+        for (number, code) in map.column_types.iter().enumerate() {
+            let here = definition.columns().get(number).map(|column| &column.data_type);
+            let length = metadata_bytes(*code).min(metadata.len());
+            let (own, rest) = metadata.split_at(length);
+            metadata = rest;
+            match Older::of(*code, here) {
+                None => stand_ins.put(*code, own, None),
+                Some(older) => {
+                    let (code, bytes) = older.stand_in(*code);
+                    match bytes {
+                        Some(bytes) => stand_ins.put(code, &[0, bytes], Some(older)),
+                        None => stand_ins.put(code, own, Some(older)),
+                    }
+                }
+            }
+        }
+        stand_ins
+    }
+
+    fn put(&mut self, code: u8, metadata: &[u8], older: Option<Older>) {
+        self.codes.push(code);
+        self.metadata.extend_from_slice(metadata);
+        self.older.push(older);
+    }
+}
+
+/// How many bytes of metadata a column of a type has.
+fn metadata_bytes(code: u8) -> usize {
+    use FieldType::*;
+    match FieldType::from_code(code) {
+        Some(Float | Double | Blob | Geometry | Timestamp2 | DateTime2 | Time2 | BlobCompressed) => 1,
+        Some(NewDecimal | Bit | VarChar | VarString | String | Enum | Set | VarCharCompressed) => 2,
+        _ => 0,
+    }
+}
+
+impl Older {
+    /// What a column of that type is, where ours has this one.
+    fn of(code: u8, here: Option<&DataType>) -> Option<Older> {
+        let decimals = |here: Option<&DataType>| match here {
+            Some(
+                DataType::Timestamp { decimals }
+                | DataType::Time { decimals }
+                | DataType::DateTime { decimals },
+            ) => *decimals,
+            _ => 0,
+        };
+        Some(match FieldType::from_code(code)? {
+            FieldType::Timestamp => Older::Timestamp {
+                decimals: decimals(here),
+            },
+            FieldType::Time => Older::Time {
+                decimals: decimals(here),
+            },
+            FieldType::DateTime => Older::DateTime {
+                decimals: decimals(here),
+            },
+            FieldType::BlobCompressed | FieldType::VarCharCompressed => Older::Compressed,
+            _ => return None,
+        })
+    }
+
+    /// The code of the type that stands in, and its bytes if it is a BIT.
+    fn stand_in(self, code: u8) -> (u8, Option<u8>) {
+        let (whole, bytes) = match self {
+            Older::Timestamp { decimals } => (FieldType::Long, 4 + decimals.div_ceil(2)),
+            Older::Time { decimals } => (FieldType::Int24, 3 + decimals.div_ceil(2)),
+            Older::DateTime { decimals } => (FieldType::LongLong, 5 + decimals.div_ceil(2)),
+            Older::Compressed if code == FieldType::BlobCompressed.code() => {
+                return (FieldType::Blob.code(), None);
+            }
+            Older::Compressed => return (FieldType::VarChar.code(), None),
+        };
+        match self.decimals() {
+            0 => (whole.code(), None),
+            _ => (FieldType::Bit.code(), Some(bytes)),
+        }
+    }
+
+    fn decimals(self) -> u8 {
+        match self {
+            Older::Timestamp { decimals } | Older::Time { decimals } | Older::DateTime { decimals } => {
+                decimals
+            }
+            Older::Compressed => 0,
+        }
+    }
+
+    /// The type of today that it is, for what `slave_type_conversions` allows.
+    pub(super) fn data_type(self, stand_in: &DataType) -> DataType {
+        match self {
+            Older::Timestamp { decimals } => DataType::Timestamp { decimals },
+            Older::Time { decimals } => DataType::Time { decimals },
+            Older::DateTime { decimals } => DataType::DateTime { decimals },
+            Older::Compressed => match stand_in {
+                // One byte is that of the method.
+                DataType::VarBinary { length } => DataType::VarBinary {
+                    length: length.saturating_sub(1),
+                },
+                other => other.clone(),
+            },
+        }
+    }
+
+    /// The value of which the stand-in has the bytes.
+    ///
+    /// # Errors
+    /// 1610 for what MariaDB does not write.
+    pub(super) fn read(self, stand_in: Value) -> Result<Value, Failure> {
+        let number = match stand_in {
+            Value::Null => return Ok(Value::Null),
+            Value::Bytes(bytes) => return decompressed(&bytes).map(Value::Bytes),
+            Value::Int(number) => number,
+            Value::UInt(number) => number as i64,
+            Value::Bit(bit) => bit.bits as i64,
+            other => return Err(damaged(format_args!("{other:?}"))),
+        };
+        let decimals = self.decimals();
+        // Microseconds in the last digit.
+        let unit = 10_i64.pow(6 - u32::from(decimals));
+        Ok(match self {
+            Older::Timestamp { decimals: 0 } => Value::Timestamp(Timestamp::new(number as u32, 0, 0)),
+            Older::Timestamp { .. } => {
+                let fraction_bits = 8 * u32::from(decimals.div_ceil(2));
+                let fraction = number & ((1 << fraction_bits) - 1);
+                let micros = u32::try_from(fraction * unit).unwrap_or(u32::MAX);
+                if micros > 999_999 {
+                    return Err(damaged(format_args!("a fraction of {micros} µs")));
+                }
+                Value::Timestamp(Timestamp::new((number >> fraction_bits) as u32, micros, decimals))
+            }
+            Older::Time { decimals: 0 } => {
+                let digits = number.abs();
+                let seconds = digits / 10_000 * 3600 + digits / 100 % 100 * 60 + digits % 100;
+                Value::Time(Time::from_micros(number.signum() * seconds * 1_000_000, 0))
+            }
+            Older::Time { .. } => {
+                let zero_point = TIME_ZERO_POINT_SECONDS * 10_i64.pow(u32::from(decimals));
+                Value::Time(Time::from_micros(
+                    (number - zero_point).saturating_mul(unit),
+                    decimals,
+                ))
+            }
+            Older::DateTime { decimals: 0 } => {
+                let (date, time) = (number / 1_000_000, number % 1_000_000);
+                let date = date_of(date / 10_000, date / 100 % 100, date % 100)?;
+                let seconds = time / 10_000 * 3600 + time / 100 % 100 * 60 + time % 100;
+                Value::DateTime(DateTime::from_date_and_micros(date, seconds * 1_000_000, 0))
+            }
+            Older::DateTime { .. } => {
+                let micros = number.saturating_mul(unit);
+                let (days, of_day) = (micros / 86_400_000_000, micros % 86_400_000_000);
+                let date = date_of(days / 32 / 13, days / 32 % 13, days % 32)?;
+                Value::DateTime(DateTime::from_date_and_micros(date, of_day, decimals))
+            }
+            Older::Compressed => return Err(damaged(format_args!("the number {number}"))),
+        })
+    }
+}
+
+fn date_of(year: i64, month: i64, day: i64) -> Result<Date, Failure> {
+    match (year, month, day) {
+        (0..=9999, 0..=12, 0..=31) => Ok(Date::new(year as u16, month as u8, day as u8)),
+        _ => Err(damaged(format_args!("the date {year}-{month}-{day}"))),
+    }
+}
+
+/// A compressed value in full.
+fn decompressed(packed: &[u8]) -> Result<Vec<u8>, Failure> {
+    let Some((&head, rest)) = packed.split_first() else {
+        return Ok(vec![]);
+    };
+    match head >> 4 {
+        METHOD_STORED => Ok(rest.to_vec()),
+        METHOD_ZLIB => {
+            let Some((length, stream)) = rest.split_at_checked(usize::from(head & 7)) else {
+                return Err(damaged(format_args!("a compressed value without its length")));
+            };
+            let length = length.iter().fold(0_usize, |length, byte| {
+                length.saturating_mul(256) + usize::from(*byte)
+            });
+            // zlib makes at most a thousand bytes of one.
+            if length > stream.len().saturating_mul(1032).saturating_add(64) {
+                return Err(damaged(format_args!("a compressed value of {length} bytes")));
+            }
+            let mut out = Vec::with_capacity(length);
+            let mut inflate = Decompress::new(head & RAW_STREAM == 0);
+            let status = inflate.decompress_vec(stream, &mut out, FlushDecompress::Finish);
+            match status {
+                Ok(Status::StreamEnd) if out.len() == length => Ok(out),
+                _ => Err(damaged(format_args!("a compressed value that does not unpack"))),
+            }
+        }
+        method => Err(damaged(format_args!("a value compressed by method {method}"))),
+    }
+}
+
+fn damaged(what: std::fmt::Arguments<'_>) -> Failure {
+    Failure::new(
+        ER_SLAVE_CORRUPT_EVENT,
+        format!("{}: a row has {what}", ER_SLAVE_CORRUPT_EVENT.message(&[])),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::write::{DeflateEncoder, ZlibEncoder};
+    use paceline_types::TimeZone;
+    use paceline_types::text::append_value;
+    use std::io::Write;
+
+    #[test]
+    fn compressed_values() {
+        let text = b"one two one two one two one two".repeat(20);
+        let mut zlib = ZlibEncoder::new(vec![0x82, 0x02, 0x6c], flate2::Compression::default());
+        zlib.write_all(&text).unwrap();
+        let mut raw = DeflateEncoder::new(vec![0x8a, 0x02, 0x6c], flate2::Compression::default());
+        raw.write_all(&text).unwrap();
+        for packed in [zlib.finish().unwrap(), raw.finish().unwrap()] {
+            assert_eq!(decompressed(&packed).unwrap(), text);
+            for length in 1..packed.len() {
+                assert!(decompressed(&packed[..length]).is_err());
+            }
+            let mut longer = packed.clone();
+            longer[2] += 1;
+            assert!(decompressed(&longer).is_err());
+        }
+        assert_eq!(decompressed(b"\0abc").unwrap(), b"abc");
+        assert_eq!(decompressed(b"").unwrap(), b"");
+        assert!(decompressed(b"\x90abc").is_err());
+        assert!(decompressed(b"\x84\xff\xff\xff\xffabc").is_err());
+    }
+
+    #[test]
+    fn old_times() {
+        let read = |older: Older, number: i64| older.read(Value::Int(number)).unwrap();
+        let shown = |value: Value| {
+            let mut out = vec![];
+            append_value(&value.as_ref(), &TimeZone::UTC, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let whole = Older::Time { decimals: 0 };
+        assert_eq!(shown(read(whole, -8_385_959)), "-838:59:59");
+        assert_eq!(shown(read(whole, 10_203)), "01:02:03");
+        let exact = Older::Time { decimals: 3 };
+        assert_eq!(shown(read(exact, 3_020_400_000)), "00:00:00.000");
+        assert_eq!(shown(read(exact, 3_020_400_000 - 1)), "-00:00:00.001");
+        let whole = Older::DateTime { decimals: 0 };
+        assert_eq!(shown(read(whole, 20_240_229_235_959)), "2024-02-29 23:59:59");
+        assert_eq!(shown(read(whole, 0)), "0000-00-00 00:00:00");
+        assert!(whole.read(Value::Int(20_241_329_000_000)).is_err());
+        // 2024-02-29 23:59:59.9
+        let tenths = (((2024 * 13 + 2) * 32 + 29) * 86_400 + 86_399) * 10 + 9;
+        assert_eq!(
+            shown(read(Older::DateTime { decimals: 1 }, tenths)),
+            "2024-02-29 23:59:59.9"
+        );
+        assert!(Older::Timestamp { decimals: 2 }.read(Value::Int(100)).is_err());
+    }
+}
