@@ -253,7 +253,7 @@ def test_from_paceline(tmp_path, paceline, seed):
 def test_a_large_table_is_read_in_ranges(primary, joined):
     """By several sessions, all of which see the same state, while its rows move from range to range."""
     primary.query("create database big", "create table big.t (id bigint, part int, c varchar(400), primary key (id, part))",
-                  "insert into big.t select seq * 1000 - 80000000, seq % 3, repeat(char(97 + seq % 26), 390) from seq_1_to_160000",
+                  "use big", "insert into t select cast(seq as signed) * 1000 - 80000000, seq % 3, repeat(char(97 + seq % 26), 390) from seq_1_to_160000",
                   "create table big.u (id bigint unsigned primary key, c varchar(50))",
                   "insert into big.u values (0, 'least'), (18446744073709551615, 'greatest')", "analyze table big.t")
     stop = threading.Event()
@@ -276,7 +276,8 @@ def test_a_large_table_is_read_in_ranges(primary, joined):
         worker.join()
         primary.query("set global general_log=0")
     assert sum(moved) > 0
-    asked = [row[0] for row in primary.query("select convert(argument using utf8mb4) from mysql.general_log where argument like 'select `id`%from `big`.`t`%'")]
+    asked = [row[0] for row in primary.query("select convert(argument using utf8mb4) from mysql.general_log where argument like "
+                                                "'select `id`%from `big`.`t`%'")]
     assert len(asked) > 1 and all("FORCE INDEX (PRIMARY) WHERE `id`" in statement for statement in asked), asked
     catch_up(joined, primary)
     assert joined.query("select count(*), sum(id), sum(part) from big.t") == primary.query("select count(*), sum(id), sum(part) from big.t")

@@ -9,8 +9,8 @@ from support.servers import MariaDb, Paceline
 
 @pytest.fixture
 def pair(tmp_path):
-    primary = MariaDb(tmp_path / "primary", "--server-id=1", "--mysql56-temporal-format=0", "--time-zone=+00:00").start()
-    replica = Paceline(tmp_path / "replica", "--server-id=2", "--default-time-zone=+00:00").start()
+    primary = MariaDb(tmp_path / "primary", "--server-id=1", "--mysql56-temporal-format=0", "--default-time-zone=+00:00").start()
+    replica = Paceline(tmp_path / "replica", "--server-id=2").start()
     replication_user(primary)
     change_master(replica, primary, master_use_gtid="slave_pos")
     replica.query("start slave")

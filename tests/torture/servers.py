@@ -93,12 +93,12 @@ class Cluster:
         return self.start()
 
     def joined(self, primary):
-        """A server that `paceline join` makes of an empty directory, and that replicates by itself. How often it was tried, and whether it came about:
-        a copy of tables one by one may be refused as often as they are redefined under it."""
+        """A server that `paceline join` makes of an empty directory, by its primary's files or its rows, and that replicates by itself. How often it was
+        tried, and whether it came about: a copy of tables one by one may be refused as often as they are redefined under it."""
         number = len(self.servers) + 1
         directory = self.directory / f"s{number}" / "data"
         arguments = [f"127.0.0.1:{primary.port}", f"--user={ACCOUNT}", f"--password={PASSWORD}", f"--server-id={number}", "--prepare-only",
-                     f"--datadir={directory}"]
+                     f"--datadir={directory}", *self.chance.choice([[], ["--copy=rows"]])]
         for tried in range(1, JOINS_MAX + 1):
             try:
                 self.command("join", *arguments)

@@ -23,6 +23,10 @@ use paceline_types::{DataType, Date, DateTime, Time, Timestamp, Value};
 /// The seconds behind the largest TIME: old times with decimals are counted from its negative.
 const TIME_ZERO_POINT_SECONDS: i64 = 838 * 3600 + 59 * 60 + 59 + 1;
 
+/// Bytes of a TIME and of a DATETIME, by decimals (`Type_handler_time::hires_bytes` and its like).
+const TIME_BYTES: [u8; 7] = [3, 4, 4, 5, 5, 5, 6];
+const DATETIME_BYTES: [u8; 7] = [8, 6, 6, 7, 7, 7, 8];
+
 /// The highest nibble of a compressed value's first byte: which method.
 const METHOD_STORED: u8 = 0;
 const METHOD_ZLIB: u8 = 8;
@@ -122,8 +126,10 @@ impl Older {
     fn stand_in(self, code: u8) -> (u8, Option<u8>) {
         let (whole, bytes) = match self {
             Older::Timestamp { decimals } => (FieldType::Long, 4 + decimals.div_ceil(2)),
-            Older::Time { decimals } => (FieldType::Int24, 3 + decimals.div_ceil(2)),
-            Older::DateTime { decimals } => (FieldType::LongLong, 5 + decimals.div_ceil(2)),
+            Older::Time { decimals } => (FieldType::Int24, TIME_BYTES[usize::from(decimals.min(6))]),
+            Older::DateTime { decimals } => {
+                (FieldType::LongLong, DATETIME_BYTES[usize::from(decimals.min(6))])
+            }
             Older::Compressed if code == FieldType::BlobCompressed.code() => {
                 return (FieldType::Blob.code(), None);
             }
