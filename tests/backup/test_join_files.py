@@ -231,3 +231,21 @@ def test_an_empty_primary_and_one_that_was_restored(tmp_path, paceline, joined):
     paceline.query("start slave")
     catch_up(paceline, joined)
     assert paceline.query("select * from d.t") == ((1,), (2,))
+
+
+@pytest.mark.parametrize("copied", ["files", "rows"])
+def test_over_tls(paceline, joined, copied):
+    """Accounts that are only let in by TLS; the replica goes on so."""
+    allow_readers(paceline, PRIVILEGES + ", trigger")
+    paceline.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+    for user in ("reader", ACCOUNT):
+        paceline.query("set session sql_log_bin=0", *[f"alter user {user}@'{host}' require ssl" for host in ("%", "localhost", "127.0.0.1")])
+    joined.join_options += [f"--copy={copied}"]
+    assert "Access denied" in joined.refuses("--prepare-only")
+    joined.join_options += ["--master-ssl"]
+    joined.start()
+    paceline.query("insert into d.t values (2)")
+    catch_up(joined, paceline)
+    status = replica_status(joined)
+    assert status["Master_SSL_Allowed"] == "Yes"
+    assert joined.query("select * from d.t") == ((1,), (2,))

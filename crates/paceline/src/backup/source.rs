@@ -185,12 +185,18 @@ impl Source {
     /// # Errors
     /// [`Error::Server`].
     pub async fn connect(access: &Access) -> Result<Self> {
-        let options = access.connect_options()?;
-        let address = access.from.clone();
+        Self::connect_with(access.from.clone(), &access.connect_options()?).await
+    }
+
+    /// The same, with everything said.
+    ///
+    /// # Errors
+    /// [`Error::Server`].
+    pub async fn connect_with(address: String, options: &ConnectOptions) -> Result<Self> {
         let connected = match address.contains('/') {
-            true => Client::connect_unix(Path::new(&address), &options).await,
-            false if address.contains(':') => Client::connect_tcp(&address, &options).await,
-            false => Client::connect_tcp(&format!("{address}:3306"), &options).await,
+            true => Client::connect_unix(Path::new(&address), options).await,
+            false if address.contains(':') => Client::connect_tcp(&address, options).await,
+            false => Client::connect_tcp(&format!("{address}:3306"), options).await,
         };
         match connected {
             Ok(client) => Ok(Source {

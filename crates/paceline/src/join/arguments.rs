@@ -1,5 +1,6 @@
 //! The command line: options of its own, and every option of `paceline server`, in any order.
 
+use crate::tls::MasterTlsOptions;
 use clap::{CommandFactory, Parser, ValueEnum};
 use paceline_server::options::{self, OptionError, Request, StartOptions};
 
@@ -44,6 +45,9 @@ pub struct Options {
     /// Do not start the replica when it is complete.
     #[arg(long)]
     pub prepare_only: bool,
+    /// Of all connections to the primary, now and later.
+    #[command(flatten)]
+    pub tls: MasterTlsOptions,
 }
 
 /// What is copied of the primary.

@@ -16,13 +16,11 @@
 
 use super::arguments::Options;
 use super::error::{Error, Result};
-use crate::backup::Access;
 use crate::backup::error::{Error as CopyError, Result as CopyResult};
 use crate::backup::source::{FilePiece, Piece, Source};
 use crate::new_files::{NewFile, NewFiles};
 use crate::progress::{Progress, bytes_text};
 use crate::restore::{LogFiles, recover};
-use crate::tls::TlsOptions;
 use paceline_replication::replica::definition::Definition;
 use paceline_server::backup::ServerRow;
 use paceline_server::options::StartOptions;
@@ -30,6 +28,7 @@ use paceline_server::restore::{Copied, Follows};
 use paceline_server::unfinished::Unfinished;
 use paceline_server::variables::Variable;
 use paceline_types::ServerId;
+use paceline_wire::client::ConnectOptions;
 
 /// What was copied.
 pub struct Complete {
@@ -94,14 +93,17 @@ impl Target<'_> {
 /// # Errors
 /// [`CopyError::OtherVersion`] where the server has none that could be read here; nothing has been written.
 pub async fn begin(options: &Options) -> CopyResult<(Source, ServerRow)> {
-    let access = Access {
-        from: options.primary.clone(),
-        user: Some(options.user.clone()),
-        password: Some(options.password.clone()),
-        defaults_file: None,
-        tls: TlsOptions::default(),
+    let connect = ConnectOptions {
+        user: options.user.clone(),
+        password: options.password.clone(),
+        tls: options
+            .tls
+            .settings()
+            .client()
+            .map_err(|error| CopyError::Usage(error.to_string()))?,
+        ..ConnectOptions::default()
     };
-    let mut source = Source::connect(&access).await?;
+    let mut source = Source::connect_with(options.primary.clone(), &connect).await?;
     let row = source.full().await?;
     Ok((source, row))
 }

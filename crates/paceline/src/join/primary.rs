@@ -5,7 +5,7 @@ use super::error::{Error, Result, server_code};
 use super::schema::{Choice, SYSTEM, Schema};
 use super::snapshot::Snapshot;
 use paceline_binlog::BinlogState;
-use paceline_replication::replica::definition::{Definition, UseGtid};
+use paceline_replication::replica::definition::{Definition, TlsSettings, UseGtid};
 use paceline_server::options::StartOptions;
 use paceline_server::variables::Variable;
 use paceline_types::error_code::{ER_LOCK_WAIT_TIMEOUT, ER_PARSE_ERROR};
@@ -37,17 +37,23 @@ pub struct Reader {
 }
 
 impl Reader {
-    async fn connect(address: &str, user: &str, password: &str) -> Result<Reader> {
-        let options = ConnectOptions {
-            user: user.to_owned(),
-            password: password.to_owned(),
-            ..ConnectOptions::default()
-        };
+    async fn connect(options: &Options, user: &str, password: &str) -> Result<Reader> {
+        let address = options.primary.as_str();
         let problem = |problem: String| Error::Server {
             address: address.to_owned(),
             problem,
         };
-        let client = Client::connect_tcp(address, &options).await;
+        let connect = ConnectOptions {
+            user: user.to_owned(),
+            password: password.to_owned(),
+            tls: options
+                .tls
+                .settings()
+                .client()
+                .map_err(|error| problem(error.to_string()))?,
+            ..ConnectOptions::default()
+        };
+        let client = Client::connect_tcp(address, &connect).await;
         Ok(Reader {
             address: address.to_owned(),
             client: client.map_err(|error| problem(format!("as '{user}': {error}")))?,
@@ -102,7 +108,7 @@ impl Primary {
     /// Connects.
     pub async fn connect(options: &Options) -> Result<Primary> {
         host_and_port(&options.primary)?;
-        let session = Reader::connect(&options.primary, &options.user, &options.password).await?;
+        let session = Reader::connect(options, &options.user, &options.password).await?;
         Ok(Primary {
             session,
             snapshots: Snapshots::UnderLock,
@@ -180,7 +186,7 @@ impl Primary {
             }
         }
         let (user, password) = replication_account(options);
-        let mut replication = Reader::connect(&options.primary, user, password).await?;
+        let mut replication = Reader::connect(options, user, password).await?;
         if !privileges(&mut replication)
             .await?
             .iter()
@@ -226,7 +232,7 @@ impl Primary {
     pub async fn snapshot(&mut self, options: &Options, choice: &Choice) -> Result<Snapshot> {
         let mut sessions = vec![];
         for _ in 0..options.parallel {
-            let mut session = Reader::connect(&options.primary, &options.user, &options.password).await?;
+            let mut session = Reader::connect(options, &options.user, &options.password).await?;
             session.rows(SESSION).await?;
             sessions.push(session);
         }
@@ -303,6 +309,7 @@ impl Primary {
             user: user.to_owned(),
             password: password.to_owned(),
             use_gtid: UseGtid::SlavePos,
+            tls: options.tls.settings(),
             ..Definition::default()
         })
     }
@@ -316,10 +323,11 @@ impl Primary {
             format!("SET GLOBAL gtid_binlog_state='{state}'"),
             format!("SET GLOBAL gtid_slave_pos='{position}'"),
             format!(
-                "CHANGE MASTER TO MASTER_HOST={}, MASTER_PORT={port}, MASTER_USER={}, MASTER_PASSWORD={}, MASTER_USE_GTID=slave_pos",
+                "CHANGE MASTER TO MASTER_HOST={}, MASTER_PORT={port}, MASTER_USER={}, MASTER_PASSWORD={}, MASTER_USE_GTID=slave_pos{}",
                 quoted(host),
                 quoted(user),
-                quoted(password)
+                quoted(password),
+                master_tls(&options.tls.settings())
             ),
         ])
     }
@@ -395,6 +403,29 @@ fn host_and_port(address: &str) -> Result<(&str, u16)> {
             address: address.to_owned(),
             problem: "that is not HOST:PORT".into(),
         })
+}
+
+/// What CHANGE MASTER says of TLS: nothing, or with a comma before it.
+fn master_tls(settings: &TlsSettings) -> String {
+    if !settings.enabled {
+        return String::new();
+    }
+    let verify = u8::from(settings.verify_server_certificate);
+    let mut text = format!(", MASTER_SSL=1, MASTER_SSL_VERIFY_SERVER_CERT={verify}");
+    for (option, value) in [
+        ("CA", &settings.ca),
+        ("CAPATH", &settings.ca_path),
+        ("CERT", &settings.certificate),
+        ("KEY", &settings.key),
+        ("CIPHER", &settings.cipher),
+        ("CRL", &settings.crl),
+        ("CRLPATH", &settings.crl_path),
+    ] {
+        if !value.is_empty() {
+            text.push_str(&format!(", MASTER_SSL_{option}={}", quoted(value)));
+        }
+    }
+    text
 }
 
 fn quoted(text: &str) -> String {
