@@ -3,7 +3,7 @@
 //! ```text
 //!   primary ── result set ──▶ read: lines ──▶ [batch] ──▶ load: LOAD DATA, one transaction each ──▶ tables
 //! ```
-//! One batch is loaded while the next is read. A table is a piece, or several if it is large: ranges of its primary key ([`pieces`]). All
+//! One batch is loaded while the next is read. A table is a piece, or several if it is large: ranges of its primary key ([`super::pieces`]). All
 //! sessions see the same state, so that it does not matter which of them reads what.
 
 use super::error::{Error, Result, server_code};
