@@ -10,6 +10,7 @@ use paceline_wire::handshake::{Greeting, Login, decode_authentication_switch};
 use paceline_wire::prepared::{Parameters, PreparedReceived};
 use paceline_wire::response::{OkReceived, decode_error};
 use paceline_wire::session_state::StateChange;
+use paceline_wire::tls::Certificate;
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, bytes)) = input.split_first() else { return };
@@ -31,6 +32,11 @@ fuzz_target!(|input: &[u8]| {
                 if let Ok(parameters) = Parameters::parse(payload, usize::from(*count), &mut types) {
                     (0..usize::from(*count)).for_each(|index| drop(parameters.is_null(index)));
                 }
+            }
+        }
+        11 => {
+            if let Some(certificate) = Certificate::read(&bytes.into()) {
+                drop((certificate.subject_text(), certificate.issuer_text(), certificate.common_names()));
             }
         }
         chunk => {

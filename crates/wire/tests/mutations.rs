@@ -6,10 +6,11 @@ use paceline_wire::authentication::Scramble;
 use paceline_wire::column::{ColumnDefinition, ColumnReceived, field_type};
 use paceline_wire::command::Command;
 use paceline_wire::framing::{PacketReader, PacketWriter};
-use paceline_wire::handshake::{Greeting, Login, decode_authentication_switch};
+use paceline_wire::handshake::{Greeting, Login, decode_authentication_switch, is_tls_request};
 use paceline_wire::prepared::{Parameters, PreparedReceived};
 use paceline_wire::response::{Ok as OkPacket, OkKind, OkReceived, Status, decode_error};
 use paceline_wire::session_state::StateChange;
+use paceline_wire::tls::{Certificate, ServerTls, ServerTlsOptions};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -22,6 +23,14 @@ fn read_as_everything(bytes: &[u8]) {
         let _ = ColumnReceived::decode(bytes, capabilities);
     }
     let _ = Greeting::decode(bytes);
+    let _ = is_tls_request(bytes);
+    if let Some(certificate) = Certificate::read(&bytes.into()) {
+        let _ = (
+            certificate.subject_text(),
+            certificate.issuer_text(),
+            certificate.common_names(),
+        );
+    }
     let _ = decode_authentication_switch(bytes);
     let _ = Command::parse(bytes);
     let _ = decode_error(bytes);
@@ -115,6 +124,8 @@ fn samples() -> Vec<Vec<u8>> {
     }
     .encode(&mut out, Capabilities::SERVER);
     samples.push(out);
+    let own = ServerTls::new(&ServerTlsOptions::default()).unwrap();
+    samples.push(own.certificate().der().to_vec());
     samples.push(vec![0, 1, field_type::LONG, 0, 1, 0, 0, 0]);
     samples.push(vec![23, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 0, 1, 0, 0, 0]);
     samples
