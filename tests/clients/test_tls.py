@@ -273,6 +273,7 @@ def test_a_handshake_that_never_ends(tmp_path):
                 pass
         [(after,)] = server.query("select variable_value from information_schema.global_status where variable_name='Aborted_connects'")
         assert int(after) == int(before) + 2
+        assert "SSL connection error: received corrupt message" in server.said()
     finally:
         server.close()
 

@@ -49,7 +49,10 @@ impl Session {
         let answer = self.connection.read_answer().await?;
         if let Some(tls) = tls.filter(|_| is_tls_request(answer)) {
             self.server.tls.begin_handshake();
-            self.connection.encrypt(tls).await?;
+            self.connection.encrypt(tls).await.inspect_err(|error| {
+                // A certificate that is not believed, suites that do not meet: the client is told little.
+                tracing::warn!("connection {}: {error}", self.shared.id);
+            })?;
             self.server.tls.end_handshake();
             if let Some(session) = self.connection.socket.tls() {
                 let _ = self.shared.tls.set(session.clone());
