@@ -443,6 +443,11 @@ impl Storage {
         while self.memory.collect_garbage(1024) {
             std::thread::yield_now();
         }
+        if self.rocksdb.scans_pay_for_flush() {
+            let _applying = self.applying.lock();
+            self.make_log_durable()?;
+            self.rocksdb.begin_flush()?;
+        }
         self.release_dropped_ranges()
     }
 

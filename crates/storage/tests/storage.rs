@@ -140,6 +140,40 @@ fn count(mut cursor: Cursor) -> u64 {
 }
 
 #[test]
+fn scans_over_old_versions_bring_a_flush_and_others_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let storage = open_small(directory.path());
+    let rows = 50;
+    let put_all = |n: u64| {
+        let set = frozen(position(n), |set| {
+            (0..rows).for_each(|row| set.put(&key(EngineKind::RocksDb, row), &n.to_be_bytes()));
+        });
+        storage.apply(&[set], position(n)).unwrap();
+    };
+    let scan = || {
+        for _ in 0..3000 {
+            let cursor = storage.scan_newest(
+                IndexId::new(IndexId::FIRST_USER).range(),
+                paceline_storage::Direction::Forward,
+            );
+            assert_eq!(count(cursor), u64::from(rows));
+        }
+        storage.maintain().unwrap();
+        // A flush that was begun ends by itself.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        storage.durable_position().unwrap()
+    };
+    put_all(1);
+    assert_eq!(scan(), LogPosition::ZERO, "there is nothing to be gained");
+    for n in 2..100 {
+        put_all(n);
+    }
+    assert_eq!(scan(), position(99));
+    put_all(100);
+    assert_eq!(scan(), position(99), "one version of each row is no burden");
+}
+
+#[test]
 fn memory_tables_have_a_limit() {
     let directory = tempfile::tempdir().unwrap();
     let mut config = common::small_config(directory.path());

@@ -3,8 +3,10 @@
 use std::mem;
 use std::sync::Arc;
 
-use rocksdb::{DB, DBRawIterator, ReadOptions};
+use rocksdb::{DBRawIterator, ReadOptions};
 
+use super::Database;
+use super::scan_cost::Asked;
 use super::snapshot::RocksDbSnapshot;
 use crate::error::Result;
 use crate::key::{Direction, KeyRange};
@@ -13,7 +15,16 @@ use crate::key::{Direction, KeyRange};
 pub(super) enum Source {
     Snapshot(Arc<RocksDbSnapshot>),
     /// The newest state at the cursor's creation.
-    Newest(Arc<DB>),
+    Newest(Arc<Database>),
+}
+
+impl Source {
+    fn database(&self) -> &Database {
+        match self {
+            Source::Snapshot(snapshot) => snapshot.database(),
+            Source::Newest(database) => database,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,19 +44,17 @@ pub(crate) struct RocksDbCursor {
     iterator: DBRawIterator<'static>,
     direction: Direction,
     place: Place,
-    _source: Source,
+    asked: Asked,
+    source: Source,
 }
 
 impl RocksDbCursor {
     pub(super) fn new(source: Source, range: KeyRange, direction: Direction) -> Self {
         let mut options = ReadOptions::default();
-        let db = match &source {
-            Source::Snapshot(snapshot) => {
-                options.set_snapshot(snapshot.snapshot());
-                snapshot.db()
-            }
-            Source::Newest(db) => db,
-        };
+        if let Source::Snapshot(snapshot) = &source {
+            options.set_snapshot(snapshot.snapshot());
+        }
+        let db = source.database();
         let place = if range.is_empty() {
             Place::End
         } else {
@@ -64,11 +73,13 @@ impl RocksDbCursor {
             iterator,
             direction,
             place,
-            _source: source,
+            asked: Asked::default(),
+            source,
         }
     }
 
     pub(crate) fn seek(&mut self, key: &[u8]) {
+        self.asked.seek();
         match self.direction {
             Direction::Forward => self.iterator.seek(key),
             Direction::Backward => self.iterator.seek_for_prev(key),
@@ -78,6 +89,11 @@ impl RocksDbCursor {
 
     /// Goes to the next entry. After `false` the cursor is at its end.
     pub(crate) fn advance(&mut self) -> Result<bool> {
+        match self.place {
+            Place::Start => self.asked.seek(),
+            Place::On => self.asked.step(),
+            Place::Before | Place::End => {}
+        }
         match (self.place, self.direction) {
             (Place::Start, Direction::Forward) => self.iterator.seek_to_first(),
             (Place::Start, Direction::Backward) => self.iterator.seek_to_last(),
@@ -102,5 +118,11 @@ impl RocksDbCursor {
             Place::On => self.iterator.item(),
             Place::Start | Place::Before | Place::End => None,
         }
+    }
+}
+
+impl Drop for RocksDbCursor {
+    fn drop(&mut self) {
+        self.source.database().scan_cost.add(&self.asked);
     }
 }

@@ -12,8 +12,10 @@
 mod cursor;
 mod ingest;
 mod options;
+mod scan_cost;
 mod snapshot;
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -29,6 +31,7 @@ use rocksdb::{
 pub(crate) use cursor::RocksDbCursor;
 pub use options::RocksDbConfig;
 pub(crate) use options::table_file_options;
+use scan_cost::ScanCost;
 pub(crate) use snapshot::RocksDbSnapshot;
 
 use crate::error::{Error, Result};
@@ -54,9 +57,23 @@ const RESUMED_WITHIN: Duration = Duration::from_secs(30);
 /// As many memtables must fit onto the disk for it to have room.
 const ROOM_MEMTABLES: u64 = 4;
 
+/// RocksDB, and what scans of it have cost.
+pub(crate) struct Database {
+    db: DB,
+    scan_cost: ScanCost,
+}
+
+impl Deref for Database {
+    type Target = DB;
+
+    fn deref(&self) -> &DB {
+        &self.db
+    }
+}
+
 /// Tables on disk. See the module's head.
 pub struct RocksDbEngine {
-    db: Arc<DB>,
+    db: Arc<Database>,
     cache: Cache,
     path: PathBuf,
     memtable_bytes: usize,
@@ -111,7 +128,10 @@ impl RocksDbEngine {
         // Waiting is done here, where it can be stopped.
         write_options.set_no_slowdown(true);
         let engine = RocksDbEngine {
-            db: Arc::new(db),
+            db: Arc::new(Database {
+                db,
+                scan_cost: ScanCost::default(),
+            }),
             cache,
             path: path.to_owned(),
             memtable_bytes: config.memtable_bytes,
@@ -152,6 +172,14 @@ impl RocksDbEngine {
     pub(crate) fn memtable_is_nearly_full(&self) -> bool {
         // A twelfth is left for what one batch adds. RocksDB's own threshold is a little below its limit, too.
         self.active_memtable_bytes.load(Ordering::Relaxed) > self.memtable_bytes / 12 * 10
+    }
+
+    /// Whether scans step over so many old versions that a flush is worth its price: [`begin_flush`](Self::begin_flush).
+    pub(crate) fn scans_pay_for_flush(&self) -> bool {
+        self.db
+            .scan_cost
+            .pays_for(self.active_memtable_bytes.load(Ordering::Relaxed))
+            && self.property(c"rocksdb.num-immutable-mem-table") == 0
     }
 
     /// Applies the write sets in order and moves to `position`, as one batch. Waits while flushes or compactions are too far behind, for want of
@@ -233,6 +261,7 @@ impl RocksDbEngine {
             self.pause(RETRY_THROTTLED_EVERY)?;
         }
         self.active_memtable_bytes.store(0, Ordering::Relaxed);
+        self.db.scan_cost.flush_begun();
         self.errors_before_flush
             .store(self.background_errors(), Ordering::Relaxed);
         while let Err(error) = self.db.flush_opt(&options) {
@@ -283,7 +312,7 @@ impl RocksDbEngine {
     /// # Errors
     /// If the directory is there already or cannot be written.
     pub(crate) fn checkpoint(&self, directory: &Path) -> Result<LogPosition> {
-        Checkpoint::new(&self.db)?.create_checkpoint_with_log_size(directory, NO_FLUSH)?;
+        Checkpoint::new(&self.db.db)?.create_checkpoint_with_log_size(directory, NO_FLUSH)?;
         let copy =
             DB::open_for_read_only(&options::read_only_options(), directory, false).map_err(|error| {
                 Error::Open {

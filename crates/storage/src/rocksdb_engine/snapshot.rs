@@ -3,8 +3,9 @@
 use std::mem;
 use std::sync::Arc;
 
-use rocksdb::{DB, DBPinnableSlice, ReadOptions, Snapshot};
+use rocksdb::{DBPinnableSlice, ReadOptions, Snapshot};
 
+use super::Database;
 use crate::error::Result;
 
 /// What the engine held at one moment. Lives on its own: it keeps the database open.
@@ -12,11 +13,11 @@ pub(crate) struct RocksDbSnapshot {
     // Dropped in this order: what refers to the snapshot, the snapshot, the database it belongs to.
     read_options: ReadOptions,
     snapshot: Snapshot<'static>,
-    db: Arc<DB>,
+    db: Arc<Database>,
 }
 
 impl RocksDbSnapshot {
-    pub(super) fn new(db: &Arc<DB>) -> Self {
+    pub(super) fn new(db: &Arc<Database>) -> Self {
         let db = Arc::clone(db);
         // SAFETY: the lifetime is that of the borrow of `db`, which this struct owns a share of. The database is behind
         // the `Arc`, so that it does not move, and the fields' order drops the snapshot before the share.
@@ -35,7 +36,7 @@ impl RocksDbSnapshot {
         Ok(self.db.get_pinned_opt(key, &self.read_options)?)
     }
 
-    pub(super) fn db(&self) -> &Arc<DB> {
+    pub(super) fn database(&self) -> &Database {
         &self.db
     }
 
