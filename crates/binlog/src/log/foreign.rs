@@ -14,7 +14,7 @@ use super::files::{FileEntry, file_name, file_number};
 use super::handle::{Inner, Life, Log, Writer};
 use super::head::{FileHead, Origin};
 use super::index_file::IndexFile;
-use super::open::Cut;
+use super::recovery::Cut;
 use super::tail::read_tail;
 use crate::error::{Error, Result};
 use crate::gtid::BinlogState;

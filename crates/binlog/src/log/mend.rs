@@ -3,7 +3,7 @@
 use super::active::finish_file;
 use super::disk::read_fully;
 use super::files::{FileEntry, file_number};
-use super::open::{Cut, Shutdown};
+use super::recovery::{Cut, Shutdown};
 use super::reset::reset_name;
 use super::survey::{Found, LastFile, Survey};
 use super::tail::Ending;

@@ -9,6 +9,7 @@ use super::handle::{Inner, Life, Log, Writer};
 use super::head::Occasion;
 use super::index_file::IndexFile;
 use super::mend::Mended;
+use super::recovery::{Recovery, Shutdown};
 use super::survey::Survey;
 use crate::error::Result;
 use crate::event::MAGIC;
@@ -18,47 +19,6 @@ use paceline_types::LogPosition;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-
-/// How the server that wrote the log before went down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shutdown {
-    /// There was no log.
-    New,
-    /// It closed its log.
-    Clean,
-    /// It did not.
-    Crash,
-}
-
-/// What a torn write left behind and opening has cut off.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Cut {
-    /// The file.
-    pub file: String,
-    /// Where it was cut, in bytes.
-    pub offset: u64,
-    /// How many bytes had been written behind.
-    pub length: u64,
-}
-
-/// What opening found.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Recovery {
-    /// Whether this is a restart, and after what.
-    pub shutdown: Shutdown,
-    /// The GTID state of everything in the log.
-    pub state: BinlogState,
-    /// How far it had replicated.
-    pub replica: ReplicaState,
-    /// Where the log begins: nothing before it is there to replay.
-    pub start: LogPosition,
-    /// Where what is to be replayed ends: the end of what the server before has written.
-    pub end: LogPosition,
-    /// The start of the file that the last Binlog_checkpoint names.
-    pub checkpoint: LogPosition,
-    /// What was cut off.
-    pub cut: Option<Cut>,
-}
 
 impl Log {
     /// Opens the log in a directory, or creates it there. The tail that a crash has left is mended (see the module's head),

@@ -7,7 +7,7 @@ use super::files::{FileEntry, file_name, file_number};
 use super::head::FileHead;
 use super::index_file::IndexFile;
 use super::large_group::is_large_name;
-use super::open::Shutdown;
+use super::recovery::Shutdown;
 use super::reset::reset_name;
 use super::tail::{Ending, Tail, read_tail};
 use crate::error::{Error, Result};

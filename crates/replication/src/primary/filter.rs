@@ -17,7 +17,6 @@ use super::refusal::Refusal;
 use super::request::{
     Annotations, Capability, DumpRequest, GtidStrictness, MarkedForSkip, ReaderKind, StartAt,
 };
-use super::start::not_in_log;
 use paceline_binlog::event::{EventFlags, EventType, GtidEvent, GtidFlags, GtidListEvent, RawEvent};
 use paceline_binlog::log::{EventRole, Grouping};
 use paceline_binlog::{BinlogState, GtidPosition, LOCAL_DOMAIN};
@@ -228,7 +227,7 @@ impl GroupFilter {
             let state = log_state();
             let known = state.last_of(has.domain_id, has.server_id);
             if known.is_none_or(|known| known.sequence < has.sequence) {
-                return Err(not_in_log(&state, has));
+                return Err(Refusal::not_in_log(&state, has));
             }
             entry.kind = StartKind::InLog;
         }

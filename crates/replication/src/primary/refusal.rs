@@ -3,6 +3,7 @@
 //! MariaDB tells a replica 1236 for all that it need not try again, whatever the reason is, with a text that says it; and where a file
 //! was open when it happened, the text ends with places in it. A replica shows both in `Last_IO_Errno` and `Last_IO_Error`.
 
+use paceline_binlog::BinlogState;
 use paceline_types::Gtid;
 use paceline_types::error_code::{
     ER_MASTER_FATAL_ERROR_READING_BINLOG, ER_SLAVE_SAME_ID, ER_UNKNOWN_ERROR, ErrorCode,
@@ -68,6 +69,14 @@ impl fmt::Display for Places {
 }
 
 impl Refusal {
+    /// Why a position that is not in the log is not there.
+    pub(super) fn not_in_log(state: &BinlogState, gtid: Gtid) -> Refusal {
+        match state.last(gtid.domain_id) {
+            Some(last) if last.sequence >= gtid.sequence => Refusal::Diverged(gtid),
+            _ => Refusal::NotInLog(gtid),
+        }
+    }
+
     /// MariaDB's number.
     pub fn code(&self) -> ErrorCode {
         match self {

@@ -207,15 +207,7 @@ fn check_position(
                 continue;
             }
         }
-        return Err(not_in_log(state, gtid));
+        return Err(Refusal::not_in_log(state, gtid));
     }
     Ok(entries)
-}
-
-/// Why a position that is not in the log is not there.
-pub(super) fn not_in_log(state: &BinlogState, gtid: Gtid) -> Refusal {
-    match state.last(gtid.domain_id) {
-        Some(last) if last.sequence >= gtid.sequence => Refusal::Diverged(gtid),
-        _ => Refusal::NotInLog(gtid),
-    }
 }
