@@ -299,6 +299,21 @@ impl<'a> ValueRef<'a> {
         }
     }
 
+    /// Copies what it borrows into a value, whose memory is used again where it can be.
+    pub fn store_in(self, target: &mut Value) {
+        match (self, target) {
+            (ValueRef::Text(Cow::Borrowed(text)), Value::Text(target)) => {
+                target.clear();
+                target.push_str(text);
+            }
+            (ValueRef::Bytes(Cow::Borrowed(bytes)), Value::Bytes(target)) => {
+                target.clear();
+                target.extend_from_slice(bytes);
+            }
+            (value, target) => *target = value.into_owned(),
+        }
+    }
+
     /// Whether it is SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, ValueRef::Null)

@@ -12,7 +12,9 @@ use crate::expr::ExprType;
 /// The rows seen so far.
 pub(crate) struct Distinct<'p> {
     types: &'p [ExprType],
-    seen: HashSet<Vec<u8>>,
+    seen: HashSet<Box<[u8]>>,
+    /// The key of the row that came last.
+    key: Vec<u8>,
 }
 
 impl<'p> Distinct<'p> {
@@ -21,26 +23,38 @@ impl<'p> Distinct<'p> {
         Distinct {
             types,
             seen: HashSet::new(),
+            key: Vec::new(),
         }
     }
 
     /// Whether no equal row came before.
     pub fn is_new(&mut self, row: &[Value], memory: &mut Budget) -> Result<bool> {
-        let key = row_key(row, self.types);
-        let bytes = key.len() + 48;
-        let new = self.seen.insert(key);
+        self.key.clear();
+        append_row_key(row, self.types, &mut self.key);
+        let before = self.seen.len();
+        self.seen.get_or_insert_with(&self.key[..], |key| key.into());
+        let new = self.seen.len() > before;
         if new {
-            memory.charge(bytes)?;
+            memory.charge(self.key.len() + 48)?;
         }
         Ok(new)
+    }
+
+    /// The key of the row that was asked about last: that of a sort by all columns, ascending, too.
+    pub fn key(&self) -> &[u8] {
+        &self.key
     }
 }
 
 /// A key that rows share exactly if they are equal.
 pub(crate) fn row_key(row: &[Value], types: &[ExprType]) -> Vec<u8> {
     let mut key = Vec::with_capacity(16 * row.len());
-    for (value, ty) in row.iter().zip(types) {
-        temporary_key::append(value, ty, &mut key);
-    }
+    append_row_key(row, types, &mut key);
     key
+}
+
+fn append_row_key(row: &[Value], types: &[ExprType], key: &mut Vec<u8>) {
+    for (value, ty) in row.iter().zip(types) {
+        temporary_key::append(value, ty, key);
+    }
 }

@@ -144,7 +144,13 @@ fn run_select(
     let movable = can_move(plan, by_output);
     let mut gate = Gate::new(window, plan.count_found_rows);
     let mut distinct = plan.distinct.then(|| Distinct::new(types));
+    // The order in which DISTINCT's keys sort.
+    let by_row = plan.order.len() == plan.projection.len()
+        && (plan.order.iter().enumerate()).all(|(place, item)| {
+            matches!(item.key, SortKey::Output(output) if output == place) && !item.descending
+        });
     let mut output: Vec<Value> = Vec::with_capacity(plan.projection.len());
+    let mut key = Vec::new();
     let mut sorter = (!plan.order.is_empty()).then(|| {
         let first = if plan.count_found_rows {
             None
@@ -160,27 +166,30 @@ fn run_select(
                 return Ok(ControlFlow::Continue(()));
             }
             if let Some(sorter) = &mut sorter {
-                let key = match &mut distinct {
+                key.clear();
+                match &mut distinct {
                     None => {
-                        let key = sort_key(exec, &plan.order, &plan.projection, types, row)?;
+                        append_sort_key(exec, &plan.order, &plan.projection, types, row, &mut key)?;
                         if sorter.rejects(&key) {
                             return Ok(ControlFlow::Continue(()));
                         }
                         project(exec, plan, movable, row, &mut output)?;
-                        key
                     }
                     Some(distinct) => {
                         project(exec, plan, movable, row, &mut output)?;
                         if !distinct.is_new(&output, &mut exec.runtime.memory)? {
                             return Ok(ControlFlow::Continue(()));
                         }
-                        match by_output {
-                            true => output_sort_key(exec, &plan.order, types, &output)?,
-                            false => sort_key(exec, &plan.order, &plan.projection, types, row)?,
+                        if by_row {
+                            key.extend_from_slice(distinct.key());
+                        } else if by_output {
+                            append_output_sort_key(exec, &plan.order, types, &output, &mut key)?;
+                        } else {
+                            append_sort_key(exec, &plan.order, &plan.projection, types, row, &mut key)?;
                         }
                     }
-                };
-                sorter.push(key, std::mem::take(&mut output))?;
+                }
+                sorter.push(&key, std::mem::take(&mut output))?;
                 return Ok(ControlFlow::Continue(()));
             }
             if distinct.is_none() && !gate.admits() {
@@ -247,34 +256,41 @@ fn project(
     row: &mut [Value],
     output: &mut Vec<Value>,
 ) -> Result<()> {
+    if movable {
+        // What the row before has left there goes back, for its memory.
+        output.resize(plan.projection.len(), Value::Null);
+        for (value, expr) in output.iter_mut().zip(&plan.projection) {
+            if let ExprKind::Column(slot) = expr.kind {
+                std::mem::swap(value, &mut row[slot]);
+            }
+        }
+        return Ok(());
+    }
     output.clear();
     for expr in &plan.projection {
-        output.push(match expr.kind {
-            ExprKind::Column(slot) if movable => std::mem::take(&mut row[slot]),
-            _ => exec.eval(expr, row)?,
-        });
+        output.push(exec.eval(expr, row)?);
     }
     Ok(())
 }
 
-/// The key by which a row is sorted.
-pub(crate) fn sort_key(
+/// Appends the key by which a row is sorted.
+pub(crate) fn append_sort_key(
     exec: &mut Exec<'_, '_>,
     order: &[SortItem],
     projection: &[Expr],
     types: &[ExprType],
     row: &[Value],
-) -> Result<Vec<u8>> {
-    let mut key = Vec::with_capacity(16 * order.len());
+    key: &mut Vec<u8>,
+) -> Result<()> {
     for item in order {
         let (expr, ty) = match &item.key {
             SortKey::Output(output) => (&projection[*output], &types[*output]),
             SortKey::Expr(expr) => (expr, &expr.ty),
         };
         let value = expr.eval_ref(row, &mut exec.context())?;
-        append_sort_value(&value, ty, item.descending, &mut key);
+        append_sort_value(&value, ty, item.descending, key);
     }
-    Ok(key)
+    Ok(())
 }
 
 fn append_sort_value(value: &Value, ty: &ExprType, descending: bool, key: &mut Vec<u8>) {
@@ -285,26 +301,26 @@ fn append_sort_value(value: &Value, ty: &ExprType, descending: bool, key: &mut V
     }
 }
 
-/// The key of a finished row by its own columns.
-fn output_sort_key(
+/// Appends the key of a finished row by its own columns.
+fn append_output_sort_key(
     exec: &mut Exec<'_, '_>,
     order: &[SortItem],
     types: &[ExprType],
     row: &[Value],
-) -> Result<Vec<u8>> {
-    let mut key = Vec::with_capacity(16 * order.len());
+    key: &mut Vec<u8>,
+) -> Result<()> {
     for item in order {
         match &item.key {
             SortKey::Output(output) => {
-                append_sort_value(&row[*output], &types[*output], item.descending, &mut key)
+                append_sort_value(&row[*output], &types[*output], item.descending, key)
             }
             SortKey::Expr(expr) => {
                 let value = exec.eval(expr, row)?;
-                append_sort_value(&value, &expr.ty, item.descending, &mut key);
+                append_sort_value(&value, &expr.ty, item.descending, key);
             }
         }
     }
-    Ok(key)
+    Ok(())
 }
 
 /// Sorts, if there is something to sort by, and cuts to the window.
@@ -330,9 +346,11 @@ fn arranged(
         });
     }
     let mut sorter = Sorter::new(window.needed());
+    let mut key = Vec::new();
     produce(exec, &mut |exec, row| {
-        let key = output_sort_key(exec, order, types, row)?;
-        sorter.push(key, row.to_vec())?;
+        key.clear();
+        append_output_sort_key(exec, order, types, row, &mut key)?;
+        sorter.push(&key, row.to_vec())?;
         Ok(ControlFlow::Continue(()))
     })?;
     sorter.finish(&mut |row| {

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 /// A row with its key. Ordered by key, then by arrival.
 #[derive(Debug, PartialEq)]
 struct Entry {
-    key: Vec<u8>,
+    key: Box<[u8]>,
     number: u64,
     row: Vec<Value>,
 }
@@ -87,31 +87,39 @@ impl Sorter {
         match self.first {
             Some(0) => true,
             Some(first) => {
-                self.heap.len() >= first && self.heap.peek().is_some_and(|worst| worst.key.as_slice() <= key)
+                self.heap.len() >= first && self.heap.peek().is_some_and(|worst| *worst.key <= *key)
             }
             None => false,
         }
     }
 
-    /// Takes a row.
+    /// Takes a row, and a copy of its key.
     ///
     /// # Errors
     /// 1038 when the temporary file cannot be written.
-    pub fn push(&mut self, key: Vec<u8>, row: Vec<Value>) -> Result<()> {
+    pub fn push(&mut self, key: &[u8], row: Vec<Value>) -> Result<()> {
         let number = self.pushed;
         self.pushed += 1;
         if let Some(first) = self.first {
-            if self.rejects(&key) {
+            if self.rejects(key) {
                 return Ok(());
             }
-            self.heap.push(Entry { key, number, row });
+            self.heap.push(Entry {
+                key: key.into(),
+                number,
+                row,
+            });
             if self.heap.len() > first {
                 self.heap.pop();
             }
             return Ok(());
         }
         self.bytes += key.len() + row_bytes(&row) + size_of::<Entry>();
-        self.entries.push(Entry { key, number, row });
+        self.entries.push(Entry {
+            key: key.into(),
+            number,
+            row,
+        });
         if self.bytes > self.memory_max {
             self.spill().map_err(|error| sort_error(&error))?;
         }
@@ -203,7 +211,7 @@ impl Run {
         let length =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
         let number = u64::from_le_bytes(head[8..].try_into().expect("eight bytes"));
-        let mut key = vec![0; length(0)];
+        let mut key = vec![0; length(0)].into_boxed_slice();
         file.read_exact(&mut key)?;
         let mut bytes = vec![0; length(4)];
         file.read_exact(&mut bytes)?;
@@ -228,7 +236,7 @@ mod tests {
     fn sorted(mut sorter: Sorter, numbers: impl IntoIterator<Item = i64>) -> Vec<i64> {
         for number in numbers {
             sorter
-                .push((number as u64).to_be_bytes().to_vec(), vec![Value::Int(number)])
+                .push(&(number as u64).to_be_bytes(), vec![Value::Int(number)])
                 .unwrap();
         }
         let mut result = Vec::new();

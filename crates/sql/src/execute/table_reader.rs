@@ -92,7 +92,7 @@ pub(crate) fn decode(schema: &TableSchema, image: &[u8], used: &[usize], slots: 
             at += 1;
         }
         let value = columns.next().transpose()?.unwrap_or(ValueRef::Null);
-        slots[column] = value.into_owned();
+        value.store_in(&mut slots[column]);
         at += 1;
     }
     Ok(())

@@ -3,7 +3,9 @@
 //! They are like the keys of an index ([`paceline_types::sort_key`]), but made for values of expressions, which are not bound to
 //! a column's exact type: numbers of one class (signed and unsigned, of any scale) are comparable with each other.
 
-use paceline_types::{DataType, TimeZone, Value};
+use std::borrow::Cow;
+
+use paceline_types::{DataType, TimeZone, Value, ValueRef};
 
 use crate::expr::{Class, ExprType};
 
@@ -41,7 +43,7 @@ pub(crate) fn append(value: &Value, ty: &ExprType, out: &mut Vec<u8>) {
             _ => paceline_types::Collation::Utf8mb4GeneralCi.append_sort_key(text, None, out),
         },
         (_, Value::Bytes(bytes)) => paceline_types::sort_key::append(
-            &Value::Bytes(bytes.clone()).as_ref(),
+            &ValueRef::Bytes(Cow::Borrowed(bytes)),
             &DataType::Blob {
                 size: paceline_types::BlobSize::Long,
             },

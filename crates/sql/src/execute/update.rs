@@ -11,7 +11,7 @@ use paceline_types::Value;
 
 use super::assignment::{Ignore, NullRule, Strictness, assign_column, check_constraints, stored_value};
 use super::join::{Emit, join};
-use super::query::{Window, sort_key};
+use super::query::{Window, append_sort_key};
 use super::row_writer::{RowWriter, Updated};
 use super::run::{Exec, RowHandle};
 use super::{AffectedRows, Outcome};
@@ -142,7 +142,8 @@ pub(super) fn collect(exec: &mut Exec<'_, '_>, select: &SelectPlan) -> Result<Ve
         return Ok(found);
     }
     for_each_row(exec, select, &mut |exec, row| {
-        let key = sort_key(exec, &select.order, &select.projection, &[], row)?;
+        let mut key = Vec::new();
+        append_sort_key(exec, &select.order, &select.projection, &[], row, &mut key)?;
         let handles = exec.runtime.handles.clone();
         let bytes: usize = handles
             .iter()
