@@ -13,8 +13,6 @@ use super::recovery::{Recovery, Shutdown};
 use super::survey::Survey;
 use crate::error::Result;
 use crate::event::MAGIC;
-use crate::gtid::BinlogState;
-use crate::replica_state::ReplicaState;
 use paceline_types::LogPosition;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -6,8 +6,8 @@
 
 use super::column::MappedTable;
 use super::error::Result;
-use super::print::DELIMITER;
 use super::rows_text::{is_present, take_image};
+use super::script::DELIMITER;
 use paceline_binlog::event::{
     CHECKSUM_LENGTH, ChecksumAlgorithm, HEADER_LENGTH, RowsEvent, RowsFlags, RowsKind,
 };

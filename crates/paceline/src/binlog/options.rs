@@ -2,7 +2,6 @@
 
 use super::error::{Error, Result};
 use super::filter::{Bound, Strictness};
-use super::print::Direction;
 use super::server::ServerOptions;
 use super::source::{Extent, Places};
 use clap::{ArgAction, Args, ValueEnum};
@@ -10,6 +9,15 @@ use paceline_binlog::GtidPosition;
 use paceline_types::TimeZone;
 use paceline_types::temporal::{DateModes, parse_datetime};
 use std::path::PathBuf;
+
+/// Which way a log is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// As it is.
+    Forward,
+    /// `--flashback`: what undoes it, the newest first. What only tells of the log comes before all of that.
+    Back,
+}
 
 /// Options of `paceline binlog`: where `mariadb-binlog` has the same, they do the same.
 #[derive(Args, Debug, Clone)]

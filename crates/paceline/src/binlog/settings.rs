@@ -1,7 +1,7 @@
 //! The session's settings that a statement needs, printed where they differ from the statement before.
 
-use super::print::DELIMITER;
 use super::rows_text::escaped_name;
+use super::script::DELIMITER;
 use paceline_binlog::event::{EventFlags, EventHeader, FormatDescription, QueryEvent, StatusVar};
 use paceline_types::Collation;
 use std::io::Write;

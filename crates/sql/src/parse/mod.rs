@@ -49,6 +49,7 @@ mod reserved;
 mod set;
 mod show;
 mod statement;
+mod table_reference;
 
 use std::ops::Range;
 

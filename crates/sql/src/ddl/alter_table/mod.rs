@@ -8,24 +8,30 @@
 //! * *indexes only*: rows stay where they are; new indexes are built aside, old ones are range deletes;
 //! * *rebuild*: all rows are read, converted and written aside under new numbers; the old ones are range deletes.
 
+mod kept;
+mod void;
+
 use std::sync::Arc;
 
 use paceline_storage::IndexId;
 use paceline_types::error_code::*;
 use paceline_types::{Collation, DataType};
 
-use super::build::{BuildKind, ColumnSource, TableBuild, TestedRows};
-use super::column::{resolve_column, resolve_default};
-use super::column_type::{key_bytes, resolve_collation};
-use super::create_table::{add_constraint, checked_table_comment, row_format};
-use super::index::{DraftIndex, PRIMARY};
-use super::normal_form::normal_form;
-use super::plan::Planner;
-use super::table::{check_table_name, no_database_for};
+use kept::{clustered_stays, rename_in_expressions, renames, stored_alike};
+use void::{Void, void_action};
+
 use crate::catalog::{
     CatalogChange, CheckConstraint, ColumnDefault, ColumnDefinition, IndexKind, TableDefinition,
-    TableDescription, same_name, schema_of,
+    TableDescription, same_name,
 };
+use crate::ddl::build::{BuildKind, ColumnSource, TableBuild, TestedRows};
+use crate::ddl::column::{resolve_column, resolve_default};
+use crate::ddl::column_type::resolve_collation;
+use crate::ddl::create_table::{add_constraint, checked_table_comment, row_format};
+use crate::ddl::index::{DraftIndex, PRIMARY};
+use crate::ddl::normal_form::normal_form;
+use crate::ddl::plan::Planner;
+use crate::ddl::table::{check_table_name, no_database_for};
 use crate::error::{Error, Result};
 use crate::parse::definition::{
     AlterAction, AlterOrigin, AlterTable, ColumnPosition, IndexSpec, TableConstraint, TableOptions,
@@ -60,7 +66,7 @@ struct Alteration {
 }
 
 impl Planner<'_> {
-    pub(super) fn alter_table(&mut self, alter: &AlterTable) -> Result<()> {
+    pub(in crate::ddl) fn alter_table(&mut self, alter: &AlterTable) -> Result<()> {
         let (database, name) = self.qualified(&alter.table)?;
         if alter.if_exists && self.catalog.table(&database, &name).is_none() {
             let error = Error::new(ER_NO_SUCH_TABLE, &[&database, &name]);
@@ -604,89 +610,6 @@ impl Planner<'_> {
     }
 }
 
-/// What IF EXISTS and its like, or their absence, make of an action on something that is not there, or there already.
-enum Void {
-    Note(Error),
-    Fail(Error),
-}
-
-fn void_action(action: &AlterAction, origin: AlterOrigin, old: &TableDefinition) -> Option<Void> {
-    let by = |if_exists: bool, error: Error| {
-        Some(if if_exists {
-            Void::Note(error)
-        } else {
-            Void::Fail(error)
-        })
-    };
-    let unknown_column = |name: &str| Error::new(ER_BAD_FIELD_ERROR, &[&name, &old.name()]);
-    let cannot_drop = |kind: &str, name: &str| Error::new(ER_CANT_DROP_FIELD_OR_KEY, &[&kind, &name]);
-    let unknown_key = |name: &str| Error::new(ER_KEY_DOES_NOT_EXISTS, &[&name, &old.name()]);
-    match action {
-        AlterAction::AddColumn {
-            if_not_exists: true,
-            column,
-            ..
-        } if old.column(&column.name).is_some() => by(true, Error::new(ER_DUP_FIELDNAME, &[&column.name])),
-        AlterAction::AddConstraint(TableConstraint::Index(index))
-            if index.if_not_exists && origin != AlterOrigin::CreateOrReplaceIndex =>
-        {
-            let name = index
-                .name
-                .as_deref()
-                .or(index.parts.first().map(|part| part.column.as_str()))?;
-            old.index(name)
-                .and_then(|_| by(true, Error::new(ER_DUP_KEYNAME, &[&name])))
-        }
-        AlterAction::AddConstraint(TableConstraint::Check(check)) if check.if_not_exists => {
-            let name = check.name.as_deref()?;
-            let known = old.checks().iter().any(|old| same_name(&old.name, name));
-            known
-                .then(|| by(true, Error::new(ER_DUP_CONSTRAINT_NAME, &[&"CHECK", &name])))
-                .flatten()
-        }
-        AlterAction::DropColumn { if_exists, name } if old.column(name).is_none() => {
-            by(*if_exists, cannot_drop("COLUMN", name))
-        }
-        AlterAction::DropIndex { if_exists, name } if old.index(name).is_none() => {
-            by(*if_exists, cannot_drop("INDEX", name))
-        }
-        AlterAction::DropPrimaryKey { if_exists } if old.index(PRIMARY).is_none() => {
-            by(*if_exists, cannot_drop("INDEX", PRIMARY))
-        }
-        AlterAction::DropForeignKey { if_exists, name } => by(*if_exists, cannot_drop("FOREIGN KEY", name)),
-        AlterAction::DropConstraint { if_exists, name } => {
-            let known = old.checks().iter().any(|check| same_name(&check.name, name))
-                || old
-                    .index(name)
-                    .is_some_and(|index| old.indexes()[index].kind.is_unique());
-            if known {
-                None
-            } else {
-                by(*if_exists, cannot_drop("CONSTRAINT", name))
-            }
-        }
-        AlterAction::ModifyColumn {
-            if_exists, column, ..
-        } if old.column(&column.name).is_none() => by(*if_exists, unknown_column(&column.name)),
-        AlterAction::ChangeColumn {
-            if_exists, old_name, ..
-        }
-        | AlterAction::RenameColumn {
-            if_exists, old_name, ..
-        } if old.column(old_name).is_none() => by(*if_exists, unknown_column(old_name)),
-        AlterAction::SetDefault {
-            if_exists, column, ..
-        } if old.column(column).is_none() => by(*if_exists, unknown_column(column)),
-        AlterAction::RenameIndex {
-            if_exists, old_name, ..
-        } if old.index(old_name).is_none() => by(*if_exists, unknown_key(old_name)),
-        AlterAction::AlterIndex { if_exists, name, .. } if old.index(name).is_none() => {
-            by(*if_exists, unknown_key(name))
-        }
-        _ => None,
-    }
-}
-
 /// `CONVERT TO CHARACTER SET`: text columns take the table's collation.
 fn convert_column(column: &mut ColumnDefinition, collation: Collation) {
     let longer = |size: paceline_types::BlobSize, from: Collation| {
@@ -730,125 +653,4 @@ fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<
         }
     }
     Ok(())
-}
-
-/// Old and new names of the columns that get another, in backticks.
-fn renames(
-    old: &TableDefinition,
-    columns: &[ColumnDefinition],
-    sources: &[Option<usize>],
-) -> Vec<(String, String)> {
-    sources
-        .iter()
-        .enumerate()
-        .filter_map(|(n, source)| {
-            let (before, after) = (&old.columns()[(*source)?].name, &columns[n].name);
-            (!same_name(before, after)).then(|| (quoted(before), quoted(after)))
-        })
-        .collect()
-}
-
-/// A column's new name in the expressions that are kept as text.
-fn rename_in_expressions(
-    old: &TableDefinition,
-    description: &mut TableDescription,
-    sources: &[Option<usize>],
-) {
-    let renames = renames(old, &description.columns, sources);
-    if renames.is_empty() {
-        return;
-    }
-    let rename = |text: &mut String| {
-        for (before, after) in &renames {
-            *text = text.replace(before.as_str(), after);
-        }
-    };
-    for column in &mut description.columns {
-        column.check.as_mut().map(rename);
-        if let ColumnDefault::Expression(text) = &mut column.default {
-            rename(text);
-        }
-        if let Some(generated) = &mut column.generated {
-            rename(&mut generated.expression);
-        }
-    }
-    description
-        .checks
-        .iter_mut()
-        .for_each(|check| rename(&mut check.expression));
-}
-
-fn quoted(name: &str) -> String {
-    let mut out = String::new();
-    super::normal_form::quote_identifier(name, &mut out);
-    out
-}
-
-/// Whether values of the old column are stored, compared and logged just as those of the new one.
-fn stored_alike(old: &ColumnDefinition, new: &ColumnDefinition, renames: &[(String, String)]) -> bool {
-    // A column that is no longer generated keeps its values.
-    let remade = new.generated.as_ref().is_some_and(|new| {
-        let before = old.generated.as_ref().map(|old| {
-            let renamed = |text: String, (before, after): &(String, String)| text.replace(before, after);
-            renames.iter().fold(old.expression.clone(), renamed)
-        });
-        before.as_ref() != Some(&new.expression)
-    });
-    if old.nullable != new.nullable || remade {
-        return false;
-    }
-    match (&old.data_type, &new.data_type) {
-        (a, b) if a == b => true,
-        (DataType::Integer(a), DataType::Integer(b)) => (a.width, a.sign) == (b.width, b.sign),
-        (
-            DataType::VarChar {
-                length: a,
-                collation: c,
-            },
-            DataType::VarChar {
-                length: b,
-                collation: d,
-            },
-        ) => a <= b && c == d && same_length_bytes(&old.data_type, &new.data_type),
-        (DataType::VarBinary { length: a }, DataType::VarBinary { length: b }) => {
-            a <= b && same_length_bytes(&old.data_type, &new.data_type)
-        }
-        (
-            DataType::Enum {
-                labels: a,
-                collation: c,
-            },
-            DataType::Enum {
-                labels: b,
-                collation: d,
-            },
-        )
-        | (
-            DataType::Set {
-                labels: a,
-                collation: c,
-            },
-            DataType::Set {
-                labels: b,
-                collation: d,
-            },
-        ) => {
-            c == d
-                && a.len() <= b.len()
-                && a.iter().zip(b.iter()).all(|(a, b)| a == b)
-                && key_bytes(&old.data_type) == key_bytes(&new.data_type)
-        }
-        _ => false,
-    }
-}
-
-fn same_length_bytes(old: &DataType, new: &DataType) -> bool {
-    let long = |data_type| key_bytes(data_type).is_some_and(|bytes| bytes > 255);
-    long(old) == long(new)
-}
-
-/// Whether the rows live under the same key as before.
-fn clustered_stays(old: &TableDefinition, description: &TableDescription) -> Result<bool> {
-    let schema = schema_of(description)?;
-    Ok(schema.clustered_id() == old.schema().clustered_id())
 }

@@ -1,0 +1,265 @@
+//! Rows: one BINLOG statement for each statement that changed them, and their readable form.
+
+use super::super::column::MappedTable;
+use super::super::error::{Error, Result};
+use super::super::flashback::{EndsStatement, inverse, set_end_of_statement};
+use super::super::hexdump::append_hexdump;
+use super::super::options::{Direction, EncodedOutput, Verbosity};
+use super::super::rows_text::{append_rows, count_rows, escaped_name};
+use super::super::script::DELIMITER;
+use super::super::source::{Checksums, LoggedEvent};
+use super::Printer;
+use paceline_binlog::event::{
+    CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventStamp, RowsCompression, RowsEvent, RowsKind,
+    TableMapEvent, encode_event, set_end_position,
+};
+use paceline_types::base64::append_base64_lines;
+use std::borrow::Cow;
+use std::io::Write;
+
+/// Encoded events that fit one statement: MariaDB's limit, a quarter of its longest packet.
+const STATEMENT_BYTES_MAX: usize = 256 << 20;
+
+/// Where an event's length stands in its header.
+const LENGTH_OFFSET: usize = 9;
+
+/// The text of a statement whose rows follow.
+#[derive(Debug, Default)]
+pub(super) struct Annotation {
+    header: Vec<u8>,
+    /// The event, where its bytes are to be shown.
+    dumped: Vec<u8>,
+    text: Vec<u8>,
+}
+
+impl Printer<'_> {
+    pub(super) fn keep_annotation(&mut self, event: &LoggedEvent<'_>, sql: &[u8]) {
+        self.annotation = Annotation {
+            header: match self.style.short {
+                true => b"# Annotate_rows:\n".to_vec(),
+                false => self.header_text(event).into_bytes(),
+            },
+            dumped: match self.style.hexdump && !self.style.short {
+                true => event.raw.bytes().to_vec(),
+                false => Vec::new(),
+            },
+            text: Vec::new(),
+        };
+        let text = &mut self.annotation.text;
+        if !self.style.short {
+            text.extend_from_slice(b"\tAnnotate_rows:\n");
+        }
+        let lines = sql.split(|byte| matches!(byte, b'\r' | b'\n'));
+        for line in lines.filter(|line| !line.is_empty()) {
+            text.extend_from_slice(b"#Q> ");
+            text.extend_from_slice(line);
+            text.push(b'\n');
+        }
+    }
+
+    /// Prints the statement whose first table map stands at that offset. MariaDB's program shows its bytes as if they stood there.
+    fn print_annotation(&mut self, offset: u64) {
+        let Annotation { header, dumped, text } = std::mem::take(&mut self.annotation);
+        self.head.extend_from_slice(&header);
+        if !dumped.is_empty() {
+            append_hexdump(offset, &dumped, &mut self.head);
+        }
+        self.head.extend_from_slice(&text);
+    }
+
+    fn needs_format(&self, event: &LoggedEvent<'_>) -> Result<()> {
+        let decodes = self.style.encoded == EncodedOutput::DecodeRows;
+        if self.format_printed || self.style.short || decodes {
+            return Ok(());
+        }
+        Err(Error::NeedsEncoding(event.header().event_type.name()))
+    }
+
+    pub(super) fn print_table_map(&mut self, event: &LoggedEvent<'_>, map: &TableMapEvent<'_>) -> Result<()> {
+        const FLAG_HAS_TRIGGERS: u16 = 1 << 14;
+        if self.skips_database(map.database) || self.skips_table(map.table) {
+            self.ignored.insert(map.table_id);
+            return Ok(());
+        }
+        self.ignored.remove(&map.table_id);
+        self.print_annotation(event.offset);
+        self.needs_format(event)?;
+        let triggers = if map.flags & FLAG_HAS_TRIGGERS != 0 {
+            " (has triggers)"
+        } else {
+            ""
+        };
+        if !self.style.short {
+            self.print_header(event, "\tTable_map: `");
+            self.head.extend_from_slice(&escaped_name(map.database));
+            self.head.extend_from_slice(b"`.`");
+            self.head.extend_from_slice(&escaped_name(map.table));
+            let _ = writeln!(self.head, "` mapped to number {}{triggers}", map.table_id.0);
+            self.tables.insert(map.table_id, MappedTable::of(map));
+            if self.encodes() {
+                append_base64_lines(event.raw.bytes(), &mut self.body);
+            }
+        }
+        self.flush_head()
+    }
+
+    pub(super) fn print_rows(&mut self, event: &LoggedEvent<'_>, rows: &RowsEvent<'_>) -> Result<()> {
+        let last = rows.flags.ends_statement();
+        if !self.ignored.contains(&rows.table_id) {
+            self.needs_format(event)?;
+            match self.style.direction {
+                Direction::Forward => self.collect_rows(event, rows),
+                Direction::Back => self.invert_rows(event, rows)?,
+            }
+        }
+        if last {
+            self.ignored.clear();
+            self.annotation = Annotation::default();
+            self.collect_inverses(event)?;
+            if self.style.direction == Direction::Forward {
+                self.flush_head()?;
+            }
+            let mut text = std::mem::take(&mut self.head);
+            if !self.body.is_empty() {
+                append_binlog_statement(&self.body, &mut text);
+            }
+            text.append(&mut self.tail);
+            match self.style.direction {
+                Direction::Forward => self.out.write_all(&text)?,
+                Direction::Back => *self.undone.next_text() = text,
+            }
+            if let Some(rows) = self.rows.take()
+                && self.style.row_counts
+            {
+                writeln!(self.out, "# Number of rows: {rows}")?;
+            }
+            self.body.clear();
+        }
+        Ok(())
+    }
+
+    /// Keeps what undoes a rows event until its statement ends: the last one comes first.
+    fn invert_rows(&mut self, event: &LoggedEvent<'_>, rows: &RowsEvent<'_>) -> Result<()> {
+        let problem = |problem: String| Error::Event {
+            file: Default::default(),
+            offset: event.offset,
+            problem,
+        };
+        let Some(Some(table)) = self.tables.get(&rows.table_id) else {
+            return match rows.rows.is_empty() {
+                true => Ok(()),
+                false => Err(problem("rows of a table that no table map names".into())),
+            };
+        };
+        let bytes = match rows.compression {
+            RowsCompression::Plain => Cow::Borrowed(event.raw.bytes()),
+            RowsCompression::Compressed => Cow::Owned(uncompressed(event, rows)),
+        };
+        let checksum = event.format.checksum;
+        let inverse = inverse(rows, &bytes, checksum, table).map_err(problem)?;
+        self.inverses.push(inverse);
+        Ok(())
+    }
+
+    fn collect_inverses(&mut self, event: &LoggedEvent<'_>) -> Result<()> {
+        let mut inverses = std::mem::take(&mut self.inverses);
+        inverses.reverse();
+        let count = inverses.len();
+        for (number, bytes) in inverses.iter_mut().enumerate() {
+            let ends = match number + 1 == count {
+                true => EndsStatement::Yes,
+                false => EndsStatement::No,
+            };
+            set_end_of_statement(bytes, ends);
+            let problem = |problem: paceline_binlog::Error| Error::Event {
+                file: Default::default(),
+                offset: event.offset,
+                problem: problem.to_string(),
+            };
+            let inverse =
+                LoggedEvent::new(event.offset, bytes, event.format, Checksums::Ignore).map_err(problem)?;
+            if let Event::Rows(rows) = inverse.decode().map_err(problem)? {
+                self.collect_rows(&inverse, &rows);
+            }
+        }
+        Ok(())
+    }
+
+    fn collect_rows(&mut self, event: &LoggedEvent<'_>, rows: &RowsEvent<'_>) {
+        if self.style.short {
+            return;
+        }
+        let flags = match rows.flags.ends_statement() {
+            true => " flags: STMT_END_F",
+            false => "",
+        };
+        let name = match (rows.kind, rows.compression) {
+            (RowsKind::Write, RowsCompression::Plain) => "Write_rows",
+            (RowsKind::Update, RowsCompression::Plain) => "Update_rows",
+            (RowsKind::Delete, RowsCompression::Plain) => "Delete_rows",
+            (RowsKind::Write, RowsCompression::Compressed) => "Write_compressed_rows",
+            (RowsKind::Update, RowsCompression::Compressed) => "Update_compressed_rows",
+            (RowsKind::Delete, RowsCompression::Compressed) => "Delete_compressed_rows",
+        };
+        let plain = match rows.compression {
+            RowsCompression::Plain => Cow::Borrowed(event.raw.bytes()),
+            RowsCompression::Compressed => Cow::Owned(uncompressed(event, rows)),
+        };
+        let rest = format!("\t{name}: table id {}{flags}\n", rows.table_id.0);
+        self.print_header_of(event, &plain, &rest);
+        if self.encodes() {
+            append_base64_lines(&plain, &mut self.body);
+        }
+        let count = self.rows.get_or_insert(0);
+        let Some(Some(table)) = self.tables.get(&rows.table_id) else {
+            if self.style.verbosity != Verbosity::Quiet {
+                let _ = write!(self.tail, "### Row event for unknown table #{}", rows.table_id.0);
+            }
+            return;
+        };
+        *count += count_rows(table, rows).unwrap_or(0);
+        if self.style.verbosity != Verbosity::Quiet {
+            append_rows(table, rows, self.style.verbosity, &mut self.tail);
+        }
+    }
+}
+
+/// Appends a BINLOG statement of encoded events. What is too long for one packet goes into two variables, as `mariadb-binlog` does it.
+fn append_binlog_statement(encoded: &[u8], out: &mut Vec<u8>) {
+    if encoded.len() <= STATEMENT_BYTES_MAX {
+        out.extend_from_slice(b"\nBINLOG '\n");
+        out.extend_from_slice(encoded);
+        let _ = writeln!(out, "'{DELIMITER}");
+        return;
+    }
+    let (first, second) = encoded.split_at(encoded.len() / 2 + 1);
+    for (number, fragment) in [first, second].into_iter().enumerate() {
+        let _ = write!(out, "\nSET @binlog_fragment_{number} ='\n");
+        out.extend_from_slice(fragment);
+        let _ = writeln!(out, "'{DELIMITER}");
+    }
+    let _ = writeln!(out, "BINLOG @binlog_fragment_0, @binlog_fragment_1{DELIMITER}");
+}
+
+/// A compressed rows event as it would be without compression, at the same place.
+fn uncompressed(event: &LoggedEvent<'_>, rows: &RowsEvent<'_>) -> Vec<u8> {
+    let header = event.header();
+    let plain = RowsEvent {
+        compression: RowsCompression::Plain,
+        ..rows.clone()
+    };
+    let stamp = EventStamp {
+        timestamp: header.timestamp,
+        server_id: header.server_id,
+        flags: header.flags,
+    };
+    let mut bytes = Vec::new();
+    encode_event(&mut bytes, &stamp, 0, &plain);
+    set_end_position(&mut bytes, header.end_position);
+    if event.format.checksum == ChecksumAlgorithm::None {
+        let length = bytes.len() - CHECKSUM_LENGTH;
+        bytes.truncate(length);
+        bytes[LENGTH_OFFSET..LENGTH_OFFSET + 4].copy_from_slice(&(length as u32).to_le_bytes());
+    }
+    bytes
+}

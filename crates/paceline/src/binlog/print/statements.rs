@@ -1,0 +1,155 @@
+//! Transactions' beginnings and statements.
+
+use super::super::options::Direction;
+use super::super::script::DELIMITER;
+use super::super::source::LoggedEvent;
+use super::Printer;
+use paceline_binlog::event::{EventFlags, GtidEvent, GtidFlags, QueryEvent, XaName};
+use std::io::Write;
+
+/// Extra flags of a Gtid event: the two phases of an ALTER TABLE.
+const EXTRA_START_ALTER: u8 = 2;
+const EXTRA_COMMIT_ALTER: u8 = 4;
+const EXTRA_ROLLBACK_ALTER: u8 = 8;
+
+impl Printer<'_> {
+    pub(super) fn print_gtid(&mut self, event: &LoggedEvent<'_>, gtid: &GtidEvent<'_>) {
+        let has = |flag| gtid.flags.contains(flag);
+        if self.style.direction == Direction::Back {
+            // What undoes a transaction is another transaction, whose end is this one's beginning.
+            if !has(GtidFlags::STANDALONE) {
+                let _ = writeln!(self.head, "COMMIT\n{DELIMITER}");
+            }
+            return;
+        }
+        if !self.style.short {
+            let mut text = format!("\tGTID {}", gtid.gtid);
+            if let Some(commit_id) = gtid.commit_id {
+                text.push_str(&format!(" cid={}", commit_id.0));
+            }
+            for (flag, name) in [
+                (GtidFlags::DDL, " ddl"),
+                (GtidFlags::TRANSACTIONAL, " trans"),
+                (GtidFlags::WAITED, " waited"),
+            ] {
+                if has(flag) {
+                    text.push_str(name);
+                }
+            }
+            text.push_str(&alter_text(gtid.extra));
+            text.push('\n');
+            self.print_header(event, &text);
+            let parallel = has(GtidFlags::ALLOW_PARALLEL);
+            let (domain, server, sequence) = (gtid.gtid.domain_id, gtid.gtid.server_id, gtid.gtid.sequence);
+            let mut set = |name: &str, value: u64, since: u32| {
+                let _ = writeln!(self.head, "/*M!{since} SET @@session.{name}={value}*/{DELIMITER}");
+            };
+            if self.parallel.replace(parallel) != Some(parallel) {
+                set("skip_parallel_replication", u64::from(!parallel), 100_101);
+            }
+            if self.domain.replace(domain) != Some(domain) {
+                set("gtid_domain_id", u64::from(domain.0), 100_001);
+            }
+            if self.server.replace(server) != Some(server) {
+                set("server_id", u64::from(server.0), 100_001);
+            }
+            set("gtid_seq_no", sequence.0, 100_001);
+        }
+        match &gtid.xa {
+            Some(xa) if has(GtidFlags::PREPARED_XA) => {
+                let _ = writeln!(self.head, "XA START {}{DELIMITER}", xa_text(xa));
+            }
+            _ if !has(GtidFlags::STANDALONE) => {
+                let _ = writeln!(self.head, "START TRANSACTION\n{DELIMITER}");
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn print_query(&mut self, event: &LoggedEvent<'_>, query: &QueryEvent<'_>) {
+        let text = format!(
+            "\t{}\tthread_id={}\texec_time={}\terror_code={}\txid={}\n",
+            event.header().event_type.name(),
+            query.connection_id,
+            query.execution_seconds,
+            query.error_code,
+            query.xid().unwrap_or(0)
+        );
+        self.print_header(event, &text);
+        let keyword = is_transaction_keyword(&query.sql);
+        if event.header().flags.contains(EventFlags::SUPPRESS_USE) || keyword {
+            if !keyword {
+                self.settings.forget_database();
+            }
+        } else {
+            self.settings.append_use(query.database, &mut self.head);
+        }
+        let thread = if self.style.short {
+            999_999_999
+        } else {
+            query.connection_id
+        };
+        self.settings
+            .append(event.header(), query, thread, &mut self.head);
+        match self.style.direction {
+            Direction::Forward => self.head.extend_from_slice(&query.sql),
+            Direction::Back if query.sql[..] == *b"COMMIT" => {
+                self.head.extend_from_slice(b"START TRANSACTION")
+            }
+            Direction::Back if query.sql[..] == *b"BEGIN" => self.head.extend_from_slice(b"COMMIT"),
+            Direction::Back => return,
+        }
+        let _ = writeln!(self.head, "\n{DELIMITER}");
+    }
+}
+
+/// Whether something undoes a statement: what only frames rows.
+pub(super) fn has_inverse(sql: &[u8]) -> bool {
+    let frames = sql.eq_ignore_ascii_case(b"BEGIN") || sql.eq_ignore_ascii_case(b"COMMIT");
+    frames
+        || sql
+            .get(..9)
+            .is_some_and(|head| head.eq_ignore_ascii_case(b"SAVEPOINT"))
+}
+
+/// Whether a statement only begins, ends or structures a transaction: it belongs to no database.
+pub(super) fn is_transaction_keyword(sql: &[u8]) -> bool {
+    let starts = |word: &[u8]| {
+        sql.get(..word.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    sql.eq_ignore_ascii_case(b"BEGIN")
+        || sql.eq_ignore_ascii_case(b"COMMIT")
+        || starts(b"SAVEPOINT")
+        || starts(b"ROLLBACK")
+        || starts(b"XA ")
+}
+
+fn alter_text(extra: &[u8]) -> String {
+    let flags = extra.first().copied().unwrap_or(0);
+    let id = extra
+        .last_chunk()
+        .map_or(0, |bytes: &[u8; 8]| u64::from_le_bytes(*bytes));
+    let mut text = String::new();
+    if flags & EXTRA_START_ALTER != 0 {
+        text.push_str(" START ALTER");
+    }
+    if flags & EXTRA_COMMIT_ALTER != 0 {
+        text.push_str(&format!(" COMMIT ALTER id= {id}"));
+    }
+    if flags & EXTRA_ROLLBACK_ALTER != 0 {
+        text.push_str(&format!(" ROLLBACK ALTER id= {id}"));
+    }
+    text
+}
+
+/// An XA transaction's name as a literal.
+pub(super) fn xa_text(xa: &XaName<'_>) -> String {
+    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+    format!(
+        "X'{}',X'{}',{}",
+        hex(xa.global_id),
+        hex(xa.branch_qualifier),
+        xa.format_id
+    )
+}
