@@ -53,7 +53,7 @@ impl Places {
     /// If a place cannot be looked at.
     pub fn expand(&mut self, named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let mut files: Vec<PathBuf> = Vec::new();
-        for path in named {
+        for (number, path) in named.iter().enumerate() {
             let below = |names: &[String]| names.iter().map(|name| path.join(name)).collect::<Vec<_>>();
             let found = match path.to_str().filter(|text| text.contains("://")) {
                 Some(url) => match parent_and_name(url) {
@@ -67,8 +67,9 @@ impl Places {
                 None => vec![plain(path)],
             };
             for file in found {
-                // A pattern finds a file in two forms while an archive compresses it.
-                if files.last() != Some(&file) {
+                // A pattern finds a file in two forms while an archive compresses it. One that is named twice is read twice.
+                let named_again = number > 0 && named[number - 1] == *path;
+                if files.last() != Some(&file) || named_again {
                     files.push(file);
                 }
             }
@@ -148,5 +149,7 @@ mod tests {
         let named = ["a.000001.zst", "a.000002", "a.000002.zst", "-"].map(PathBuf::from);
         let files = Places::default().expand(&named).unwrap();
         assert_eq!(files, ["a.000001", "a.000002", "-"].map(PathBuf::from));
+        let twice = ["a.000001", "a.000001"].map(PathBuf::from);
+        assert_eq!(Places::default().expand(&twice).unwrap(), twice);
     }
 }
