@@ -4,6 +4,7 @@
 
 use crate::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use crate::bytes::Cursor;
+use crate::caching_sha2::{self, CACHING_SHA2_PASSWORD};
 use crate::capability::Capabilities;
 use crate::column::ColumnReceived;
 use crate::error::{WireError, WireResult};
@@ -142,6 +143,29 @@ impl Upload<'_> {
     }
 }
 
+/// How the client shows who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Native,
+    CachingSha2,
+}
+
+impl Method {
+    fn name(self) -> &'static str {
+        match self {
+            Method::Native => NATIVE_PASSWORD,
+            Method::CachingSha2 => CACHING_SHA2_PASSWORD,
+        }
+    }
+
+    fn answer(self, scramble: &Scramble, password: &[u8]) -> Vec<u8> {
+        match self {
+            Method::Native => scramble.answer(password),
+            Method::CachingSha2 => caching_sha2::answer(scramble, password),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RowFormat {
     Text,
@@ -183,14 +207,18 @@ impl Client {
             wanted = wanted | Capabilities::SSL;
         }
         let capabilities = Capabilities(wanted.0 & greeting.capabilities.0);
+        let method = match greeting.plugin == CACHING_SHA2_PASSWORD {
+            true => Method::CachingSha2,
+            false => Method::Native,
+        };
         let login = Login {
             capabilities,
             packet_max: 1 << 30,
             collation: 45,
             user: options.user.clone(),
-            answer: greeting.scramble.answer(options.password.as_bytes()),
+            answer: method.answer(&greeting.scramble, options.password.as_bytes()),
             database: options.database.clone(),
-            plugin: Some(NATIVE_PASSWORD.into()),
+            plugin: Some(method.name().into()),
             attributes: options.attributes.clone(),
         };
         let mut writer = PacketWriter::new();
@@ -226,32 +254,49 @@ impl Client {
         };
         login.encode(client.writer.begin());
         client.writer.end();
-        let scramble = client.greeting.scramble;
-        client.authenticate(options.password.as_bytes(), scramble).await?;
+        client.authenticate(method, options.password.as_bytes()).await?;
         Ok(client)
     }
 
-    /// Sends what is written and goes through the server's authentication packets. `scramble` is what the answer was made for.
-    async fn authenticate(&mut self, password: &[u8], mut scramble: Scramble) -> WireResult<OkReceived> {
+    /// Sends what is written, with an answer to the greeting by that method, and goes through the server's authentication packets.
+    async fn authenticate(&mut self, mut method: Method, password: &[u8]) -> WireResult<OkReceived> {
+        let mut scramble = self.greeting.scramble;
         loop {
             self.writer.flush(&mut self.socket).await?;
             self.reader.set_sequence(self.writer.sequence());
-            let payload = self.reader.read(&mut self.socket).await?;
-            let answer = match payload.first() {
-                Some(0) => {
+            let mut payload = self.reader.read(&mut self.socket).await?;
+            if method == Method::CachingSha2 && *payload == [1, caching_sha2::server_says::FAST_OK] {
+                payload = self.reader.read(&mut self.socket).await?;
+            }
+            let answer = match payload {
+                [0, ..] => {
                     let ok = OkReceived::decode(payload, self.capabilities)?;
                     self.check_proof(&ok, password, &scramble)?;
                     return Ok(ok);
                 }
-                Some(0xFF) => return Err(decode_error(payload)),
-                Some(0xFE) => {
-                    let (plugin, next) = decode_authentication_switch(&payload[1..])?;
-                    // A server that has not proved anything must not be told a password by any other method.
-                    if plugin != NATIVE_PASSWORD {
-                        return Err(WireError::Malformed("authentication method"));
-                    }
+                [0xFF, ..] => return Err(decode_error(payload)),
+                [0xFE, switch @ ..] => {
+                    let (plugin, next) = decode_authentication_switch(switch)?;
+                    method = match plugin.as_str() {
+                        NATIVE_PASSWORD => Method::Native,
+                        CACHING_SHA2_PASSWORD => Method::CachingSha2,
+                        _ => return Err(WireError::Malformed("authentication method")),
+                    };
                     scramble = next;
-                    scramble.answer(password)
+                    method.answer(&scramble, password)
+                }
+                [1, caching_sha2::server_says::FULL] if method == Method::CachingSha2 => {
+                    // A server that has not proved anything must not be told a password in clear.
+                    if self.unproven.is_some() {
+                        return Err(Distrust::UnknownAuthority.into());
+                    }
+                    match self.socket.keeps_secrets() {
+                        true => caching_sha2::in_clear(password),
+                        false => vec![caching_sha2::REQUEST_PUBLIC_KEY],
+                    }
+                }
+                [1, key @ ..] if method == Method::CachingSha2 && !self.socket.keeps_secrets() => {
+                    caching_sha2::encrypted(password, &scramble, key)?
                 }
                 _ => return Err(WireError::Malformed("authentication")),
             };
@@ -414,8 +459,8 @@ impl Client {
         self.writer.set_sequence(0);
         login.encode_change_user(self.writer.begin());
         self.writer.end();
-        let scramble = self.greeting.scramble;
-        self.authenticate(options.password.as_bytes(), scramble).await
+        self.authenticate(Method::Native, options.password.as_bytes())
+            .await
     }
 
     /// `COM_STMT_PREPARE`.

@@ -9,7 +9,7 @@
 //! * [`tls`]: how it becomes encrypted, and whom one believes.
 //! * [`framing`]: packets: 3 bytes of length, a sequence number, payload; payloads of 16 MiB and more in several. Both directions are
 //!   buffered so that one request costs one `read` and one `write`.
-//! * [`capability`], [`handshake`], [`authentication`]: how a connection begins, or begins anew (`COM_CHANGE_USER`).
+//! * [`capability`], [`handshake`], [`authentication`], [`caching_sha2`]: how a connection begins, or begins anew (`COM_CHANGE_USER`).
 //! * [`command`]: what a client asks for.
 //! * [`response`], [`column`], [`session_state`], [`prepared`]: what it is answered.
 //! * [`client`]: the other end, for tests, tools and replication.
@@ -22,6 +22,7 @@
 
 pub mod authentication;
 pub mod bytes;
+pub mod caching_sha2;
 pub mod capability;
 pub mod client;
 pub mod column;

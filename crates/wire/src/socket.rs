@@ -81,6 +81,14 @@ impl Socket {
         }
     }
 
+    /// Whether nobody but the two ends can read what goes over it.
+    pub fn keeps_secrets(&self) -> bool {
+        match self {
+            Socket::Tcp(_) | Socket::Taken => false,
+            Socket::Unix(_) | Socket::Tls(_) => true,
+        }
+    }
+
     /// The handle that can end this socket's reading.
     pub fn handle(&self) -> io::Result<SocketHandle> {
         Ok(SocketHandle(match self {
