@@ -18,6 +18,7 @@
 //! - [`gtid`]: GTID positions and states.
 //! - [`checksum`]: CRC-32 and its linearity.
 //! - [`replica_state`]: how far a replica has come, as its log tells.
+//! - [`mysql`]: what only MySQL writes.
 //! - [`log`]: the files: append, sync, rotation, purging, recovery of the tail, reading, finding a GTID.
 //!
 //! [`SpillFile`] holds what is too large for memory.
@@ -32,6 +33,7 @@ pub mod event;
 pub mod group;
 pub mod gtid;
 pub mod log;
+pub mod mysql;
 pub mod replica_state;
 mod spill_file;
 

@@ -65,6 +65,9 @@ pub enum Error {
     /// A table map's metadata that does not fit its columns.
     #[error("malformed column metadata in a table map")]
     MalformedMetadata,
+    /// A document in MySQL's binary form that is none.
+    #[error("malformed binary JSON document")]
+    MalformedJson,
 }
 
 impl Error {
@@ -79,7 +82,8 @@ impl Error {
             Error::TruncatedImage { .. }
             | Error::InvalidImage { .. }
             | Error::UnknownColumnType(_)
-            | Error::MalformedMetadata => error_code::ER_BINLOG_LOGICAL_CORRUPTION,
+            | Error::MalformedMetadata
+            | Error::MalformedJson => error_code::ER_BINLOG_LOGICAL_CORRUPTION,
             Error::WrongType { .. } | Error::ColumnCount { .. } => error_code::ER_UNKNOWN_ERROR,
         }
     }

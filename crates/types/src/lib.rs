@@ -29,6 +29,7 @@ mod error;
 pub mod error_code;
 pub mod float_text;
 pub mod gtid;
+pub mod json_binary;
 pub mod log_position;
 pub mod row_checksum;
 pub mod row_image;

@@ -575,6 +575,11 @@ impl<'a> Columns<'a> {
         self.column
     }
 
+    /// Where the next column begins, in bytes from the image's start.
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
     /// The bytes of the next column, without a length in front, and passes over it; `None` for NULL.
     #[inline]
     fn take(&mut self) -> Result<Option<&'a [u8]>> {

@@ -88,6 +88,8 @@ event_types! {
     MYSQL_TRANSACTION_PAYLOAD = 40, "MySQL Transaction_payload";
     /// MySQL's heartbeat with a 64-bit position.
     MYSQL_HEARTBEAT_V2 = 41, "MySQL Heartbeat";
+    /// A MySQL GTID that may have a tag.
+    MYSQL_GTID_TAGGED = 42, "MySQL Gtid_tagged";
     /// The statement whose rows follow.
     ANNOTATE_ROWS = 160, "Annotate_rows";
     /// The first file that recovery needs.

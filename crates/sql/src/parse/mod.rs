@@ -41,6 +41,7 @@ mod expression;
 mod file_format;
 mod function;
 mod lexer;
+mod mysql;
 mod objects;
 mod parser;
 mod query;
@@ -63,6 +64,7 @@ use crate::session::SqlMode;
 pub use clear_password::{ClearPassword, HashForm};
 pub use definition::DdlStatement;
 pub use file_format::FileFormat;
+pub use mysql::{MySqlSession, MySqlStatement, translate_mysql};
 pub use objects::{StatementObjects, statement_objects};
 pub use statement::*;
 

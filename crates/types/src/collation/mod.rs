@@ -8,6 +8,7 @@ mod general_ci;
 mod latin1;
 mod letter_case;
 mod like;
+mod mysql;
 pub(crate) mod order;
 mod unicode;
 

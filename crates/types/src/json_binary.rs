@@ -1,0 +1,384 @@
+//! MySQL's binary form of JSON documents, which its row images hold, to the text that MySQL prints for them.
+//!
+//! ```text
+//!   document  type (1) | value
+//!   object    count | size | keys: offset, length (2) each | values: type (1), offset or the value itself each | keys | values
+//!   array     count | size | values: type (1), offset or the value itself each | values
+//! ```
+//! Counts, sizes and offsets have two bytes in small objects and arrays, four in large ones; offsets count from the object's first byte
+//! behind its type. Literals and numbers that fit stand in their entry. MySQL's `json_binary.h` describes it. Keys come in MySQL's own
+//! order, by length and then by bytes, which is also the order in which it prints them.
+//!
+//! ```
+//! use paceline_types::json_binary::append_json_text;
+//! let mut text = Vec::new();
+//! append_json_text(b"\x02\x02\x00\x0a\x00\x05\x01\x00\x04\x00\x00", &mut text)?;
+//! assert_eq!(text, b"[1, null]");
+//! # Ok::<(), paceline_types::Error>(())
+//! ```
+
+use crate::base64::append_base64_lines;
+use crate::decimal::Decimal;
+use crate::error::{Error, Result};
+use crate::float_text::append_double;
+use crate::temporal::append_padded;
+use crate::text::{append_signed, append_unsigned};
+
+/// The deepest document that MySQL makes: its `JSON_DOCUMENT_MAX_DEPTH`.
+const DEPTH_MAX: usize = 100;
+
+/// The types of values.
+mod kind {
+    pub const SMALL_OBJECT: u8 = 0;
+    pub const LARGE_OBJECT: u8 = 1;
+    pub const SMALL_ARRAY: u8 = 2;
+    pub const LARGE_ARRAY: u8 = 3;
+    pub const LITERAL: u8 = 4;
+    pub const INT16: u8 = 5;
+    pub const UINT16: u8 = 6;
+    pub const INT32: u8 = 7;
+    pub const UINT32: u8 = 8;
+    pub const INT64: u8 = 9;
+    pub const UINT64: u8 = 10;
+    pub const DOUBLE: u8 = 11;
+    pub const STRING: u8 = 12;
+    pub const OPAQUE: u8 = 15;
+}
+
+/// The column types of opaque values that have a text of their own.
+mod column {
+    pub const TIMESTAMP: u8 = 7;
+    pub const DATE: u8 = 10;
+    pub const TIME: u8 = 11;
+    pub const DATETIME: u8 = 12;
+    pub const DECIMAL: u8 = 246;
+}
+
+/// Appends the text of a document; an empty one is what MySQL stores where it had none to store, and prints as `null`.
+///
+/// # Errors
+/// `MalformedJson`
+pub fn append_json_text(document: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    match document.split_first() {
+        None => {
+            out.extend_from_slice(b"null");
+            Ok(())
+        }
+        Some((&kind, value)) => append_value(kind, value, 1, out),
+    }
+}
+
+/// How wide counts, sizes and offsets are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Small,
+    Large,
+}
+
+impl Format {
+    fn bytes(self) -> usize {
+        match self {
+            Format::Small => 2,
+            Format::Large => 4,
+        }
+    }
+
+    /// Whether a value of that type stands in its entry.
+    fn inlines(self, kind: u8) -> bool {
+        match kind {
+            kind::LITERAL | kind::INT16 | kind::UINT16 => true,
+            kind::INT32 | kind::UINT32 => self == Format::Large,
+            _ => false,
+        }
+    }
+}
+
+/// `count` bytes at an offset.
+fn bytes_at(bytes: &[u8], at: usize, count: usize) -> Result<&[u8]> {
+    at.checked_add(count)
+        .and_then(|end| bytes.get(at..end))
+        .ok_or(Error::MalformedJson)
+}
+
+fn number_at(bytes: &[u8], at: usize, count: usize) -> Result<u64> {
+    let bytes = bytes_at(bytes, at, count)?;
+    Ok(bytes
+        .iter()
+        .rev()
+        .fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+fn append_value(kind: u8, value: &[u8], depth: usize, out: &mut Vec<u8>) -> Result<()> {
+    match kind {
+        kind::SMALL_OBJECT => append_object(value, Format::Small, depth, out)?,
+        kind::LARGE_OBJECT => append_object(value, Format::Large, depth, out)?,
+        kind::SMALL_ARRAY => append_array(value, Format::Small, depth, out)?,
+        kind::LARGE_ARRAY => append_array(value, Format::Large, depth, out)?,
+        kind::LITERAL => out.extend_from_slice(match value.first() {
+            Some(0) => b"null",
+            Some(1) => b"true",
+            Some(2) => b"false",
+            _ => return Err(Error::MalformedJson),
+        }),
+        kind::INT16 => append_signed(i64::from(number_at(value, 0, 2)? as u16 as i16), out),
+        kind::INT32 => append_signed(i64::from(number_at(value, 0, 4)? as u32 as i32), out),
+        kind::INT64 => append_signed(number_at(value, 0, 8)? as i64, out),
+        kind::UINT16 => append_unsigned(number_at(value, 0, 2)?, out),
+        kind::UINT32 => append_unsigned(number_at(value, 0, 4)?, out),
+        kind::UINT64 => append_unsigned(number_at(value, 0, 8)?, out),
+        kind::DOUBLE => append_number(f64::from_bits(number_at(value, 0, 8)?), out),
+        kind::STRING => append_string(counted(value)?, out),
+        kind::OPAQUE => {
+            let (&column, value) = value.split_first().ok_or(Error::MalformedJson)?;
+            append_opaque(column, counted(value)?, out)?;
+        }
+        _ => return Err(Error::MalformedJson),
+    }
+    Ok(())
+}
+
+/// The count of an object or array, with its bytes, which end where its size says.
+fn open(value: &[u8], format: Format, depth: usize) -> Result<(usize, &[u8])> {
+    let width = format.bytes();
+    let count = number_at(value, 0, width)? as usize;
+    let size = number_at(value, width, width)? as usize;
+    if depth > DEPTH_MAX {
+        return Err(Error::MalformedJson);
+    }
+    Ok((count, bytes_at(value, 0, size)?))
+}
+
+fn append_object(value: &[u8], format: Format, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+    let (count, body) = open(value, format, depth)?;
+    let width = format.bytes();
+    let keys = 2 * width;
+    let values = count
+        .checked_mul(width + 2)
+        .and_then(|length| length.checked_add(keys))
+        .ok_or(Error::MalformedJson)?;
+    out.push(b'{');
+    for member in 0..count {
+        if member > 0 {
+            out.extend_from_slice(b", ");
+        }
+        let entry = keys + member * (width + 2);
+        let offset = number_at(body, entry, width)? as usize;
+        let length = number_at(body, entry + width, 2)? as usize;
+        append_string(bytes_at(body, offset, length)?, out);
+        out.extend_from_slice(b": ");
+        append_entry(body, values + member * (width + 1), format, depth, out)?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+fn append_array(value: &[u8], format: Format, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+    let (count, body) = open(value, format, depth)?;
+    let width = format.bytes();
+    out.push(b'[');
+    for element in 0..count {
+        if element > 0 {
+            out.extend_from_slice(b", ");
+        }
+        append_entry(body, 2 * width + element * (width + 1), format, depth, out)?;
+    }
+    out.push(b']');
+    Ok(())
+}
+
+/// The value that an entry holds or points to.
+fn append_entry(body: &[u8], at: usize, format: Format, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+    let kind = number_at(body, at, 1)? as u8;
+    let held = bytes_at(body, at + 1, format.bytes())?;
+    if format.inlines(kind) {
+        return append_value(kind, held, depth + 1, out);
+    }
+    let offset = number_at(held, 0, held.len())? as usize;
+    let value = body.get(offset..).ok_or(Error::MalformedJson)?;
+    append_value(kind, value, depth + 1, out)
+}
+
+/// Bytes behind their length, which has seven bits in each byte, the lowest first.
+fn counted(value: &[u8]) -> Result<&[u8]> {
+    let mut length = 0usize;
+    for (at, byte) in value.iter().take(5).enumerate() {
+        length |= usize::from(byte & 0x7F) << (7 * at);
+        if byte & 0x80 == 0 {
+            return bytes_at(value, at + 1, length);
+        }
+    }
+    Err(Error::MalformedJson)
+}
+
+fn append_string(bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    for &byte in bytes {
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0C => out.extend_from_slice(b"\\f"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0..=0x1F => {
+                out.extend_from_slice(b"\\u00");
+                out.push(b'0' + (byte >> 4));
+                out.push(b"0123456789abcdef"[usize::from(byte & 0xF)]);
+            }
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
+}
+
+/// A DOUBLE shows that it is one: `1.0`, not `1`.
+fn append_number(number: f64, out: &mut Vec<u8>) {
+    if number == 0.0 && number.is_sign_negative() {
+        out.push(b'-');
+    }
+    let start = out.len();
+    append_double(number, out);
+    if !out[start..].iter().any(|byte| matches!(byte, b'.' | b'e')) {
+        out.extend_from_slice(b".0");
+    }
+}
+
+fn append_opaque(column: u8, value: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    match column {
+        column::DECIMAL => {
+            let [precision, scale, packed @ ..] = value else {
+                return Err(Error::MalformedJson);
+            };
+            Decimal::from_binary(packed, *precision, *scale)
+                .ok_or(Error::MalformedJson)?
+                .append_text(out);
+        }
+        column::DATE | column::DATETIME | column::TIMESTAMP | column::TIME => {
+            let packed = number_at(value, 0, 8)? as i64;
+            out.push(b'"');
+            match column {
+                column::TIME => append_time(packed, out),
+                column::DATE => append_date(packed, out),
+                _ => {
+                    append_date(packed, out);
+                    out.push(b' ');
+                    append_time_of_day(packed, 0x1F, out);
+                }
+            }
+            out.push(b'"');
+        }
+        _ => {
+            out.extend_from_slice(b"\"base64:type");
+            append_unsigned(u64::from(column), out);
+            out.push(b':');
+            let start = out.len();
+            append_base64_lines(value, out);
+            let mut kept = start;
+            for at in start..out.len() {
+                if out[at] != b'\n' {
+                    out[kept] = out[at];
+                    kept += 1;
+                }
+            }
+            out.truncate(kept);
+            out.push(b'"');
+        }
+    }
+    Ok(())
+}
+
+/// MySQL's packed temporal values: 24 bits of microseconds, 17 of the time of day, then the day, and 13 months a year.
+fn append_date(packed: i64, out: &mut Vec<u8>) {
+    let days = packed.unsigned_abs() >> 41;
+    let (day, months) = (days & 31, days >> 5);
+    append_padded((months / 13) as u32, 4, out);
+    out.push(b'-');
+    append_padded((months % 13) as u32, 2, out);
+    out.push(b'-');
+    append_padded(day as u32, 2, out);
+}
+
+fn append_time(packed: i64, out: &mut Vec<u8>) {
+    if packed < 0 {
+        out.push(b'-');
+    }
+    append_time_of_day(packed, 0x3FF, out);
+}
+
+/// `hours`: which bits are the hours. A TIME has up to 838; those of a DATETIME end where the day begins.
+fn append_time_of_day(packed: i64, hours: u64, out: &mut Vec<u8>) {
+    let packed = packed.unsigned_abs();
+    let seconds = packed >> 24;
+    append_padded((seconds >> 12 & hours) as u32, 2, out);
+    out.push(b':');
+    append_padded((seconds >> 6 & 63) as u32, 2, out);
+    out.push(b':');
+    append_padded((seconds & 63) as u32, 2, out);
+    out.push(b'.');
+    append_padded((packed & 0xFF_FFFF) as u32, 6, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VECTORS: &str = include_str!("../tests/vectors/mysql_json.txt");
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
+        hex.as_bytes()
+            .chunks(2)
+            .map(|pair| digit(pair[0]) << 4 | digit(pair[1]))
+            .collect()
+    }
+
+    fn text(document: &[u8]) -> Result<String> {
+        let mut out = Vec::new();
+        append_json_text(document, &mut out)?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn documents_read_as_mysql_prints_them() {
+        let mut documents = 0;
+        for line in VECTORS.lines().filter(|line| !line.starts_with('#')) {
+            let (hex, printed) = line.split_once('\t').unwrap();
+            assert_eq!(text(&bytes(hex)).unwrap(), printed);
+            documents += 1;
+        }
+        assert_eq!(documents, 10);
+        assert_eq!(text(b"").unwrap(), "null");
+    }
+
+    #[test]
+    fn large_objects_and_arrays() {
+        // {"k": [1, -2, "x"]}, with offsets of four bytes.
+        let array = b"\x03\0\0\0\x19\0\0\0\x08\x01\0\0\0\x07\xfe\xff\xff\xff\x0c\x17\0\0\0\x01x";
+        let mut object = b"\x01\0\0\0\x2d\0\0\0\x13\0\0\0\x01\0\x03\x14\0\0\0k".to_vec();
+        object.extend_from_slice(array);
+        let mut document = vec![kind::LARGE_OBJECT];
+        document.extend_from_slice(&object);
+        assert_eq!(text(&document).unwrap(), r#"{"k": [1, -2, "x"]}"#);
+    }
+
+    #[test]
+    fn damage_is_an_error_and_ends() {
+        for line in VECTORS.lines().filter(|line| !line.starts_with('#')) {
+            let document = bytes(line.split_once('\t').unwrap().0);
+            for length in 1..document.len() {
+                let _ = text(&document[..length]);
+            }
+            for at in (0..document.len()).take(200) {
+                let mut damaged = document.clone();
+                damaged[at] ^= 0xFF;
+                let mut out = Vec::new();
+                let _ = append_json_text(&damaged, &mut out);
+            }
+        }
+        // An array that holds itself.
+        assert!(text(b"\x02\x01\x00\x07\x00\x02\x00\x00").is_err());
+        assert!(text(b"\x0e").is_err());
+        assert!(text(b"\x04\x03").is_err());
+    }
+}
