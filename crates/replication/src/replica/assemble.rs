@@ -6,11 +6,12 @@
 //!
 //! ```text
 //!   MariaDB      Gtid | … | Xid                        as it is
-//!   MySQL        Gtid or Anonymous_gtid | BEGIN | … | Xid     ─▶  Gtid (ours) | … | Xid
+//!   MySQL        Gtid or Anonymous_gtid | BEGIN | … | Xid     ─▶  Gtid (ours) | … | Xid      by way of `mysql`
 //!   older        BEGIN | … | Xid,  or a statement alone ─▶  Gtid (ours) | …
 //! ```
 
 use super::error::SourceError;
+use super::mysql::Translator;
 use super::source::SourceKind;
 use paceline_binlog::event::{
     CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventFlags, EventHeader, EventStamp, EventType,
@@ -19,7 +20,7 @@ use paceline_binlog::event::{
 use paceline_binlog::log::{EventRole, Grouping};
 use paceline_binlog::{EventGroup, SourcePosition};
 use paceline_types::error_code::{
-    ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR, ER_SLAVE_INCIDENT,
+    ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_INCIDENT,
 };
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId};
 use std::path::Path;
@@ -79,6 +80,8 @@ pub struct Assembler {
     scratch: Vec<u8>,
     /// Where groups go, from so many bytes on.
     spill: Option<(Arc<Path>, u64)>,
+    /// Of a primary that is MySQL.
+    translator: Option<Translator>,
 }
 
 struct Open {
@@ -110,6 +113,7 @@ impl Assembler {
             supply,
             scratch: Vec::new(),
             spill: None,
+            translator: (kind == SourceKind::MySql).then(Translator::default),
         }
     }
 
@@ -210,7 +214,20 @@ impl Assembler {
         }
         let start = self.place.clone();
         self.advance(&header, bytes.len());
-        self.take_logged(&event, start)
+        let Some(mut translator) = self.translator.take() else {
+            return self.take_logged(&event, start);
+        };
+        // One event may be a whole transaction, but not more.
+        let mut assembled = Assembled::Nothing;
+        let done = translator.translate(&event, &mut |event| {
+            if !matches!(assembled, Assembled::Nothing) {
+                return Err(corrupt("a compressed transaction goes on behind its end"));
+            }
+            assembled = self.take_logged(event, start.clone())?;
+            Ok(())
+        });
+        self.translator = Some(translator);
+        done.map(|()| assembled)
     }
 
     /// An event that stands in a file.
@@ -245,7 +262,7 @@ impl Assembler {
                 ));
             }
             EventType::START_ENCRYPTION => return Ok(Assembled::Nothing),
-            EventType::MYSQL_GTID | EventType::MYSQL_ANONYMOUS_GTID => {
+            EventType::MYSQL_GTID | EventType::MYSQL_ANONYMOUS_GTID | EventType::MYSQL_GTID_TAGGED => {
                 if self.is_inside_group() {
                     return Err(corrupt("the transaction before it has no end"));
                 }
@@ -255,16 +272,6 @@ impl Assembler {
             EventType::MYSQL_PREVIOUS_GTIDS
             | EventType::MYSQL_TRANSACTION_CONTEXT
             | EventType::MYSQL_VIEW_CHANGE => return Ok(Assembled::Nothing),
-            EventType::MYSQL_TRANSACTION_PAYLOAD | EventType::MYSQL_PARTIAL_UPDATE_ROWS => {
-                return Err(SourceError::fatal_with(
-                    ER_SLAVE_FATAL_ERROR,
-                    &format!(
-                        "The primary sends {} events, which this server cannot read; set binlog_transaction_compression=OFF and \
-                         binlog_row_value_options='' there",
-                        event_type.name()
-                    ),
-                ));
-            }
             _ => {}
         }
         if event_type.is_control() && !self.is_inside_group() {
@@ -393,7 +400,7 @@ fn add_checksum<'a>(bytes: &[u8], out: &'a mut Vec<u8>) -> Result<RawEvent<'a>, 
     RawEvent::new(out, ChecksumAlgorithm::Crc32).map_err(corrupt)
 }
 
-fn corrupt(problem: impl std::fmt::Display) -> SourceError {
+pub(super) fn corrupt(problem: impl std::fmt::Display) -> SourceError {
     tracing::error!("the primary's stream cannot be read: {problem}");
     SourceError::fatal(
         ER_SLAVE_CORRUPT_EVENT.number(),
@@ -519,7 +526,7 @@ mod tests {
             checksum: ChecksumAlgorithm::Crc32,
             position: 4,
         };
-        let mut assembler = assembler(SourceKind::Other, ChecksumAlgorithm::Crc32);
+        let mut assembler = assembler(SourceKind::MySql, ChecksumAlgorithm::Crc32);
         for event in primary.head() {
             take(&mut assembler, &event);
         }

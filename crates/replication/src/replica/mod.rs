@@ -10,6 +10,7 @@
 //! - [`replicas`]: all connections; what the statements do.
 //! - [`connection`]: one connection; [`definition`], [`options`], [`status`]: what is said of it.
 //! - [`receiver`], [`source`], [`assemble`]: from the primary's packets to whole event groups.
+//! - `mysql`: MySQL's events become MariaDB's.
 //! - [`filter`], [`group_filter`], [`duplicates`]: what of them is for us.
 //! - [`received`]: what the receiver hands to the applier.
 
@@ -21,6 +22,7 @@ mod duplicates;
 pub mod error;
 pub mod filter;
 mod group_filter;
+mod mysql;
 pub mod options;
 pub mod received;
 mod receiver;

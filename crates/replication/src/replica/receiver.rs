@@ -322,7 +322,16 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    async fn run(mut self, mut source: Source, start: StartAt) -> Result<Never, End> {
+    async fn run(mut self, source: Source, start: StartAt) -> Result<Never, End> {
+        let end = self.receive(source, start).await;
+        if matches!(end, Err(End::Failed(_))) {
+            // What was passed over stays so: it is not received again when somebody has mended the cause.
+            let _ = self.hand_on_passed().await;
+        }
+        end
+    }
+
+    async fn receive(&mut self, mut source: Source, start: StartAt) -> Result<Never, End> {
         let place = match start {
             StartAt::Place(place) => place,
             StartAt::Gtids(_) => SourcePosition::default(),

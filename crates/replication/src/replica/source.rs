@@ -32,7 +32,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub enum SourceKind {
     /// MariaDB 10 or later, or Paceline: its transactions have GTIDs that we understand.
     MariaDb,
-    /// MySQL, or a MariaDB without GTIDs: transactions are given GTIDs here.
+    /// MySQL, or what goes under its version: transactions are given GTIDs here, and events become MariaDB's.
+    MySql,
+    /// A MariaDB without GTIDs: transactions are given GTIDs here.
     Other,
 }
 
@@ -159,14 +161,22 @@ impl Source {
             ));
         }
         let heartbeat = u128::from(definition.heartbeat_period_ms) * 1_000_000;
-        self.tell(&format!("SET @master_heartbeat_period= {heartbeat}"))
-            .await?;
-        self.tell("SET @master_binlog_checksum= @@global.binlog_checksum")
-            .await?;
+        // MySQL has renamed what replicas say; its older versions know the names that MariaDB has.
+        let renamed = |name: &str, value: &str| match self.kind {
+            SourceKind::MySql => format!("SET @master_{name}= {value}, @source_{name}= {value}"),
+            SourceKind::MariaDb | SourceKind::Other => format!("SET @master_{name}= {value}"),
+        };
+        let heartbeat = renamed("heartbeat_period", &heartbeat.to_string());
+        let checksum = renamed("binlog_checksum", "@@global.binlog_checksum");
+        self.tell(&heartbeat).await?;
+        self.tell(&checksum).await?;
         self.checksum = match self.value("SELECT @master_binlog_checksum").await? {
             Some(name) if name.eq_ignore_ascii_case("CRC32") => ChecksumAlgorithm::Crc32,
             _ => ChecksumAlgorithm::None,
         };
+        if self.kind == SourceKind::MySql {
+            return Ok(());
+        }
         if options.marked_for_skip == MarkedForSkip::FilterOnPrimary {
             self.tell("SET skip_replication=1").await?;
         }
@@ -266,7 +276,12 @@ impl Source {
         })?;
         let mut dump = vec![COM_BINLOG_DUMP];
         dump.extend_from_slice(&offset.to_le_bytes());
-        dump.extend_from_slice(&DUMP_FLAG_ANNOTATE.to_le_bytes());
+        let flags = match self.kind {
+            SourceKind::MariaDb | SourceKind::Other => DUMP_FLAG_ANNOTATE,
+            // Annotations come if they are logged; the flag means something else.
+            SourceKind::MySql => 0,
+        };
+        dump.extend_from_slice(&flags.to_le_bytes());
         dump.extend_from_slice(&server_id.to_le_bytes());
         dump.extend_from_slice(file.as_bytes());
         let sent = self.client.send(&dump);
@@ -474,9 +489,10 @@ fn kind_of(version: &str) -> SourceKind {
         .next()
         .and_then(|number| number.parse().ok())
         .unwrap_or(0);
-    match own.contains("MariaDB") && major >= 10 {
-        true => SourceKind::MariaDb,
-        false => SourceKind::Other,
+    match own.contains("MariaDB") {
+        true if major >= 10 => SourceKind::MariaDb,
+        true => SourceKind::Other,
+        false => SourceKind::MySql,
     }
 }
 
@@ -490,7 +506,8 @@ mod tests {
         assert_eq!(kind_of("11.8.2-MariaDB"), SourceKind::MariaDb);
         assert_eq!(kind_of("10.11.19-MariaDB-paceline-0.1.0"), SourceKind::MariaDb);
         assert_eq!(kind_of("5.5.68-MariaDB"), SourceKind::Other);
-        assert_eq!(kind_of("8.0.36"), SourceKind::Other);
-        assert_eq!(kind_of("9.7.0"), SourceKind::Other);
+        assert_eq!(kind_of("8.0.36"), SourceKind::MySql);
+        assert_eq!(kind_of("8.4.5-5-debug"), SourceKind::MySql);
+        assert_eq!(kind_of("9.7.0"), SourceKind::MySql);
     }
 }

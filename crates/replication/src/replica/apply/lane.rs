@@ -13,7 +13,7 @@ use crate::replica::received::{ReceivedGroup, SourcePosition};
 use paceline_apply::replicated::{
     Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
 };
-use paceline_binlog::event::{CommitId, Event, IntvarKind, RandEvent, UserVarEvent};
+use paceline_binlog::event::{CommitId, Event, EventType, IntvarKind, RandEvent, UserVarEvent};
 use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord};
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
@@ -479,12 +479,7 @@ impl Lane {
                         ER_SLAVE_INCIDENT.message(&[&"LOST_EVENTS", &message]),
                     ));
                 }
-                _ => {
-                    return Err(at(Failure::fatal(format_args!(
-                        "a {} event cannot be replicated",
-                        header.event_type.name()
-                    ))));
-                }
+                _ => return Err(at(cannot_replicate(header.event_type))),
             }
         }
         runner.commit()
@@ -513,6 +508,17 @@ impl Lane {
             ),
             ..failure
         })
+    }
+}
+
+/// An event that nothing can be made of, and what can be done about it.
+fn cannot_replicate(event_type: EventType) -> Failure {
+    let name = event_type.name();
+    match event_type {
+        EventType::MYSQL_PARTIAL_UPDATE_ROWS => Failure::fatal(format_args!(
+            "a {name} event cannot be replicated: it has parts of JSON documents. Set binlog_row_value_options='' on the primary"
+        )),
+        _ => Failure::fatal(format_args!("a {name} event cannot be replicated")),
     }
 }
 

@@ -1,0 +1,182 @@
+"""A primary that is MySQL 9.7: its binary logs, recorded, and played back by a server that talks as it does (see mysql/README.md).
+
+With a real server at hand, `PACELINE_TEST_MYSQL=user:password@host:port` has the same done with it. It must be one that is used for nothing else
+(its logs are reset), with gtid_mode=ON; the user may do everything.
+"""
+
+import os
+import random
+import ssl
+import time
+from pathlib import Path
+
+import pymysql
+import pytest
+from support.fake_mysql import FakeMySql, events_of
+from support.replication import assert_same, change_master, slave_status, wait_for, wait_for_replica
+from support.servers import MariaDb, Paceline
+
+RECORDED = Path(__file__).resolve().parent / "mysql"
+
+
+def recorded(name):
+    return {file.name: file.read_bytes() for file in sorted(RECORDED.glob(f"{name}.0*"))}
+
+
+@pytest.fixture
+def replica(tmp_path):
+    server = Paceline(tmp_path / "replica", "--server-id=2", "--gtid-domain-id=7").start()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def mysql():
+    """Starts servers that play logs back."""
+    started = []
+
+    def start(name="bin", **options):
+        started.append(FakeMySql(recorded(name), **options))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.close()
+
+
+def follow(replica, primary, file="bin.000001", **settings):
+    change_master(replica, primary, master_log_file=f"'{file}'", master_log_pos=4, **settings)
+    replica.query("start slave")
+
+
+def place(replica):
+    status = slave_status(replica)
+    assert not status["Last_SQL_Error"] and not status["Last_IO_Error"], status
+    return status["Relay_Master_Log_File"], status["Exec_Master_Log_Pos"]
+
+
+def assert_content(replica, content=None):
+    """Every table holds what MySQL's held."""
+    content = content or (RECORDED / "content.txt").read_bytes()
+    for table in content.split(b"== ")[1:]:
+        query, *rows = table.split(b"\n")[:-1]
+        told = replica.client("-N", "-B", "--default-character-set=utf8mb4", "--init-command=set time_zone='+00:00'", "-e", query.decode())
+        found = sorted(told.encode("utf-8", "surrogateescape").split(b"\n")[:-1])
+        assert found == rows, query.decode()
+
+
+def end_of(logs):
+    """Where the last event but a Rotate ends in the last file."""
+    name, log = list(logs.items())[-1]
+    return name, len(log) if [*events_of(log)][-1][1] != 4 else [*events_of(log)][-2][0]
+
+
+def wait_for_end(replica, primary):
+    end = end_of(primary.logs)
+    wait_for(lambda: place(replica) == end, f"{end} to be reached")
+
+
+@pytest.mark.parametrize("authentication", ["fast", "full"])
+def test_everything_that_mysql_logs(replica, mysql, authentication):
+    primary = mysql(authentication=authentication)
+    follow(replica, primary)
+    wait_for_end(replica, primary)
+    assert_content(replica)
+    assert primary.refused == [], "what only MariaDB understands"
+    assert primary.dumps == [("bin.000001", 4, 0)]
+    status = slave_status(replica)
+    assert (status["Using_Gtid"], status["Master_Server_Id"], status["Seconds_Behind_Master"]) == ("No", 3409, 0)
+    # Transactions have GTIDs of the replica's domain and the primary's server; the numbers have no gap.
+    [(position,)] = replica.query("select @@gtid_slave_pos")
+    transactions = sum(kind in (33, 42) for log in primary.logs.values() for _, kind, _ in events_of(log))
+    assert position == f"7-3409-{transactions}"
+    # MySQL's collations are here by the nearest that there are, and its annotations are kept.
+    [(collations,)] = replica.query("select group_concat(distinct collation_name order by 1) from information_schema.columns "
+                                    "where table_schema='workload' and table_name='keyed'")
+    assert collations == "utf8mb4_nopad_bin,utf8mb4_unicode_520_nopad_ci"
+    events = replica.query("show binlog events limit 1000")
+    assert any(event[2] == "Annotate_rows" and "values (9,'q')" in event[5] for event in events)
+    assert not any("somebody" in event[5] for event in events), "MySQL's accounts are its own"
+
+
+def test_a_wrong_password_is_told(replica, mysql):
+    primary = mysql(password="another")
+    follow(replica, primary)
+    wait_for(lambda: slave_status(replica)["Last_IO_Errno"] == 1045, "the refusal")
+
+
+def test_mysqls_transactions_go_on_to_mariadb(replica, mysql, tmp_path):
+    primary = mysql(authentication="fast")
+    behind = MariaDb(tmp_path / "behind", "--server-id=3").start()
+    try:
+        replica.query("create user repl@'%' identified by 'secret'", "grant replication slave, binlog monitor on *.* to repl@'%'")
+        change_master(behind, replica, master_use_gtid="slave_pos")
+        behind.query("start slave")
+        follow(replica, primary)
+        wait_for_end(replica, primary)
+        wait_for_replica(behind, replica)
+        assert_same(replica, behind)
+    finally:
+        behind.close()
+
+
+def test_nothing_is_lost_or_done_twice_when_it_is_killed(replica, mysql, seed):
+    rng = random.Random(seed)
+    primary = mysql(authentication="fast")
+    events = sum(1 for log in primary.logs.values() for _ in events_of(log))
+    primary.events_max = 0
+    follow(replica, primary)
+    for _ in range(6):
+        primary.events_max = rng.randrange(5, events // 2)
+        wait_for(lambda: primary.events_max == 0 or place(replica) == end_of(primary.logs), "the primary to have sent that")
+        time.sleep(rng.random() / 20)
+        replica.kill()
+        replica.start()
+    primary.events_max = None
+    wait_for_end(replica, primary)
+    assert_content(replica)
+    [(position,)] = replica.query("select @@gtid_slave_pos")
+    transactions = sum(kind in (33, 42) for log in primary.logs.values() for _, kind, _ in events_of(log))
+    assert position == f"7-3409-{transactions}", "each transaction once"
+
+
+def test_what_cannot_be_replicated_stops_the_connection(replica, mysql):
+    primary = mysql("refused", authentication="fast")
+    follow(replica, primary, "refused.000001")
+    wait_for(lambda: "binlog_row_value_options" in slave_status(replica)["Last_SQL_Error"], "the error about parts of documents")
+    replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
+    # What an XA transaction did up to its PREPARE, and its COMMIT, are for somebody to decide on.
+    wait_for(lambda: "XA START" in slave_status(replica)["Last_SQL_Error"], "the error about its beginning")
+    assert slave_status(replica)["Last_SQL_Errno"] == 1235
+    assert replica.query("select * from refused.numbers") == ()
+    assert replica.query("select * from refused.documents")[0][1].startswith('{"a": 1, ')
+
+
+real = os.environ.get("PACELINE_TEST_MYSQL")
+
+
+@pytest.mark.skipif(not real, reason="PACELINE_TEST_MYSQL names no MySQL server")
+def test_a_real_mysql(replica):
+    account, address = real.rsplit("@", 1)
+    (user, password), (host, port) = account.split(":", 1), address.rsplit(":", 1)
+
+    encrypted = ssl.create_default_context()
+    encrypted.check_hostname, encrypted.verify_mode = False, ssl.CERT_NONE
+
+    def ask(*statements):
+        with pymysql.connect(host=host, port=int(port), user=user, password=password, autocommit=True,
+                             ssl=encrypted) as session, session.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+            return cursor.fetchall()
+
+    ask("drop database if exists workload", "drop user if exists repl@'%'", "create user repl@'%' identified by 'secret'",
+        "grant replication slave on *.* to repl@'%'", "reset binary logs and gtids")
+    [(file, *_)] = ask("show binary log status")
+    replica.query(f"change master to master_host='{host}', master_port={port}, master_user='repl', master_password='secret', "
+                  f"master_log_file='{file}', master_log_pos=4", "start slave")
+    lines = (RECORDED / "workload.sql").read_text().split("\n")
+    ask(*(statement for line in lines if not line.startswith("--") for statement in line.split("; ") if statement.strip()))
+    [(file, offset, *_)] = ask("show binary log status")
+    wait_for(lambda: place(replica) == (file, offset), "the replica to have everything")
+    assert_content(replica)
