@@ -17,10 +17,21 @@ impl Parser<'_> {
             let statement = Box::new(self.statement()?);
             return Ok(Statement::SetStatement { items, statement });
         }
-        Ok(Statement::Set(self.comma_separated(Self::set_item)?))
+        // GLOBAL and SESSION hold for the variables behind, too, until another one of them comes.
+        let mut scope = VariableScope::Default;
+        let mut items = vec![self.set_item_in(&mut scope)?];
+        while self.accept(&Token::Comma) {
+            items.push(self.set_item_in(&mut scope)?);
+        }
+        Ok(Statement::Set(items))
     }
 
     fn set_item(&mut self) -> Result<SetItem> {
+        self.set_item_in(&mut VariableScope::Default)
+    }
+
+    /// `last` is what the words before said, and becomes what this item says.
+    fn set_item_in(&mut self, last: &mut VariableScope) -> Result<SetItem> {
         if let Token::UserVariable(name) = self.peek() {
             let name = name.clone();
             self.advance();
@@ -82,14 +93,14 @@ impl Parser<'_> {
                     };
                     return self.set_transaction(scope);
                 }
-                return self.variable_assignment(if global {
+                *last = if global {
                     VariableScope::Global
                 } else {
                     VariableScope::Session
-                });
+                };
             }
         }
-        self.variable_assignment(VariableScope::Default)
+        self.variable_assignment(*last)
     }
 
     /// A variable may be named like the words above.
