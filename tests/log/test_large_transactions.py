@@ -226,3 +226,21 @@ def test_others_go_on_beside_it(server):
     assert all(client.acknowledged > 20 for client in clients)
     assert max(client.slowest_seconds for client in clients) < 5
     check_large(server, "b")
+
+
+def test_too_many_rows_are_refused(server):
+    """What a transaction has locked is in memory until it ends: past the limit it is rolled back, and nobody else minds."""
+    create(server)
+    server.query("insert into t.small values (-1, 0)", "set global paceline_row_locks_max=20000")
+    with server.connect(autocommit=False) as connection, connection.cursor() as session:
+        session.execute("insert into t.small select n, n from t.n")
+        with pytest.raises(pymysql.err.OperationalError, match="1206, 'The total number of locks exceeds the lock table size'"):
+            session.execute("insert into t.small select 10000 + a.n + b.n * 10000, 0 from t.n a, t.n b where b.n < 10")
+        # All of it is gone, and its locks.
+        server.query("insert into t.small values (1, 1)", "update t.small set v=v+1")
+        session.execute("select count(*), sum(v) from t.small")
+        assert session.fetchone() == (2, 3)
+        connection.commit()
+    server.query("set global paceline_row_locks_max=0", "insert into t.small select 10000 + a.n + b.n * 10000, 0 from t.n a, t.n b where b.n < 10")
+    assert server.query("select count(*) from t.small") == ((100_002,),)
+    assert server.query("select @@paceline_row_locks_max") == ((0,),)

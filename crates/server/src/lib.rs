@@ -22,6 +22,7 @@ pub mod accounts;
 pub mod backup;
 pub mod information_schema;
 pub mod listener;
+pub mod memory;
 pub mod mysql_tables;
 pub mod options;
 pub mod output;

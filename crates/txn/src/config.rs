@@ -66,6 +66,9 @@ pub enum GtidStrictMode {
     On,
 }
 
+/// About how many bytes a row lock takes, with the keys of the change that it is for: measured with an insert of 1.6 million rows with two indexes.
+pub const ROW_LOCK_BYTES: u64 = 512;
+
 /// The manager's settings. All of them may be changed while the server runs ([`crate::TransactionManager::set_config`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -98,6 +101,9 @@ pub struct Config {
     pub group_bytes_max: usize,
     /// `max_binlog_cache_size`, bytes: the most events one transaction may hold (1197 beyond).
     pub max_binlog_cache_size: u64,
+    /// `paceline_row_locks_max`: the most row locks that sessions may hold (1206 beyond). With the changes under them each takes about
+    /// [`ROW_LOCK_BYTES`].
+    pub row_locks_max: usize,
     /// `binlog_large_commit_threshold`, bytes: a transaction with more events goes on in a file of its own, which becomes the log's next one.
     pub large_transaction_bytes: u64,
     /// `binlog_row_event_max_size`, bytes: a rows event is closed when it would grow past it.
@@ -121,6 +127,7 @@ impl Default for Config {
             group_transactions_max: 4096,
             group_bytes_max: 32 << 20,
             max_binlog_cache_size: 4 << 30,
+            row_locks_max: usize::MAX,
             large_transaction_bytes: 64 << 20,
             binlog_row_event_max_size: 8192,
         }

@@ -28,6 +28,12 @@ pub enum Error {
     /// 1213: this transaction was chosen to break a deadlock. It is rolled back.
     #[error("Deadlock found when trying to get lock; try restarting transaction")]
     Deadlock,
+    /// 1206: sessions hold too many row locks. This transaction is rolled back.
+    #[error("The total number of locks exceeds the lock table size")]
+    TooManyLocks {
+        /// [`crate::Config::row_locks_max`].
+        keys_max: usize,
+    },
     /// 1020: the row was changed or deleted after this transaction's snapshot. The conflicting version is published.
     #[error("a row of index {index} has changed since the transaction's snapshot")]
     SnapshotConflict {
@@ -119,6 +125,7 @@ impl Error {
     pub fn rollback_scope(&self) -> RollbackScope {
         match self {
             Error::Deadlock
+            | Error::TooManyLocks { .. }
             | Error::RolledBack
             | Error::Fatal(_)
             | Error::Closed
@@ -135,6 +142,7 @@ impl Error {
     pub fn error_code(&self) -> ErrorCode {
         match self {
             Error::LockWaitTimeout => error_code::ER_LOCK_WAIT_TIMEOUT,
+            Error::TooManyLocks { .. } => error_code::ER_LOCK_TABLE_FULL,
             Error::Aborted => error_code::ER_PRIOR_COMMIT_FAILED,
             Error::Deadlock | Error::RolledBack => error_code::ER_LOCK_DEADLOCK,
             Error::SnapshotConflict { .. } => error_code::ER_CHECKREAD,

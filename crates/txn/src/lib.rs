@@ -47,7 +47,7 @@ pub use backup::BackupSource;
 pub use commit::OnPublish;
 pub use commit::acknowledge::{AcknowledgeAtOnce, Acknowledger, MadeDurable};
 pub use commit::batch::{BatchObserver, CommitStream};
-pub use config::{Config, GtidStrictMode, LeaderMode, LockRelease, PublishBy, SyncBinlog};
+pub use config::{Config, GtidStrictMode, LeaderMode, LockRelease, PublishBy, ROW_LOCK_BYTES, SyncBinlog};
 pub use ddl::DdlCommit;
 pub use error::{Error, Result, RollbackScope};
 pub use event_cache::RowChange;

@@ -299,6 +299,7 @@ impl TransactionManager {
             SyncBinlog::Background => SyncMode::Deferred,
         };
         self.core.log.set_file_size_max(config.max_binlog_size);
+        self.core.locks.set_keys_max(config.row_locks_max);
         if let Err(error) = self.core.log.set_sync_mode(mode) {
             return Err(self.core.fatal(&format!("cannot sync the binary log: {error}")));
         }

@@ -3,9 +3,10 @@
 use super::store::{Globals, SessionValues};
 use super::table::Variable;
 use super::value::Setting;
+use crate::memory;
 use paceline_replication::primary::{SemiSyncMode, SemiSyncSettings, TooFewReplicas};
 use paceline_sql::session::{IsolationLevel, SessionContext, SqlMode};
-use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, SyncBinlog};
+use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
 use paceline_types::{Charset, Collation, TimeZone};
 use std::time::Duration;
 
@@ -189,6 +190,10 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
         },
         checkpoint_log_bytes: globals.number(PacelineCheckpointLogBytes),
         max_binlog_cache_size: globals.number(MaxBinlogCacheSize),
+        row_locks_max: match globals.number(PacelineRowLocksMax) {
+            0 => usize::try_from(memory::machine_bytes() / 4 / ROW_LOCK_BYTES).unwrap_or(usize::MAX),
+            number => usize::try_from(number).unwrap_or(usize::MAX),
+        },
         large_transaction_bytes: globals.number(BinlogLargeCommitThreshold),
         binlog_row_event_max_size: usize::try_from(globals.number(BinlogRowEventMaxSize)).unwrap_or(8192),
         ..config
@@ -229,6 +234,7 @@ pub fn is_transaction_config(variable: Variable) -> bool {
             | MaxBinlogSize
             | BinlogExpireLogsSeconds
             | PacelineCheckpointLogBytes
+            | PacelineRowLocksMax
             | MaxBinlogCacheSize
             | BinlogLargeCommitThreshold
     )

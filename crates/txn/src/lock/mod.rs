@@ -29,7 +29,7 @@ use owner::{LockOwner, TableKind, WaitOutcome};
 use paceline_storage::KeyRange;
 use range::{HeldRange, RangeRequested, RangeTable};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 pub(crate) use table::HeldLock;
 use table::{IfBusy, LockTable, Requested, Wakeups};
@@ -70,16 +70,31 @@ impl Patience {
     }
 }
 
+/// So many key locks of a transaction are not counted, and so many are counted at a time: most transactions never touch the count.
+const LOCKS_COUNTED_AT_A_TIME: usize = 1024;
+
 /// The row, key and range locks that a transaction holds. Given back all at once.
-#[derive(Default)]
 pub(crate) struct HeldLocks {
     keys: Vec<HeldLock>,
     ranges: Vec<HeldRange>,
+    /// So many it may hold before more are counted.
+    keys_counted: usize,
+}
+
+impl Default for HeldLocks {
+    fn default() -> Self {
+        HeldLocks {
+            keys: Vec::new(),
+            ranges: Vec::new(),
+            keys_counted: LOCKS_COUNTED_AT_A_TIME,
+        }
+    }
 }
 
 impl HeldLocks {
+    /// Whether there is nothing to give back.
     pub(crate) fn is_empty(&self) -> bool {
-        self.keys.is_empty() && self.ranges.is_empty()
+        self.keys.is_empty() && self.ranges.is_empty() && self.keys_counted == LOCKS_COUNTED_AT_A_TIME
     }
 }
 
@@ -89,6 +104,9 @@ pub(crate) struct LockManager {
     ranges: RangeTable,
     metadata: LockTable,
     deadlock: deadlock::Detector,
+    /// Key locks of transactions that hold many.
+    keys_counted: AtomicUsize,
+    keys_max: AtomicUsize,
     pub(crate) counters: LockCounters,
 }
 
@@ -99,14 +117,22 @@ impl LockManager {
             ranges: RangeTable::default(),
             metadata: LockTable::new(TableKind::Metadata),
             deadlock: deadlock::Detector::default(),
+            keys_counted: AtomicUsize::new(0),
+            keys_max: AtomicUsize::new(usize::MAX),
             counters: LockCounters::default(),
         }
+    }
+
+    /// So many key locks may be held by sessions in all.
+    pub(crate) fn set_keys_max(&self, keys_max: usize) {
+        self.keys_max.store(keys_max, Ordering::Relaxed);
     }
 
     /// Locks a key. What is newly held goes into `held`.
     ///
     /// # Errors
-    /// [`Error::LockWaitTimeout`], [`Error::Deadlock`], [`Error::Interrupted`].
+    /// [`Error::LockWaitTimeout`], [`Error::Deadlock`], [`Error::Interrupted`]; [`Error::TooManyLocks`]: the key is locked until `held` is given
+    /// back.
     pub(crate) fn lock_key(
         &self,
         owner: &Arc<LockOwner>,
@@ -129,10 +155,31 @@ impl LockManager {
         };
         held.keys.extend(lock);
         owner.set_weight(owner.weight() + 1);
+        if held.keys.len() > held.keys_counted {
+            self.count_more(owner, held)?;
+        }
         if mode == LockMode::Exclusive && !self.ranges.is_empty() {
             return self.wait_for_ranges(owner, key, patience);
         }
         Ok(Granted::Granted)
+    }
+
+    /// Takes more locks from what all sessions may hold. What was committed on a primary is applied, however much it is.
+    #[cold]
+    fn count_more(&self, owner: &Arc<LockOwner>, held: &mut HeldLocks) -> Result<()> {
+        if owner.is_applier() {
+            held.keys_counted = usize::MAX;
+            return Ok(());
+        }
+        let before = self
+            .keys_counted
+            .fetch_add(LOCKS_COUNTED_AT_A_TIME, Ordering::Relaxed);
+        held.keys_counted += LOCKS_COUNTED_AT_A_TIME;
+        let keys_max = self.keys_max.load(Ordering::Relaxed);
+        match before + LOCKS_COUNTED_AT_A_TIME > keys_max {
+            true => Err(Error::TooManyLocks { keys_max }),
+            false => Ok(()),
+        }
     }
 
     #[cold]
@@ -187,6 +234,14 @@ impl LockManager {
         let mut wakeups = Wakeups::new();
         for lock in held.keys.drain(..) {
             self.rows.release(owner, lock, &mut wakeups);
+        }
+        if held.keys_counted > LOCKS_COUNTED_AT_A_TIME {
+            if !owner.is_applier() {
+                let counted = held.keys_counted - LOCKS_COUNTED_AT_A_TIME;
+                self.keys_counted.fetch_sub(counted, Ordering::Relaxed);
+            }
+            held.keys_counted = LOCKS_COUNTED_AT_A_TIME;
+            held.keys = Vec::new();
         }
         if !held.ranges.is_empty() {
             self.ranges.release(&held.ranges, &mut wakeups);

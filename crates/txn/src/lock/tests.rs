@@ -1,6 +1,6 @@
 //! The lock manager by golden scripts (`testscripts/locks/`), and against a model under random load.
 
-use super::owner::LockOwner;
+use super::owner::{LockOwner, OwnerKind};
 use super::*;
 use crate::interrupt::{Interrupt, InterruptReason};
 use crate::testing::Actors;
@@ -357,4 +357,45 @@ fn random_load_keeps_ranges() {
     }
     assert_eq!(locks.locked_keys(), 0, "nothing is left behind");
     assert!(locks.ranges.is_empty(), "no range is left behind");
+}
+
+/// Sessions share what they may lock; an applier locks what it must.
+#[test]
+fn too_many_locks_are_refused_and_given_back() {
+    let locks = LockManager::new();
+    locks.set_keys_max(3000);
+    let owner = |id, kind| {
+        let owner = LockOwner::of_kind(id, Interrupt::new(), kind);
+        owner.begin();
+        owner
+    };
+    let lock = |owner: &Arc<LockOwner>, held: &mut HeldLocks, number: u64| {
+        let key = format!("{}-{number}", owner.id());
+        locks.lock_key(owner, held, key.as_bytes(), LockMode::Exclusive, Patience::None)
+    };
+    let all = |owner: &Arc<LockOwner>, held: &mut HeldLocks, count: u64| {
+        (0..count).find_map(|number| lock(owner, held, number).err().map(|error| (number, error)))
+    };
+    let (first, second) = (owner(1, OwnerKind::Session), owner(2, OwnerKind::Session));
+    let (mut held, mut others) = (HeldLocks::default(), HeldLocks::default());
+    assert!(all(&first, &mut held, 2000).is_none());
+    let (number, error) = all(&second, &mut others, 10_000).unwrap();
+    assert!(matches!(error, Error::TooManyLocks { keys_max: 3000 }), "{error}");
+    assert!((1024..=3000).contains(&number), "{number}");
+    let mut applied = HeldLocks::default();
+    let applier = owner(3, OwnerKind::Applier);
+    assert!(all(&applier, &mut applied, 10_000).is_none());
+    locks.release(&applier, &mut applied);
+    locks.release(&second, &mut others);
+    locks.release(&first, &mut held);
+    assert_eq!(locks.locked_keys(), 0);
+    // Rows that are locked and let go again count once.
+    for number in 0..20_000 {
+        lock(&first, &mut held, number).unwrap();
+        locks.release_newest(&first, &mut held, 0);
+    }
+    assert!(all(&first, &mut held, 2500).is_none());
+    locks.release(&first, &mut held);
+    assert!(all(&second, &mut others, 2500).is_none());
+    locks.release(&second, &mut others);
 }

@@ -15,7 +15,7 @@ impl Transaction {
     ///
     /// # Errors
     /// [`crate::Error::LockWaitTimeout`] (1205; the statement is to be rolled back), [`crate::Error::Deadlock`] (1213; the
-    /// transaction *is* rolled back), [`crate::Error::Interrupted`].
+    /// transaction *is* rolled back), [`crate::Error::TooManyLocks`] (1206; so it is), [`crate::Error::Interrupted`].
     pub fn lock(&mut self, key: &[u8], mode: LockMode, wait: LockWait) -> Result<Granted> {
         self.check_active()?;
         let patience = Patience::new(wait, self.options.row_lock_timeout);

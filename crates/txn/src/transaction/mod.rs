@@ -509,9 +509,9 @@ impl Transaction {
         }
     }
 
-    /// A deadlock's victim gives everything back before its session hears of it.
+    /// A deadlock's victim gives everything back before its session hears of it; so does who has locked too much.
     fn undo_if_victim<T>(&mut self, result: Result<T>) -> Result<T> {
-        if matches!(result, Err(Error::Deadlock)) {
+        if matches!(result, Err(Error::Deadlock | Error::TooManyLocks { .. })) {
             self.undo();
         }
         result
