@@ -7,7 +7,7 @@ use paceline_binlog::event::{
 };
 use paceline_binlog::group::{CommitGroup, GroupSize};
 use paceline_binlog::log::{LogConfig, OpenRequest, SimulatedDisk, SyncMode};
-use paceline_binlog::{EventGroup, Log};
+use paceline_binlog::{EventGroup, Log, RealDisk};
 use paceline_types::{Gtid, LogPosition, ServerId};
 use std::sync::Arc;
 
@@ -144,4 +144,38 @@ fn a_log_may_begin_behind_another_ones_transactions() {
         log.locate_start(&position),
         Err(paceline_binlog::Error::Purged)
     ));
+}
+
+#[test]
+fn a_file_is_prepared_while_it_is_begun() {
+    // A rotation that came before its file was prepared could meet the preparation, and failed for good.
+    let directory = tempfile::tempdir().unwrap();
+    let config = LogConfig {
+        sync_mode: SyncMode::Deferred,
+        file_size_max: 4096,
+        prepare_step: 8192,
+        ..LogConfig::new(directory.path(), "bin", ServerId(9))
+    };
+    let (log, _) = Log::open(Arc::new(RealDisk), config, OpenRequest::new(1)).unwrap();
+    let prepared = log.clone();
+    let preparing = std::thread::spawn(move || {
+        while prepared.files().len() < 80 {
+            prepared.prepare_ahead().unwrap();
+        }
+    });
+    for number in 1..=80 {
+        write(&log, vec![group(&format!("0-1-{number}"), &[b'x'; 5000])]);
+        log.rotate(1).unwrap();
+    }
+    preparing.join().unwrap();
+    assert_eq!(log.files().len(), 81);
+    log.close(1).unwrap();
+    drop(log);
+    // Nothing is left of what was prepared.
+    let names = std::fs::read_dir(directory.path()).unwrap();
+    let paths = names.map(|name| name.unwrap().path());
+    let files = paths
+        .filter(|path| path.extension().is_none_or(|it| it != "idx"))
+        .count();
+    assert_eq!(files, 82, "the files and the index");
 }

@@ -39,6 +39,10 @@ impl Inner {
         let Ok(number) = number_after(active_number) else {
             return Ok(false);
         };
+        // Who begins a file holds the lock as well. If one was begun meanwhile, the name may be that of a file which has gone on to be something else.
+        if self.active.read().number != active_number {
+            return Ok(false);
+        }
         if spare.as_ref().is_some_and(|spare| spare.number >= number) {
             return Ok(false);
         }
@@ -46,7 +50,7 @@ impl Inner {
         let prepared_end = self.prepare_step.max(BLOCK_LENGTH).next_multiple_of(BLOCK_LENGTH);
         let file = match self.disk.create(&self.path(&name)) {
             Ok(file) => file,
-            // A rotation that came in between has made it.
+            // A rotation has made it, and is about to go on there.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
             Err(source) => return Err(self.io_error("create", &name, source)),
         };
@@ -70,18 +74,17 @@ impl Inner {
 
     /// Creates a file with its head, or makes it of the spare one. It is in no index yet. Returns where the head ends.
     pub fn create_file(&self, new: &NewFile<'_>) -> Result<(FileEntry, ActiveFile, u64)> {
-        let spare = {
-            let mut spare = self.spare.lock();
-            let fits = |spare: &SpareFile| file_name(&self.base_name, spare.number) == new.name;
-            if spare.as_ref().is_some_and(fits) {
-                spare.take()
-            } else {
+        // Held until the file is there, so that nobody prepares one of the same name in between.
+        let mut held = self.spare.lock();
+        let spare = held.take();
+        let spare = match spare {
+            Some(spare) if file_name(&self.base_name, spare.number) == new.name => Some(spare),
+            Some(other) => {
+                self.remove_quietly(&file_name(&self.base_name, other.number));
                 None
             }
+            None => None,
         };
-        if spare.is_none() {
-            self.drop_spare();
-        }
         let creator = FileCreator {
             disk: &*self.disk,
             directory: &self.directory,
