@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use paceline_sql::catalog::{ColumnDefault, ColumnDefinition, IndexKind, TableDescription, TableEngine};
+use paceline_sql::catalog::{
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription, TableEngine,
+};
 use paceline_types::{DataType, Timestamp, Value};
 
 use super::{DATABASE, Row, Sources, number, number_or_null, table_names, text, text_or_null, yes_no};
@@ -140,15 +142,24 @@ fn capitalized(word: String) -> String {
     })
 }
 
-/// `PRI`, `UNI`, `MUL` or nothing: the strongest index that begins with the column.
+/// `PRI`, `UNI`, `MUL` or nothing: the strongest index that begins with the column. Without a primary key the first unique one takes its place
+/// whose columns are never NULL and are there whole, as MariaDB has it (`TABLE_SHARE::init_from_binary_frm_image`).
 pub(crate) fn column_key(table: &TableDescription, column: usize) -> &'static str {
-    let is_primary = |index: &&paceline_sql::catalog::IndexDefinition| index.kind == IndexKind::Primary;
-    if table
-        .indexes
-        .iter()
-        .filter(is_primary)
-        .any(|index| index.parts.iter().any(|part| part.column == column))
-    {
+    let is_whole = |index: &&IndexDefinition| {
+        let mut parts = index.parts.iter();
+        parts.all(|part| part.prefix_length.is_none() && !table.columns[part.column].nullable)
+    };
+    let mut indexes = table.indexes.iter();
+    let primary = indexes
+        .find(|index| index.kind == IndexKind::Primary)
+        .or_else(|| {
+            let mut unique = table
+                .indexes
+                .iter()
+                .filter(|index| index.kind == IndexKind::Unique);
+            unique.find(is_whole)
+        });
+    if primary.is_some_and(|index| index.parts.iter().any(|part| part.column == column)) {
         return "PRI";
     }
     let mut first = table

@@ -1,0 +1,14 @@
+-- What SHOW COLUMNS says of a column's indexes, where a unique one stands for the primary key, and where none can.
+create table a (id int not null, c varchar(10) not null, d int, unique (d), unique (c), unique (id));
+show columns from a;
+create table b (id int not null, c varchar(10) not null, d int, unique (c(5)), unique (d, id), key (id));
+show columns from b;
+create table e (id int not null, c int not null, d int not null, unique (c, d), unique (id));
+show columns from e;
+create table f (id int primary key, c int not null, d int, unique (c), key (d));
+show columns from f;
+alter table f drop primary key;
+show columns from f;
+alter table f modify c int;
+show columns from f;
+select column_name, column_key from information_schema.columns where table_schema = 't' and table_name in ('a', 'b', 'e') order by table_name, ordinal_position;
