@@ -56,6 +56,8 @@ class Cluster:
         server.name = name
         # Whether an archive feeds it.
         server.is_archives = False
+        # Whether its log begins where it was copied.
+        server.is_copy = False
         self.servers.append(server)
         server.start()
         if account:
@@ -90,7 +92,9 @@ class Cluster:
         """A server from a backup, that follows nobody yet."""
         name = f"s{len(self.servers) + 1}"
         self.command("restore", "--from", backup, "--datadir", self.directory / name / "data")
-        return self.start()
+        server = self.start()
+        server.is_copy = True
+        return server
 
     def joined(self, primary):
         """A server that `paceline join` makes of an empty directory, by its primary's files or its rows, and that replicates by itself. How often it was
@@ -102,7 +106,7 @@ class Cluster:
         for tried in range(1, JOINS_MAX + 1):
             try:
                 self.command("join", *arguments)
-                self.start()
+                self.start().is_copy = True
                 return tried, True
             except AssertionError as refusal:
                 if not any(redefined in str(refusal) for redefined in ("error 1146", "error 1412", "error 1054", "run the command again")):
