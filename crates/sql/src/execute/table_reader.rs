@@ -52,6 +52,7 @@ pub(crate) fn read_table(
             definition,
             schema: definition.schema(),
             seen: None,
+            locked: RefCell::default(),
             exact: Cell::new(false),
         }
         .read(exec, row, visit),
@@ -117,6 +118,9 @@ struct BaseReader<'p> {
     schema: &'p TableSchema,
     /// The rows that another index has given already.
     seen: Option<RefCell<HashSet<Vec<u8>>>>,
+    /// Rows that a locking scan of a secondary index has given: one that somebody else moves in the index meanwhile is met again where it has
+    /// gone to.
+    locked: RefCell<HashSet<Vec<u8>>>,
     /// Whether the ranges being read hold only rows that pass.
     exact: Cell<bool>,
 }
@@ -158,6 +162,7 @@ impl BaseReader<'_> {
             AccessPath::Union { parts } => {
                 let union = BaseReader {
                     seen: Some(RefCell::default()),
+                    locked: RefCell::default(),
                     exact: Cell::new(false),
                     ..*self
                 };
@@ -426,6 +431,9 @@ impl BaseReader<'_> {
             if !is_candidate(exec, self.step, row)? {
                 continue;
             }
+            if secondary.is_some() && !self.locked.borrow_mut().insert(row_key.clone()) {
+                continue;
+            }
             if self
                 .read_locked(exec, &row_key, strength, wait, row, visit)?
                 .is_break()
@@ -549,6 +557,7 @@ fn read_hashed(
                     definition,
                     schema: definition.schema(),
                     seen: None,
+                    locked: RefCell::default(),
                     exact: Cell::new(false),
                 };
                 reader.read_locked(exec, &hashed.key, strength, wait, row, visit)?

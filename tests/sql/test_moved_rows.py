@@ -1,0 +1,38 @@
+"""A row that somebody moves in the index along which a statement looks for rows to lock: it is met where it was and where it has gone to, and counts
+once, as in MariaDB."""
+
+import threading
+
+import pytest
+
+from support.servers import MariaDb, Paceline
+
+
+@pytest.mark.parametrize("kind", [Paceline, MariaDb], ids=["paceline", "mariadb"])
+def test_a_row_that_moves_is_met_once(kind, tmp_path):
+    server = kind(tmp_path / "server", "--server-id=1")
+    server.start()
+    try:
+        server.query("create database t", "create table t.a (id int primary key, c int, n int default 0, key (c))",
+                     "insert into t.a (id, c) values " + ", ".join(f"({id}, {id * 10 - 1000})" for id in range(1, 200)))
+        for statement in ("update t.a force index (c) set n = n + 1 where c <> 0", "update t.a force index (c) set c = c + 1 where c <> 0",
+                          "select id from t.a force index (c) where c <> 0 for update"):
+            with server.connect(autocommit=False) as mover, server.connect(autocommit=False) as finder:
+                moving, finding = mover.cursor(), finder.cursor()
+                # Out of the range in front of 0 and into the one behind it.
+                moving.execute("update t.a set c = 5000 where id = 50")
+                found = []
+                thread = threading.Thread(target=lambda: found.append(finding.execute(statement)))
+                thread.start()
+                thread.join(0.5)
+                assert not found, "it waits for the row"
+                mover.commit()
+                thread.join(60)
+                rows = [row[0] for row in finding.fetchall()]
+                finding.execute("select max(n), max(c) from t.a")
+                assert finding.fetchone() in ((1, 5000), (0, 5001), (0, 5000)), statement
+                finder.rollback()
+            assert found == [198] and len(set(rows)) == len(rows), statement
+            server.query("update t.a set c = 50 * 10 - 1000 where id = 50")
+    finally:
+        server.close()
