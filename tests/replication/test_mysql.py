@@ -8,11 +8,12 @@ import os
 import random
 import ssl
 import time
+import uuid
 from pathlib import Path
 
 import pymysql
 import pytest
-from support.fake_mysql import FakeMySql, events_of
+from support.fake_mysql import FakeMySql, events_of, numbers_of
 from support.replication import assert_same, change_master, slave_status, wait_for, wait_for_replica
 from support.servers import MariaDb, Paceline
 
@@ -71,6 +72,19 @@ def end_of(logs):
     return name, len(log) if [*events_of(log)][-1][1] != 4 else [*events_of(log)][-2][0]
 
 
+def transactions(logs):
+    return sum(kind in (33, 42) for log in logs.values() for _, kind, _ in events_of(log))
+
+
+def gtids(logs):
+    """The set of all GTIDs in logs that one server wrote, with one that is tagged."""
+    [*heads] = (data for log in logs.values() for _, kind, data in events_of(log) if kind == 33)
+    source = uuid.UUID(bytes=heads[0][20:36])
+    numbers = [int.from_bytes(head[36:44], "little") for head in heads]
+    assert numbers == list(range(1, len(numbers) + 1))
+    return f"{source}:1-{len(numbers)},{source}:tagged:1"
+
+
 def wait_for_end(replica, primary):
     end = end_of(primary.logs)
     wait_for(lambda: place(replica) == end, f"{end} to be reached")
@@ -88,8 +102,7 @@ def test_everything_that_mysql_logs(replica, mysql, authentication):
     assert (status["Using_Gtid"], status["Master_Server_Id"], status["Seconds_Behind_Master"]) == ("No", 3409, 0)
     # Transactions have GTIDs of the replica's domain and the primary's server; the numbers have no gap.
     [(position,)] = replica.query("select @@gtid_slave_pos")
-    transactions = sum(kind in (33, 42) for log in primary.logs.values() for _, kind, _ in events_of(log))
-    assert position == f"7-3409-{transactions}"
+    assert position == f"7-3409-{transactions(primary.logs)}"
     # MySQL's collations are here by the nearest that there are, and its annotations are kept.
     [(collations,)] = replica.query("select group_concat(distinct collation_name order by 1) from information_schema.columns "
                                     "where table_schema='workload' and table_name='keyed'")
@@ -120,13 +133,14 @@ def test_mysqls_transactions_go_on_to_mariadb(replica, mysql, tmp_path):
         behind.close()
 
 
-def test_nothing_is_lost_or_done_twice_when_it_is_killed(replica, mysql, seed):
+@pytest.mark.parametrize("use_gtid", ["no", "slave_pos"])
+def test_nothing_is_lost_or_done_twice_when_it_is_killed(replica, mysql, seed, use_gtid):
     rng = random.Random(seed)
     primary = mysql(authentication="fast")
     events = sum(1 for log in primary.logs.values() for _ in events_of(log))
     primary.events_max = 0
-    follow(replica, primary)
-    for _ in range(6):
+    follow(replica, primary, master_use_gtid=use_gtid)
+    for _ in range(5):
         primary.events_max = rng.randrange(5, events // 2)
         wait_for(lambda: primary.events_max == 0 or place(replica) == end_of(primary.logs), "the primary to have sent that")
         time.sleep(rng.random() / 20)
@@ -136,8 +150,67 @@ def test_nothing_is_lost_or_done_twice_when_it_is_killed(replica, mysql, seed):
     wait_for_end(replica, primary)
     assert_content(replica)
     [(position,)] = replica.query("select @@gtid_slave_pos")
-    transactions = sum(kind in (33, 42) for log in primary.logs.values() for _, kind, _ in events_of(log))
-    assert position == f"7-3409-{transactions}", "each transaction once"
+    assert position == f"7-3409-{transactions(primary.logs)}", "each transaction once"
+
+
+def known_gtids(replica):
+    return dict(replica.query("show status like 'Paceline_replica_mysql_gtids'"))["Paceline_replica_mysql_gtids"]
+
+
+def test_mysqls_gtids(replica, mysql):
+    primary = mysql(authentication="fast")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    replica.query("start slave")
+    wait_for_end(replica, primary)
+    assert_content(replica)
+    assert numbers_of(primary.dumps[0]) == set(), "who has nothing gets everything"
+    everything = gtids(primary.logs)
+    assert slave_status(replica)["Gtid_IO_Pos"] == known_gtids(replica) == everything
+    # It is in the log, also in its next file.
+    replica.query("flush binary logs")
+    replica.kill()
+    replica.start()
+    wait_for(lambda: len(primary.dumps) == 2, "another connection")
+    assert numbers_of(primary.dumps[1]) == set(range(1, transactions(primary.logs)))
+    assert known_gtids(replica) == everything
+    # Another server of the same group: nothing is asked for twice.
+    other = mysql(authentication="fast")
+    replica.query("stop slave", f"change master to master_host='127.0.0.1', master_port={other.port}, master_use_gtid=slave_pos", "start slave")
+    wait_for(lambda: other.dumps, "a connection to it")
+    assert numbers_of(other.dumps[0]) == numbers_of(primary.dumps[1])
+    assert_content(replica)
+    replica.query("stop slave", "reset slave all")
+    assert known_gtids(replica) == ""
+
+
+def test_from_a_place_to_gtids(replica, mysql):
+    primary = mysql(authentication="fast")
+    follow(replica, primary)
+    wait_for_end(replica, primary)
+    assert known_gtids(replica) == gtids(primary.logs), "the head of a file says what is before it"
+    replica.query("stop slave", "change master to master_use_gtid=slave_pos", "start slave")
+    wait_for(lambda: len(primary.dumps) == 2, "another connection")
+    assert numbers_of(primary.dumps[1]) == set(range(1, transactions(primary.logs)))
+
+
+def test_from_the_middle_of_a_file_nobody_knows_what_is_before(replica, mysql):
+    primary = mysql(authentication="fast")
+    replica.query("create database workload", "create table workload.heap (a int, b varchar(10))")
+    offset = [end for end, kind, _ in events_of(primary.logs["bin.000002"]) if kind == 35][0]
+    change_master(replica, primary, master_log_file="'bin.000002'", master_log_pos=offset)
+    replica.query("start slave")
+    wait_for_end(replica, primary)
+    assert replica.query("select * from workload.heap") == ((99, "next file"),)
+    assert known_gtids(replica) == ""
+    replica.query("stop slave", "change master to master_use_gtid=slave_pos", "start slave")
+    wait_for(lambda: "not known" in slave_status(replica)["Last_IO_Error"], "the error")
+    everything = gtids(primary.logs)
+    replica.query("stop slave", f"change master to master_gtid_pos='{everything}'", "start slave")
+    wait_for(lambda: len(primary.dumps) == 2, "another connection")
+    assert numbers_of(primary.dumps[1]) == set(range(1, transactions(primary.logs)))
+    assert known_gtids(replica) == everything
+    with pytest.raises(pymysql.err.OperationalError):
+        replica.query("stop slave", "change master to master_gtid_pos='neither:1-2'")
 
 
 def test_what_cannot_be_replicated_stops_the_connection(replica, mysql):
@@ -148,7 +221,12 @@ def test_what_cannot_be_replicated_stops_the_connection(replica, mysql):
     # What an XA transaction did up to its PREPARE, and its COMMIT, are for somebody to decide on.
     wait_for(lambda: "XA START" in slave_status(replica)["Last_SQL_Error"], "the error about its beginning")
     assert slave_status(replica)["Last_SQL_Errno"] == 1235
-    assert replica.query("select * from refused.numbers") == ()
+    # One after the other can be passed over.
+    replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
+    wait_for(lambda: "XA COMMIT" in slave_status(replica)["Last_SQL_Error"], "the error about its end")
+    replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
+    wait_for_end(replica, primary)
+    assert replica.query("select * from refused.numbers") == ((2,),)
     assert replica.query("select * from refused.documents")[0][1].startswith('{"a": 1, ')
 
 
@@ -180,3 +258,10 @@ def test_a_real_mysql(replica):
     [(file, offset, *_)] = ask("show binary log status")
     wait_for(lambda: place(replica) == (file, offset), "the replica to have everything")
     assert_content(replica)
+    # And on by GTIDs.
+    executed = ask("select replace(@@global.gtid_executed, '\\n', '')")[0][0]
+    assert known_gtids(replica).replace(",", ":").split(":")[:2] == executed.split(":")[:2]
+    replica.query("stop slave", "change master to master_use_gtid=slave_pos", "start slave")
+    ask("insert into workload.heap values (100, 'by GTID')")
+    wait_for(lambda: replica.query("select * from workload.heap where a=100"), "a transaction by GTID")
+    assert known_gtids(replica).split(",")[0].endswith(f"-{transactions(recorded('bin'))}")

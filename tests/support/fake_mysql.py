@@ -164,7 +164,7 @@ class Session:
                     known = command[at + 12:]
                     assert len(known) == struct.unpack_from("<I", command, at + 8)[0]
                     self.server.dumps.append(known)
-                    self.dump("", 4, numbers_of(known))
+                    self.dump("", 4, known_of(known))
                 case 1:
                     return
                 case other:
@@ -233,7 +233,9 @@ class Session:
                 if at < start or kind == ROTATE:
                     continue
                 if known is not None and kind in (GTID, ANONYMOUS_GTID, GTID_TAGGED):
-                    is_known = kind == GTID and struct.unpack_from("<Q", data, HEADER_LENGTH + 17)[0] in known
+                    # There is one that is tagged, and it is the first with its tag.
+                    is_known = (struct.unpack_from("<Q", data, HEADER_LENGTH + 17)[0] in known[""] if kind == GTID
+                                else kind == GTID_TAGGED and "tagged" in known)
                 if not is_known:
                     self.event(data)
                 reached = end
@@ -249,21 +251,25 @@ class Session:
         self.send(b"\0" + data)
 
 
-def numbers_of(encoded):
-    """The numbers in a set of GTIDs of one server, without its tags."""
-    is_tagged, numbers, at = encoded[7] == 1, set(), 8
+def known_of(encoded):
+    """The numbers in a set of GTIDs of one server, by their tags."""
+    is_tagged, known, at = encoded[7] == 1, {"": set()}, 8
     count = int.from_bytes(encoded[1:7] if is_tagged else encoded[:7], "little")
     for _ in range(count):
         at += 16
-        tag = 0
+        tag = ""
         if is_tagged:
-            tag = encoded[at] >> 1
-            at += 1 + tag
+            length = encoded[at] >> 1
+            tag = encoded[at + 1:at + 1 + length].decode()
+            at += 1 + length
         intervals, = struct.unpack_from("<Q", encoded, at)
         at += 8
         for _ in range(intervals):
-            first, behind = struct.unpack_from("<QQ", encoded, at)
+            known.setdefault(tag, set()).update(range(*struct.unpack_from("<QQ", encoded, at)))
             at += 16
-            if not tag:
-                numbers.update(range(first, behind))
-    return numbers
+    return known
+
+
+def numbers_of(encoded):
+    """The numbers in it that have no tag."""
+    return known_of(encoded)[""]

@@ -41,5 +41,7 @@ pub use error::{Error, Result};
 pub use group::{CommitGroup, EventGroup, EventGroupBuffer, LoggedTable};
 pub use gtid::{BinlogState, GtidPosition, LOCAL_DOMAIN};
 pub use log::{Disk, Log, LogConfig, LogReader, RealDisk, Recovery};
-pub use replica_state::{GtidMove, History, RecordScope, ReplicaRecord, ReplicaState, SourcePosition};
+pub use replica_state::{
+    ExecutedMove, GtidMove, History, RecordScope, ReplicaRecord, ReplicaState, SourcePosition,
+};
 pub use spill_file::{SpillFile, SpilledBytes};

@@ -16,6 +16,7 @@
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 use crate::gtid::GtidPosition;
+use crate::mysql::MySqlGtidSet;
 use paceline_types::{DomainId, Gtid, SequenceNumber, ServerId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub struct ReplicaState {
     pub position: GtidPosition,
     /// Where each connection stands in its primary's log, as far as it was recorded: connections that use GTIDs need none.
     pub sources: BTreeMap<Arc<str>, SourcePosition>,
+    /// Which of MySQL's GTIDs a connection has, as far as that is known: connections to MariaDB have none.
+    pub executed: BTreeMap<Arc<str>, MySqlGtidSet>,
     /// What `CHANGE MASTER` has said of each connection, opaque to this crate.
     pub definitions: BTreeMap<Arc<str>, Arc<[u8]>>,
     /// Whose history this is.
@@ -68,6 +71,21 @@ impl ReplicaState {
                 None => self.sources.remove(connection),
             };
         }
+        for (connection, executed) in &record.executed {
+            match executed {
+                ExecutedMove::Add(gtids) => self
+                    .executed
+                    .entry(connection.clone())
+                    .or_default()
+                    .add_all(gtids),
+                ExecutedMove::Forget => {
+                    self.executed.remove(connection);
+                }
+                ExecutedMove::Replace(gtids) => {
+                    self.executed.insert(connection.clone(), gtids.clone());
+                }
+            }
+        }
         for (connection, definition) in &record.definitions {
             match definition {
                 Some(definition) => {
@@ -92,6 +110,11 @@ impl ReplicaState {
                 .iter()
                 .map(|(connection, source)| (connection.clone(), Some(source.clone())))
                 .collect(),
+            executed: self
+                .executed
+                .iter()
+                .map(|(connection, gtids)| (connection.clone(), ExecutedMove::Replace(gtids.clone())))
+                .collect(),
             definitions: self
                 .definitions
                 .iter()
@@ -102,8 +125,10 @@ impl ReplicaState {
     }
 }
 
-/// The last byte of a record of [`History::Copied`].
+/// The part of a record of [`History::Copied`].
 const HISTORY_COPIED: u8 = 1;
+/// The part with what becomes of sets of MySQL's GTIDs.
+const EXECUTED: u8 = 2;
 
 /// When a record holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,13 +166,45 @@ impl GtidMove {
     }
 }
 
+/// What becomes of the set of MySQL's GTIDs that a connection has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ExecutedMove {
+    /// These come to it.
+    Add(MySqlGtidSet),
+    /// It is this one.
+    Replace(MySqlGtidSet),
+    /// It is not known any more.
+    Forget,
+}
+
+impl ExecutedMove {
+    /// This one, and then another one.
+    #[must_use]
+    pub fn then(self, next: ExecutedMove) -> ExecutedMove {
+        match (self, next) {
+            (_, next @ (ExecutedMove::Replace(_) | ExecutedMove::Forget)) => next,
+            (ExecutedMove::Forget, ExecutedMove::Add(_)) => ExecutedMove::Forget,
+            (ExecutedMove::Add(mut gtids), ExecutedMove::Add(more)) => {
+                gtids.add_all(&more);
+                ExecutedMove::Add(gtids)
+            }
+            (ExecutedMove::Replace(mut gtids), ExecutedMove::Add(more)) => {
+                gtids.add_all(&more);
+                ExecutedMove::Replace(gtids)
+            }
+        }
+    }
+}
+
 /// A move of a replica's position that no transaction carries.
 ///
 /// ```text
 /// scope (1) | move (1) | count (2), GTIDs: domain (4), server (4), sequence (8)
 /// | count (2), connections: name length (1), name, file length (1), file, offset (8); offset 0 forgets the connection's place
 /// | count (2), connections: name length (1), name, definition length (4), definition; length 0 forgets the connection
-/// | 1 if it begins a copied history; else nothing
+/// | parts, if there are any, each behind its number (1):
+///     1  it begins a copied history
+///     2  count (2), connections: name length (1), name, add, replace, forget = 0, 1, 2 (1), length (4), MySQL's GTIDs
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplicaRecord {
@@ -157,6 +214,8 @@ pub struct ReplicaRecord {
     pub gtids: GtidMove,
     /// Connections and their places; `None` forgets one.
     pub sources: Vec<Change<SourcePosition>>,
+    /// Connections and what becomes of their sets of MySQL's GTIDs.
+    pub executed: Vec<(Arc<str>, ExecutedMove)>,
     /// Connections and what `CHANGE MASTER` has said of them; `None` forgets one.
     pub definitions: Vec<Change<Arc<[u8]>>>,
     /// [`History::Copied`] if it is a copied one from here on; [`History::Own`] says nothing.
@@ -170,6 +229,7 @@ impl ReplicaRecord {
             scope: RecordScope::Alone,
             gtids,
             sources: Vec::new(),
+            executed: Vec::new(),
             definitions: Vec::new(),
             history: History::Own,
         }
@@ -181,6 +241,7 @@ impl ReplicaRecord {
             scope,
             gtids: GtidMove::None,
             sources: vec![(connection, source)],
+            executed: Vec::new(),
             definitions: Vec::new(),
             history: History::Own,
         }
@@ -205,7 +266,18 @@ impl ReplicaRecord {
             .iter()
             .map(|(connection, definition)| 5 + connection.len() + definition.as_ref().map_or(0, |d| d.len()))
             .sum();
-        (9 + gtids * 16 + sources + definitions) as u64
+        let executed: usize = self
+            .executed
+            .iter()
+            .map(|(connection, executed)| {
+                6 + connection.len()
+                    + match executed {
+                        ExecutedMove::Add(gtids) | ExecutedMove::Replace(gtids) => gtids.length(),
+                        ExecutedMove::Forget => 0,
+                    }
+            })
+            .sum();
+        (12 + gtids * 16 + sources + definitions + executed) as u64
     }
 
     /// The record's bytes.
@@ -236,6 +308,21 @@ impl ReplicaRecord {
         }
         if self.history == History::Copied {
             out.put_u8(HISTORY_COPIED);
+        }
+        if !self.executed.is_empty() {
+            out.put_u8(EXECUTED);
+            out.put_u16(self.executed.len().min(usize::from(u16::MAX)) as u16);
+            for (connection, executed) in self.executed.iter().take(usize::from(u16::MAX)) {
+                out.put_short_bytes(connection.as_bytes());
+                let (kind, gtids) = match executed {
+                    ExecutedMove::Add(gtids) => (0, gtids.encode()),
+                    ExecutedMove::Replace(gtids) => (1, gtids.encode()),
+                    ExecutedMove::Forget => (2, Vec::new()),
+                };
+                out.put_u8(kind);
+                out.put_u32(u32::try_from(gtids.len()).expect("a set of GTIDs is short"));
+                out.extend_from_slice(&gtids);
+            }
         }
         out
     }
@@ -283,19 +370,41 @@ impl ReplicaRecord {
                 Ok((connection, (length > 0).then(|| definition.into())))
             })
             .collect::<Result<_>>()?;
-        let history = match cursor.rest() {
-            [] => History::Own,
-            [HISTORY_COPIED, ..] => History::Copied,
-            _ => return Err(cursor.malformed("its history is not known")),
-        };
+        let (mut history, mut executed) = (History::Own, Vec::new());
+        while !cursor.is_empty() {
+            match cursor.u8()? {
+                HISTORY_COPIED => history = History::Copied,
+                EXECUTED => executed = read_executed(&mut cursor)?,
+                _ => return Err(cursor.malformed("it has a part that is not known")),
+            }
+        }
         Ok(Self {
             scope,
             gtids,
             sources,
+            executed,
             definitions,
             history,
         })
     }
+}
+
+fn read_executed(cursor: &mut Cursor<'_>) -> Result<Vec<(Arc<str>, ExecutedMove)>> {
+    (0..cursor.u16()?)
+        .map(|_| {
+            let connection = text(cursor)?;
+            let kind = cursor.u8()?;
+            let length = cursor.u32()? as usize;
+            let gtids = cursor.bytes(length)?;
+            let executed = match kind {
+                0 => ExecutedMove::Add(MySqlGtidSet::decode(gtids)?),
+                1 => ExecutedMove::Replace(MySqlGtidSet::decode(gtids)?),
+                2 => ExecutedMove::Forget,
+                _ => return Err(cursor.malformed("its change of a set is not known")),
+            };
+            Ok((connection, executed))
+        })
+        .collect()
 }
 
 fn put_gtids(out: &mut Vec<u8>, kind: u8, gtids: impl ExactSizeIterator<Item = Gtid>) {
@@ -320,6 +429,26 @@ fn text(cursor: &mut Cursor<'_>) -> Result<Arc<str>> {
 mod tests {
     use super::*;
 
+    const UUID: &str = "bfedd796-e63b-11f1-af6b-02fc00000001";
+
+    fn executed(numbers: &str) -> MySqlGtidSet {
+        format!("{UUID}:{numbers}").parse().unwrap()
+    }
+
+    #[test]
+    fn moves_follow_each_other() {
+        use ExecutedMove::{Add, Replace};
+        assert_eq!(Add(executed("1")).then(Add(executed("2"))), Add(executed("1-2")));
+        assert_eq!(
+            Replace(executed("1")).then(Add(executed("2"))),
+            Replace(executed("1-2"))
+        );
+        assert_eq!(
+            Add(executed("1")).then(Replace(executed("2"))),
+            Replace(executed("2"))
+        );
+    }
+
     #[test]
     fn records_return() {
         let source = SourcePosition {
@@ -341,17 +470,42 @@ mod tests {
                 ],
                 ..ReplicaRecord::of_gtids(GtidMove::None)
             },
+            ReplicaRecord {
+                executed: vec![
+                    ("east".into(), ExecutedMove::Replace(executed("1-3"))),
+                    ("west".into(), ExecutedMove::Add(executed("7"))),
+                ],
+                ..ReplicaRecord::of_gtids(GtidMove::None)
+            },
+            ReplicaRecord {
+                executed: vec![
+                    ("east".into(), ExecutedMove::Add(executed("4-5"))),
+                    ("west".into(), ExecutedMove::Forget),
+                ],
+                ..ReplicaRecord::of_gtids(GtidMove::None)
+            },
         ];
         let mut state = ReplicaState::default();
         for record in &records {
             let bytes = record.encode();
             assert!(bytes.len() as u64 <= record.length_max());
             assert_eq!(&ReplicaRecord::decode(&bytes).unwrap(), record);
-            for length in 0..bytes.len() {
+            // Without what was added to the format later it is a record as well.
+            let without = ReplicaRecord {
+                executed: Vec::new(),
+                ..record.clone()
+            };
+            let shorter = without.encode().len();
+            for length in (0..bytes.len()).filter(|length| *length != shorter) {
                 assert!(ReplicaRecord::decode(&bytes[..length]).is_err());
             }
             state.apply(record);
         }
+        assert_eq!(state.executed.len(), 1);
+        assert_eq!(
+            state.executed.get("east").map(ToString::to_string),
+            Some(format!("{UUID}:1-5"))
+        );
         assert_eq!(state.position.to_string(), "1-2-3");
         assert_eq!(state.sources.get("east"), Some(&source));
         let mut again = ReplicaState::default();

@@ -516,6 +516,7 @@ fn positions_move_without_transactions() {
         let passed = |gtid: &str, offset| Received::Passed {
             gtid: gtid.parse().unwrap(),
             source_end: end(offset),
+            executed: None,
         };
         apply_all(
             &applier,

@@ -116,6 +116,7 @@ impl Primary {
                 offset: place,
             },
             received_at: Instant::now(),
+            executed: None,
         })
     }
 

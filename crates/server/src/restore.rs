@@ -10,7 +10,7 @@
 
 use crate::startup::version;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk};
-use paceline_binlog::{GtidMove, GtidPosition, History, RecordScope, ReplicaRecord};
+use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, History, RecordScope, ReplicaRecord};
 use paceline_replication::replica::definition::Definition;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{ManagerParts, TransactionManager};
@@ -104,6 +104,9 @@ pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send))
         scope: RecordScope::Alone,
         gtids: GtidMove::Replace(position.clone()),
         sources: replica.sources.keys().map(|name| (name.clone(), None)).collect(),
+        executed: (replica.executed.keys())
+            .map(|name| (name.clone(), ExecutedMove::Forget))
+            .collect(),
         definitions,
         history: match copied.follows {
             Follows::Nobody => History::Copied,

@@ -179,6 +179,10 @@ fn replication(services: &SessionServices, put: &mut impl FnMut(&str, String)) {
         );
         put("Paceline_replica_lag_bytes", own.applier.queued_bytes.to_string());
         put("Paceline_replica_held_back_by", own.held_back_by().to_owned());
+        put(
+            "Paceline_replica_mysql_gtids",
+            own.executed.as_ref().map(ToString::to_string).unwrap_or_default(),
+        );
     }
 }
 

@@ -8,6 +8,7 @@ use crate::commit::log_stage::WrittenGroup;
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Waited};
 use crate::manager::{Core, TransactionManager, unix_seconds};
+use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord, SourcePosition};
 use paceline_types::{Gtid, ServerId};
 use parking_lot::Mutex;
@@ -235,6 +236,11 @@ impl TransactionManager {
     /// Where a connection stands in its primary's log, if that was recorded.
     pub fn source_position(&self, connection: &str) -> Option<SourcePosition> {
         self.core().log.replica_state().sources.get(connection).cloned()
+    }
+
+    /// Which of MySQL's GTIDs a connection has; `None` if that is not known.
+    pub fn executed_mysql_gtids(&self, connection: &str) -> Option<MySqlGtidSet> {
+        self.core().log.replica_state().executed.get(connection).cloned()
     }
 
     /// Moves the replica's position without a transaction: a filter has passed over one, `SET GLOBAL gtid_slave_pos`, a new place in a

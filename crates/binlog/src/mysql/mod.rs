@@ -4,9 +4,13 @@
 //!   Anonymous_gtid or Gtid | Query "BEGIN" | Table_map | Write_rows | Xid
 //!   Gtid | Transaction_payload ── zstd ──▶ Query "BEGIN" | Table_map | Write_rows | Xid
 //! ```
-//! [`PayloadEvents`] reads the latter; the events in it have no checksums. What they mean to a replica is known to
+//! [`MySqlGtid`] and [`MySqlGtidSet`] are MySQL's GTIDs. [`PayloadEvents`] reads compressed transactions; the events in it have no checksums. What they mean to a replica is known to
 //! `paceline_replication`, which makes MariaDB's events of them.
 
+mod gtid;
+mod gtid_set;
 mod payload;
 
+pub use gtid::{GtidSource, MySqlGtid, ServerUuid};
+pub use gtid_set::MySqlGtidSet;
 pub use payload::PayloadEvents;

@@ -18,6 +18,7 @@ use paceline_binlog::event::{
     FormatDescription, GtidEvent, GtidFlags, HEADER_LENGTH, QueryEvent, RawEvent, encode_event,
 };
 use paceline_binlog::log::{EventRole, Grouping};
+use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
 use paceline_binlog::{EventGroup, SourcePosition};
 use paceline_types::error_code::{
     ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_INCIDENT,
@@ -40,6 +41,8 @@ pub enum Assembled {
     UntilReached,
     /// These GTIDs have passed and are not sent.
     Passed(Vec<Gtid>),
+    /// All that is before this place in a log of MySQL.
+    Executed(MySqlGtidSet),
 }
 
 /// A group, whole.
@@ -54,6 +57,8 @@ pub struct AssembledGroup {
     pub end: SourcePosition,
     /// When the primary executed it, in seconds since 1970 by its clock.
     pub timestamp: u32,
+    /// Its GTID there, if that is MySQL and has one.
+    pub mysql_gtid: Option<MySqlGtid>,
 }
 
 /// GTIDs for a source that has none: the numbers of one domain, one after the other.
@@ -74,7 +79,7 @@ pub struct Assembler {
     grouping: Grouping,
     open: Option<Open>,
     /// A MySQL Gtid has come; what follows says what kind of group it heads.
-    pending: Option<EventStamp>,
+    pending: Option<Pending>,
     /// What a source without GTIDs was given.
     pub supply: GtidSupply,
     scratch: Vec<u8>,
@@ -88,6 +93,14 @@ struct Open {
     group: EventGroup,
     start: SourcePosition,
     timestamp: u32,
+    mysql_gtid: Option<MySqlGtid>,
+}
+
+/// The head of a transaction of MySQL.
+struct Pending {
+    stamp: EventStamp,
+    /// None of an anonymous one.
+    gtid: Option<MySqlGtid>,
 }
 
 /// FLAG_UNTIL_REACHED and FLAG_IGN_GTIDS of a Gtid_list event.
@@ -266,12 +279,23 @@ impl Assembler {
                 if self.is_inside_group() {
                     return Err(corrupt("the transaction before it has no end"));
                 }
-                self.pending = Some(stamp_of(&header));
+                let gtid = match event_type {
+                    EventType::MYSQL_ANONYMOUS_GTID => None,
+                    _ => Some(MySqlGtid::decode(event_type, event.body()).map_err(corrupt)?),
+                };
+                self.pending = Some(Pending {
+                    stamp: stamp_of(&header),
+                    gtid,
+                });
                 return Ok(Assembled::Nothing);
             }
-            EventType::MYSQL_PREVIOUS_GTIDS
-            | EventType::MYSQL_TRANSACTION_CONTEXT
-            | EventType::MYSQL_VIEW_CHANGE => return Ok(Assembled::Nothing),
+            EventType::MYSQL_PREVIOUS_GTIDS => {
+                let gtids = MySqlGtidSet::decode(event.body()).map_err(corrupt)?;
+                return Ok(Assembled::Executed(gtids));
+            }
+            EventType::MYSQL_TRANSACTION_CONTEXT | EventType::MYSQL_VIEW_CHANGE => {
+                return Ok(Assembled::Nothing);
+            }
             _ => {}
         }
         if event_type.is_control() && !self.is_inside_group() {
@@ -298,6 +322,7 @@ impl Assembler {
                     group,
                     start: open_start,
                     timestamp: header.timestamp,
+                    mysql_gtid: None,
                 });
             }
             EventRole::Inside | EventRole::Ends => match &mut self.open {
@@ -324,12 +349,19 @@ impl Assembler {
             start: open.start,
             end: self.place.clone(),
             timestamp: open.timestamp,
+            mysql_gtid: open.mysql_gtid,
         }))
     }
 
     /// Begins a group that the source has no GTID for. `first` is its first event.
     fn give_gtid(&mut self, first: &RawEvent<'_>, start: SourcePosition) -> Result<(), SourceError> {
-        let stamp = self.pending.take().unwrap_or_else(|| stamp_of(first.header()));
+        let Pending {
+            stamp,
+            gtid: mysql_gtid,
+        } = self.pending.take().unwrap_or_else(|| Pending {
+            stamp: stamp_of(first.header()),
+            gtid: None,
+        });
         let is_transaction = match first.event_type() {
             EventType::QUERY | EventType::QUERY_COMPRESSED => {
                 let query = QueryEvent::decode(first.event_type(), first.body()).map_err(corrupt)?;
@@ -353,6 +385,7 @@ impl Assembler {
             group: self.begin_group(&event)?,
             start,
             timestamp: stamp.timestamp,
+            mysql_gtid,
         });
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::received::SourcePosition;
 use super::receiver::Receiver;
 use super::status::{ReceiverState, ReceiverStatus, SharedStatus};
 use paceline_binlog::GtidPosition;
+use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_txn::TransactionManager;
 use paceline_types::error_code::ER_BAD_SLAVE;
 use parking_lot::Mutex;
@@ -161,6 +162,8 @@ pub struct ConnectionStatus {
     pub skip_events: u64,
     /// Where the log says that it stands, for connections without GTIDs.
     pub recorded: Option<SourcePosition>,
+    /// Which of MySQL's GTIDs the log says are here.
+    pub executed: Option<MySqlGtidSet>,
 }
 
 impl Connection {
@@ -390,6 +393,11 @@ impl Connection {
                 .environment
                 .transactions()
                 .source_position(&self.shared.name),
+            executed: self
+                .shared
+                .environment
+                .transactions()
+                .executed_mysql_gtids(&self.shared.name),
         }
     }
 }

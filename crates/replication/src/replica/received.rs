@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use paceline_binlog::EventGroup;
 pub use paceline_binlog::SourcePosition;
 use paceline_binlog::event::FormatDescription;
+use paceline_binlog::{EventGroup, ExecutedMove};
 use paceline_types::Gtid;
 
 /// An event group as the primary sent it: whole, its checksums verified.
@@ -18,6 +18,8 @@ pub struct ReceivedGroup {
     pub source_end: SourcePosition,
     /// When its last event arrived.
     pub received_at: Instant,
+    /// What becomes of the connection's set of MySQL's GTIDs with it.
+    pub executed: Option<ExecutedMove>,
 }
 
 /// What moves a connection's position.
@@ -30,6 +32,8 @@ pub enum Received {
         gtid: Gtid,
         /// Where it ends.
         source_end: SourcePosition,
+        /// As for a transaction that is applied.
+        executed: Option<ExecutedMove>,
     },
     /// Everything up to here has been sent, and nothing of it is for us: a heartbeat, the end of a file.
     Position(SourcePosition),

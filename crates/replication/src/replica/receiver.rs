@@ -30,7 +30,8 @@ use super::source::{SentEvent, Source, SourceKind, StartAt};
 use super::status::{Delayed, ReceiverState};
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::group::LARGE_GROUP_BYTES;
-use paceline_binlog::{GtidMove, GtidPosition, LOCAL_DOMAIN, RecordScope, ReplicaRecord};
+use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
+use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, LOCAL_DOMAIN, RecordScope, ReplicaRecord};
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
 use paceline_types::{Gtid, SequenceNumber};
 use std::collections::{BTreeMap, VecDeque};
@@ -77,6 +78,10 @@ struct Progress {
     gtids: GtidPosition,
     place: Option<SourcePosition>,
     supply: SequenceNumber,
+    /// Of a primary that is MySQL, where it is known what there was before.
+    executed: Option<MySqlGtidSet>,
+    /// What has come to that set and goes with the next transaction.
+    executed_since: Option<ExecutedMove>,
 }
 
 /// See the module's head.
@@ -246,6 +251,8 @@ impl Receiver {
                 UseGtid::SlavePos | UseGtid::No => transactions.replicated_position(),
             },
             place: None,
+            executed: transactions.executed_mysql_gtids(&self.shared.name),
+            executed_since: None,
             supply: transactions
                 .gtid_state()
                 .highest_sequence(options.domain_id)
@@ -253,10 +260,19 @@ impl Receiver {
         }
     }
 
-    fn start_at(&self, source: &Source, progress: &Progress) -> Result<StartAt, SourceError> {
+    fn start_at(&self, source: &Source, progress: &mut Progress) -> Result<StartAt, SourceError> {
         if self.definition.use_gtid != UseGtid::No {
-            if source.kind == SourceKind::MariaDb {
-                return Ok(StartAt::Gtids(progress.gtids.clone()));
+            match source.kind {
+                SourceKind::MariaDb => return Ok(StartAt::Gtids(progress.gtids.clone())),
+                SourceKind::MySql => {
+                    let executed = match &progress.executed {
+                        Some(executed) => executed.clone(),
+                        None => self.begin_with_gtids()?,
+                    };
+                    progress.executed = Some(executed.clone());
+                    return Ok(StartAt::MySqlGtids(executed));
+                }
+                SourceKind::Other => {}
             }
             return Err(SourceError::fatal_with(
                 ER_SLAVE_FATAL_ERROR,
@@ -274,6 +290,30 @@ impl Receiver {
                 offset: 4,
             });
         Ok(StartAt::Place(place))
+    }
+
+    /// A first start with MySQL's GTIDs: whoever has nothing of its gets everything.
+    fn begin_with_gtids(&self) -> Result<MySqlGtidSet, SourceError> {
+        let shared = &self.shared;
+        if shared
+            .environment
+            .transactions()
+            .source_position(&shared.name)
+            .is_some()
+        {
+            return Err(SourceError::fatal_with(
+                ER_SLAVE_FATAL_ERROR,
+                &"It is not known which of MySQL's GTIDs are here: CHANGE MASTER TO … MASTER_GTID_POS='uuid:1-5', or go on by file and \
+                  position until the log goes on in another file",
+            ));
+        }
+        let none = MySqlGtidSet::new();
+        let mut record = ReplicaRecord::of_gtids(GtidMove::None);
+        record
+            .executed
+            .push((shared.name.clone(), ExecutedMove::Replace(none.clone())));
+        log_move(shared, &record)?;
+        Ok(none)
     }
 
     /// A start by file and position: the primary has said which GTIDs stand before it.
@@ -301,6 +341,15 @@ fn log_move(shared: &ConnectionShared, record: &ReplicaRecord) -> Result<(), Sou
 
 /// What there is no value of.
 enum Never {}
+
+/// Whether a transaction is for us.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Yes,
+    No,
+    /// `sql_slave_skip_counter`.
+    Skipped,
+}
 
 /// The events of one connection.
 struct Stream<'a> {
@@ -334,7 +383,7 @@ impl Stream<'_> {
     async fn receive(&mut self, mut source: Source, start: StartAt) -> Result<Never, End> {
         let place = match start {
             StartAt::Place(place) => place,
-            StartAt::Gtids(_) => SourcePosition::default(),
+            StartAt::Gtids(_) | StartAt::MySqlGtids(_) => SourcePosition::default(),
         };
         let supply = GtidSupply {
             domain_id: self.options.domain_id,
@@ -428,6 +477,12 @@ impl Stream<'_> {
                     self.pass(gtid, assembler.place().clone());
                 }
             }
+            Assembled::Executed(gtids) => {
+                // In the middle of a file it is not known what there was before; at the beginning of the next one it is.
+                if self.progress.executed.is_none() {
+                    self.begin_with(gtids).await?;
+                }
+            }
             Assembled::UntilReached => {
                 self.show(assembler);
                 return Err(self.end_at_until().await);
@@ -455,6 +510,9 @@ impl Stream<'_> {
             status.read.clone_from(assembler.place());
             if status.gtid_position != *gtids {
                 status.gtid_position.clone_from(gtids);
+            }
+            if status.executed != self.progress.executed {
+                status.executed.clone_from(&self.progress.executed);
             }
         });
     }
@@ -493,9 +551,18 @@ impl Stream<'_> {
             return Err(self.end_at_until().await);
         }
         self.received_groups += 1;
-        if !self.wants(&received) {
+        let wanted = self.wants(&received);
+        if let Some(gtid) = &received.mysql_gtid {
+            self.note_executed(gtid);
+        }
+        if wanted != Wanted::Yes {
             self.note_gtid(gtid);
             self.pass(gtid, received.end);
+            if wanted == Wanted::Skipped {
+                // Somebody has asked for it: it stays so, also if what comes next fails.
+                self.hand_on_passed().await?;
+                self.wait_applied().await?;
+            }
             return Ok(());
         }
         if self.options.gtid_ignore_duplicates && !self.claim(gtid).await? {
@@ -526,11 +593,13 @@ impl Stream<'_> {
         } else if self.by_place {
             self.hand_on_passed().await?;
         }
+        let executed = self.progress.executed_since.take();
         self.push(Received::Group(ReceivedGroup {
             group,
             format: received.format,
             source_end: received.end.clone(),
             received_at: Instant::now(),
+            executed,
         }))
         .await?;
         self.note_gtid(gtid);
@@ -559,22 +628,50 @@ impl Stream<'_> {
         }
     }
 
+    /// All of these are here, when everything before them is applied.
+    async fn begin_with(&mut self, gtids: MySqlGtidSet) -> Result<(), End> {
+        self.hand_on_passed().await?;
+        self.wait_applied().await?;
+        let shared = &self.receiver.shared;
+        let mut record = ReplicaRecord::of_gtids(GtidMove::None);
+        let executed = ExecutedMove::Replace(gtids.clone());
+        record.executed.push((shared.name.clone(), executed));
+        log_move(shared, &record)?;
+        self.progress.executed = Some(gtids);
+        Ok(())
+    }
+
+    /// A transaction of MySQL comes to the set of those that are here.
+    fn note_executed(&mut self, gtid: &MySqlGtid) {
+        let Some(executed) = &mut self.progress.executed else {
+            return;
+        };
+        executed.add(gtid);
+        let mut added = MySqlGtidSet::new();
+        added.add(gtid);
+        let added = ExecutedMove::Add(added);
+        self.progress.executed_since = Some(match self.progress.executed_since.take() {
+            Some(before) => before.then(added),
+            None => added,
+        });
+    }
+
     /// Whether a transaction is for us, as far as its GTID and its number in the skip counter tell.
-    fn wants(&self, received: &AssembledGroup) -> bool {
+    fn wants(&self, received: &AssembledGroup) -> Wanted {
         let gtid = received.group.gtid();
         let definition = &self.receiver.definition;
         if gtid.domain_id == LOCAL_DOMAIN || !definition.wants(gtid.domain_id.0, gtid.server_id.0) {
-            return false;
+            return Wanted::No;
         }
         if gtid.server_id == self.options.server_id && !self.options.replicate_same_server_id {
-            return false;
+            return Wanted::No;
         }
         let is_marked = || {
             let first = received.group.events().next();
             first.is_some_and(|event| event.header().flags.contains(EventFlags::SKIP_REPLICATION))
         };
         if self.options.marked_for_skip != MarkedForSkip::Replicate && is_marked() {
-            return false;
+            return Wanted::No;
         }
         let events = received.group.event_count() as u64;
         let skip = &self.receiver.shared.skip_events;
@@ -582,9 +679,9 @@ impl Stream<'_> {
         if left > 0 {
             skip.store(left.saturating_sub(events), Ordering::Release);
             tracing::info!("transaction {gtid} is passed over: sql_slave_skip_counter");
-            return false;
+            return Wanted::Skipped;
         }
-        true
+        Wanted::Yes
     }
 
     fn note_gtid(&mut self, gtid: Gtid) {
@@ -604,9 +701,11 @@ impl Stream<'_> {
     async fn hand_on_passed(&mut self) -> Result<(), End> {
         self.passed_since = None;
         for (gtid, end) in std::mem::take(&mut self.passed).into_values() {
+            let executed = self.progress.executed_since.take();
             self.push(Received::Passed {
                 gtid,
                 source_end: end.clone(),
+                executed,
             })
             .await?;
             self.progress.place = Some(end);
@@ -681,19 +780,26 @@ impl Stream<'_> {
         if let Err(end) = self.hand_on_passed().await {
             return end;
         }
-        let applier = self.progress.applier.clone();
-        loop {
-            let status = applier.status();
-            if status.error.is_some() {
-                return End::ApplierGone;
-            }
-            if status.pending_transactions == 0 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
+        if let Err(end) = self.wait_applied().await {
+            return end;
         }
         self.receiver.shared.until_reached();
         End::UntilReached
+    }
+
+    /// Waits until everything that was handed on is applied.
+    async fn wait_applied(&self) -> Result<(), End> {
+        loop {
+            let status = self.progress.applier.status();
+            let is_stopped = self.receiver.appliers.has_changed().unwrap_or(true);
+            if status.error.is_some() || is_stopped {
+                return Err(End::ApplierGone);
+            }
+            if status.pending_transactions == 0 {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use super::definition::Definition;
 use super::duplicates::DomainOwners;
 use super::error::ReplicaError;
 use super::received::SourcePosition;
-use paceline_binlog::{BinlogState, GtidMove, GtidPosition, RecordScope, ReplicaRecord};
+use paceline_binlog::mysql::MySqlGtidSet;
+use paceline_binlog::{BinlogState, ExecutedMove, GtidMove, GtidPosition, RecordScope, ReplicaRecord};
 use paceline_types::error_code::*;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -33,6 +34,8 @@ pub enum NewPlace {
     Forget,
     /// There.
     At(SourcePosition),
+    /// With what is not in this set of MySQL's GTIDs.
+    AfterGtids(MySqlGtidSet),
 }
 
 /// Something to tell of a position that was set.
@@ -160,7 +163,15 @@ impl Replicas {
         match place {
             NewPlace::Keep => {}
             NewPlace::Forget => record.sources.push((key.clone(), None)),
-            NewPlace::At(position) => record.sources.push((key.clone(), Some(position))),
+            NewPlace::At(position) => {
+                record.sources.push((key.clone(), Some(position)));
+                // Nobody has said what is before it.
+                record.executed.push((key.clone(), ExecutedMove::Forget));
+            }
+            NewPlace::AfterGtids(gtids) => {
+                record.sources.push((key.clone(), None));
+                record.executed.push((key.clone(), ExecutedMove::Replace(gtids)));
+            }
         }
         self.log(&record)?;
         match &known {
@@ -220,6 +231,9 @@ impl Replicas {
         let mut record = ReplicaRecord::of_source(RecordScope::Alone, connection.name().clone(), None);
         if forget == Forget::Connection {
             record.definitions.push((connection.name().clone(), None));
+            record
+                .executed
+                .push((connection.name().clone(), ExecutedMove::Forget));
         }
         self.log(&record)?;
         connection.forget_progress();

@@ -17,6 +17,7 @@ use super::error::{
 };
 use super::options::{MarkedForSkip, ReplicaOptions};
 use paceline_binlog::event::ChecksumAlgorithm;
+use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{GtidPosition, SourcePosition};
 use paceline_types::ServerId;
 use paceline_types::error_code::{
@@ -43,6 +44,8 @@ pub enum SourceKind {
 pub enum StartAt {
     /// What follows on these GTIDs.
     Gtids(GtidPosition),
+    /// What is not in this set of MySQL's GTIDs.
+    MySqlGtids(MySqlGtidSet),
     /// A place in its log; an empty file name means its first file.
     Place(SourcePosition),
 }
@@ -82,6 +85,9 @@ pub struct SentEvent<'a> {
 const COM_PING: u8 = 14;
 const COM_BINLOG_DUMP: u8 = 18;
 const COM_REGISTER_SLAVE: u8 = 21;
+const COM_BINLOG_DUMP_GTID: u8 = 30;
+/// BINLOG_THROUGH_GTID.
+const DUMP_FLAG_GTIDS: u16 = 4;
 /// BINLOG_SEND_ANNOTATE_ROWS_EVENT.
 const DUMP_FLAG_ANNOTATE: u16 = 2;
 /// The first byte of a semi-sync header, and of an acknowledgement.
@@ -221,7 +227,11 @@ impl Source {
                 };
                 Ok(answer.and_then(|text| text.parse().ok()))
             }
-            StartAt::Place(_) => Ok(None),
+            StartAt::MySqlGtids(_) if until.is_some() => Err(SourceError::fatal_with(
+                ER_SLAVE_FATAL_ERROR,
+                &"START SLAVE UNTIL needs MASTER_LOG_FILE and MASTER_LOG_POS: the primary is MySQL, which knows no GTIDs of MariaDB's kind",
+            )),
+            StartAt::MySqlGtids(_) | StartAt::Place(_) => Ok(None),
         }
     }
 
@@ -268,6 +278,11 @@ impl Source {
         self.client.set_payload_max(options.packet_max.saturating_add(3));
         let (file, offset) = match start {
             StartAt::Gtids(_) => ("", 4),
+            StartAt::MySqlGtids(known) => {
+                let dump = dump_of_gtids(server_id, known)?;
+                let sent = self.client.send(&dump);
+                return in_time(options.net_timeout, sent, "Failed on request_dump()").await;
+            }
             StartAt::Place(place) => (&*place.file, place.offset.max(4)),
         };
         let offset = u32::try_from(offset).map_err(|_| {
@@ -379,6 +394,22 @@ impl Source {
             Err(error) => Err(error),
         }
     }
+}
+
+/// COM_BINLOG_DUMP_GTID: everything that is not known.
+fn dump_of_gtids(server_id: u32, known: &MySqlGtidSet) -> Result<Vec<u8>, SourceError> {
+    let known = known.encode();
+    let length = u32::try_from(known.len())
+        .map_err(|_| SourceError::fatal_with(ER_SLAVE_FATAL_ERROR, &"the set of GTIDs is too long"))?;
+    let mut dump = vec![COM_BINLOG_DUMP_GTID];
+    dump.extend_from_slice(&DUMP_FLAG_GTIDS.to_le_bytes());
+    dump.extend_from_slice(&server_id.to_le_bytes());
+    // No file, and its beginning.
+    dump.extend_from_slice(&0u32.to_le_bytes());
+    dump.extend_from_slice(&4u64.to_le_bytes());
+    dump.extend_from_slice(&length.to_le_bytes());
+    dump.extend_from_slice(&known);
+    Ok(dump)
 }
 
 fn lost(error: WireError) -> SourceError {

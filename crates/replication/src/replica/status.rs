@@ -3,6 +3,7 @@
 use super::error::SourceError;
 use super::received::SourcePosition;
 use paceline_binlog::GtidPosition;
+use paceline_binlog::mysql::MySqlGtidSet;
 use parking_lot::Mutex;
 use std::time::{Duration, SystemTime};
 
@@ -51,6 +52,8 @@ pub struct ReceiverStatus {
     pub read: SourcePosition,
     /// `Gtid_IO_Pos`.
     pub gtid_position: GtidPosition,
+    /// `Gtid_IO_Pos` of a connection to MySQL.
+    pub executed: Option<MySqlGtidSet>,
     /// `Master_Server_Id`.
     pub master_server_id: u32,
     /// The last error; forgotten with the next success.

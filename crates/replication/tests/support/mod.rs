@@ -151,6 +151,7 @@ impl TestServer {
                     format: format.clone(),
                     source_end,
                     received_at: Instant::now(),
+                    executed: None,
                 })
             })
             .collect()

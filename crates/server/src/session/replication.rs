@@ -3,6 +3,7 @@
 use super::{More, Session};
 use crate::variables::Variable;
 use paceline_binlog::GtidPosition;
+use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_replication::replica::connection::{Changed, Threads, Until};
 use paceline_replication::replica::definition::{Definition, UseGtid};
 use paceline_replication::replica::error::ReplicaError;
@@ -258,6 +259,7 @@ fn apply_settings(
     let mut offset: Option<u64> = None;
     let mut says_gtid = false;
     let mut is_elsewhere = false;
+    let mut executed = None;
     for (name, value) in settings {
         let text = || match value {
             ReplicationValue::Text(text) | ReplicationValue::Number(text) | ReplicationValue::Word(text) => {
@@ -330,14 +332,16 @@ fn apply_settings(
                 says_gtid = true;
                 match value {
                     ReplicationValue::Text(list) => {
-                        let position: GtidPosition =
-                            list.parse().map_err(|error: paceline_binlog::Error| {
-                                ReplicaError::with_message(
+                        match (list.parse::<GtidPosition>(), list.parse::<MySqlGtidSet>()) {
+                            (Ok(position), _) => remarks.position = Some(position),
+                            (Err(_), Ok(gtids)) => executed = Some(gtids),
+                            (Err(error), Err(_)) => {
+                                return Err(ReplicaError::with_message(
                                     ErrorCode::from_number(error.code()),
                                     error.to_string(),
-                                )
-                            })?;
-                        remarks.position = Some(position);
+                                ));
+                            }
+                        }
                         definition.use_gtid = UseGtid::SlavePos;
                     }
                     _ => definition.use_gtid = UseGtid::CurrentPos,
@@ -375,6 +379,9 @@ fn apply_settings(
             "CHANGE MASTER TO is implicitly changing the value of 'Using_Gtid' from 'Slave_Pos' to 'No'"
                 .to_owned(),
         ));
+    }
+    if let Some(gtids) = executed {
+        return Ok(NewPlace::AfterGtids(gtids));
     }
     Ok(match (file, offset) {
         (Some(file), offset) => NewPlace::At(SourcePosition {
@@ -480,5 +487,9 @@ mod tests {
         assert_eq!(place(&[file, gtid]), (UseGtid::SlavePos, at));
         let auto = ("MASTER_GTID_POS", ReplicationValue::Word("auto".into()));
         assert_eq!(place(&[auto]), (UseGtid::CurrentPos, NewPlace::Keep));
+        let list = "bfedd796-e63b-11f1-af6b-02fc00000001:1-7";
+        let mysql = ("MASTER_GTID_POS", ReplicationValue::Text(list.to_uppercase()));
+        let after = NewPlace::AfterGtids(list.parse().unwrap());
+        assert_eq!(place(&[mysql]), (UseGtid::SlavePos, after));
     }
 }

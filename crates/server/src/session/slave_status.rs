@@ -249,7 +249,10 @@ fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bo
         text(definition.use_gtid.name()),
         text(match definition.use_gtid {
             UseGtid::No => String::new(),
-            _ => status.receiver.gtid_position.to_string(),
+            _ => match &status.receiver.executed {
+                Some(executed) => executed.to_string(),
+                None => status.receiver.gtid_position.to_string(),
+            },
         }),
         list(&definition.do_domain_ids),
         list(&definition.ignore_domain_ids),

@@ -87,11 +87,15 @@ impl LogStage {
 /// What is logged in front of a replicated transaction: where it ends in its primary's log.
 pub(super) fn source_record(choice: &GtidChoice) -> Option<ReplicaRecord> {
     match choice {
-        GtidChoice::ReplicatedFrom(_, mark) => Some(ReplicaRecord::of_source(
-            RecordScope::WithNextGroup,
-            mark.connection.clone(),
-            Some(mark.position.clone()),
-        )),
+        GtidChoice::ReplicatedFrom(_, mark) => {
+            let (connection, position) = (mark.connection.clone(), mark.position.clone());
+            let mut record =
+                ReplicaRecord::of_source(RecordScope::WithNextGroup, connection.clone(), Some(position));
+            record
+                .executed
+                .extend(mark.executed.clone().map(|executed| (connection, executed)));
+            Some(record)
+        }
         _ => None,
     }
 }

@@ -27,9 +27,9 @@ use crate::lock::metadata::TransactionMetadata;
 use crate::lock::{HeldLocks, MetadataGuard, MetadataMode, MetadataObject, Patience};
 use crate::manager::Core;
 use crate::session::Session;
-use paceline_binlog::SourcePosition;
 use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent};
 use paceline_binlog::group::StatementOptions;
+use paceline_binlog::{ExecutedMove, SourcePosition};
 use paceline_storage::{Mark, StorageSnapshot, WriteSet};
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId, Version};
 use std::sync::Arc;
@@ -96,6 +96,8 @@ pub struct SourceMark {
     pub connection: Arc<str>,
     /// The place.
     pub position: SourcePosition,
+    /// What becomes of the connection's set of MySQL's GTIDs.
+    pub executed: Option<ExecutedMove>,
 }
 
 impl GtidChoice {

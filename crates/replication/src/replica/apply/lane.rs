@@ -3,7 +3,7 @@
 use super::pipeline::Pipeline;
 use super::plan::{Conflicts, Fit, TableMaps, lock_server};
 use super::progress::PushNumber;
-use super::queue::{Item, LaneQueue, Next, Work};
+use super::queue::{Item, LaneQueue, Next, Pass, Work};
 use super::round::{Planned, Round, RoundBuilder};
 use super::shared::Shared;
 use super::statements::{ReplicatedStatement, StatementRunner};
@@ -28,8 +28,7 @@ const CHUNK_MAX: usize = 32;
 /// A position to move to without a transaction.
 struct Passed {
     number: PushNumber,
-    gtid: Gtid,
-    end: SourcePosition,
+    pass: Pass,
 }
 
 /// The lane ends; why was raised, or it was told to.
@@ -99,11 +98,10 @@ impl Lane {
             return self.fetch();
         };
         match item.work {
-            Work::Pass(gtid, end) => {
+            Work::Pass(pass) => {
                 self.passed.push(Passed {
                     number: item.number,
-                    gtid,
-                    end,
+                    pass,
                 });
                 Ok(())
             }
@@ -130,6 +128,10 @@ impl Lane {
 
     /// A transaction to apply.
     fn plan(&mut self, number: PushNumber, received: ReceivedGroup) -> Result<(), Ended> {
+        // No later transaction says that MySQL's are there which were passed over.
+        if self.passed.iter().any(|passed| passed.pass.executed.is_some()) {
+            self.move_position()?;
+        }
         let gtid = received.group.gtid();
         let end = received.source_end.clone();
         match group_kind(&received.group, &received.format) {
@@ -227,7 +229,7 @@ impl Lane {
     fn forget_passed(&mut self, gtid: Gtid) {
         let superfluous = self
             .passed
-            .extract_if(.., |passed| passed.gtid.domain_id == gtid.domain_id);
+            .extract_if(.., |passed| passed.pass.gtid.domain_id == gtid.domain_id);
         self.shared.done(superfluous.map(|passed| passed.number));
     }
 
@@ -240,17 +242,23 @@ impl Lane {
         };
         let mut position = GtidPosition::new();
         for passed in &passed {
-            position.set(passed.gtid);
+            position.set(passed.pass.gtid);
         }
         let parts = &self.shared.parts;
         let mut record = ReplicaRecord::of_gtids(GtidMove::To(position.iter().collect()));
         if parts.options.position == KeptPosition::FileAndGtid {
             record
                 .sources
-                .push((parts.connection.clone(), Some(last.end.clone())));
+                .push((parts.connection.clone(), Some(last.pass.end.clone())));
+        }
+        for passed in &passed {
+            let executed = passed.pass.executed.clone();
+            record
+                .executed
+                .extend(executed.map(|executed| (parts.connection.clone(), executed)));
         }
         if let Err(error) = parts.manager.move_replica_position(&record) {
-            self.shared.raise(of_commit(&error), Some(last.gtid), None);
+            self.shared.raise(of_commit(&error), Some(last.pass.gtid), None);
             return Err(Ended);
         }
         self.shared.done(passed.into_iter().map(|passed| passed.number));

@@ -3,6 +3,7 @@
 use super::progress::PushNumber;
 use super::shared::Shared;
 use crate::replica::received::{ReceivedGroup, SourcePosition};
+use paceline_binlog::ExecutedMove;
 use paceline_types::Gtid;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -15,18 +16,27 @@ pub(super) struct Item {
     pub(super) bytes: usize,
 }
 
+/// A position to move to without a transaction.
+pub(super) struct Pass {
+    pub(super) gtid: Gtid,
+    /// Where it ends in the primary's log.
+    pub(super) end: SourcePosition,
+    /// What becomes of the connection's set of MySQL's GTIDs.
+    pub(super) executed: Option<ExecutedMove>,
+}
+
 pub(super) enum Work {
     /// Apply this transaction.
     Apply(ReceivedGroup),
-    /// Only the position moves to it, and to where it ends in the primary's log.
-    Pass(Gtid, SourcePosition),
+    /// Only the position moves.
+    Pass(Pass),
 }
 
 impl Work {
     pub(super) fn gtid(&self) -> Gtid {
         match self {
             Work::Apply(received) => received.group.gtid(),
-            Work::Pass(gtid, _) => *gtid,
+            Work::Pass(pass) => pass.gtid,
         }
     }
 }

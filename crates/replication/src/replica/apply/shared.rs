@@ -2,7 +2,7 @@
 
 use super::lane::Lane;
 use super::progress::{Progress, PushNumber, Pushed};
-use super::queue::{Item, LaneQueue, Work};
+use super::queue::{Item, LaneQueue, Pass, Work};
 use super::status::{ApplierState, ApplierStatus, ApplyError, GroupCounts};
 use super::worker::Pool;
 use super::{ApplierParts, KeptPosition, LANES_MAX};
@@ -89,8 +89,16 @@ impl Shared {
                 self.progress.lock().pass(end);
                 return Ok(());
             }
-            Received::Passed { gtid, source_end } => (
-                Work::Pass(gtid, source_end.clone()),
+            Received::Passed {
+                gtid,
+                source_end,
+                executed,
+            } => (
+                Work::Pass(Pass {
+                    gtid,
+                    end: source_end.clone(),
+                    executed,
+                }),
                 source_end,
                 None,
                 GroupCounts::default(),

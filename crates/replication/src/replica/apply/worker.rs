@@ -176,8 +176,8 @@ pub(super) struct Worker {
     manager: Arc<TransactionManager>,
     applier: RowApplier,
     interrupt: Interrupt,
-    /// The connection, if its place in the primary's log is kept.
-    place: Option<Arc<str>>,
+    connection: Arc<str>,
+    position: KeptPosition,
 }
 
 impl Worker {
@@ -186,26 +186,23 @@ impl Worker {
             manager: parts.manager.clone(),
             applier: RowApplier::new(&parts.options.rows, Some(statistics.clone())),
             interrupt: interrupt.clone(),
-            place: match parts.options.position {
-                KeptPosition::Gtid => None,
-                KeptPosition::FileAndGtid => Some(parts.connection.clone()),
-            },
+            connection: parts.connection.clone(),
+            position: parts.options.position,
         }
     }
 
     /// The GTID of a transaction, with what else is kept of its position.
     pub(super) fn gtid_choice(&self, received: &ReceivedGroup) -> GtidChoice {
         let gtid = received.group.gtid();
-        match &self.place {
-            None => GtidChoice::Replicated(gtid),
-            Some(connection) => {
-                let mark = SourceMark {
-                    connection: connection.clone(),
-                    position: received.source_end.clone(),
-                };
-                GtidChoice::ReplicatedFrom(gtid, Arc::new(mark))
-            }
+        if self.position == KeptPosition::Gtid && received.executed.is_none() {
+            return GtidChoice::Replicated(gtid);
         }
+        let mark = SourceMark {
+            connection: self.connection.clone(),
+            position: received.source_end.clone(),
+            executed: received.executed.clone(),
+        };
+        GtidChoice::ReplicatedFrom(gtid, Arc::new(mark))
     }
 
     /// A transaction that its primary has marked (`skip_replication`) is marked here too: our replicas may want to do without it.

@@ -28,6 +28,7 @@ fn replicate(server: &TestServer, gtid: &str, source: Option<(&str, u64)>) {
             let mark = SourceMark {
                 connection: "east".into(),
                 position,
+                executed: None,
             };
             GtidChoice::ReplicatedFrom(gtid, Arc::new(mark))
         }
