@@ -139,7 +139,9 @@ def test_nothing_is_lost_or_done_twice_when_it_is_killed(replica, mysql, seed, u
     primary = mysql(authentication="fast")
     events = sum(1 for log in primary.logs.values() for _ in events_of(log))
     primary.events_max = 0
-    follow(replica, primary, master_use_gtid=use_gtid)
+    place_or_none = {"master_log_file": "'bin.000001'", "master_log_pos": 4} if use_gtid == "no" else {}
+    change_master(replica, primary, master_use_gtid=use_gtid, **place_or_none)
+    replica.query("start slave")
     for _ in range(5):
         primary.events_max = rng.randrange(5, events // 2)
         wait_for(lambda: primary.events_max == 0 or place(replica) == end_of(primary.logs), "the primary to have sent that")
@@ -179,7 +181,9 @@ def test_mysqls_gtids(replica, mysql):
     wait_for(lambda: other.dumps, "a connection to it")
     assert numbers_of(other.dumps[0]) == numbers_of(primary.dumps[1])
     assert_content(replica)
+    # Who forgets the connection forgets the set.
     replica.query("stop slave", "reset slave all")
+    change_master(replica, other, master_use_gtid="slave_pos")
     assert known_gtids(replica) == ""
 
 
