@@ -447,9 +447,9 @@ def test_passwords_of_a_primary_are_logged_as_hashes(pair):
 
 
 def test_a_semi_synchronous_primary_is_answered(servers):
-    primary = servers(MariaDb, 100, "--rpl-semi-sync-master-enabled=1", "--rpl-semi-sync-master-timeout=20000",
-                      "--rpl-semi-sync-master-wait-point=AFTER_SYNC")
+    primary = servers(MariaDb, 100, "--rpl-semi-sync-master-timeout=20000", "--rpl-semi-sync-master-wait-point=AFTER_SYNC")
     replication_user(primary)
+    primary.query("set global rpl_semi_sync_master_enabled=1")
     replica = servers(Paceline, 2, "--rpl-semi-sync-slave-enabled=1")
     change_master(replica, primary, master_use_gtid="slave_pos")
     start_slave(replica)
@@ -461,6 +461,8 @@ def test_a_semi_synchronous_primary_is_answered(servers):
     wait_for(lambda: count(primary, "Rpl_semi_sync_master_clients") == "1", "the primary to know of the replica")
     assert count(replica, "Rpl_semi_sync_slave_status") == "ON"
     primary.query("create database d", "create table d.t (a int primary key)")
+    # It is off until the replica has caught up.
+    wait_for(lambda: count(primary, "Rpl_semi_sync_master_status") == "ON", "the primary to wait for acknowledgements")
     began = time.monotonic()
     with primary.connect() as session, session.cursor() as cursor:
         for number in range(200):

@@ -294,7 +294,7 @@ impl<'a> Words<'a> {
             return at + 1;
         }
         let item = level.item;
-        if self.stands_for_a_name(at, item) {
+        if self.stands_for_a_name(at, item, depth) {
             return at + 1;
         }
         if self.is(at, "VISIBLE") {
@@ -312,13 +312,13 @@ impl<'a> Words<'a> {
     }
 
     /// Whether a word is where only a name can be, so that it is none of MySQL's words.
-    fn stands_for_a_name(&self, at: usize, item: usize) -> bool {
+    fn stands_for_a_name(&self, at: usize, item: usize, depth: usize) -> bool {
         if at == 0 {
             return false;
         }
         let before = &self.tokens[at - 1].token;
-        // The options of a database and of ALTER TABLE begin an item.
-        let is_option = self.is_any(at, &OPTIONS) && (item == 0 || !matches!(before, Token::LeftParen));
+        // The options of a database and of ALTER TABLE begin an item; in parentheses a column's name does.
+        let is_option = depth == 0 && self.is_any(at, &OPTIONS);
         (at == item && !is_option) || *before == Token::Dot || self.is_any(at - 1, &BEFORE_NAMES)
     }
 
