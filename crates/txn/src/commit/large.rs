@@ -75,8 +75,8 @@ impl Core {
 
     /// Takes a large transaction through the log stage, into the publish queue.
     pub(crate) fn log_large(&self, request: CommitRequest) {
-        let config = self.config();
         let mut stage = self.log_stage.lock();
+        let config = self.config();
         if let Some(error) = self.poisoned() {
             return request.fail(error);
         }

@@ -117,8 +117,9 @@ impl Core {
             assert!(requests.len() == 1, "a large transaction is a group by itself");
             return requests.drain(..).for_each(|request| self.log_large(request));
         }
-        let config = self.config();
         let mut stage = self.log_stage.lock();
+        // As it is in here: the log and this group must agree on whether it is synced.
+        let config = self.config();
         if let Some(error) = self.poisoned() {
             requests
                 .into_iter()

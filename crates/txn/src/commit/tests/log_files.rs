@@ -167,3 +167,37 @@ fn without_syncing_the_log_rotates_and_checkpoints_all_the_same() {
     server.set("x", "after").unwrap();
     assert_eq!(server.get("x").as_deref(), Some("after"));
 }
+
+/// A group goes by the setting that the log has when it is written: one that is not synced must not be followed by one that is.
+#[test]
+fn whether_groups_are_synced_changes_beside_commits() {
+    let server = Arc::new(TestServer::new());
+    let stop = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (0..3)
+        .map(|n| {
+            let (server, stop) = (server.clone(), stop.clone());
+            std::thread::spawn(move || {
+                let mut commits = 0u64;
+                while !stop.load(Ordering::Relaxed) {
+                    commits += 1;
+                    server.set(&format!("k{n}"), &commits.to_string()).unwrap();
+                }
+            })
+        })
+        .collect();
+    for round in 0..2000 {
+        let sync_binlog = match round % 2 {
+            0 => crate::SyncBinlog::Background,
+            _ => crate::SyncBinlog::EveryGroup,
+        };
+        let config = Config {
+            sync_binlog,
+            ..(*server.manager.config()).clone()
+        };
+        server.manager.set_config(config).unwrap();
+    }
+    stop.store(true, Ordering::Relaxed);
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().expect("no commit fails"));
+}
