@@ -12,6 +12,7 @@ the machine's processors with the server: `ceiling` is what is left for a server
 import argparse
 import os
 import re
+import resource
 import shutil
 import signal
 import statistics
@@ -35,7 +36,17 @@ LOADS = [
     ("select-8", "oltp_point_select", 8, 1.6, "mariadb"),
     ("read-write-16", "oltp_read_write", 16, 2.0, "mariadb"),
 ]
-OTHERS = ["syncs", "bytes", "recovery"]
+OTHERS = ["syncs", "bytes", "recovery", "processor"]
+
+# What `processor` runs, in this order: rows that read-write transactions have changed are dearer to read until their old versions are gone.
+PROCESSOR_LOADS = [
+    ("update-8", "oltp_update_non_index", 8),
+    ("update-32", "oltp_update_non_index", 32),
+    ("update-128", "oltp_update_non_index", 128),
+    ("read-only-16", "oltp_read_only", 16),
+    ("read-write-16", "oltp_read_write", 16),
+    ("read-only-16 behind it", "oltp_read_only", 16),
+]
 
 
 class Server:
@@ -177,6 +188,22 @@ def bytes_per_update(server, updates):
     return (written - idle) / done
 
 
+def processor_per_transaction(server, script, clients, seconds):
+    """Microseconds of processor time per transaction: the server's in user mode and in the kernel, the client's, and transactions per second."""
+    def server_time():
+        fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return [int(fields[place]) / os.sysconf("SC_CLK_TCK") for place in (11, 12)]
+
+    def client_time():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    server_before, client_before = server_time(), client_time()
+    rate, transactions = sysbench(server, script, "run", clients, seconds)
+    spent = [after - before for after, before in zip(server_time(), server_before)] + [client_time() - client_before]
+    return [1e6 * time_spent / transactions for time_spent in spent], rate
+
+
 def recovery_rate(server, updates):
     """Rows per second that a start after kill -9 replays, with the time until it answers. No checkpoint shortens what is replayed."""
     server.stop()
@@ -243,6 +270,25 @@ def main():
                 ours, theirs = (syncs_per_commit(server, clients, arguments.seconds) for server in (paceline, mariadb))
                 print(f"syncs per commit, {clients} clients: Paceline {ours:.3f} (wanted at most {wanted}), MariaDB {theirs:.3f}",
                       flush=True)
+        if "processor" in chosen:
+            print(f"{'processor time':<24} {'server':<9} {'user':>8} {'kernel':>8} {'client':>8}   us per transaction")
+            for name, script, clients in PROCESSOR_LOADS:
+                contenders = [mariadb, paceline]
+                if script == "oltp_update_non_index":
+                    ceiling.leader = "thread"
+                    ceiling.start()
+                    contenders.append(ceiling)
+                for server in contenders:
+                    server.pause()
+                for server in contenders:
+                    server.resume()
+                    (user, kernel, client), rate = processor_per_transaction(server, script, clients, arguments.seconds)
+                    server.pause()
+                    print(f"{name:<24} {server.name:<9} {user:>8.1f} {kernel:>8.1f} {client:>8.1f}   {rate:,.0f}/s", flush=True)
+                for server in contenders:
+                    server.resume()
+                if ceiling in contenders:
+                    ceiling.kill()
         if "bytes" in chosen:
             ours, theirs = (bytes_per_update(server, 300_000) for server in (paceline, mariadb))
             print(f"bytes written to disk per update: Paceline {ours:,.0f}, MariaDB {theirs:,.0f}, "
