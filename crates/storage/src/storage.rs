@@ -168,8 +168,7 @@ impl Storage {
         let _applying = self.applying.lock();
         self.apply_locked(group, position, |engine| {
             if engine.memtable_is_nearly_full() {
-                self.make_log_durable()?;
-                engine.begin_flush()?;
+                self.begin_flush_locked()?;
             }
             engine.apply(group, position)
         })
@@ -193,6 +192,13 @@ impl Storage {
         apply_to_disk(&self.rocksdb)?;
         self.memory.collect_after_apply(group);
         Ok(())
+    }
+
+    /// Begins to write everything applied so far to table files. Called under `applying`, so that the position does not run ahead of what the barrier was asked
+    /// for.
+    fn begin_flush_locked(&self) -> Result<()> {
+        self.make_log_durable()?;
+        self.rocksdb.begin_flush()
     }
 
     fn note_dropped_ranges(&self, set: &FrozenWriteSet) {
@@ -252,10 +258,8 @@ impl Storage {
     /// If the log cannot be made durable first, or the disk fails.
     pub fn flush(&self) -> Result<LogPosition> {
         let position = {
-            // So that the position does not run ahead of what the barrier was asked for.
             let _applying = self.applying.lock();
-            self.make_log_durable()?;
-            self.rocksdb.begin_flush()?;
+            self.begin_flush_locked()?;
             self.position()
         };
         self.rocksdb.wait_until_durable(position)
@@ -445,8 +449,7 @@ impl Storage {
         }
         if self.rocksdb.scans_pay_for_flush() {
             let _applying = self.applying.lock();
-            self.make_log_durable()?;
-            self.rocksdb.begin_flush()?;
+            self.begin_flush_locked()?;
         }
         self.release_dropped_ranges()
     }

@@ -90,17 +90,22 @@ impl RocksDbCursor {
     /// Goes to the next entry. After `false` the cursor is at its end.
     pub(crate) fn advance(&mut self) -> Result<bool> {
         match self.place {
-            Place::Start => self.asked.seek(),
-            Place::On => self.asked.step(),
-            Place::Before | Place::End => {}
-        }
-        match (self.place, self.direction) {
-            (Place::Start, Direction::Forward) => self.iterator.seek_to_first(),
-            (Place::Start, Direction::Backward) => self.iterator.seek_to_last(),
-            (Place::Before, _) => {}
-            (Place::On, Direction::Forward) => self.iterator.next(),
-            (Place::On, Direction::Backward) => self.iterator.prev(),
-            (Place::End, _) => return Ok(false),
+            Place::Start => {
+                self.asked.seek();
+                match self.direction {
+                    Direction::Forward => self.iterator.seek_to_first(),
+                    Direction::Backward => self.iterator.seek_to_last(),
+                }
+            }
+            Place::Before => {}
+            Place::On => {
+                self.asked.step();
+                match self.direction {
+                    Direction::Forward => self.iterator.next(),
+                    Direction::Backward => self.iterator.prev(),
+                }
+            }
+            Place::End => return Ok(false),
         }
         if self.iterator.valid() {
             self.place = Place::On;
