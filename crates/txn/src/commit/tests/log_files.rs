@@ -6,6 +6,39 @@ use paceline_binlog::log::{PurgeTarget, SimulatedDisk};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Three sessions that commit until they are stopped.
+struct Writers {
+    stop: Arc<AtomicBool>,
+    threads: Vec<std::thread::JoinHandle<u64>>,
+}
+
+impl Writers {
+    fn start(server: &Arc<TestServer>) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let threads = (0..3)
+            .map(|n| {
+                let (server, stop) = (server.clone(), stop.clone());
+                std::thread::spawn(move || {
+                    let mut commits = 0u64;
+                    while !stop.load(Ordering::Relaxed) {
+                        commits += 1;
+                        server.set(&format!("k{n}"), &commits.to_string()).unwrap();
+                    }
+                    commits
+                })
+            })
+            .collect();
+        Writers { stop, threads }
+    }
+
+    /// How many transactions they have committed.
+    fn stop(self) -> u64 {
+        self.stop.store(true, Ordering::Relaxed);
+        let commits = |thread: std::thread::JoinHandle<u64>| thread.join().expect("no commit fails");
+        self.threads.into_iter().map(commits).sum()
+    }
+}
+
 #[test]
 fn the_log_rotates_between_groups() {
     let disk = SimulatedDisk::new();
@@ -121,27 +154,13 @@ fn reset_master_starts_names_and_numbers_anew_and_versions_go_on() {
 #[test]
 fn checkpoints_and_rotations_hold_up_no_commit() {
     let server = Arc::new(TestServer::new());
-    let stop = Arc::new(AtomicBool::new(false));
-    let writers: Vec<_> = (0..3)
-        .map(|n| {
-            let (server, stop) = (server.clone(), stop.clone());
-            std::thread::spawn(move || {
-                let mut commits = 0u64;
-                while !stop.load(Ordering::Relaxed) {
-                    commits += 1;
-                    server.set(&format!("k{n}"), &commits.to_string()).unwrap();
-                }
-                commits
-            })
-        })
-        .collect();
+    let writers = Writers::start(&server);
     for _ in 0..5 {
         let position = server.manager.checkpoint().unwrap();
         assert!(position <= server.manager.positions().published);
         server.manager.rotate().unwrap();
     }
-    stop.store(true, Ordering::Relaxed);
-    let commits: u64 = writers.into_iter().map(|writer| writer.join().unwrap()).sum();
+    let commits = writers.stop();
     assert_eq!(server.manager.status().binlog_commits, commits);
     assert_eq!(server.manager.status().checkpoints, 5);
 }
@@ -172,19 +191,7 @@ fn without_syncing_the_log_rotates_and_checkpoints_all_the_same() {
 #[test]
 fn whether_groups_are_synced_changes_beside_commits() {
     let server = Arc::new(TestServer::new());
-    let stop = Arc::new(AtomicBool::new(false));
-    let writers: Vec<_> = (0..3)
-        .map(|n| {
-            let (server, stop) = (server.clone(), stop.clone());
-            std::thread::spawn(move || {
-                let mut commits = 0u64;
-                while !stop.load(Ordering::Relaxed) {
-                    commits += 1;
-                    server.set(&format!("k{n}"), &commits.to_string()).unwrap();
-                }
-            })
-        })
-        .collect();
+    let writers = Writers::start(&server);
     for round in 0..2000 {
         let sync_binlog = match round % 2 {
             0 => crate::SyncBinlog::Background,
@@ -196,8 +203,5 @@ fn whether_groups_are_synced_changes_beside_commits() {
         };
         server.manager.set_config(config).unwrap();
     }
-    stop.store(true, Ordering::Relaxed);
-    writers
-        .into_iter()
-        .for_each(|writer| writer.join().expect("no commit fails"));
+    writers.stop();
 }
