@@ -11,8 +11,8 @@ use super::plan::{LoggedStatement, Planner, engine};
 use super::show_create::show_create_table;
 use super::table::check_table_name;
 use crate::catalog::{
-    CatalogChange, CheckConstraint, ColumnDefinition, IndexKind, TableDefinition, TableDescription,
-    TableEngine, same_name,
+    CatalogChange, CheckConstraint, ColumnDefinition, TableDefinition, TableDescription, TableEngine,
+    same_name,
 };
 use crate::error::{Error, Result};
 use crate::parse::TableName;
@@ -61,12 +61,7 @@ impl Planner<'_> {
                 let mut drafts = Vec::new();
                 for spec in columns {
                     resolved.push(resolve_column(spec, collation, self.session)?);
-                    if spec.primary_key {
-                        drafts.push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
-                    }
-                    if spec.unique {
-                        drafts.push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
-                    }
+                    drafts.extend(DraftIndex::of_column(spec));
                 }
                 self.merge_select_columns(&mut resolved);
                 let mut checks = Vec::new();

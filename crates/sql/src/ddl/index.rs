@@ -6,7 +6,7 @@ use paceline_types::{BlobSize, Charset, DataType};
 use super::column_type::key_bytes;
 use crate::catalog::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, same_name};
 use crate::error::{Error, Result};
-use crate::parse::definition::{IndexKind as SpecKind, IndexSpec};
+use crate::parse::definition::{ColumnSpec, IndexKind as SpecKind, IndexSpec};
 use crate::session::SessionContext;
 
 /// The name of the primary key.
@@ -78,17 +78,24 @@ impl DraftIndex {
         })
     }
 
-    /// The index of one column that its definition asks for (`PRIMARY KEY`, `UNIQUE`).
-    pub fn of_column(kind: IndexKind, column: &str) -> Self {
-        Self {
-            id: None,
-            kind,
-            name: None,
-            parts: vec![(column.to_owned(), None, false)],
-            algorithm: None,
-            comment: String::new(),
-            ignored: false,
-        }
+    /// The indexes that a column's definition asks for (`PRIMARY KEY`, `UNIQUE`).
+    pub fn of_column(spec: &ColumnSpec) -> impl Iterator<Item = Self> {
+        let asked = [
+            (spec.primary_key, IndexKind::Primary),
+            (spec.unique, IndexKind::Unique),
+        ];
+        asked
+            .into_iter()
+            .filter(|(is_asked, _)| *is_asked)
+            .map(|(_, kind)| Self {
+                id: None,
+                kind,
+                name: None,
+                parts: vec![(spec.name.clone(), None, false)],
+                algorithm: None,
+                comment: String::new(),
+                ignored: false,
+            })
     }
 
     /// An index of the catalog, to be changed.

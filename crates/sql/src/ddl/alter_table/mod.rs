@@ -254,16 +254,7 @@ impl Planner<'_> {
                 }
                 [(spec, position), ..] => {
                     let column = resolve_column(spec, collation, self.session)?;
-                    if spec.primary_key {
-                        alteration
-                            .drafts
-                            .push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
-                    }
-                    if spec.unique {
-                        alteration
-                            .drafts
-                            .push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
-                    }
+                    alteration.drafts.extend(DraftIndex::of_column(spec));
                     let draft = Draft {
                         column,
                         source: Some(number),
@@ -326,16 +317,7 @@ impl Planner<'_> {
                 continue;
             };
             let column = resolve_column(spec, alteration.description.collation, self.session)?;
-            if spec.primary_key {
-                alteration
-                    .drafts
-                    .push(DraftIndex::of_column(IndexKind::Primary, &spec.name));
-            }
-            if spec.unique {
-                alteration
-                    .drafts
-                    .push(DraftIndex::of_column(IndexKind::Unique, &spec.name));
-            }
+            alteration.drafts.extend(DraftIndex::of_column(spec));
             let draft = Draft { column, source: None };
             alteration.placed.push((draft, position.clone()));
         }
