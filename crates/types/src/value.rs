@@ -237,6 +237,16 @@ pub enum ValueRef<'a> {
 }
 
 impl Value {
+    /// The bytes of memory that it takes, its own place included.
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<Value>()
+            + match self {
+                Value::Text(text) => text.len(),
+                Value::Bytes(bytes) => bytes.len(),
+                _ => 0,
+            }
+    }
+
     /// Borrows it.
     pub fn as_ref(&self) -> ValueRef<'_> {
         match self {

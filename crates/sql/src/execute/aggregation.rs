@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use paceline_types::Value;
 
 use super::join::{Emit, join};
-use super::memory::value_bytes;
+use super::memory::Reservation;
 use super::run::Exec;
 use super::temporary_key;
 use crate::error::Result;
@@ -25,10 +25,11 @@ struct Group {
     accumulators: Vec<Accumulator>,
     /// How many group keys it has: fewer for a line of WITH ROLLUP.
     keys: usize,
+    memory: Reservation,
 }
 
 impl Group {
-    fn new(aggregation: &Aggregation, row: &[Value], keys: usize) -> Self {
+    fn new(exec: &Exec<'_, '_>, aggregation: &Aggregation, row: &[Value], keys: usize) -> Self {
         Group {
             kept: aggregation.kept.iter().map(|&slot| row[slot].clone()).collect(),
             accumulators: aggregation
@@ -37,12 +38,16 @@ impl Group {
                 .map(|(aggregate, _)| aggregate.accumulator())
                 .collect(),
             keys,
+            memory: exec.runtime.memory.part(),
         }
     }
 
     fn add(&mut self, exec: &mut Exec<'_, '_>, aggregation: &Aggregation, row: &[Value]) -> Result<()> {
         for (accumulator, (aggregate, _)) in self.accumulators.iter_mut().zip(&aggregation.aggregates) {
-            accumulator.add(aggregate, row, &mut exec.context())?;
+            let grown = accumulator.add(aggregate, row, &mut exec.context())?;
+            if grown > 0 {
+                self.memory.take(grown)?;
+            }
         }
         Ok(())
     }
@@ -81,7 +86,7 @@ pub(crate) fn aggregate(
             if runnable {
                 let _ = join(exec, plan, &plan.steps, row, &mut |exec, row| {
                     if group.is_none() {
-                        group = Some(Group::new(aggregation, row, 0));
+                        group = Some(Group::new(exec, aggregation, row, 0));
                     }
                     if let Some(group) = &mut group {
                         group.add(exec, aggregation, row)?;
@@ -94,7 +99,7 @@ pub(crate) fn aggregate(
                 for table in &plan.tables {
                     row[table.slots.clone()].fill(Value::Null);
                 }
-                Group::new(aggregation, row, 0)
+                Group::new(exec, aggregation, row, 0)
             });
             group.finish(exec, aggregation, row)?;
             let _ = emit(exec, row)?;
@@ -137,7 +142,7 @@ fn ordered(
         match &mut current {
             Some((known, group)) if *known == key => group.add(exec, aggregation, row)?,
             _ => {
-                let mut group = Group::new(aggregation, row, aggregation.groups.len());
+                let mut group = Group::new(exec, aggregation, row, aggregation.groups.len());
                 group.add(exec, aggregation, row)?;
                 if let Some((_, complete)) = current.replace((key.clone(), group)) {
                     complete.finish(exec, aggregation, &mut shown)?;
@@ -223,11 +228,11 @@ fn add_to_group(
     if let Some(group) = groups.get_mut(key) {
         return group.add(exec, aggregation, row);
     }
-    let mut group = Group::new(aggregation, row, keys);
-    let bytes: usize = group.kept.iter().map(value_bytes).sum();
-    exec.runtime
+    let mut group = Group::new(exec, aggregation, row, keys);
+    let bytes: usize = group.kept.iter().map(Value::memory_bytes).sum();
+    group
         .memory
-        .charge(key.len() + bytes + 64 * aggregation.aggregates.len() + 96)?;
+        .take(key.len() + bytes + 64 * aggregation.aggregates.len() + 96)?;
     group.add(exec, aggregation, row)?;
     groups.insert(key.to_vec(), group);
     Ok(())

@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 
 use paceline_types::Value;
 
-use super::memory::Budget;
+use super::memory::Reservation;
 use super::temporary_key;
 use crate::error::Result;
 use crate::expr::ExprType;
@@ -12,6 +12,7 @@ use crate::expr::ExprType;
 /// The rows seen so far.
 pub(crate) struct Distinct<'p> {
     types: &'p [ExprType],
+    memory: Reservation,
     seen: HashSet<Box<[u8]>>,
     /// The key of the row that came last.
     key: Vec<u8>,
@@ -19,23 +20,27 @@ pub(crate) struct Distinct<'p> {
 
 impl<'p> Distinct<'p> {
     /// None yet; rows have columns of these types.
-    pub fn new(types: &'p [ExprType]) -> Self {
+    pub fn new(types: &'p [ExprType], memory: Reservation) -> Self {
         Distinct {
             types,
+            memory,
             seen: HashSet::new(),
             key: Vec::new(),
         }
     }
 
     /// Whether no equal row came before.
-    pub fn is_new(&mut self, row: &[Value], memory: &mut Budget) -> Result<bool> {
+    ///
+    /// # Errors
+    /// 1114 for more than a statement may collect.
+    pub fn is_new(&mut self, row: &[Value]) -> Result<bool> {
         self.key.clear();
         append_row_key(row, self.types, &mut self.key);
         let before = self.seen.len();
         self.seen.get_or_insert_with(&self.key[..], |key| key.into());
         let new = self.seen.len() > before;
         if new {
-            memory.charge(self.key.len() + 48)?;
+            self.memory.take(self.key.len() + 48)?;
         }
         Ok(new)
     }

@@ -4,13 +4,37 @@ use hashbrown::HashMap;
 
 use paceline_types::Value;
 
+use super::memory::{Reservation, row_bytes};
 use super::temporary_key;
+use crate::error::Result;
 use crate::expr::{Comparison, ExprType};
 
 /// Rows by key.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct HashTable {
     pub rows: HashMap<Vec<u8>, Vec<HashedRow>>,
+    memory: Reservation,
+}
+
+impl HashTable {
+    /// One without rows.
+    pub fn new(memory: Reservation) -> Self {
+        HashTable {
+            rows: HashMap::new(),
+            memory,
+        }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// 1114 for more than a statement may collect.
+    pub fn add(&mut self, key: Vec<u8>, row: HashedRow) -> Result<()> {
+        self.memory
+            .take(key.len() + row.key.len() + row_bytes(&row.values) + 64)?;
+        self.rows.entry(key).or_default().push(row);
+        Ok(())
+    }
 }
 
 /// A row in a hash table: the used columns of its table, and where it is stored.

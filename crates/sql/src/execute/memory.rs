@@ -1,5 +1,8 @@
 //! What a statement may collect in memory.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use paceline_types::Value;
 use paceline_types::error_code::ER_RECORD_FILE_FULL;
 
@@ -14,31 +17,78 @@ pub const STATEMENT_MEMORY_MAX: usize = 1 << 30;
 /// What a statement has collected so far.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
-    used: usize,
+    used: Rc<Cell<usize>>,
 }
 
 impl Budget {
-    /// Takes `bytes` from the budget.
+    /// Takes `bytes` for what is kept until the statement's end.
+    ///
+    /// # Errors
+    /// 1114 past [`STATEMENT_MEMORY_MAX`].
     pub fn charge(&mut self, bytes: usize) -> Result<()> {
-        self.used = self.used.saturating_add(bytes);
-        if self.used > STATEMENT_MEMORY_MAX {
-            return Err(Error::new(ER_RECORD_FILE_FULL, &[&"(temporary)"]));
+        take(&self.used, bytes)
+    }
+
+    /// For one collection, which has nothing yet: what it takes is free again when it goes. A subquery makes and drops its collections for each row of
+    /// the query around it.
+    pub fn part(&self) -> Reservation {
+        Reservation {
+            budget: self.used.clone(),
+            bytes: 0,
         }
-        Ok(())
     }
 }
 
-/// The bytes that a value takes, its own place included.
-pub(crate) fn value_bytes(value: &Value) -> usize {
-    size_of::<Value>()
-        + match value {
-            Value::Text(text) => text.len(),
-            Value::Bytes(bytes) => bytes.len(),
-            _ => 0,
-        }
+/// What one collection has taken of a statement's [`Budget`].
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    budget: Rc<Cell<usize>>,
+    bytes: usize,
+}
+
+impl Reservation {
+    /// Takes so many bytes more.
+    ///
+    /// # Errors
+    /// 1114 past [`STATEMENT_MEMORY_MAX`].
+    pub fn take(&mut self, bytes: usize) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        take(&self.budget, bytes)
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.set(self.budget.get().saturating_sub(self.bytes));
+    }
+}
+
+fn take(used: &Cell<usize>, bytes: usize) -> Result<()> {
+    used.set(used.get().saturating_add(bytes));
+    if used.get() > STATEMENT_MEMORY_MAX {
+        return Err(Error::new(ER_RECORD_FILE_FULL, &[&"(temporary)"]));
+    }
+    Ok(())
 }
 
 /// The bytes that a row takes.
 pub(crate) fn row_bytes(row: &[Value]) -> usize {
-    row.iter().map(value_bytes).sum::<usize>() + 24
+    row.iter().map(Value::memory_bytes).sum::<usize>() + 24
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_collection_took_is_free_when_it_goes() {
+        let mut budget = Budget::default();
+        budget.charge(10).unwrap();
+        for _ in 0..3 {
+            let mut part = budget.part();
+            part.take(STATEMENT_MEMORY_MAX - 10).unwrap();
+            assert_eq!(part.take(1).unwrap_err().code(), ER_RECORD_FILE_FULL);
+        }
+        assert_eq!(budget.used.get(), 10);
+    }
 }

@@ -143,7 +143,9 @@ fn run_select(
         .all(|item| matches!(item.key, SortKey::Output(_)));
     let movable = can_move(plan, by_output);
     let mut gate = Gate::new(window, plan.count_found_rows);
-    let mut distinct = plan.distinct.then(|| Distinct::new(types));
+    let mut distinct = plan
+        .distinct
+        .then(|| Distinct::new(types, exec.runtime.memory.part()));
     // The order in which DISTINCT's keys sort.
     let by_row = plan.order.len() == plan.projection.len()
         && (plan.order.iter().enumerate()).all(|(place, item)| {
@@ -177,7 +179,7 @@ fn run_select(
                     }
                     Some(distinct) => {
                         project(exec, plan, movable, row, &mut output)?;
-                        if !distinct.is_new(&output, &mut exec.runtime.memory)? {
+                        if !distinct.is_new(&output)? {
                             return Ok(ControlFlow::Continue(()));
                         }
                         if by_row {
@@ -197,7 +199,7 @@ fn run_select(
             }
             project(exec, plan, movable, row, &mut output)?;
             if let Some(distinct) = &mut distinct
-                && (!distinct.is_new(&output, &mut exec.runtime.memory)? || !gate.admits())
+                && (!distinct.is_new(&output)? || !gate.admits())
             {
                 return Ok(gate.flow());
             }
@@ -441,10 +443,10 @@ fn run_set(
                 Ok(())
             }
             SetOperation::Union => {
-                let mut distinct = Distinct::new(types);
+                let mut distinct = Distinct::new(types, exec.runtime.memory.part());
                 for side in 0..2 {
                     let stopped = run_side(exec, set, side, outer, &mut |exec, row| {
-                        if distinct.is_new(row, &mut exec.runtime.memory)? {
+                        if distinct.is_new(row)? {
                             consumer(exec, row)
                         } else {
                             Ok(ControlFlow::Continue(()))
@@ -460,10 +462,11 @@ fn run_set(
             | SetOperation::ExceptAll
             | SetOperation::Intersect
             | SetOperation::IntersectAll => {
+                let mut memory = exec.runtime.memory.part();
                 let mut right: HashMap<Vec<u8>, u64> = HashMap::new();
-                run_side(exec, set, 1, outer, &mut |exec, row| {
+                run_side(exec, set, 1, outer, &mut |_, row| {
                     let key = super::distinct::row_key(row, types);
-                    exec.runtime.memory.charge(key.len() + 48)?;
+                    memory.take(key.len() + 48)?;
                     *right.entry(key).or_default() += 1;
                     Ok(ControlFlow::Continue(()))
                 })?;
@@ -473,7 +476,7 @@ fn run_set(
                     let there = right.get_mut(&key);
                     let wanted = match (set.operation, there) {
                         (SetOperation::Except, None) | (SetOperation::Intersect, Some(_)) => {
-                            exec.runtime.memory.charge(key.len() + 48)?;
+                            memory.take(key.len() + 48)?;
                             seen.insert(key)
                         }
                         (SetOperation::ExceptAll, None) => true,
@@ -509,7 +512,8 @@ fn run_recursive(
     types: &[ExprType],
     consumer: Consumer<'_>,
 ) -> Result<()> {
-    let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(types));
+    let mut distinct = (!plan.keep_duplicates).then(|| Distinct::new(types, exec.runtime.memory.part()));
+    let mut memory = exec.runtime.memory.part();
     let mut all: Vec<Vec<Value>> = Vec::new();
     let mut round: Vec<Vec<Value>> = Vec::new();
     let mut collect =
@@ -523,11 +527,11 @@ fn run_recursive(
                         .collect::<Result<Vec<_>>>()?,
                 };
                 let new = match &mut distinct {
-                    Some(distinct) => distinct.is_new(&row, &mut exec.runtime.memory)?,
+                    Some(distinct) => distinct.is_new(&row)?,
                     None => true,
                 };
                 if new {
-                    exec.runtime.memory.charge(row_bytes(&row))?;
+                    memory.take(row_bytes(&row))?;
                     round.push(row);
                 }
                 Ok(ControlFlow::Continue(()))
@@ -560,10 +564,10 @@ pub(crate) fn materialize(exec: &mut Exec<'_, '_>, plan: &QueryPlan, distinct: b
         return Ok(rows.clone());
     }
     let mut rows = Vec::new();
-    let mut seen = distinct.then(|| Distinct::new(&plan.types));
+    let mut seen = distinct.then(|| Distinct::new(&plan.types, exec.runtime.memory.part()));
     run(exec, plan, &[], &mut |exec, row| {
         if let Some(seen) = &mut seen
-            && !seen.is_new(row, &mut exec.runtime.memory)?
+            && !seen.is_new(row)?
         {
             return Ok(ControlFlow::Continue(()));
         }

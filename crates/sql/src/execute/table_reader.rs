@@ -14,6 +14,7 @@ use paceline_txn::{Granted, IsolationLevel, LockMode, LockWait};
 use paceline_types::{DataType, Value, ValueRef};
 
 use super::hash::{HashTable, HashedRow, append_key};
+use super::memory::Reservation;
 use super::query::materialize;
 use super::run::{Exec, Rows};
 use crate::catalog::TableDefinition;
@@ -51,8 +52,8 @@ pub(crate) fn read_table(
             instance,
             definition,
             schema: definition.schema(),
-            seen: None,
-            locked: RefCell::default(),
+            union: false,
+            given: RefCell::new(GivenRows::new(exec)),
             exact: Cell::new(false),
         }
         .read(exec, row, visit),
@@ -116,13 +117,39 @@ struct BaseReader<'p> {
     instance: &'p TableInstance,
     definition: &'p TableDefinition,
     schema: &'p TableSchema,
-    /// The rows that another index has given already.
-    seen: Option<RefCell<HashSet<Vec<u8>>>>,
-    /// Rows that a locking scan of a secondary index has given: one that somebody else moves in the index meanwhile is met again where it has
-    /// gone to.
-    locked: RefCell<HashSet<Vec<u8>>>,
+    /// Whether several indexes are read, each of which may have a row.
+    union: bool,
+    /// The rows given so far, where one may be met again.
+    given: RefCell<GivenRows>,
     /// Whether the ranges being read hold only rows that pass.
     exact: Cell<bool>,
+}
+
+/// The keys of rows that a reader has given to its visitor.
+struct GivenRows {
+    keys: HashSet<Vec<u8>>,
+    memory: Reservation,
+}
+
+impl GivenRows {
+    fn new(exec: &Exec<'_, '_>) -> Self {
+        GivenRows {
+            keys: HashSet::new(),
+            memory: exec.runtime.memory.part(),
+        }
+    }
+
+    /// Whether the row is new here.
+    ///
+    /// # Errors
+    /// 1114 for more than a statement may collect.
+    fn insert(&mut self, row_key: &[u8]) -> Result<bool> {
+        if self.keys.contains(row_key) {
+            return Ok(false);
+        }
+        self.memory.take(row_key.len() + 48)?;
+        Ok(self.keys.insert(row_key.to_vec()))
+    }
 }
 
 /// What a lookup's values came to.
@@ -161,8 +188,8 @@ impl BaseReader<'_> {
             AccessPath::Range { index, condition } => self.read_ranges(exec, *index, condition, row, visit),
             AccessPath::Union { parts } => {
                 let union = BaseReader {
-                    seen: Some(RefCell::default()),
-                    locked: RefCell::default(),
+                    union: true,
+                    given: RefCell::new(GivenRows::new(exec)),
                     exact: Cell::new(false),
                     ..*self
                 };
@@ -242,11 +269,9 @@ impl BaseReader<'_> {
         Ok(true)
     }
 
-    /// Whether another index has given this row already.
-    fn is_repeated(&self, row_key: &[u8]) -> bool {
-        self.seen
-            .as_ref()
-            .is_some_and(|seen| !seen.borrow_mut().insert(row_key.to_vec()))
+    /// Whether the row was given already, by another index.
+    fn is_repeated(&self, row_key: &[u8]) -> Result<bool> {
+        Ok(self.union && !self.given.borrow_mut().insert(row_key)?)
     }
 
     /// The index, unless the rows themselves live in it.
@@ -411,17 +436,11 @@ impl BaseReader<'_> {
             match secondary {
                 None => {
                     row_key.extend_from_slice(entry.key);
-                    if self.is_repeated(&row_key) {
-                        continue;
-                    }
                     self.decode(entry.payload(), row)?;
                 }
                 Some(index) => {
                     self.schema
                         .append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
-                    if self.is_repeated(&row_key) {
-                        continue;
-                    }
                     let Some(value) = exec.runtime.transaction.probe_newest(&row_key)? else {
                         continue;
                     };
@@ -431,7 +450,9 @@ impl BaseReader<'_> {
             if !is_candidate(exec, self.step, row)? {
                 continue;
             }
-            if secondary.is_some() && !self.locked.borrow_mut().insert(row_key.clone()) {
+            // A row that somebody else moves in a secondary index meanwhile is met again where it has gone to.
+            let may_be_met_again = self.union || secondary.is_some();
+            if may_be_met_again && !self.given.borrow_mut().insert(&row_key)? {
                 continue;
             }
             if self
@@ -464,13 +485,13 @@ impl BaseReader<'_> {
             let Some(entry) = scan.entry() else { break };
             match secondary {
                 _ if self.access.key_only => {}
-                None if self.is_repeated(entry.key) => continue,
+                None if self.is_repeated(entry.key)? => continue,
                 None => self.decode(entry.payload(), row)?,
                 Some(index) => {
                     row_key.clear();
                     self.schema
                         .append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
-                    if self.is_repeated(&row_key) {
+                    if self.is_repeated(&row_key)? {
                         continue;
                     }
                     let value = exec
@@ -556,8 +577,8 @@ fn read_hashed(
                     instance,
                     definition,
                     schema: definition.schema(),
-                    seen: None,
-                    locked: RefCell::default(),
+                    union: false,
+                    given: RefCell::new(GivenRows::new(exec)),
                     exact: Cell::new(false),
                 };
                 reader.read_locked(exec, &hashed.key, strength, wait, row, visit)?
@@ -585,7 +606,7 @@ fn build_hash(
     keys: &[HashKey],
     row: &mut [Value],
 ) -> Result<HashTable> {
-    let mut table = HashTable::default();
+    let mut table = HashTable::new(exec.runtime.memory.part());
     let mut add = |exec: &mut Exec<'_, '_>, row: &mut [Value], row_key: &[u8]| -> Result<()> {
         exec.tick()?;
         let mut key = Vec::with_capacity(32);
@@ -600,14 +621,13 @@ fn build_hash(
             .iter()
             .map(|&column| row[instance.slots.start + column].clone())
             .collect();
-        exec.runtime
-            .memory
-            .charge(key.len() + row_key.len() + super::memory::row_bytes(&values) + 64)?;
-        table.rows.entry(key).or_default().push(HashedRow {
-            values,
-            key: row_key.to_vec(),
-        });
-        Ok(())
+        table.add(
+            key,
+            HashedRow {
+                values,
+                key: row_key.to_vec(),
+            },
+        )
     };
     match &instance.source {
         TableSource::Base(definition) => {

@@ -103,17 +103,17 @@ impl Aggregate {
         let seen = (self.distinct == Distinctness::Distinct).then(HashSet::new);
         Accumulator { state, seen }
     }
+}
 
-    /// Whether DISTINCT, ORDER BY or the function itself makes the accumulator grow with the group.
-    pub fn is_bounded(&self) -> bool {
-        self.distinct == Distinctness::All
-            && !matches!(
-                self.function,
-                AggregateFunction::GroupConcat
-                    | AggregateFunction::JsonArrayAgg
-                    | AggregateFunction::JsonObjectAgg
-            )
-    }
+/// What a key in a set takes beside its bytes.
+const SEEN_BYTES: usize = 48;
+
+/// Adds a text of GROUP_CONCAT. Returns the bytes that it takes.
+fn push_text(texts: &mut Vec<(String, Vec<Value>)>, text: String, keys: Vec<Value>) -> usize {
+    let bytes =
+        size_of::<(String, Vec<Value>)>() + text.len() + keys.iter().map(Value::memory_bytes).sum::<usize>();
+    texts.push((text, keys));
+    bytes
 }
 
 /// What one group has gathered so far.
@@ -154,28 +154,36 @@ enum State {
 }
 
 impl Accumulator {
-    /// Takes a row of the group into account.
+    /// Takes a row of the group into account. Returns by about how many bytes more it keeps than before: 0 unless it grows with the group.
     ///
     /// # Errors
     /// What the arguments meet; 1690.
-    pub fn add(&mut self, aggregate: &Aggregate, row: &[Value], context: &mut EvalContext<'_>) -> Result<()> {
+    pub fn add(
+        &mut self,
+        aggregate: &Aggregate,
+        row: &[Value],
+        context: &mut EvalContext<'_>,
+    ) -> Result<usize> {
         if let State::Count(count) = &mut self.state
             && aggregate.function == AggregateFunction::CountRows
         {
             *count += 1;
-            return Ok(());
+            return Ok(0);
         }
-        if aggregate.args.len() == 1 {
-            let value = aggregate.args[0].eval_ref(row, context)?;
+        if let [arg] = &aggregate.args[..] {
+            let value = arg.eval_ref(row, context)?;
             if value.is_null() && aggregate.function != AggregateFunction::JsonArrayAgg {
-                return Ok(());
+                return Ok(0);
             }
-            if let Some(seen) = &mut self.seen
-                && !seen.insert(distinct_key(&value, &aggregate.args[0].ty, context))
-            {
-                return Ok(());
+            let mut grown = 0;
+            if let Some(seen) = &mut self.seen {
+                let key = distinct_key(&value, &arg.ty, context);
+                grown = key.len() + SEEN_BYTES;
+                if !seen.insert(key) {
+                    return Ok(0);
+                }
             }
-            return self.add_value(aggregate, &value, row, context);
+            return Ok(grown + self.add_value(aggregate, &value, row, context)?);
         }
         let mut values = Vec::with_capacity(aggregate.args.len());
         for arg in &aggregate.args {
@@ -183,15 +191,17 @@ impl Accumulator {
         }
         let is_json = aggregate.function == AggregateFunction::JsonObjectAgg;
         if values.iter().any(Value::is_null) && (!is_json || values[0].is_null()) {
-            return Ok(());
+            return Ok(0);
         }
+        let mut grown = 0;
         if let Some(seen) = &mut self.seen {
             let mut key = Vec::new();
             for (value, arg) in values.iter().zip(&aggregate.args) {
                 key.extend(distinct_key(value, &arg.ty, context));
             }
+            grown = key.len() + SEEN_BYTES;
             if !seen.insert(key) {
-                return Ok(());
+                return Ok(0);
             }
         }
         match &mut self.state {
@@ -201,23 +211,24 @@ impl Accumulator {
                 for (value, arg) in values.iter().zip(&aggregate.args) {
                     text.push_str(&convert::typed_text(value, &arg.ty, context));
                 }
-                let keys = sort_keys(aggregate, row, context)?;
-                texts.push((text, keys));
+                grown += push_text(texts, text, sort_keys(aggregate, row, context)?);
             }
             State::Json { text, keys } => {
                 let key = convert::text_of(&values[0], context).into_owned();
                 if keys.insert(key.clone()) {
+                    let before = text.len();
                     if !text.is_empty() {
                         text.push_str(", ");
                     }
                     text.push_str(&json_quote(&key));
                     text.push(':');
                     super::functions::append_json_value(&values[1], &aggregate.args[1].ty, context, text);
+                    grown += text.len() - before + key.len() + SEEN_BYTES;
                 }
             }
             _ => unreachable!("the binder allows several arguments only where they are handled here"),
         }
-        Ok(())
+        Ok(grown)
     }
 
     fn add_value(
@@ -226,7 +237,7 @@ impl Accumulator {
         value: &Value,
         row: &[Value],
         context: &mut EvalContext<'_>,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         match &mut self.state {
             State::Count(count) => *count += 1,
             State::Decimal { sum, small, count } => {
@@ -284,17 +295,18 @@ impl Accumulator {
             }
             State::Texts(texts) => {
                 let text = convert::typed_text(value, &aggregate.args[0].ty, context);
-                let keys = sort_keys(aggregate, row, context)?;
-                texts.push((text, keys));
+                return Ok(push_text(texts, text, sort_keys(aggregate, row, context)?));
             }
             State::Json { text, .. } => {
+                let before = text.len();
                 if !text.is_empty() {
                     text.push(',');
                 }
                 super::functions::append_json_value(value, &aggregate.args[0].ty, context, text);
+                return Ok(text.len() - before);
             }
         }
-        Ok(())
+        Ok(0)
     }
 
     /// The result; of no rows at all NULL, or 0 for COUNT and the bit functions' neutral values.
