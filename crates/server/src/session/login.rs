@@ -300,7 +300,7 @@ impl Session {
         self.context.current_user = current_user;
         self.state_changes.clear();
         *self.services.transaction.lock() = Default::default();
-        self.services.forget_awaited_gtid();
+        self.services.awaited.set(None);
         self.shared.update(|activity| activity.database = None);
     }
 

@@ -14,6 +14,7 @@
 
 pub mod account;
 pub mod admin;
+pub mod assignment;
 pub mod backup;
 pub mod binlog_statement;
 pub mod checksum;
@@ -22,6 +23,7 @@ pub mod connection;
 pub mod ddl;
 pub mod errors;
 pub mod files;
+pub mod gtid_wait;
 pub mod load;
 pub mod log_admin;
 pub mod login;
@@ -40,6 +42,7 @@ pub mod show;
 pub mod slave_status;
 pub mod sources;
 pub mod transaction;
+pub mod user_locks;
 
 use crate::registry::{SessionShared, now_micros};
 use crate::server::Server;

@@ -1,79 +1,137 @@
 //! SET.
 
+use super::assignment::Assignment;
 use super::query::Execution;
 use super::result::RowFormat;
 use super::{More, Session};
 use crate::variables::{Setting, Variable, apply_to_session, isolation_setting};
 use paceline_sql::expr::ExprType;
 use paceline_sql::parse::{self, AccountStatement, SetItem, SetValue, TransactionScope};
-use paceline_sql::session::{IsolationLevel, Privilege, UserVariable, VariableScope};
+use paceline_sql::session::{IsolationLevel, Privilege, UserVariable};
 use paceline_sql::{Error, Result};
 use paceline_txn::AccessMode;
 use paceline_types::error_code::*;
 use paceline_types::{Charset, Collation, Value};
 use paceline_wire::session_state::StateChange;
 
+/// One item of a SET that has passed its checks.
+enum Checked {
+    Variable(Assignment),
+    UserVariable(String, UserVariable),
+    /// SET NAMES, SET CHARACTER SET: of client and results, and of the connection.
+    Client {
+        charset: Charset,
+        connection: Collation,
+    },
+    Transaction(
+        TransactionScope,
+        Option<parse::IsolationLevel>,
+        Option<parse::AccessMode>,
+    ),
+    Password(AccountStatement),
+}
+
 impl Session {
-    /// Executes the assignments in order. MariaDB checks all of them before it assigns any; so that a later one may not use an
-    /// earlier one's value, user variables are evaluated first.
+    /// Checks all assignments, evaluating their values as variables are before any of them, then carries them out in order: one that is refused changes nothing.
     pub async fn set(&mut self, items: &[SetItem]) -> Result<()> {
+        let mut checked = Vec::with_capacity(items.len());
         for item in items {
-            match item {
-                SetItem::Variable {
-                    scope,
-                    base,
-                    name,
-                    value,
-                } => {
-                    // `connection.variable` is one name.
-                    let whole = base.as_ref().map(|connection| format!("{connection}.{name}"));
-                    self.set_variable(whole.as_deref().unwrap_or(name), *scope, value)
-                        .await?;
-                }
-                SetItem::UserVariable { name, value } => {
-                    let (value, ty) = self.evaluate_any(value).await?;
-                    let variable = UserVariable::new(&value, ty, &self.context.settings.time_zone);
-                    self.context.user_variables.set(&name.to_lowercase(), variable);
-                }
-                SetItem::Names { charset, collation } => {
-                    self.set_names(charset.as_deref(), collation.as_deref())?
-                }
-                SetItem::CharacterSet(charset) => self.set_character_set(charset.as_deref())?,
-                SetItem::Transaction {
-                    scope,
-                    isolation,
-                    access,
-                } => self.set_transaction(*scope, *isolation, *access)?,
-                SetItem::Password { account, password } => {
-                    let statement = AccountStatement::SetPassword {
-                        account: account.clone(),
-                        password: password.clone(),
-                    };
-                    self.change_accounts(&statement, None).await?;
-                }
-                SetItem::Role => return Err(Error::unsupported("roles")),
-            }
+            checked.push(self.check_item(item).await?);
+        }
+        for item in checked {
+            self.carry_out(item).await?;
         }
         Ok(())
     }
 
-    async fn set_variable(&mut self, name: &str, scope: VariableScope, value: &SetValue) -> Result<()> {
-        let name = name.to_lowercase();
-        let value = match value {
-            SetValue::Default => None,
-            SetValue::Word(word) => Some(Value::Text(word.clone())),
-            SetValue::Expr(expr) => Some(self.evaluate_any(expr).await?.0),
-        };
+    async fn check_item(&mut self, item: &SetItem) -> Result<Checked> {
+        Ok(match item {
+            SetItem::Variable {
+                scope,
+                base,
+                name,
+                value,
+            } => {
+                // `connection.variable` is one name.
+                let whole = match base {
+                    Some(connection) => format!("{connection}.{name}"),
+                    None => name.clone(),
+                };
+                let value = match value {
+                    SetValue::Default => None,
+                    SetValue::Word(word) => Some(Value::Text(word.clone())),
+                    SetValue::Expr(expr) => Some(self.evaluate_any(expr).await?.0),
+                };
+                let name = whole.to_lowercase();
+                let services = self.services.clone();
+                Checked::Variable(services.check_assignment(&mut self.context, &name, *scope, value)?)
+            }
+            SetItem::UserVariable { name, value } => {
+                let (value, ty) = self.evaluate_any(value).await?;
+                let variable = UserVariable::new(&value, ty, &self.context.settings.time_zone);
+                Checked::UserVariable(name.to_lowercase(), variable)
+            }
+            SetItem::Names { charset, collation } => {
+                let charset = self.client_charset(charset.as_deref())?;
+                let connection = match collation {
+                    None => charset.default_collation(),
+                    Some(name) => collation_of(charset, name)?,
+                };
+                Checked::Client { charset, connection }
+            }
+            SetItem::CharacterSet(charset) => Checked::Client {
+                charset: self.client_charset(charset.as_deref())?,
+                // As SET NAMES, but the connection has the database's.
+                connection: self.context.settings.collation_database,
+            },
+            SetItem::Transaction {
+                scope,
+                isolation,
+                access,
+            } => {
+                match scope {
+                    TransactionScope::Next if self.transaction.is_open() => {
+                        return Err(Error::new(ER_CANT_CHANGE_TX_CHARACTERISTICS, &[]));
+                    }
+                    TransactionScope::Global => self.services.require_any(&[Privilege::Super])?,
+                    TransactionScope::Next | TransactionScope::Session => {}
+                }
+                Checked::Transaction(*scope, *isolation, *access)
+            }
+            SetItem::Password { account, password } => Checked::Password(AccountStatement::SetPassword {
+                account: account.clone(),
+                password: password.clone(),
+            }),
+            SetItem::Role => return Err(Error::unsupported("roles")),
+        })
+    }
+
+    async fn carry_out(&mut self, item: Checked) -> Result<()> {
+        match item {
+            Checked::Variable(assignment) => self.set_variable(assignment).await?,
+            Checked::UserVariable(name, variable) => self.context.user_variables.set(&name, variable),
+            Checked::Client { charset, connection } => {
+                self.assign(Variable::CharacterSetClient, charset.name());
+                self.assign(Variable::CharacterSetResults, charset.name());
+                self.assign(Variable::CollationConnection, connection.name());
+                self.track(Variable::CharacterSetConnection);
+            }
+            Checked::Transaction(scope, isolation, access) => self.set_transaction(scope, isolation, access),
+            Checked::Password(statement) => self.change_accounts(&statement, None).await?,
+        }
+        Ok(())
+    }
+
+    async fn set_variable(&mut self, assignment: Assignment) -> Result<()> {
+        let Assignment { variable, global, .. } = assignment;
         let was_autocommit = self.context.settings.autocommit;
         let services = self.services.clone();
-        services.assign(&mut self.context, &name, scope, value)?;
+        services.assign(&mut self.context, assignment)?;
         if self.context.settings.autocommit && !was_autocommit {
             // autocommit=1 commits what is open.
             self.commit().await?;
         }
-        if scope != VariableScope::Global
-            && let Some(variable) = Variable::by_name(&name)
-        {
+        if !global {
             self.track(variable);
         }
         Ok(())
@@ -141,48 +199,14 @@ impl Session {
         self.track(variable);
     }
 
-    /// SET NAMES.
-    fn set_names(&mut self, charset: Option<&str>, collation: Option<&str>) -> Result<()> {
-        let charset = match charset {
-            None => self.context.settings.collation_server.charset(),
+    /// The character set of SET NAMES and SET CHARACTER SET; `None` is DEFAULT.
+    fn client_charset(&self, name: Option<&str>) -> Result<Charset> {
+        match name {
+            None => Ok(self.context.settings.collation_server.charset()),
             Some(name) => {
-                Charset::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_CHARACTER_SET, &[&name]))?
+                Charset::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_CHARACTER_SET, &[&name]))
             }
-        };
-        let collation = match collation {
-            None => charset.default_collation(),
-            Some(name) => {
-                let collation =
-                    Collation::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))?;
-                if collation.charset() != charset {
-                    return Err(Error::new(
-                        ER_COLLATION_CHARSET_MISMATCH,
-                        &[&collation.name(), &charset.name()],
-                    ));
-                }
-                collation
-            }
-        };
-        self.assign(Variable::CharacterSetClient, charset.name());
-        self.assign(Variable::CharacterSetResults, charset.name());
-        self.assign(Variable::CollationConnection, collation.name());
-        self.track(Variable::CharacterSetConnection);
-        Ok(())
-    }
-
-    /// SET CHARACTER SET: as SET NAMES, but the connection has the database's.
-    fn set_character_set(&mut self, charset: Option<&str>) -> Result<()> {
-        let charset = match charset {
-            None => self.context.settings.collation_server.charset(),
-            Some(name) => {
-                Charset::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_CHARACTER_SET, &[&name]))?
-            }
-        };
-        self.assign(Variable::CharacterSetClient, charset.name());
-        self.assign(Variable::CharacterSetResults, charset.name());
-        let collation = self.context.settings.collation_database;
-        self.assign(Variable::CollationConnection, collation.name());
-        Ok(())
+        }
     }
 
     fn set_transaction(
@@ -190,7 +214,7 @@ impl Session {
         scope: TransactionScope,
         isolation: Option<parse::IsolationLevel>,
         access: Option<parse::AccessMode>,
-    ) -> Result<()> {
+    ) {
         let isolation = isolation.map(|level| match level {
             parse::IsolationLevel::ReadUncommitted => IsolationLevel::ReadUncommitted,
             parse::IsolationLevel::ReadCommitted => IsolationLevel::ReadCommitted,
@@ -211,12 +235,7 @@ impl Session {
             }),
         ];
         match scope {
-            TransactionScope::Next => {
-                if self.transaction.is_open() {
-                    return Err(Error::new(ER_CANT_CHANGE_TX_CHARACTERISTICS, &[]));
-                }
-                self.transaction.set_next(isolation, access);
-            }
+            TransactionScope::Next => self.transaction.set_next(isolation, access),
             TransactionScope::Session => {
                 for (variable, setting) in settings.into_iter().flatten() {
                     let mut values = self.services.values.lock();
@@ -225,14 +244,24 @@ impl Session {
                 }
             }
             TransactionScope::Global => {
-                self.services.require_any(&[Privilege::Super])?;
                 for (variable, setting) in settings.into_iter().flatten() {
                     self.server.globals.set(variable, setting);
                 }
             }
         }
-        Ok(())
     }
+}
+
+/// A collation by its name, which must be one of this character set.
+fn collation_of(charset: Charset, name: &str) -> Result<Collation> {
+    let collation = Collation::from_name(name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))?;
+    if collation.charset() != charset {
+        return Err(Error::new(
+            ER_COLLATION_CHARSET_MISMATCH,
+            &[&collation.name(), &charset.name()],
+        ));
+    }
+    Ok(collation)
 }
 
 /// Whether an expression holds a subquery anywhere.

@@ -36,18 +36,6 @@ pub trait SystemVariables: Send + Sync + Debug {
     /// # Errors
     /// 1193 for an unknown name, 1238 for the wrong scope.
     fn get(&self, session: &SessionContext, name: &str, scope: VariableScope) -> Result<SystemVariable>;
-
-    /// Assigns a variable; `None` is `SET name = DEFAULT`.
-    ///
-    /// # Errors
-    /// 1193, 1228, 1229, 1231, 1232, 1238, 1227.
-    fn set(
-        &self,
-        session: &mut SessionContext,
-        name: &str,
-        scope: VariableScope,
-        value: Option<Value>,
-    ) -> Result<()>;
 }
 
 /// One privilege, as GRANT names it.
@@ -213,16 +201,6 @@ pub struct NoServices;
 
 impl SystemVariables for NoServices {
     fn get(&self, _session: &SessionContext, name: &str, _scope: VariableScope) -> Result<SystemVariable> {
-        Err(crate::expr::errors::unknown_system_variable(name))
-    }
-
-    fn set(
-        &self,
-        _session: &mut SessionContext,
-        name: &str,
-        _scope: VariableScope,
-        _value: Option<Value>,
-    ) -> Result<()> {
         Err(crate::expr::errors::unknown_system_variable(name))
     }
 }

@@ -1,0 +1,388 @@
+//! Assigning system variables: everything is checked first, for all the assignments of a SET, then carried out.
+
+use super::errors::of_transaction;
+use super::replication::of_replica;
+use super::services::{SessionServices, must_be_of_connections, of_gtid_list, split_connection, unknown};
+use crate::replication::filter_kind;
+use crate::variables::{
+    Access, Fit, Globals, Scope, Setting, Variable, apply_to_session, is_transaction_config,
+};
+use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_replication::replica::replicas::must_stop;
+use paceline_sql::session::{Privilege, SessionContext, VariableScope};
+use paceline_sql::{Error, Result};
+use paceline_txn::{MetadataMode, MetadataObject};
+use paceline_types::Value;
+use paceline_types::error_code::*;
+
+/// One assignment that has passed its checks.
+#[derive(Debug, Clone)]
+pub struct Assignment {
+    /// What is assigned.
+    pub variable: Variable,
+    /// SET GLOBAL.
+    pub global: bool,
+    /// `connection.variable`.
+    connection: Option<String>,
+    setting: Setting,
+}
+
+impl SessionServices {
+    /// Checks an assignment of `name`, in lower case; `None` is DEFAULT. Warns where a value is cut to what the variable takes.
+    ///
+    /// # Errors
+    /// 1193 for an unknown name, 1238 for one that is read only, 1228 and 1229 for the wrong scope, 1227 without the privilege, 1231 and 1232 for a value that it
+    /// does not take, those of an open transaction for what must not change in one.
+    pub fn check_assignment(
+        &self,
+        session: &mut SessionContext,
+        name: &str,
+        scope: VariableScope,
+        value: Option<Value>,
+    ) -> Result<Assignment> {
+        let (connection, name) = split_connection(name);
+        let variable = Variable::by_name(name).ok_or_else(|| unknown(name))?;
+        if let Some(connection) = connection {
+            must_be_of_connections(variable)?;
+            if self.server.replicas().get(connection).is_err() {
+                return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"SET"]));
+            }
+        }
+        let definition = variable.definition();
+        if definition.access == Access::Fixed {
+            return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &"read only"]));
+        }
+        match (scope, definition.scope) {
+            (VariableScope::Global, Scope::SessionOnly) => {
+                return Err(Error::new(ER_LOCAL_VARIABLE, &[&name]));
+            }
+            (VariableScope::Session | VariableScope::Default, Scope::Global) => {
+                return Err(Error::new(ER_GLOBAL_VARIABLE, &[&name]));
+            }
+            _ => {}
+        }
+        let global = scope == VariableScope::Global;
+        self.may_assign(variable, global)?;
+        if !global && matches!(variable, Variable::MaxAllowedPacket | Variable::NetBufferLength) {
+            return Err(Error::new(
+                ER_VARIABLE_IS_READONLY,
+                &[&"SESSION", &name, &"GLOBAL"],
+            ));
+        }
+        let setting = match &value {
+            None if variable == Variable::GtidSlavePos => return Err(Error::new(ER_NO_DEFAULT, &[&name])),
+            // SET SESSION x = DEFAULT takes the global value, SET GLOBAL x = DEFAULT the built-in one.
+            None if global || definition.scope == Scope::SessionOnly => definition.default_setting(),
+            None => self.server.globals.get(variable),
+            Some(value) => {
+                let (setting, fit) = definition.assign(value)?;
+                if fit == Fit::Cut {
+                    let given = paceline_types::text::to_string(&value.as_ref(), &session.settings.time_zone);
+                    if session
+                        .settings
+                        .sql_mode
+                        .contains(paceline_sql::session::SqlMode::STRICT_ALL_TABLES)
+                    {
+                        return Err(definition.wrong_value(&given));
+                    }
+                    let message = ER_TRUNCATED_WRONG_VALUE.message(&[&name, &given]);
+                    session.diagnostics.warn(ER_TRUNCATED_WRONG_VALUE, message);
+                }
+                setting
+            }
+        };
+        let assignment = Assignment {
+            variable,
+            global,
+            connection: connection.map(str::to_owned),
+            setting,
+        };
+        self.check_setting(&assignment)?;
+        Ok(assignment)
+    }
+
+    /// What does not depend on the variable's type alone.
+    fn check_setting(&self, assignment: &Assignment) -> Result<()> {
+        let Assignment {
+            variable,
+            global,
+            setting,
+            ..
+        } = assignment;
+        let in_transaction = self.transaction.lock().open;
+        let refused = |code| Err(Error::new(code, &[]));
+        match variable {
+            // It is here to be set to what it is: the text of a log does so.
+            Variable::SqlIfExists if setting.as_bool() => Err(Error::unsupported("sql_if_exists=ON")),
+            Variable::GtidSlavePos | Variable::GtidBinlogState if in_transaction => {
+                refused(ER_CANT_DO_THIS_DURING_AN_TRANSACTION)
+            }
+            Variable::GtidSlavePos => setting
+                .as_str()
+                .parse::<GtidPosition>()
+                .map(drop)
+                .map_err(of_gtid_list),
+            Variable::GtidBinlogState => setting
+                .as_str()
+                .parse::<BinlogState>()
+                .map(drop)
+                .map_err(of_gtid_list),
+            Variable::WaitForGtid => match setting.as_str().parse::<GtidPosition>() {
+                Ok(_) => Ok(()),
+                Err(_) => refused(ER_INCORRECT_GTID_STATE),
+            },
+            _ if *global || !in_transaction => Ok(()),
+            Variable::GtidSeqNo | Variable::GtidDomainId | Variable::ServerId => {
+                refused(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO)
+            }
+            Variable::SqlLogBin => refused(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN),
+            Variable::SkipReplication | Variable::SkipParallelReplication => {
+                refused(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SKIP_REPLICATION)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Carries out what was checked.
+    ///
+    /// # Errors
+    /// Those of the effect: a replica that must be stopped first, a wait for commits that took too long, a log that is not empty.
+    pub fn assign(&self, session: &mut SessionContext, assignment: Assignment) -> Result<()> {
+        let Assignment {
+            variable,
+            global,
+            connection,
+            setting,
+        } = assignment;
+        match global {
+            true => self.assign_global(session, variable, connection.as_deref(), setting),
+            false => self.assign_session(session, variable, setting),
+        }
+    }
+
+    fn assign_global(
+        &self,
+        session: &mut SessionContext,
+        variable: Variable,
+        connection: Option<&str>,
+        setting: Setting,
+    ) -> Result<()> {
+        if self.assign_replication(session, variable, connection, &setting)? {
+            return Ok(());
+        }
+        let globals = &self.server.globals;
+        let pair: Option<(Variable, Setting)> = match variable {
+            Variable::ExpireLogsDays => Some((
+                Variable::BinlogExpireLogsSeconds,
+                Setting::Unsigned((setting.as_f64() * 86_400.0) as u64),
+            )),
+            Variable::BinlogExpireLogsSeconds => Some((
+                Variable::ExpireLogsDays,
+                Setting::Double(setting.as_u64() as f64 / 86_400.0),
+            )),
+            _ => None,
+        };
+        let paired = pair
+            .as_ref()
+            .is_some_and(|(other, _)| is_transaction_config(*other));
+        if variable == Variable::ReadOnly && setting.as_bool() && !globals.is_on(Variable::ReadOnly) {
+            // Waits for the commits that are under way; none comes after it, as in MariaDB. A switch-over counts on it.
+            let timeout = session.settings.metadata_lock_wait_timeout;
+            let lock = self
+                .locks
+                .lock_metadata(MetadataObject::Commit, MetadataMode::ReadOnly, timeout);
+            let lock = lock.map_err(|error| of_transaction(&error))?;
+            globals.set(variable, setting);
+            drop(lock);
+            return Ok(());
+        }
+        globals.set(variable, setting);
+        if let Some((other, setting)) = pair {
+            globals.set(other, setting);
+        }
+        pair_charset(globals, variable);
+        if is_transaction_config(variable) || paired {
+            self.server.apply_transaction_config()?;
+        }
+        Ok(())
+    }
+
+    fn assign_session(
+        &self,
+        session: &mut SessionContext,
+        variable: Variable,
+        setting: Setting,
+    ) -> Result<()> {
+        match variable {
+            Variable::LastInsertId | Variable::Identity => session.last_insert_id = setting.as_u64(),
+            Variable::InsertId => session.statement.insert_id = Some(setting.as_u64()),
+            Variable::RandSeed1 => session.random.seed1 = setting.as_u64(),
+            Variable::RandSeed2 => session.random.seed2 = setting.as_u64(),
+            Variable::Timestamp => {
+                let seconds = setting.as_f64();
+                session.settings.timestamp_override = (seconds > 0.0).then(|| (seconds * 1e6).round() as i64);
+            }
+            Variable::GtidSeqNo => self.transaction.lock().gtid_seq_no = setting.as_u64(),
+            Variable::WaitForGtid => {
+                let wanted: GtidPosition = setting
+                    .as_str()
+                    .parse()
+                    .map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
+                self.values.lock().set(variable, setting);
+                self.awaited.set((!wanted.is_empty()).then_some(wanted));
+            }
+            _ => {
+                let mut values = self.values.lock();
+                values.set(variable, setting.clone());
+                apply_to_session(session, &mut values, variable, &setting);
+                if variable == Variable::WaitTimeout {
+                    self.shared
+                        .update(|activity| activity.wait_timeout_seconds = setting.as_u64());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Global variables that are a connection's, or the log's. Says whether it was one.
+    fn assign_replication(
+        &self,
+        session: &mut SessionContext,
+        variable: Variable,
+        connection: Option<&str>,
+        setting: &Setting,
+    ) -> Result<bool> {
+        let replicas = self.server.replicas();
+        let connection = || connection.map_or_else(|| self.default_connection(), str::to_owned);
+        match variable {
+            Variable::GtidSlavePos => {
+                let position: GtidPosition = setting.as_str().parse().map_err(of_gtid_list)?;
+                for warning in replicas.set_position(&position).map_err(of_replica)? {
+                    session.diagnostics.warn(warning.code, warning.message);
+                }
+            }
+            Variable::GtidBinlogState => {
+                let state: BinlogState = setting.as_str().parse().map_err(of_gtid_list)?;
+                let transactions = &self.server.transactions;
+                let begun = tokio::task::block_in_place(|| transactions.begin_with_state(&state));
+                if begun.map_err(|error| of_transaction(&error))?.is_none() {
+                    return Err(Error::new(ER_BINLOG_MUST_BE_EMPTY, &[]));
+                }
+                tracing::info!("gtid_binlog_state: a new binary log begins with '{state}'");
+            }
+            Variable::SqlSlaveSkipCounter => {
+                let name = connection();
+                match replicas.get(&name) {
+                    Ok(connection) if connection.applier_runs() => {
+                        return Err(of_replica(must_stop(connection.name())));
+                    }
+                    Ok(connection) => connection.set_skip_events(setting.as_u64()),
+                    Err(_) if name.is_empty() => {}
+                    Err(error) => return Err(of_replica(error)),
+                }
+            }
+            variable => {
+                let Some(kind) = filter_kind(variable) else {
+                    return Ok(false);
+                };
+                let name = connection();
+                if let Ok(connection) = replicas.get(&name)
+                    && connection.runs()
+                {
+                    return Err(of_replica(must_stop(connection.name())));
+                }
+                self.server
+                    .replica_filters
+                    .set(&name, &self.server.globals, kind, setting.as_str())
+                    .map_err(|_| {
+                        let name = variable.definition().name;
+                        Error::new(ER_WRONG_VALUE_FOR_VAR, &[&name, &setting.as_str()])
+                    })?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the session may assign the variable: the privileges that MariaDB asks for.
+    fn may_assign(&self, variable: Variable, global: bool) -> Result<()> {
+        use Privilege::*;
+        use Variable as V;
+        let needed: &[Privilege] = match variable {
+            V::SqlLogBin => &[Super, BinlogAdmin],
+            V::GtidDomainId | V::ServerId | V::GtidSeqNo | V::PseudoThreadId | V::PseudoSlaveMode
+                if !global =>
+            {
+                &[Super, BinlogReplay]
+            }
+            _ if !global => return Ok(()),
+            V::ReadOnly => &[Super, ReadOnlyAdmin],
+            V::GtidDomainId | V::ServerId => &[Super, ReplicationMasterAdmin],
+            V::GtidSlavePos
+            | V::GtidStrictMode
+            | V::GtidIgnoreDuplicates
+            | V::SlaveNetTimeout
+            | V::SlaveMaxAllowedPacket
+            | V::SqlSlaveSkipCounter
+            | V::MasterRetryCount
+            | V::RplSemiSyncSlaveEnabled
+            | V::RplSemiSyncSlaveDelayMaster
+            | V::RplSemiSyncSlaveKillConnTimeout
+            | V::RplSemiSyncSlaveTraceLevel
+            | V::ReplicateEventsMarkedForSkip => &[Super, ReplicationSlaveAdmin],
+            variable if filter_kind(variable).is_some() => &[Super, ReplicationSlaveAdmin],
+            V::RplSemiSyncMasterEnabled
+            | V::RplSemiSyncMasterTimeout
+            | V::RplSemiSyncMasterTraceLevel
+            | V::RplSemiSyncMasterWaitForSlaveCount
+            | V::RplSemiSyncMasterWaitNoSlave
+            | V::RplSemiSyncMasterWaitPoint => &[Super, ReplicationMasterAdmin],
+            V::SyncBinlog
+            | V::ExpireLogsDays
+            | V::BinlogExpireLogsSeconds
+            | V::MaxBinlogSize
+            | V::MaxBinlogCacheSize
+            | V::BinlogLargeCommitThreshold
+            | V::BinlogCommitWaitCount
+            | V::BinlogCommitWaitUsec
+            | V::BinlogCacheSize
+            | V::BinlogRowMetadata
+            | V::BinlogChecksum
+            | V::BinlogAnnotateRowEvents
+            | V::GtidBinlogState => &[Super, BinlogAdmin],
+            V::ConnectTimeout
+            | V::MaxConnections
+            | V::MaxConnectErrors
+            | V::MaxPasswordErrors
+            | V::InitConnect
+            | V::SecureAuth
+            | V::SlowLaunchTime => &[Super, ConnectionAdmin],
+            _ => &[Super],
+        };
+        self.require_any(needed)
+    }
+}
+
+/// Collation and character set of the server follow each other.
+fn pair_charset(globals: &Globals, variable: Variable) {
+    use paceline_types::{Charset, Collation};
+    let (charset, collation) = match variable {
+        Variable::CharacterSetServer | Variable::CollationServer => {
+            (Variable::CharacterSetServer, Variable::CollationServer)
+        }
+        Variable::CharacterSetDatabase | Variable::CollationDatabase => {
+            (Variable::CharacterSetDatabase, Variable::CollationDatabase)
+        }
+        Variable::CharacterSetConnection | Variable::CollationConnection => {
+            (Variable::CharacterSetConnection, Variable::CollationConnection)
+        }
+        _ => return,
+    };
+    let value = globals.get(variable);
+    if variable == charset {
+        if let Some(charset) = Charset::from_name(value.as_str()) {
+            globals.set_text(collation, charset.default_collation().name());
+        }
+    } else if let Some(collation) = Collation::from_name(value.as_str()) {
+        globals.set_text(charset, collation.charset().name());
+    }
+}

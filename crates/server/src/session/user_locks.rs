@@ -1,0 +1,91 @@
+//! The locks of `GET_LOCK`.
+
+use super::errors::of_transaction;
+use super::services::SessionServices;
+use crate::server::Server;
+use paceline_sql::Result;
+use paceline_sql::session::WaitOutcome;
+use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// The session that holds a lock, by its connection id.
+pub fn holder(server: &Server, name: &str) -> Option<u64> {
+    server
+        .user_locks
+        .lock()
+        .get(&name.to_lowercase())
+        .map(|id| u64::from(*id))
+}
+
+/// Those that one session holds: how often, and the lock. Names do not tell upper from lower case.
+#[derive(Default)]
+pub struct UserLocks {
+    held: Mutex<HashMap<String, (u32, MetadataGuard)>>,
+}
+
+impl UserLocks {
+    /// `GET_LOCK`: waits at most `timeout_seconds`; without end if that is negative. What the session holds it holds once more.
+    ///
+    /// # Errors
+    /// 1213 if the wait would never end.
+    pub fn lock(&self, session: &SessionServices, name: &str, timeout_seconds: f64) -> Result<WaitOutcome> {
+        let key = name.to_lowercase();
+        if let Some((count, _)) = self.held.lock().get_mut(&key) {
+            *count += 1;
+            return Ok(WaitOutcome::Done);
+        }
+        let timeout = match timeout_seconds {
+            seconds if seconds < 0.0 => Duration::from_secs(365 * 86_400),
+            seconds => Duration::from_secs_f64(seconds.min(365.0 * 86_400.0)),
+        };
+        session.shared.update(|activity| activity.state = "User lock");
+        let locked =
+            session
+                .locks
+                .lock_metadata(MetadataObject::UserLevel(&key), MetadataMode::Exclusive, timeout);
+        session.shared.update(|activity| activity.state = "executing");
+        match locked {
+            Ok(guard) => {
+                session
+                    .server
+                    .user_locks
+                    .lock()
+                    .insert(key.clone(), session.shared.id);
+                self.held.lock().insert(key, (1, guard));
+                Ok(WaitOutcome::Done)
+            }
+            Err(paceline_txn::Error::LockWaitTimeout) => Ok(WaitOutcome::Elapsed),
+            Err(paceline_txn::Error::Interrupted(_)) => Ok(WaitOutcome::Interrupted),
+            Err(error) => Err(of_transaction(&error)),
+        }
+    }
+
+    /// `RELEASE_LOCK`: whether the session held it; `None` if nobody does.
+    pub fn release(&self, server: &Server, name: &str) -> Option<bool> {
+        let key = name.to_lowercase();
+        let mut held = self.held.lock();
+        if let Some((count, _)) = held.get_mut(&key) {
+            *count -= 1;
+            if *count == 0 {
+                server.user_locks.lock().remove(&key);
+                held.remove(&key);
+            }
+            return Some(true);
+        }
+        server.user_locks.lock().contains_key(&key).then_some(false)
+    }
+
+    /// `RELEASE_ALL_LOCKS`: how many there were.
+    pub fn release_all(&self, server: &Server) -> u64 {
+        let held = std::mem::take(&mut *self.held.lock());
+        let mut names = server.user_locks.lock();
+        held.into_iter()
+            .map(|(key, (count, _guard))| {
+                names.remove(&key);
+                u64::from(count)
+            })
+            .sum()
+    }
+}
