@@ -5,8 +5,8 @@ import threading
 import time
 
 from support import workload
-from support.backups import checksums, state_at
-from support.real_replicas import allow_replicas, catch_up, change_master, check_same_tables
+from support.backups import backup, checksums, on, restore, state_at
+from support.real_replicas import allow_replicas, catch_up, change_master, check_same_tables, start_replica
 from support.servers import Paceline
 
 
@@ -71,3 +71,31 @@ def test_a_dump_under_load_is_exact_and_stops_nobody(paceline, mariadb, tmp_path
         workload.check(mariadb, load)
     finally:
         other.close()
+
+
+def test_what_a_dump_makes_is_replicated_and_restored(paceline, mariadb, tmp_path):
+    """The statements that a dump has in comments are logged so that they can be executed again: by a replica of each kind, by recovery."""
+    mariadb.query("create database d", "create table d.t (id int primary key, b text, key (b(9)))", "insert into d.t values (1, 'a'), (2, 'b')",
+                  "create table d.`empty` (id int)")
+    dump = mariadb.client("--databases", "d", "--add-drop-database", program="mariadb-dump")
+    assert "/*!40000 ALTER TABLE `t` DISABLE KEYS */;" in dump and "/*!40000 DROP DATABASE IF EXISTS `d`*/;" in dump
+    place = tmp_path / "backup"
+    paceline.query("create database other")
+    backup(paceline, place)
+    paceline.client(text=dump)
+    other = Paceline(tmp_path / "other", "--server-id=2").start()
+    try:
+        mariadb.query("drop database d", "reset master")
+        for server in (other, mariadb):
+            start_replica(server, paceline)
+            catch_up(server, paceline)
+            assert check_same_tables(server, paceline) == 2
+    finally:
+        other.close()
+    backup(paceline, place, "--incremental")
+    restore(place, tmp_path / "restored")
+    restored = on(tmp_path / "restored", tmp_path / "server").start()
+    try:
+        assert check_same_tables(restored, paceline) == 2
+    finally:
+        restored.close()

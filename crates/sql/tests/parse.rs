@@ -228,6 +228,31 @@ fn several_statements_are_found_one_by_one() {
 }
 
 #[test]
+fn a_comment_that_is_executed_belongs_to_its_statement() {
+    let options = ParseOptions::default();
+    let text = b"/* a */ /*!40000 ALTER TABLE `t` DISABLE KEYS */;\n/*!50000 DROP TABLE a*/ /* b */;\n\
+                 /* c */ CREATE TABLE /*!32312 IF NOT EXISTS*/ b (a int); /*!999999 x */ DROP TABLE c /*! , d */ ";
+    let all: Vec<_> = parse(text, &options)
+        .unwrap()
+        .into_iter()
+        .map(|parsed| String::from_utf8_lossy(&text[parsed.text]).into_owned())
+        .collect();
+    assert_eq!(
+        all,
+        [
+            "/*!40000 ALTER TABLE `t` DISABLE KEYS */",
+            "/*!50000 DROP TABLE a*/ /* b */",
+            "CREATE TABLE /*!32312 IF NOT EXISTS*/ b (a int)",
+            "DROP TABLE c /*! , d */"
+        ]
+    );
+    // What is logged can be executed again.
+    for text in all {
+        assert_eq!(parse(text.as_bytes(), &options).unwrap()[0].text, 0..text.len());
+    }
+}
+
+#[test]
 fn empty_texts() {
     let number =
         |text: &[u8]| parse_first(text, &ParseOptions::default()).map_err(|error| error.code().number());

@@ -10,7 +10,7 @@ use crate::error::Result;
 impl Parser<'_> {
     /// The statement at the cursor, and what ends it.
     pub(super) fn parsed_statement(&mut self, text: &[u8]) -> Result<ParsedStatement> {
-        let start = self.position();
+        let start = self.text_start;
         let statement = self.statement()?;
         let end = if matches!(statement, Statement::Unsupported(_)) {
             // Its body is not ours to read: there may be semicolons in it.
@@ -27,7 +27,10 @@ impl Parser<'_> {
             while self.is(&Token::Semicolon) {
                 self.advance();
             }
-            (!self.is(&Token::End)).then(|| self.position())
+            // Behind the space, as MariaDB, and not where its first word is: that may be in a comment.
+            let behind = self.previous_end();
+            let space = text[behind..].len() - text[behind..].trim_ascii_start().len();
+            (!self.is(&Token::End)).then_some(behind + space)
         } else {
             None
         };

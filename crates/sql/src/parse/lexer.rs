@@ -97,6 +97,8 @@ pub(super) struct Lexer<'a> {
     sql_mode: SqlMode,
     /// Inside `/*! … */`, whose end is skipped like space.
     in_version_comment: bool,
+    /// Where the last one of them began.
+    version_comment_start: usize,
     /// A name must follow a point: `t.select`, `t.1a`.
     after_dot: bool,
 }
@@ -113,12 +115,18 @@ impl<'a> Lexer<'a> {
             at: 0,
             sql_mode,
             in_version_comment: false,
+            version_comment_start: 0,
             after_dot: false,
         }
     }
 
     pub(super) fn text(&self) -> &'a [u8] {
         self.text
+    }
+
+    /// Where the `/*! …` begins that the last token stands in.
+    pub(super) fn version_comment(&self) -> Option<usize> {
+        self.in_version_comment.then_some(self.version_comment_start)
     }
 
     #[inline]
@@ -200,6 +208,7 @@ impl<'a> Lexer<'a> {
             .count();
         if digits < 5 {
             self.in_version_comment = true;
+            self.version_comment_start = start;
             return Ok(());
         }
         let version = self.text[self.at..self.at + digits]
@@ -209,6 +218,7 @@ impl<'a> Lexer<'a> {
         // 50700 to 99999 are versions of MySQL that MariaDB never was (sql_lex.cc).
         if version <= SERVER_VERSION && (mariadb_only || !(50_700..=99_999).contains(&version)) {
             self.in_version_comment = true;
+            self.version_comment_start = start;
             return Ok(());
         }
         // Skip it, with the comments in it.

@@ -29,6 +29,8 @@ pub(super) struct Parser<'a> {
     lexer: Lexer<'a>,
     current: Spanned,
     ahead: VecDeque<Spanned>,
+    /// Where the text of the first statement starts: if its first word is in a `/*! …`, that is a part of it.
+    pub(super) text_start: usize,
     options: &'a ParseOptions,
     depth: u32,
     previous_end: usize,
@@ -50,8 +52,10 @@ impl<'a> Parser<'a> {
     pub(super) fn new(text: &'a [u8], options: &'a ParseOptions) -> Self {
         let mut lexer = Lexer::new(text, options.sql_mode);
         let current = lexer.next();
+        let text_start = lexer.version_comment().unwrap_or(current.start);
         Self {
             lexer,
+            text_start,
             current,
             ahead: VecDeque::new(),
             options,
