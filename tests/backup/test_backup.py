@@ -134,6 +134,27 @@ def test_every_point_in_time(paceline, tmp_path, seed):
     assert "two different points" in no("--until", "0-1-9", "--stop-before", "0-1-9")
 
 
+def test_a_long_log_is_not_sent_whole(paceline, tmp_path):
+    """What stands in front of the tables in a long file of the log is not copied: the log goes on in a new file first."""
+    paceline.query("create database d", "create table d.t (id int primary key, b longblob)",
+                   *[f"insert into d.t values ({n}, repeat(char(65 + {n}), 1000000))" for n in range(20)])
+    [before] = paceline.log_files()
+    place = tmp_path / "backup"
+    backup(paceline, place)
+    copied = sum(file.stat().st_size for file in (place / "log").iterdir())
+    assert copied < 1_000_000 < 20_000_000 < before.stat().st_size
+    assert len(paceline.log_files()) == 2
+    # A short one does not.
+    paceline.query("insert into d.t values (100, 'x')")
+    backup(paceline, tmp_path / "other")
+    assert len(paceline.log_files()) == 2
+    reached = restore(place, tmp_path / "first")
+    assert rows_in(tmp_path / "first", tmp_path / "server-first", "d.t") == (20, 19)
+    backup(paceline, place, "--incremental")
+    assert restore(place, tmp_path / "second", "--until", binlog_position(paceline)) == binlog_position(paceline) != reached
+    assert rows_in(tmp_path / "second", tmp_path / "server-second", "d.t") == (21, 100)
+
+
 def test_several_domains(paceline, tmp_path):
     paceline.query("create database d", "create table d.t (id int primary key)")
     place = tmp_path / "backup"

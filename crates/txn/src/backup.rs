@@ -6,7 +6,13 @@
 //!          needed by recovery: leased                 published and durable
 //! ```
 //! The lease is taken before the files are held, so that no file of the log that they need can be purged in between. Nobody waits for any of
-//! it: no lock, no rotation, no stage of the pipeline. What is not published is no part of a backup: it could still be lost, or be cut off as an old
+//! it: no lock, no stage of the pipeline.
+//!
+//! *The log is copied from the beginning of a file on*: only so is every file of the copy one that `mariadb-binlog` reads, that a server begins with
+//! and that replicas are served from (what a file does not have must stand in the GTID list at its head). So a log whose file is long already
+//! goes on in a new one first, and the tables' place is in that: else up to `max_binlog_size` would be copied that nobody needs.
+//!
+//! What is not published is no part of a backup: it could still be lost, or be cut off as an old
 //! primary's unacknowledged tail.
 
 use crate::error::Result;
@@ -15,6 +21,9 @@ use crate::manager::{Core, TransactionManager};
 use paceline_storage::HeldFiles;
 use paceline_types::LogPosition;
 use std::sync::Arc;
+
+/// How much log may stand in front of the tables' place in its file, in bytes, and be copied for nothing.
+const NEEDLESS_BYTES_MAX: u64 = 16 << 20;
 
 /// Table files and log that stay as long as it lives.
 pub struct BackupSource {
@@ -30,10 +39,27 @@ impl TransactionManager {
     /// If the tables cannot be flushed or linked.
     pub fn begin_backup(&self, holder: impl Into<String>) -> Result<BackupSource> {
         let core = self.core().clone();
+        self.begin_file_for_backup();
         let lease = self.lease(core.storage.durable_position()?, holder);
         let tables = core.storage.hold_files()?;
         lease.advance(tables.position());
         Ok(BackupSource { core, tables, lease })
+    }
+
+    /// Goes on in a new file of the log, if there is much in this one, and brings the tables up to it. Where that cannot be, more is copied.
+    fn begin_file_for_backup(&self) {
+        let core = self.core();
+        if core.log.written().offset() <= NEEDLESS_BYTES_MAX {
+            return;
+        }
+        match self.rotate() {
+            // Behind transactions that wait for replicas nothing is published yet.
+            Ok(begin) if core.positions.acknowledged() >= begin => core.wait_published_blocking(begin),
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!("a backup copies more of the log than it needs: {error}");
+            }
+        }
     }
 
     /// The place up to which a backup may copy the log now: everything before it is durable and published.
