@@ -137,17 +137,8 @@ def test_interrupted(primary, joined):
     joined.spawn()
     wait_for("the copy", lambda: "snapshot of" in joined.said())
     time.sleep(0.3)
-    joined.kill()
-    joined.complete = True
-    assert "is not complete: 'paceline join' has not finished" in joined.refuses()
-    joined.complete = False
-    joined.start()
-    catch_up(joined, primary)
-    assert check_same_tables(primary, joined) == 400_000
-    # What is complete is not touched.
-    joined.kill()
-    joined.complete = False
-    assert "is not empty" in joined.refuses()
+    joined.kill_halfway()
+    joined.check_whole(400_000)
 
 
 def test_ddl_while_tables_wait(primary, joined):

@@ -6,10 +6,10 @@ import pytest
 
 from support import workload
 from support.backups import checksums, paceline as run
-from support.joining import Joined, allow_readers
 from support.definitions import Definitions
+from support.joining import Joined, allow_readers
+from support.line import Tampering
 from support.real_replicas import ACCOUNT, allow_replicas, catch_up, change_master, check_same_tables, replica_status, wait_for
-from support.replication import Line
 from support.servers import ROOT
 
 EVERY_TYPE = (ROOT / "tests/log/every_type.sql").read_text()
@@ -108,39 +108,12 @@ def test_every_type_under_load(tmp_path, paceline, joined, seed):
         third.close()
 
 
-class Tampering(Line):
-    """Changes or holds up what passes."""
-
-    def __init__(self, port):
-        super().__init__(port)
-        self.holds_after = None
-        self.passed_bytes = 0
-        self.holding = threading.Event()
-        self.released = threading.Event()
-        self.replaces = None
-        self.flips_at = None
-
-    def passed(self, data, from_server):
-        if not from_server:
-            return data.replace(*self.replaces) if self.replaces else data
-        before, self.passed_bytes = self.passed_bytes, self.passed_bytes + len(data)
-        if self.flips_at is not None and before <= self.flips_at < self.passed_bytes:
-            changed = bytearray(data)
-            changed[self.flips_at - before] ^= 4
-            return bytes(changed)
-        if self.holds_after is not None and self.passed_bytes > self.holds_after:
-            self.holding.set()
-            self.released.wait()
-        return data
-
-
 @pytest.fixture
 def between(paceline, joined):
     proxy = Tampering(paceline.port)
     joined.through = proxy.port
     yield proxy
-    proxy.released.set()
-    proxy.cut()
+    proxy.close()
 
 
 def is_empty(directory):
@@ -154,10 +127,7 @@ def test_interrupted(paceline, joined, between):
     joined.spawn()
     assert between.holding.wait(60)
     wait_for("the first table file", lambda: list(joined.datadir.rglob("*.sst")))
-    joined.kill()
-    joined.complete = True
-    assert "is not complete: 'paceline join' has not finished. Run that again" in joined.refuses()
-    joined.complete = False
+    joined.kill_halfway()
 
     # The primary dies in the middle.
     between.released.set()
@@ -178,12 +148,7 @@ def test_interrupted(paceline, joined, between):
     assert is_empty(joined.datadir)
     between.flips_at = None
 
-    joined.start()
-    catch_up(joined, paceline)
-    assert check_same_tables(paceline, joined) == 40_000
-    joined.kill()
-    joined.complete = False
-    assert "is not empty" in joined.refuses()
+    joined.check_whole(40_000)
 
 
 def test_a_primary_of_another_version(paceline, joined, between):

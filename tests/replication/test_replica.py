@@ -6,8 +6,8 @@ import time
 
 import pymysql
 import pytest
-from support.replication import (Line, assert_same, change_master, gtid_position, replication_user, slave_status, wait_for,
-                                 wait_for_replica)
+from support.line import Line
+from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
 from support.servers import MariaDb, Paceline
 
 

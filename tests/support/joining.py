@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from support.real_replicas import ACCOUNT, PASSWORD, allow_replicas
+from support.real_replicas import ACCOUNT, PASSWORD, allow_replicas, catch_up, check_same_tables
 from support.servers import BINARY, Paceline
 
 READER = "reader"
@@ -43,6 +43,22 @@ class Joined(Paceline):
         """Runs the command to its end; exit status and what it said."""
         result = subprocess.run([*map(str, self.command()), *more], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
         return result.returncode, result.stderr
+
+    def kill_halfway(self):
+        """kill -9 in the middle: nothing that looks complete."""
+        self.kill()
+        self.complete = True
+        assert "is not complete: 'paceline join' has not finished. Run that again" in self.refuses()
+        self.complete = False
+
+    def check_whole(self, rows):
+        """Once more makes it whole, and what is complete is not touched."""
+        self.start()
+        catch_up(self, self.primary)
+        assert check_same_tables(self.primary, self) == rows
+        self.kill()
+        self.complete = False
+        assert "is not empty" in self.refuses()
 
     def refuses(self, *more):
         status, said = self.run(*more)

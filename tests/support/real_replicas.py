@@ -3,6 +3,8 @@
 import re
 import time
 
+import pymysql
+
 ACCOUNT = "repl"
 PASSWORD = "pw"
 WAIT_SECONDS_MAX = 60
@@ -30,8 +32,6 @@ def start_replica(replica, primary, use_gtid="slave_pos", more=""):
 
 def replica_status(replica, name=""):
     """SHOW SLAVE STATUS as a dictionary; empty where there is none."""
-    import pymysql
-
     with replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection, connection.cursor() as cursor:
         cursor.execute(f"show slave {name} status")
         return cursor.fetchone() or {}

@@ -4,6 +4,7 @@
 mod archive;
 mod backup;
 mod binlog;
+mod connection;
 mod join;
 mod new_files;
 mod progress;

@@ -18,7 +18,9 @@ use crate::tls::client::Believed;
 use crate::tls::proof::proves;
 use crate::tls::{Certificate, ClientTls, TlsSession, tls_error};
 use std::path::Path;
+use std::time::Duration;
 use tokio::net::{TcpStream, UnixStream};
+use tokio::time::timeout;
 
 /// Who connects, and with what.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +37,9 @@ pub struct ConnectOptions {
     pub attributes: Vec<(String, String)>,
     /// TLS. With it, a server that does not speak it is not told who we are.
     pub tls: Option<ClientTls>,
+    /// How long connecting may take, and how long the server may then send nothing while it is waited for, or take nothing of what is
+    /// sent ([`Client::set_patience`]); `None`: for ever.
+    pub patience: Option<Duration>,
 }
 
 /// One result of a command.
@@ -78,6 +83,7 @@ pub struct Client {
     greeting: Greeting,
     /// The server's certificate, if it is to be believed only when the server proves to know the password.
     unproven: Option<Certificate>,
+    patience: Option<Duration>,
 }
 
 /// A text result set that is being received ([`Client::stream`]). The connection is of no more use if it is dropped before its end.
@@ -98,9 +104,7 @@ impl RowStream<'_> {
     /// # Errors
     /// The server's error, if the statement ends in one.
     pub async fn next(&mut self) -> WireResult<Option<&[u8]>> {
-        let Client { socket, reader, .. } = &mut *self.client;
-        reader.advance(socket).await?;
-        let payload = reader.payload();
+        let payload = self.client.receive().await?;
         match payload.first() {
             Some(0xFF) => Err(decode_error(payload)),
             Some(0xFE) if payload.len() < crate::framing::PAYLOAD_MAX => Ok(None),
@@ -127,7 +131,7 @@ impl Upload<'_> {
             return Ok(());
         }
         self.client.writer.packet(piece);
-        self.client.writer.flush(&mut self.client.socket).await
+        self.client.flush().await
     }
 
     /// The file ends; what the statement has done.
@@ -137,7 +141,7 @@ impl Upload<'_> {
     pub async fn finish(self) -> WireResult<OkReceived> {
         let client = self.client;
         client.writer.packet(&[]);
-        client.writer.flush(&mut client.socket).await?;
+        client.flush().await?;
         client.reader.set_sequence(client.writer.sequence());
         client.ok().await
     }
@@ -172,17 +176,36 @@ enum RowFormat {
     Binary,
 }
 
+/// Fails if it takes longer than that.
+async fn in_time(
+    patience: Option<Duration>,
+    connecting: impl Future<Output = WireResult<Client>>,
+) -> WireResult<Client> {
+    match patience {
+        None => connecting.await,
+        Some(patience) => timeout(patience, connecting)
+            .await
+            .unwrap_or(Err(WireError::ReadTimeout(patience))),
+    }
+}
+
 impl Client {
     /// Connects over TCP to `host:port`; an IPv6 address stands in brackets.
     pub async fn connect_tcp(address: &str, options: &ConnectOptions) -> WireResult<Client> {
-        let socket = Socket::tcp(TcpStream::connect(address).await?)?;
-        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
-        Self::log_in(socket, host.trim_matches(['[', ']']), options).await
+        in_time(options.patience, async {
+            let socket = Socket::tcp(TcpStream::connect(address).await?)?;
+            let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+            Self::log_in(socket, host.trim_matches(['[', ']']), options).await
+        })
+        .await
     }
 
     /// Connects over a UNIX socket.
     pub async fn connect_unix(path: &Path, options: &ConnectOptions) -> WireResult<Client> {
-        Self::handshake(Socket::unix(UnixStream::connect(path).await?), options).await
+        in_time(options.patience, async {
+            Self::handshake(Socket::unix(UnixStream::connect(path).await?), options).await
+        })
+        .await
     }
 
     /// Runs the handshake over a connected socket of this machine.
@@ -251,6 +274,7 @@ impl Client {
             capabilities,
             greeting,
             unproven,
+            patience: options.patience,
         };
         login.encode(client.writer.begin());
         client.writer.end();
@@ -335,9 +359,25 @@ impl Client {
     pub async fn send(&mut self, payload: &[u8]) -> WireResult<()> {
         self.writer.set_sequence(0);
         self.writer.packet(payload);
-        self.writer.flush(&mut self.socket).await?;
+        self.flush().await?;
         self.reader.set_sequence(self.writer.sequence());
         Ok(())
+    }
+
+    async fn flush(&mut self) -> WireResult<()> {
+        let sent = self.writer.flush(&mut self.socket);
+        match self.patience {
+            None => sent.await,
+            Some(patience) => timeout(patience, sent)
+                .await
+                .unwrap_or(Err(WireError::WriteTimeout)),
+        }
+    }
+
+    /// Changes how long the server may send nothing while it is waited for, or take nothing; `None`: for ever. A statement that may take
+    /// longer before it answers needs more of it.
+    pub fn set_patience(&mut self, patience: Option<Duration>) {
+        self.patience = patience;
     }
 
     /// Changes the longest answer accepted, in bytes.
@@ -351,8 +391,26 @@ impl Client {
     }
 
     /// Reads one payload of the answer.
+    ///
+    /// # Errors
+    /// [`WireError::ReadTimeout`] if nothing has come for the connection's patience: told after twice that at the latest.
     pub async fn receive(&mut self) -> WireResult<&[u8]> {
-        self.reader.read(&mut self.socket).await
+        let Client { socket, reader, .. } = self;
+        let Some(patience) = self.patience else {
+            return reader.read(socket).await;
+        };
+        loop {
+            let before = reader.buffered();
+            match timeout(patience, reader.advance(socket)).await {
+                Ok(done) => {
+                    done?;
+                    return Ok(reader.payload());
+                }
+                // A long payload is on its way: what has come of it is kept.
+                Err(_) if reader.buffered() > before => {}
+                Err(_) => return Err(WireError::ReadTimeout(patience)),
+            }
+        }
     }
 
     /// One payload of the answer, if it has arrived already.

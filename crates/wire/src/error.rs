@@ -1,5 +1,6 @@
 //! What can go wrong on a connection.
 
+use std::time::Duration;
 use thiserror::Error;
 
 /// An error of the protocol itself. None of them is survivable for the connection that it happens on.
@@ -26,6 +27,9 @@ pub enum WireError {
     /// The other end did not take what was sent in time (`net_write_timeout`).
     #[error("Got timeout writing communication packets")]
     WriteTimeout,
+    /// The other end did not send what was waited for in time (`net_read_timeout`).
+    #[error("Got timeout reading communication packets: nothing has come for {} s", .0.as_secs())]
+    ReadTimeout(Duration),
     /// TLS: a handshake that failed, a certificate that is not believed, or settings that cannot be heeded. A client's error 2026.
     #[error("SSL connection error: {0}")]
     Tls(String),
@@ -50,6 +54,7 @@ impl WireError {
             WireError::Malformed(_) => Some((1835, "HY000")),
             WireError::BadHandshake => Some((1043, "08S01")),
             WireError::WriteTimeout => Some((1161, "08S01")),
+            WireError::ReadTimeout(_) => Some((1159, "08S01")),
             WireError::Io(_) | WireError::Closed | WireError::Tls(_) | WireError::Server { .. } => None,
         }
     }

@@ -1,5 +1,6 @@
 //! Why a backup or a restore has stopped; for people.
 
+use crate::connection::ServerError;
 use std::path::PathBuf;
 
 /// What functions here return.
@@ -12,13 +13,8 @@ pub enum Error {
     #[error("{0}")]
     Usage(String),
     /// The server could not be asked, or refused.
-    #[error("{address}: {problem}")]
-    Server {
-        /// Which.
-        address: String,
-        /// What it said, or what happened to the connection.
-        problem: String,
-    },
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// What the server sent is not what it should be.
     #[error("{address}: the server's stream is damaged: {problem}")]
     Stream {

@@ -1,6 +1,7 @@
 //! The server that is backed up: its stream ([`paceline_server::backup`]), each piece checked as it comes, and at the end whether all have.
 
 use super::error::{Error, Result};
+use crate::connection::{Address, Connection, Patience, ServerError};
 use crate::tls::TlsOptions;
 use paceline_binlog::event::MAGIC;
 use paceline_object_storage::Bytes;
@@ -8,10 +9,10 @@ use paceline_server::backup::{EndRow, PROTOCOL, RowKind, ServerRow};
 use paceline_server::options::client_section;
 use paceline_types::error_code::{ER_NOT_SUPPORTED_YET, ER_PARSE_ERROR, ErrorCode};
 use paceline_wire::bytes::Cursor;
-use paceline_wire::client::{Client, ConnectOptions};
+use paceline_wire::client::ConnectOptions;
 use paceline_wire::response::decode_error;
 use paceline_wire::{Capabilities, WireError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Which server, and as whom.
 #[derive(clap::Args, Debug, Clone)]
@@ -28,6 +29,9 @@ pub struct Access {
     /// A file in my.cnf's format: its section [client] gives user, password and TLS where the command line does not.
     #[arg(long, value_name = "FILE")]
     pub defaults_file: Option<PathBuf>,
+    /// A server that falls silent.
+    #[command(flatten)]
+    pub patience: Patience,
     /// TLS.
     #[command(flatten)]
     pub tls: TlsOptions,
@@ -62,6 +66,7 @@ impl Access {
                 .or_else(|| environment("MYSQL_PWD"))
                 .unwrap_or_default(),
             tls: tls.client().map_err(|error| Error::Usage(error.to_string()))?,
+            patience: self.patience.limit(),
             ..ConnectOptions::default()
         })
     }
@@ -69,8 +74,7 @@ impl Access {
 
 /// A connection to the server.
 pub struct Source {
-    address: String,
-    client: Client,
+    connection: Connection,
     received: Received,
 }
 
@@ -185,30 +189,18 @@ impl Source {
     /// # Errors
     /// [`Error::Server`].
     pub async fn connect(access: &Access) -> Result<Self> {
-        Self::connect_with(access.from.clone(), &access.connect_options()?).await
+        Self::connect_with(&access.from, &access.connect_options()?).await
     }
 
     /// The same, with everything said.
     ///
     /// # Errors
     /// [`Error::Server`].
-    pub async fn connect_with(address: String, options: &ConnectOptions) -> Result<Self> {
-        let connected = match address.contains('/') {
-            true => Client::connect_unix(Path::new(&address), options).await,
-            false if address.contains(':') => Client::connect_tcp(&address, options).await,
-            false => Client::connect_tcp(&format!("{address}:3306"), options).await,
-        };
-        match connected {
-            Ok(client) => Ok(Source {
-                address,
-                client,
-                received: Received::default(),
-            }),
-            Err(error) => Err(Error::Server {
-                address,
-                problem: error.to_string(),
-            }),
-        }
+    pub async fn connect_with(address: &str, options: &ConnectOptions) -> Result<Self> {
+        Ok(Source {
+            connection: Connection::open(&Address::of(address), options).await?,
+            received: Received::default(),
+        })
     }
 
     /// Begins the stream of a full backup.
@@ -232,7 +224,7 @@ impl Source {
         let mut command = vec![3];
         command.extend_from_slice(statement.as_bytes());
         self.sent(command).await?;
-        let count = match self.client.receive().await {
+        let count = match self.connection.client.receive().await {
             Ok(payload) if payload.first() == Some(&0xFF) => {
                 let error = decode_error(payload);
                 return Err(match &error {
@@ -253,7 +245,12 @@ impl Source {
         if count != 5 {
             return Err(self.damaged("it is no backup"));
         }
-        let definitions = match self.client.capabilities().has(Capabilities::DEPRECATE_EOF) {
+        let definitions = match self
+            .connection
+            .client
+            .capabilities()
+            .has(Capabilities::DEPRECATE_EOF)
+        {
             true => count,
             false => count + 1,
         };
@@ -276,41 +273,38 @@ impl Source {
 
     fn other_version(&self, format: impl ToString) -> Error {
         Error::OtherVersion {
-            address: self.address.clone(),
+            address: self.connection.address().to_owned(),
             format: format.to_string(),
         }
     }
 
     async fn sent(&mut self, command: Vec<u8>) -> Result<()> {
-        let sent = self.client.send(&command).await;
+        let sent = self.connection.client.send(&command).await;
         sent.map_err(|error| self.problem(error))
     }
 
     fn problem(&self, problem: impl ToString) -> Error {
-        Error::Server {
-            address: self.address.clone(),
-            problem: problem.to_string(),
-        }
+        self.connection.problem(problem).into()
     }
 
     fn damaged(&self, problem: impl Into<String>) -> Error {
         Error::Stream {
-            address: self.address.clone(),
+            address: self.connection.address().to_owned(),
             problem: problem.into(),
         }
     }
 
     /// The next packet, if it is no error.
     async fn packet(&mut self) -> Result<&[u8]> {
-        let address = &self.address;
-        let problem = |problem: paceline_wire::WireError| Error::Server {
-            address: address.clone(),
+        let address = self.connection.address().to_owned();
+        let problem = |problem: WireError| ServerError {
+            address,
             problem: problem.to_string(),
         };
-        let payload = self.client.receive().await.map_err(problem)?;
-        match payload.first() {
-            Some(0xFF) => Err(problem(decode_error(payload))),
-            _ => Ok(payload),
+        match self.connection.client.receive().await {
+            Ok(payload) if payload.first() == Some(&0xFF) => Err(problem(decode_error(payload)).into()),
+            Ok(payload) => Ok(payload),
+            Err(error) => Err(problem(error).into()),
         }
     }
 

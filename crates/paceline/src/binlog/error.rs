@@ -1,5 +1,6 @@
 //! What can go wrong with `paceline binlog`.
 
+use crate::connection::ServerError;
 use paceline_types::{DomainId, Gtid};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,13 +55,8 @@ pub enum Error {
     )]
     NeedsEncoding(&'static str),
     /// A server cannot be reached, or refuses.
-    #[error("{address}: {problem}")]
-    Server {
-        /// Where it is.
-        address: String,
-        /// What it said.
-        problem: String,
-    },
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// Options that do not go together, or something missing.
     #[error("{0}")]
     Usage(&'static str),

@@ -3,6 +3,7 @@
 //! Options and environment variables are those of MariaDB's clients. An option file is read only if it is named.
 
 use super::error::{Error, Result};
+use crate::connection::{Address, PORT, ServerError};
 use crate::tls::TlsOptions;
 use clap::{Args, ValueEnum};
 use paceline_wire::WireError;
@@ -16,7 +17,6 @@ use std::process::{Command, Stdio};
 use tokio::runtime::{Builder, Runtime};
 
 const SOCKET: &str = "/run/mysqld/mysqld.sock";
-const PORT: u16 = 3306;
 /// The sections of an option file that are read.
 const SECTIONS: [&str; 6] = [
     "client",
@@ -72,12 +72,6 @@ pub struct ServerOptions {
     /// TLS.
     #[command(flatten)]
     tls: TlsOptions,
-}
-
-/// Where a server listens.
-enum Address {
-    Tcp(String),
-    Socket(PathBuf),
 }
 
 /// Spells out what clap cannot read: `-pPASSWORD`, `-p` that asks, and names with underscores, as MariaDB's clients take them.
@@ -164,10 +158,7 @@ impl ServerOptions {
 
     /// Where the server is, for messages.
     pub fn address(&self) -> String {
-        match self.target() {
-            Address::Tcp(address) => address,
-            Address::Socket(path) => path.display().to_string(),
-        }
+        self.target().to_string()
     }
 
     /// Connects.
@@ -175,9 +166,11 @@ impl ServerOptions {
     /// # Errors
     /// [`Error::Server`].
     pub fn connect(&self) -> Result<(Runtime, Client)> {
-        let problem = |problem: String| Error::Server {
-            address: self.address(),
-            problem,
+        let problem = |problem: String| {
+            Error::Server(ServerError {
+                address: self.address(),
+                problem,
+            })
         };
         let runtime = Builder::new_current_thread()
             .enable_all()
@@ -195,10 +188,7 @@ impl ServerOptions {
             tls: self.tls.client().map_err(|error| problem(error.to_string()))?,
             ..ConnectOptions::default()
         };
-        let connected = match self.target() {
-            Address::Tcp(address) => runtime.block_on(Client::connect_tcp(&address, &login)),
-            Address::Socket(path) => runtime.block_on(Client::connect_unix(&path, &login)),
-        };
+        let connected = runtime.block_on(self.target().connect(&login));
         let client = connected.map_err(|error| {
             let what = match error {
                 WireError::Server { message, .. } => message,

@@ -1,8 +1,10 @@
 //! The command line: options of its own, and every option of `paceline server`, in any order.
 
+use crate::connection::{Patience, ServerError, or_environment};
 use crate::tls::MasterTlsOptions;
 use clap::{CommandFactory, Parser, ValueEnum};
 use paceline_server::options::{self, OptionError, Request, StartOptions};
+use paceline_wire::client::ConnectOptions;
 
 /// Sessions that read from the primary, if nobody says how many.
 const PARALLEL: u16 = 4;
@@ -45,9 +47,32 @@ pub struct Options {
     /// Do not start the replica when it is complete.
     #[arg(long)]
     pub prepare_only: bool,
+    /// A primary that falls silent.
+    #[command(flatten)]
+    pub patience: Patience,
     /// Of all connections to the primary, now and later.
     #[command(flatten)]
     pub tls: MasterTlsOptions,
+}
+
+impl Options {
+    /// A login at the primary.
+    ///
+    /// # Errors
+    /// If what is said of TLS cannot be heeded.
+    pub fn login(&self, user: &str, password: &str) -> Result<ConnectOptions, ServerError> {
+        let tls = self.tls.settings().client().map_err(|error| ServerError {
+            address: self.primary.clone(),
+            problem: error.to_string(),
+        })?;
+        Ok(ConnectOptions {
+            user: user.to_owned(),
+            password: password.to_owned(),
+            tls,
+            patience: self.patience.limit(),
+            ..ConnectOptions::default()
+        })
+    }
 }
 
 /// What is copied of the primary.
@@ -115,10 +140,10 @@ pub fn parse(arguments: &[String]) -> Result<Arguments, Refusal> {
     let mut options = Options::try_parse_from(own).map_err(Refusal::Clap)?;
     let mut server = start_options(&server_arguments).map_err(Refusal::Server)?;
     server.datadir = options::absolute(&server.datadir);
-    options.password = or_environment(options.password, &["PACELINE_PASSWORD", "MYSQL_PWD"]);
+    options.password = or_environment(&options.password, &["PACELINE_PASSWORD", "MYSQL_PWD"]);
     if options.replication_user.is_some() {
         let given = options.replication_password.take().unwrap_or_default();
-        options.replication_password = Some(or_environment(given, &["PACELINE_REPLICATION_PASSWORD"]));
+        options.replication_password = Some(or_environment(&given, &["PACELINE_REPLICATION_PASSWORD"]));
     }
     Ok(Arguments {
         options,
@@ -166,16 +191,6 @@ fn split(arguments: &[String]) -> (Vec<String>, Vec<String>) {
         }
     }
     (own, server)
-}
-
-fn or_environment(given: String, variables: &[&str]) -> String {
-    match given.as_str() {
-        "" => variables
-            .iter()
-            .find_map(|variable| std::env::var(variable).ok())
-            .unwrap_or_default(),
-        _ => given,
-    }
 }
 
 #[cfg(test)]

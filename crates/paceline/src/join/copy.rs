@@ -8,11 +8,11 @@
 
 use super::error::{Error, Result, server_code};
 use super::pieces::{Piece, TableIs, split};
-use super::primary::Reader;
 use super::progress::Progress;
 use super::row::append_line;
 use super::schema::{Table, Transfer, quoted};
 use super::target::Session;
+use crate::connection::Connection;
 use paceline_types::error_code::ER_TABLE_DEF_CHANGED;
 use paceline_wire::client::Client;
 use parking_lot::Mutex;
@@ -50,7 +50,11 @@ pub struct Copier {
 
 impl Copier {
     /// One for these tables, which finds out by these sessions how they are split.
-    pub async fn new(tables: Vec<Table>, sources: &mut [Reader], progress: Arc<Progress>) -> Result<Copier> {
+    pub async fn new(
+        tables: Vec<Table>,
+        sources: &mut [Connection],
+        progress: Arc<Progress>,
+    ) -> Result<Copier> {
         let count = tables.len();
         let sessions = sources.len();
         let mut pieces = vec![];
@@ -66,7 +70,7 @@ impl Copier {
     }
 
     /// Copies all of them, with as many sessions as there are. The first error ends everything.
-    pub async fn run(self, sources: Vec<Reader>, targets: Vec<Session>) -> Result<Copied> {
+    pub async fn run(self, sources: Vec<Connection>, targets: Vec<Session>) -> Result<Copied> {
         let copier = Arc::new(self);
         let mut workers = JoinSet::new();
         for (mut source, mut target) in sources.into_iter().zip(targets) {
@@ -94,7 +98,7 @@ impl Copier {
         Ok(copied)
     }
 
-    async fn piece(&self, source: &mut Reader, target: &mut Session, piece: &Piece) -> Result<u64> {
+    async fn piece(&self, source: &mut Connection, target: &mut Session, piece: &Piece) -> Result<u64> {
         let (sender, receiver) = mpsc::channel(1);
         let read = self.read(source, piece, sender);
         let load = self.load(&mut target.0, &piece.table, receiver);
@@ -105,7 +109,7 @@ impl Copier {
         }
     }
 
-    async fn read(&self, source: &mut Reader, piece: &Piece, batches: mpsc::Sender<Batch>) -> Result<()> {
+    async fn read(&self, source: &mut Connection, piece: &Piece, batches: mpsc::Sender<Batch>) -> Result<()> {
         let table = &*piece.table;
         let failed = |error: paceline_wire::WireError| Error::Table {
             table: shown(table),

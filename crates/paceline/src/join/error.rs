@@ -1,5 +1,6 @@
 //! Why a join has failed; for people.
 
+use crate::connection::ServerError;
 use paceline_server::unfinished::BeginError;
 use paceline_wire::WireError;
 
@@ -7,13 +8,8 @@ use paceline_wire::WireError;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A server refused something, or is not there.
-    #[error("{address}: {problem}")]
-    Server {
-        /// Which.
-        address: String,
-        /// What it said.
-        problem: String,
-    },
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// The primary has what cannot be taken over.
     #[error(
         "{address} has what this server cannot take over; nothing was copied:\n{}",

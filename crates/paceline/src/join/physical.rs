@@ -28,7 +28,6 @@ use paceline_server::restore::{Copied, Follows};
 use paceline_server::unfinished::Unfinished;
 use paceline_server::variables::Variable;
 use paceline_types::ServerId;
-use paceline_wire::client::ConnectOptions;
 
 /// What was copied.
 pub struct Complete {
@@ -93,17 +92,8 @@ impl Target<'_> {
 /// # Errors
 /// [`CopyError::OtherVersion`] where the server has none that could be read here; nothing has been written.
 pub async fn begin(options: &Options) -> CopyResult<(Source, ServerRow)> {
-    let connect = ConnectOptions {
-        user: options.user.clone(),
-        password: options.password.clone(),
-        tls: options
-            .tls
-            .settings()
-            .client()
-            .map_err(|error| CopyError::Usage(error.to_string()))?,
-        ..ConnectOptions::default()
-    };
-    let mut source = Source::connect_with(options.primary.clone(), &connect).await?;
+    let connect = options.login(&options.user, &options.password)?;
+    let mut source = Source::connect_with(&options.primary, &connect).await?;
     let row = source.full().await?;
     Ok((source, row))
 }

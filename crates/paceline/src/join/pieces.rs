@@ -5,8 +5,8 @@
 //! last one. The first range has no lower end and the last no upper one: together they are the table, whatever its keys are.
 
 use super::error::Result;
-use super::primary::Reader;
 use super::schema::{Table, quoted};
+use crate::connection::Connection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -71,7 +71,7 @@ impl Piece {
 }
 
 /// Cuts a table for so many sessions, if it is large.
-pub async fn split(table: Table, sources: &mut [Reader], sessions: usize) -> Result<Vec<Piece>> {
+pub async fn split(table: Table, sources: &mut [Connection], sessions: usize) -> Result<Vec<Piece>> {
     let wanted = (table.bytes / RANGE_BYTES).min(sessions as u64 * RANGES_EACH);
     let ranges = match (sources.first_mut(), &table.leading_key) {
         (Some(source), Some(key)) if wanted > 1 && sessions > 1 => {

@@ -4,12 +4,12 @@ use super::arguments::{Copy, Options};
 use super::error::{Error, Result, server_code};
 use super::schema::{Choice, SYSTEM, Schema};
 use super::snapshot::Snapshot;
+use crate::connection::{Address, Connection, host_and_port, master_tls, quoted};
 use paceline_binlog::BinlogState;
-use paceline_replication::replica::definition::{Definition, TlsSettings, UseGtid};
+use paceline_replication::replica::definition::{Definition, UseGtid};
 use paceline_server::options::StartOptions;
 use paceline_server::variables::Variable;
 use paceline_types::error_code::{ER_LOCK_WAIT_TIMEOUT, ER_PARSE_ERROR};
-use paceline_wire::client::{Client, ConnectOptions};
 use std::time::Instant;
 use tokio::task::JoinSet;
 
@@ -26,63 +26,10 @@ const SESSION: &str = "SET SESSION character_set_client=utf8mb4, character_set_c
                        time_zone='+00:00', sql_mode='', sql_quote_show_create=1, wait_timeout=86400, net_write_timeout=86400, \
                        net_read_timeout=86400, max_statement_time=0, sql_select_limit=DEFAULT";
 
-/// A row of texts.
-pub type Row = Vec<Option<String>>;
-
-/// A session of the primary.
-pub struct Reader {
-    address: String,
-    /// The connection.
-    pub client: Client,
-}
-
-impl Reader {
-    async fn connect(options: &Options, user: &str, password: &str) -> Result<Reader> {
-        let address = options.primary.as_str();
-        let problem = |problem: String| Error::Server {
-            address: address.to_owned(),
-            problem,
-        };
-        let connect = ConnectOptions {
-            user: user.to_owned(),
-            password: password.to_owned(),
-            tls: options
-                .tls
-                .settings()
-                .client()
-                .map_err(|error| problem(error.to_string()))?,
-            ..ConnectOptions::default()
-        };
-        let client = Client::connect_tcp(address, &connect).await;
-        Ok(Reader {
-            address: address.to_owned(),
-            client: client.map_err(|error| problem(format!("as '{user}': {error}")))?,
-        })
-    }
-
-    /// Executes a statement; its rows.
-    pub async fn rows(&mut self, statement: &str) -> Result<Vec<Row>> {
-        let rows = self.client.rows(statement).await;
-        rows.map_err(|error| self.problem(format!("{statement}: {error}")))
-    }
-
-    /// The columns of the only row.
-    pub async fn row(&mut self, statement: &str) -> Result<Vec<String>> {
-        let rows = self.rows(statement).await?;
-        let row = rows
-            .into_iter()
-            .next()
-            .ok_or_else(|| self.problem(format!("{statement}: no answer")))?;
-        Ok(row.into_iter().map(Option::unwrap_or_default).collect())
-    }
-
-    /// What it said, as an error.
-    pub fn problem(&self, problem: impl Into<String>) -> Error {
-        Error::Server {
-            address: self.address.clone(),
-            problem: problem.into(),
-        }
-    }
+/// Logs in at the primary.
+async fn connect(options: &Options, user: &str, password: &str) -> Result<Connection> {
+    let login = options.login(user, password)?;
+    Ok(Connection::open(&Address::Tcp(options.primary.clone()), &login).await?)
 }
 
 /// How one state is seen by several sessions.
@@ -97,9 +44,12 @@ enum Snapshots {
 /// The running server.
 pub struct Primary {
     /// The session that asks, and locks.
-    session: Reader,
+    session: Connection,
     snapshots: Snapshots,
 }
+
+/// How long the session that holds commits up may be idle.
+const STAGES_IDLE_SECONDS_MAX: u32 = 60;
 
 /// How often the schema may change under a copy that is about to begin.
 const SCHEMA_CHANGES_MAX: u32 = 10;
@@ -108,7 +58,7 @@ impl Primary {
     /// Connects.
     pub async fn connect(options: &Options) -> Result<Primary> {
         host_and_port(&options.primary)?;
-        let session = Reader::connect(options, &options.user, &options.password).await?;
+        let session = connect(options, &options.user, &options.password).await?;
         Ok(Primary {
             session,
             snapshots: Snapshots::UnderLock,
@@ -132,7 +82,8 @@ impl Primary {
             (_, Ok(())) => Ok(Copy::Files),
             (Some(Copy::Files), Err(why)) => Err(self
                 .session
-                .problem(format!("its files cannot be copied: {why} (--copy=rows)"))),
+                .problem(format!("its files cannot be copied: {why} (--copy=rows)"))
+                .into()),
         }
     }
 
@@ -143,7 +94,7 @@ impl Primary {
         if !version.contains("MariaDB") {
             return Err(session.problem(format!(
                 "it is {version}; only from MariaDB can be joined so, others are followed with CHANGE MASTER by file and position"
-            )));
+            )).into());
         }
         if version.contains("paceline") {
             self.snapshots = Snapshots::AtGtid;
@@ -153,23 +104,25 @@ impl Primary {
             .row("SELECT @@log_bin, @@server_id, @@log_slave_updates, @@binlog_format")
             .await?;
         let [log_bin, server_id, log_slave_updates, format] = row.as_slice() else {
-            return Err(session.problem("no answer"));
+            return Err(session.problem("no answer").into());
         };
         if log_bin != "1" {
             return Err(session.problem(
                 "it has no binary log (log_bin is OFF), so nothing can replicate from it: start it with --log-bin",
-            ));
+            ).into());
         }
         let own = server.globals.number(Variable::ServerId);
         if server_id.parse() == Ok(own) {
-            return Err(session.problem(format!(
-                "its server_id is {own} as well: give the replica another one with --server-id"
-            )));
+            return Err(session
+                .problem(format!(
+                    "its server_id is {own} as well: give the replica another one with --server-id"
+                ))
+                .into());
         }
         if log_slave_updates != "1" && !session.rows("SHOW ALL SLAVES STATUS").await?.is_empty() {
             return Err(session.problem(
                 "it is a replica that does not log what it replicates (log_slave_updates is OFF): join its primary instead",
-            ));
+            ).into());
         }
         if format != "ROW" {
             eprintln!(
@@ -186,13 +139,15 @@ impl Primary {
             }
         }
         let (user, password) = replication_account(options);
-        let mut replication = Reader::connect(options, user, password).await?;
+        let mut replication = connect(options, user, password).await?;
         if !privileges(&mut replication)
             .await?
             .iter()
             .any(|privilege| privilege == "REPLICATION SLAVE")
         {
-            return Err(session.problem(format!("user '{user}' has not the privilege REPLICATION SLAVE")));
+            return Err(session
+                .problem(format!("user '{user}' has not the privilege REPLICATION SLAVE"))
+                .into());
         }
         Ok(())
     }
@@ -211,7 +166,7 @@ impl Primary {
                 "user '{}' has not the privilege {} on *.*, without which something could be missing unseen",
                 options.user,
                 lacking.join(", ")
-            )));
+            )).into());
         }
         Ok(())
     }
@@ -232,7 +187,7 @@ impl Primary {
     pub async fn snapshot(&mut self, options: &Options, choice: &Choice) -> Result<Snapshot> {
         let mut sessions = vec![];
         for _ in 0..options.parallel {
-            let mut session = Reader::connect(options, &options.user, &options.password).await?;
+            let mut session = connect(options, &options.user, &options.password).await?;
             session.rows(SESSION).await?;
             sessions.push(session);
         }
@@ -244,14 +199,21 @@ impl Primary {
 
     async fn snapshot_under_lock(
         &mut self,
-        sessions: Vec<Reader>,
+        sessions: Vec<Connection>,
         options: &Options,
         choice: &Choice,
     ) -> Result<Snapshot> {
         let session = &mut self.session;
+        // If this process hangs while it holds the stages, the primary ends the session, and nobody waits any more.
         session
-            .rows(&format!("SET SESSION lock_wait_timeout={}", options.lock_timeout))
+            .rows(&format!(
+                "SET SESSION lock_wait_timeout={}, wait_timeout={STAGES_IDLE_SECONDS_MAX}",
+                options.lock_timeout
+            ))
             .await?;
+        // Each stage may wait for its lock.
+        let waits = options.patience.and(options.lock_timeout.into());
+        session.client.set_patience(waits);
         stage(session, "START", options).await?;
         stage(session, "BLOCK_DDL", options).await?;
         let schema = Schema::read(session, choice).await?;
@@ -262,6 +224,7 @@ impl Primary {
             .row("SELECT @@GLOBAL.gtid_binlog_pos, @@GLOBAL.gtid_binlog_state")
             .await?;
         stage(session, "END", options).await?;
+        session.client.set_patience(options.patience.limit());
         Ok(Snapshot {
             state: position.pop().unwrap_or_default(),
             position: position.pop().unwrap_or_default(),
@@ -272,7 +235,7 @@ impl Primary {
     }
 
     /// The schema is read before and after: if it is the same, it is that of the position between.
-    async fn snapshot_at_gtid(&mut self, mut sessions: Vec<Reader>, choice: &Choice) -> Result<Snapshot> {
+    async fn snapshot_at_gtid(&mut self, mut sessions: Vec<Connection>, choice: &Choice) -> Result<Snapshot> {
         let session = &mut self.session;
         let mut before = Schema::read(session, choice).await?;
         for _ in 0..SCHEMA_CHANGES_MAX {
@@ -296,7 +259,9 @@ impl Primary {
             }
             before = schema;
         }
-        Err(session.problem("its tables are made and altered all the time; try again when fewer are"))
+        Err(session
+            .problem("its tables are made and altered all the time; try again when fewer are")
+            .into())
     }
 
     /// What the replica is told of it.
@@ -334,7 +299,7 @@ impl Primary {
 }
 
 /// Begins a transaction in each session, side by side.
-async fn begin_all(sessions: Vec<Reader>, begin: &str) -> Result<Vec<Reader>> {
+async fn begin_all(sessions: Vec<Connection>, begin: &str) -> Result<Vec<Connection>> {
     let mut beginning = JoinSet::new();
     for mut session in sessions {
         let begin = begin.to_owned();
@@ -353,7 +318,7 @@ async fn begin_all(sessions: Vec<Reader>, begin: &str) -> Result<Vec<Reader>> {
     Ok(sessions)
 }
 
-async fn stage(session: &mut Reader, stage: &str, options: &Options) -> Result<()> {
+async fn stage(session: &mut Connection, stage: &str, options: &Options) -> Result<()> {
     let statement = format!("BACKUP STAGE {stage}");
     let Err(error) = session.client.query(&statement).await else {
         return Ok(());
@@ -369,11 +334,11 @@ async fn stage(session: &mut Reader, stage: &str, options: &Options) -> Result<(
         "it does not know BACKUP STAGE: MariaDB 10.4.1 or later is needed".to_owned()
     } else {
         format!("{statement}: {error}")
-    }))
+    }).into())
 }
 
 /// The global privileges of a session.
-async fn privileges(session: &mut Reader) -> Result<Vec<String>> {
+async fn privileges(session: &mut Connection) -> Result<Vec<String>> {
     let rows = session
         .rows(
             "SELECT privilege_type FROM information_schema.user_privileges WHERE grantee = \
@@ -392,42 +357,4 @@ fn replication_account(options: &Options) -> (&str, &str) {
         Some(user) => (user, options.replication_password.as_deref().unwrap_or_default()),
         None => (&options.user, &options.password),
     }
-}
-
-fn host_and_port(address: &str) -> Result<(&str, u16)> {
-    address
-        .rsplit_once(':')
-        .and_then(|(host, port)| Some((host, port.parse().ok()?)))
-        .filter(|(host, _)| !host.is_empty())
-        .ok_or_else(|| Error::Server {
-            address: address.to_owned(),
-            problem: "that is not HOST:PORT".into(),
-        })
-}
-
-/// What CHANGE MASTER says of TLS: nothing, or with a comma before it.
-fn master_tls(settings: &TlsSettings) -> String {
-    if !settings.enabled {
-        return String::new();
-    }
-    let verify = u8::from(settings.verify_server_certificate);
-    let mut text = format!(", MASTER_SSL=1, MASTER_SSL_VERIFY_SERVER_CERT={verify}");
-    for (option, value) in [
-        ("CA", &settings.ca),
-        ("CAPATH", &settings.ca_path),
-        ("CERT", &settings.certificate),
-        ("KEY", &settings.key),
-        ("CIPHER", &settings.cipher),
-        ("CRL", &settings.crl),
-        ("CRLPATH", &settings.crl_path),
-    ] {
-        if !value.is_empty() {
-            text.push_str(&format!(", MASTER_SSL_{option}={}", quoted(value)));
-        }
-    }
-    text
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }

@@ -2,8 +2,8 @@
 
 use super::arguments::{Kind, Options};
 use super::error::Result;
-use super::primary::{Reader, Row};
 use super::target::Session;
+use crate::connection::{Connection, Row};
 use paceline_replication::replica::filter::Filters;
 use paceline_server::options::StartOptions;
 use paceline_server::replication::ReplicaFilters;
@@ -93,7 +93,7 @@ pub struct Schema {
 
 impl Schema {
     /// Reads it, while DDL is blocked.
-    pub async fn read(session: &mut Reader, choice: &Choice) -> Result<Schema> {
+    pub async fn read(session: &mut Connection, choice: &Choice) -> Result<Schema> {
         let mut schema = Schema {
             databases: vec![],
             tables: vec![],
@@ -105,7 +105,7 @@ impl Schema {
         Ok(schema)
     }
 
-    async fn read_tables(&mut self, session: &mut Reader, choice: &Choice) -> Result<()> {
+    async fn read_tables(&mut self, session: &mut Connection, choice: &Choice) -> Result<()> {
         let mut columns = Self::columns(session).await?;
         let mut leading_keys = Self::leading_keys(session).await?;
         let listed = session
@@ -169,7 +169,7 @@ impl Schema {
     }
 
     /// The columns of all tables, without those that are generated.
-    async fn columns(session: &mut Reader) -> Result<BTreeMap<(String, String), Vec<Column>>> {
+    async fn columns(session: &mut Connection) -> Result<BTreeMap<(String, String), Vec<Column>>> {
         let listed = session
             .rows(&format!(
                 "SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns WHERE is_generated = 'NEVER' \
@@ -195,7 +195,7 @@ impl Schema {
     }
 
     /// The first columns of all primary keys.
-    async fn leading_keys(session: &mut Reader) -> Result<BTreeMap<(String, String), String>> {
+    async fn leading_keys(session: &mut Connection) -> Result<BTreeMap<(String, String), String>> {
         let listed = session
             .rows(&format!(
                 "SELECT table_schema, table_name, column_name FROM information_schema.statistics WHERE index_name = 'PRIMARY' AND \
@@ -210,7 +210,7 @@ impl Schema {
     }
 
     /// The databases that have tables for us, and those that are empty.
-    async fn read_databases(&mut self, session: &mut Reader, choice: &Choice) -> Result<()> {
+    async fn read_databases(&mut self, session: &mut Connection, choice: &Choice) -> Result<()> {
         let listed = session
             .rows(&format!(
                 "SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN {SYSTEM}"
@@ -233,7 +233,7 @@ impl Schema {
         Ok(())
     }
 
-    async fn read_others(&mut self, session: &mut Reader) -> Result<()> {
+    async fn read_others(&mut self, session: &mut Connection) -> Result<()> {
         let questions = [
             (
                 Kind::Triggers,

@@ -19,14 +19,19 @@
 mod plan;
 mod server;
 
+use crate::connection::{ServerError, or_environment};
 use crate::tls::TlsOptions;
 use paceline_binlog::GtidPosition;
+use paceline_wire::client::ConnectOptions;
 use plan::{Holding, contradiction, lacking};
-use server::{Account, Replication, Server};
+use server::{Replication, Server};
 use std::time::Duration;
 
 /// The connection by which a candidate fetches what it lacks.
 const COLLECTING: &str = "paceline_promote";
+
+/// How much longer than a step an answer may take: a server waits for a transaction as long as a step may take, and then says so.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// What the command line says.
 #[derive(clap::Args, Debug)]
@@ -50,7 +55,7 @@ pub struct Options {
     /// Their password; else PACELINE_REPLICATION_PASSWORD in the environment.
     #[arg(long, default_value = "")]
     replication_password: String,
-    /// How long each step may take, in seconds.
+    /// How long each step may take, in seconds. A server that has not answered ten seconds after that is taken for gone.
     #[arg(long, default_value_t = 60)]
     timeout: u64,
     /// TLS.
@@ -62,13 +67,8 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A server could not be asked, or refused.
-    #[error("{address}: {problem}")]
-    Server {
-        /// Which.
-        address: String,
-        /// What it said.
-        problem: String,
-    },
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// Two servers have different transactions of one number.
     #[error(
         "{0}: two servers have written one domain, and nothing was changed; decide which of the two is right"
@@ -77,9 +77,6 @@ pub enum Error {
     /// What the command line says of TLS cannot be heeded.
     #[error("{0}")]
     Tls(String),
-    /// An address is not HOST:PORT.
-    #[error("'{0}' is not HOST:PORT")]
-    Address(String),
 }
 
 /// What functions here return.
@@ -90,20 +87,22 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// # Errors
 /// The step that failed. Run again, it goes on from there.
 pub async fn run(options: &Options) -> Result<()> {
-    let account = Account {
+    let patience = Duration::from_secs(options.timeout);
+    let account = ConnectOptions {
         user: options.user.clone(),
-        password: or_environment(&options.password, "PACELINE_PASSWORD"),
+        password: or_environment(&options.password, &["PACELINE_PASSWORD"]),
         tls: options
             .tls
             .client()
             .map_err(|error| Error::Tls(error.to_string()))?,
+        patience: Some(patience.saturating_add(ANSWER)),
+        ..ConnectOptions::default()
     };
     let mut replication = Replication {
         user: options.replication_user.clone(),
-        password: or_environment(&options.replication_password, "PACELINE_REPLICATION_PASSWORD"),
+        password: or_environment(&options.replication_password, &["PACELINE_REPLICATION_PASSWORD"]),
         tls: String::new(),
     };
-    let patience = Duration::from_secs(options.timeout);
     let mut candidate = Server::connect(&options.candidate, &account).await?;
     let mut others = Vec::new();
     for address in &options.others {
@@ -180,12 +179,5 @@ fn refuse_contradictions(holdings: &[Holding]) -> Result<()> {
     match contradiction(holdings) {
         Some(contradiction) => Err(Error::Contradiction(contradiction)),
         None => Ok(()),
-    }
-}
-
-fn or_environment(given: &str, variable: &str) -> String {
-    match given {
-        "" => std::env::var(variable).unwrap_or_default(),
-        given => given.to_owned(),
     }
 }

@@ -1,23 +1,16 @@
 //! A server that takes part in a promotion, through SQL.
 
+use super::Result;
 use super::plan::Holding;
-use super::{Error, Result};
+use crate::connection::{Address, Connection, ServerError, host_and_port, master_tls, quoted};
 use paceline_binlog::GtidPosition;
-use paceline_wire::client::{Client, ConnectOptions, QueryResult};
-use paceline_wire::tls::ClientTls;
+use paceline_replication::replica::definition::TlsSettings;
+use paceline_wire::client::ConnectOptions;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// How often something is looked at that is waited for.
 const POLL: Duration = Duration::from_millis(50);
-
-/// Who connects to the servers, and how.
-#[derive(Clone, Debug)]
-pub struct Account {
-    pub user: String,
-    pub password: String,
-    pub tls: Option<ClientTls>,
-}
 
 /// Whom servers replicate as.
 #[derive(Clone, Debug)]
@@ -28,93 +21,62 @@ pub struct Replication {
     pub tls: String,
 }
 
+/// What a session is set to: literals are read as they are written here, and it is not closed while others are waited for.
+const SESSION: &str = "SET SESSION sql_mode='', wait_timeout=86400";
+
 /// A connection to a server.
-pub struct Server {
-    address: String,
-    client: Client,
-}
+pub struct Server(Connection);
 
 /// A row by its columns' names.
 type Row = HashMap<String, String>;
 
 impl Server {
     /// Connects to HOST:PORT.
-    pub async fn connect(address: &str, account: &Account) -> Result<Self> {
+    pub async fn connect(address: &str, account: &ConnectOptions) -> Result<Self> {
         host_and_port(address)?;
-        let options = ConnectOptions {
-            user: account.user.clone(),
-            password: account.password.clone(),
-            tls: account.tls.clone(),
-            ..ConnectOptions::default()
-        };
-        let client = Client::connect_tcp(address, &options)
-            .await
-            .map_err(|error| Error::Server {
-                address: address.to_owned(),
-                problem: error.to_string(),
-            })?;
-        Ok(Server {
-            address: address.to_owned(),
-            client,
-        })
+        let connection = Connection::open(&Address::Tcp(address.to_owned()), account).await?;
+        let mut server = Server(connection);
+        server.execute(SESSION).await?;
+        Ok(server)
     }
 
     /// HOST:PORT.
     pub fn address(&self) -> &str {
-        &self.address
+        self.0.address()
     }
 
-    fn problem(&self, problem: impl ToString) -> Error {
-        Error::Server {
-            address: self.address.clone(),
-            problem: problem.to_string(),
-        }
-    }
-
-    async fn rows(&mut self, statement: &str) -> Result<Vec<Row>> {
-        let results = self.client.query(statement).await;
-        let results = results.map_err(|error| self.problem(format!("{statement}: {error}")))?;
-        let Some(QueryResult::Rows(set)) = results.into_iter().next() else {
-            return Ok(Vec::new());
-        };
-        let names: Vec<String> = set.columns.into_iter().map(|column| column.name).collect();
-        let row = |values: Vec<Option<Vec<u8>>>| {
-            let texts = values
-                .into_iter()
-                .map(|value| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned());
-            names.iter().cloned().zip(texts).collect()
-        };
-        Ok(set.rows.into_iter().map(row).collect())
+    fn problem(&self, problem: impl ToString) -> ServerError {
+        self.0.problem(problem)
     }
 
     /// Executes a statement without a result.
     pub async fn execute(&mut self, statement: &str) -> Result<()> {
-        self.rows(statement).await.map(drop)
+        Ok(self.0.rows(statement).await.map(drop)?)
     }
 
     async fn value(&mut self, expression: &str) -> Result<String> {
-        let rows = self.rows(&format!("SELECT {expression} AS answer")).await?;
-        let value = rows.into_iter().next().and_then(|mut row| row.remove("answer"));
-        value.ok_or_else(|| self.problem(format!("no answer to {expression}")))
+        let row = self.0.row(&format!("SELECT {expression}")).await?;
+        let value = row.into_iter().next();
+        Ok(value.ok_or_else(|| self.problem(format!("no answer to {expression}")))?)
     }
 
     async fn position(&mut self, variable: &str) -> Result<GtidPosition> {
         let text = self.value(variable).await?;
-        text.parse()
-            .map_err(|error| self.problem(format!("{variable}: {error}")))
+        let position = text.parse::<GtidPosition>();
+        Ok(position.map_err(|error| self.problem(format!("{variable}: {error}")))?)
     }
 
     /// What it has.
     pub async fn holding(&mut self) -> Result<Holding> {
         Ok(Holding {
-            address: self.address.clone(),
+            address: self.address().to_owned(),
             logged: self.position("@@GLOBAL.gtid_binlog_pos").await?,
             replicated: self.position("@@GLOBAL.gtid_slave_pos").await?,
         })
     }
 
     async fn connections(&mut self) -> Result<Vec<Row>> {
-        self.rows("SHOW ALL SLAVES STATUS").await
+        Ok(self.0.named_rows("SHOW ALL SLAVES STATUS").await?)
     }
 
     /// How its connection to its primary is encrypted, for CHANGE MASTER. Nothing if it is in clear.
@@ -138,13 +100,17 @@ impl Server {
             };
             let error = &behind["Last_SQL_Error"];
             if !error.is_empty() || behind["Slave_SQL_Running"] != "Yes" {
-                return Err(self.problem(format!(
-                    "it has received transactions that it does not apply (connection '{}'): {error}",
-                    behind["Connection_name"]
-                )));
+                return Err(self
+                    .problem(format!(
+                        "it has received transactions that it does not apply (connection '{}'): {error}",
+                        behind["Connection_name"]
+                    ))
+                    .into());
             }
             if Instant::now() > deadline {
-                return Err(self.problem("it has not applied in time what it has received"));
+                return Err(self
+                    .problem("it has not applied in time what it has received")
+                    .into());
             }
             tokio::time::sleep(POLL).await;
         }
@@ -164,7 +130,8 @@ impl Server {
             .filter(|error| !error.is_empty())
             .cloned()
             .collect();
-        Err(self.problem(format!("it does not come to {position}. {}", errors.join("; "))))
+        let problem = format!("it does not come to {position}. {}", errors.join("; "));
+        Err(self.problem(problem).into())
     }
 
     /// Replicates from another server, until it has come to `until` in the domains named there.
@@ -239,26 +206,17 @@ fn tls_settings(row: &Row) -> String {
             .cloned()
             .unwrap_or_default()
     };
-    if value("Allowed") != "Yes" {
-        return String::new();
-    }
-    let verify = u8::from(value("Verify_Server_Cert") == "Yes");
-    let mut text = format!(", MASTER_SSL=1, MASTER_SSL_VERIFY_SERVER_CERT={verify}");
-    for (option, column) in [
-        ("CA", "CA_File"),
-        ("CAPATH", "CA_Path"),
-        ("CERT", "Cert"),
-        ("KEY", "Key"),
-        ("CIPHER", "Cipher"),
-        ("CRL", "Crl"),
-        ("CRLPATH", "Crlpath"),
-    ] {
-        let value = value(column);
-        if !value.is_empty() {
-            text.push_str(&format!(", MASTER_SSL_{option}={}", quoted(&value)));
-        }
-    }
-    text
+    master_tls(&TlsSettings {
+        enabled: value("Allowed") == "Yes",
+        ca: value("CA_File"),
+        ca_path: value("CA_Path"),
+        certificate: value("Cert"),
+        key: value("Key"),
+        cipher: value("Cipher"),
+        crl: value("Crl"),
+        crl_path: value("Crlpath"),
+        verify_server_certificate: value("Verify_Server_Cert") == "Yes",
+    })
 }
 
 /// `current_pos`: a server that was a primary itself fetches only what is new.
@@ -271,18 +229,6 @@ fn change_master(name: &str, source: &str, replication: &Replication) -> Result<
         quoted(&replication.user),
         quoted(&replication.password)
     ))
-}
-
-fn host_and_port(address: &str) -> Result<(&str, u16)> {
-    address
-        .rsplit_once(':')
-        .and_then(|(host, port)| Some((host, port.parse().ok()?)))
-        .filter(|(host, _)| !host.is_empty())
-        .ok_or_else(|| Error::Address(address.to_owned()))
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 #[cfg(test)]
@@ -300,9 +246,6 @@ mod tests {
             change_master("''", "db2:3307", &replication).unwrap(),
             r"CHANGE MASTER '' TO MASTER_HOST='db2', MASTER_PORT=3307, MASTER_USER='repl', MASTER_PASSWORD='it''s \\ odd', MASTER_USE_GTID=current_pos"
         );
-        for wrong in ["db2", "db2:", ":3306", "db2:x", "db2:70000"] {
-            assert!(host_and_port(wrong).is_err(), "{wrong}");
-        }
     }
 
     #[test]

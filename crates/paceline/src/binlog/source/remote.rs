@@ -10,6 +10,7 @@
 use super::{Checksums, EventSource, LoggedEvent};
 use crate::binlog::error::{Error, Result};
 use crate::binlog::server::ServerOptions;
+use crate::connection::ServerError;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventFlags, EventHeader, EventType, FormatDescription, MAGIC, RawEvent,
@@ -103,10 +104,10 @@ impl RemoteLog {
             WireError::Server { message, .. } => message,
             error => error.to_string(),
         };
-        Error::Server {
+        Error::Server(ServerError {
             address: self.address.clone(),
             problem,
-        }
+        })
     }
 
     fn ask(&mut self, start: &RemoteStart<'_>) -> Result<()> {

@@ -1,0 +1,260 @@
+//! A running server that a command talks to: where it is, and one login for all commands.
+//!
+//! A peer that falls silent while its connection stays open (a machine that hangs, a network that swallows) would hold a command for ever. So
+//! commands that end connect with a [`Patience`]; `paceline binlog`, which may follow a log for weeks, does not.
+
+use clap::Args;
+use paceline_replication::replica::definition::TlsSettings;
+use paceline_wire::WireResult;
+use paceline_wire::client::{Client, ConnectOptions, QueryResult};
+use std::collections::HashMap;
+use std::fmt;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where servers listen if nobody says so.
+pub const PORT: u16 = 3306;
+
+/// What a server said, or what happened to the connection; for people.
+#[derive(Debug, thiserror::Error)]
+#[error("{address}: {problem}")]
+pub struct ServerError {
+    /// Which server.
+    pub address: String,
+    /// What it said.
+    pub problem: String,
+}
+
+/// What functions here return.
+pub type Result<T, E = ServerError> = std::result::Result<T, E>;
+
+/// Where a server listens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Address {
+    /// HOST:PORT.
+    Tcp(String),
+    /// Its UNIX socket.
+    Socket(PathBuf),
+}
+
+impl Address {
+    /// HOST, HOST:PORT or the path of a socket.
+    pub fn of(text: &str) -> Self {
+        let is_socket = |path: &str| {
+            Path::new(path)
+                .metadata()
+                .is_ok_and(|found| found.file_type().is_socket())
+        };
+        match text {
+            path if path.contains('/') || is_socket(path) => Address::Socket(path.into()),
+            host_and_port if host_and_port.contains(':') => Address::Tcp(host_and_port.to_owned()),
+            host => Address::Tcp(format!("{host}:{PORT}")),
+        }
+    }
+
+    /// Connects and logs in.
+    ///
+    /// # Errors
+    /// What happened; the server's error.
+    pub async fn connect(&self, options: &ConnectOptions) -> WireResult<Client> {
+        match self {
+            Address::Tcp(address) => Client::connect_tcp(address, options).await,
+            Address::Socket(path) => Client::connect_unix(path, options).await,
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp(address) => f.write_str(address),
+            Address::Socket(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// How long a server may be silent.
+#[derive(Args, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Patience {
+    /// How long connecting may take, and how long the server may send nothing while it is waited for, in seconds; then the command gives
+    /// up. 0: for ever.
+    #[arg(long = "net-timeout", value_name = "SECONDS", default_value_t = 60)]
+    seconds: u64,
+}
+
+impl Patience {
+    /// What the connection is told.
+    pub fn limit(self) -> Option<Duration> {
+        self.and(0)
+    }
+
+    /// The same for a statement that may itself wait for so many seconds.
+    pub fn and(self, seconds: u64) -> Option<Duration> {
+        (self.seconds > 0).then(|| Duration::from_secs(self.seconds.saturating_add(seconds)))
+    }
+}
+
+/// A row of texts.
+pub type Row = Vec<Option<String>>;
+
+/// A session.
+#[derive(Debug)]
+pub struct Connection {
+    address: String,
+    /// The session itself.
+    pub client: Client,
+}
+
+impl Connection {
+    /// Connects.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub async fn open(address: &Address, options: &ConnectOptions) -> Result<Self> {
+        let name = address.to_string();
+        match address.connect(options).await {
+            Ok(client) => Ok(Connection {
+                address: name,
+                client,
+            }),
+            Err(error) => Err(ServerError {
+                address: name,
+                problem: format!("as '{}': {error}", options.user),
+            }),
+        }
+    }
+
+    /// HOST:PORT, or the socket.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What is wrong with this server.
+    pub fn problem(&self, problem: impl ToString) -> ServerError {
+        ServerError {
+            address: self.address.clone(),
+            problem: problem.to_string(),
+        }
+    }
+
+    /// Executes a statement; its rows.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub async fn rows(&mut self, statement: &str) -> Result<Vec<Row>> {
+        let rows = self.client.rows(statement).await;
+        rows.map_err(|error| self.problem(format!("{statement}: {error}")))
+    }
+
+    /// The columns of the only row; NULL is empty.
+    ///
+    /// # Errors
+    /// As [`Connection::rows`]; if there is none.
+    pub async fn row(&mut self, statement: &str) -> Result<Vec<String>> {
+        let rows = self.rows(statement).await?;
+        let row = rows
+            .into_iter()
+            .next()
+            .ok_or_else(|| self.problem(format!("{statement}: no answer")))?;
+        Ok(row.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// Rows by their columns' names: what SHOW gives, whose columns differ from server to server.
+    ///
+    /// # Errors
+    /// As [`Connection::rows`].
+    pub async fn named_rows(&mut self, statement: &str) -> Result<Vec<HashMap<String, String>>> {
+        let results = self.client.query(statement).await;
+        let results = results.map_err(|error| self.problem(format!("{statement}: {error}")))?;
+        let Some(QueryResult::Rows(set)) = results.into_iter().next() else {
+            return Ok(Vec::new());
+        };
+        let names: Vec<String> = set.columns.into_iter().map(|column| column.name).collect();
+        let row = |values: Vec<Option<Vec<u8>>>| {
+            let texts = values
+                .into_iter()
+                .map(|value| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned());
+            names.iter().cloned().zip(texts).collect()
+        };
+        Ok(set.rows.into_iter().map(row).collect())
+    }
+}
+
+/// The two parts of HOST:PORT.
+///
+/// # Errors
+/// If it is not that.
+pub fn host_and_port(address: &str) -> Result<(&str, u16)> {
+    address
+        .rsplit_once(':')
+        .and_then(|(host, port)| Some((host, port.parse().ok()?)))
+        .filter(|(host, _)| !host.is_empty())
+        .ok_or_else(|| ServerError {
+            address: format!("'{address}'"),
+            problem: "that is not HOST:PORT".into(),
+        })
+}
+
+/// A text as a literal.
+pub fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// What CHANGE MASTER says of TLS: nothing, or with a comma before it.
+pub fn master_tls(settings: &TlsSettings) -> String {
+    if !settings.enabled {
+        return String::new();
+    }
+    let verify = u8::from(settings.verify_server_certificate);
+    let mut text = format!(", MASTER_SSL=1, MASTER_SSL_VERIFY_SERVER_CERT={verify}");
+    for (option, value) in [
+        ("CA", &settings.ca),
+        ("CAPATH", &settings.ca_path),
+        ("CERT", &settings.certificate),
+        ("KEY", &settings.key),
+        ("CIPHER", &settings.cipher),
+        ("CRL", &settings.crl),
+        ("CRLPATH", &settings.crl_path),
+    ] {
+        if !value.is_empty() {
+            text.push_str(&format!(", MASTER_SSL_{option}={}", quoted(value)));
+        }
+    }
+    text
+}
+
+/// What is given, or else the first of these variables that the environment has.
+pub fn or_environment(given: &str, variables: &[&str]) -> String {
+    match given {
+        "" => variables
+            .iter()
+            .find_map(|variable| std::env::var(variable).ok())
+            .unwrap_or_default(),
+        given => given.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        assert_eq!(Address::of("db1"), Address::Tcp("db1:3306".into()));
+        assert_eq!(Address::of("db1:7"), Address::Tcp("db1:7".into()));
+        assert_eq!(Address::of("./s"), Address::Socket("./s".into()));
+        assert_eq!(host_and_port("::1:7").unwrap(), ("::1", 7));
+        for wrong in ["db2", "db2:", ":3306", "db2:x", "db2:70000"] {
+            assert!(host_and_port(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn no_patience_is_all_patience() {
+        let patience = |seconds| Patience { seconds };
+        assert_eq!(patience(5).limit(), Some(Duration::from_secs(5)));
+        assert_eq!(patience(5).and(10), Some(Duration::from_secs(15)));
+        assert_eq!(patience(0).and(10), None);
+    }
+}
