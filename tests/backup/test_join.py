@@ -8,7 +8,7 @@ import pytest
 
 from support import workload
 from support.joining import Joined, allow_readers
-from support.real_replicas import ACCOUNT, catch_up, check_same_tables, wait_for
+from support.real_replicas import ACCOUNT, catch_up, check_same_tables, start_replica, wait_for
 from support.servers import ROOT, MariaDb
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
@@ -128,6 +128,32 @@ def test_snapshot_is_one_state_of_all_tables(primary, joined):
     joined.query("start slave")
     catch_up(joined, primary)
     assert check_same_tables(primary, joined) == 4
+
+
+def test_a_primary_that_logs_only_its_own(tmp_path, paceline):
+    """MariaDB's default (log_slave_updates=OFF), with an account that may not look at its connections."""
+    plain = MariaDb(tmp_path / "plain", "--skip-log-slave-updates").start()
+    joined = Joined(tmp_path / "joined", plain)
+    try:
+        allow_readers(plain)
+        plain.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+        assert "it is a replica that does not log" not in joined.run("--prepare-only")[1]
+        joined.complete = True
+        joined.start()
+        catch_up(joined, plain)
+        joined.close()
+        # One that replicates.
+        start_replica(plain, paceline)
+        paceline.query("create database e")
+        wait_for("the primary to replicate", lambda: plain.query("show databases like 'e'"))
+        joined = Joined(tmp_path / "again", plain)
+        assert "it is a replica that does not log what it replicates" in joined.refuses()
+        plain.query("stop slave")
+        status, said = joined.run("--prepare-only")
+        assert status == 0 and "note: it was a replica" in said, said
+    finally:
+        joined.close()
+        plain.close()
 
 
 def test_interrupted(primary, joined):

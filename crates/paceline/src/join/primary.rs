@@ -9,7 +9,7 @@ use paceline_binlog::BinlogState;
 use paceline_replication::replica::definition::{Definition, UseGtid};
 use paceline_server::options::StartOptions;
 use paceline_server::variables::Variable;
-use paceline_types::error_code::{ER_LOCK_WAIT_TIMEOUT, ER_PARSE_ERROR};
+use paceline_types::error_code::{ER_LOCK_WAIT_TIMEOUT, ER_PARSE_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR};
 use std::time::Instant;
 use tokio::task::JoinSet;
 
@@ -119,7 +119,7 @@ impl Primary {
                 ))
                 .into());
         }
-        if log_slave_updates != "1" && !session.rows("SHOW ALL SLAVES STATUS").await?.is_empty() {
+        if log_slave_updates != "1" && is_replica(session, options).await? {
             return Err(session.problem(
                 "it is a replica that does not log what it replicates (log_slave_updates is OFF): join its primary instead",
             ).into());
@@ -335,6 +335,30 @@ async fn stage(session: &mut Connection, stage: &str, options: &Options) -> Resu
     } else {
         format!("{statement}: {error}")
     }).into())
+}
+
+/// Whether it replicates from somebody.
+async fn is_replica(session: &mut Connection, options: &Options) -> Result<bool> {
+    const CONNECTIONS: &str = "SHOW ALL SLAVES STATUS";
+    match session.client.rows(CONNECTIONS).await {
+        Ok(connections) => return Ok(!connections.is_empty()),
+        Err(error) if server_code(&error) == Some(ER_SPECIFIC_ACCESS_DENIED_ERROR.number()) => {}
+        Err(error) => return Err(session.problem(format!("{CONNECTIONS}: {error}")).into()),
+    }
+    // Everybody may see whether one runs.
+    let running = session.row("SHOW GLOBAL STATUS LIKE 'Slaves_running'").await?;
+    if running.get(1).is_some_and(|running| running != "0") {
+        return Ok(true);
+    }
+    let replicated = session.row("SELECT @@GLOBAL.gtid_slave_pos").await?;
+    if replicated.iter().any(|position| !position.is_empty()) {
+        eprintln!(
+            "note: it was a replica, and user '{}' may not see whether it still is one (privilege SLAVE MONITOR): what it replicates later it would \
+             not log (log_slave_updates is OFF)",
+            options.user
+        );
+    }
+    Ok(false)
 }
 
 /// The global privileges of a session.
