@@ -1,0 +1,86 @@
+//! Which transactions are handed on, as far as their GTIDs, their number in the skip counter and other connections decide.
+
+use super::End;
+use super::stream::Stream;
+use crate::replica::assemble::AssembledGroup;
+use crate::replica::duplicates::Claim;
+use crate::replica::options::MarkedForSkip;
+use crate::replica::received::SourcePosition;
+use paceline_binlog::LOCAL_DOMAIN;
+use paceline_binlog::event::EventFlags;
+use paceline_types::Gtid;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often a connection that waits for another one's transactions looks whether that one is still there.
+const OTHER_CONNECTION_LOOK: Duration = Duration::from_millis(50);
+
+/// Whether a transaction is for us.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Yes,
+    No,
+    /// `sql_slave_skip_counter`.
+    Skipped,
+}
+
+impl Stream<'_> {
+    /// Whether a transaction is for us, as far as its GTID and its number in the skip counter tell.
+    pub(super) fn wants(&self, received: &AssembledGroup) -> Wanted {
+        let gtid = received.group.gtid();
+        let definition = &self.receiver.definition;
+        if gtid.domain_id == LOCAL_DOMAIN || !definition.wants(gtid.domain_id.0, gtid.server_id.0) {
+            return Wanted::No;
+        }
+        if gtid.server_id == self.options.server_id && !self.options.replicate_same_server_id {
+            return Wanted::No;
+        }
+        let is_marked = || {
+            let first = received.group.events().next();
+            first.is_some_and(|event| event.header().flags.contains(EventFlags::SKIP_REPLICATION))
+        };
+        if self.options.marked_for_skip != MarkedForSkip::Replicate && is_marked() {
+            return Wanted::No;
+        }
+        let events = received.group.event_count() as u64;
+        let skip = &self.receiver.shared.skip_events;
+        let left = skip.load(Ordering::Acquire);
+        if left > 0 {
+            skip.store(left.saturating_sub(events), Ordering::Release);
+            tracing::info!("transaction {gtid} is passed over: sql_slave_skip_counter");
+            return Wanted::Skipped;
+        }
+        Wanted::Yes
+    }
+
+    /// `gtid_ignore_duplicates`: whether the transaction is ours to hand on. Waits while another connection brings its domain.
+    pub(super) async fn claim(&mut self, gtid: Gtid) -> Result<bool, End> {
+        let shared = self.receiver.shared.clone();
+        let transactions = shared.environment.transactions();
+        loop {
+            let other = match shared
+                .owners
+                .claim(&shared.name, gtid, &transactions.replicated_position())
+            {
+                Claim::Ours => return Ok(true),
+                Claim::Duplicate => return Ok(false),
+                Claim::WaitFor(other) => other,
+            };
+            tokio::select! {
+                () = transactions.replicated_up_to([other].into_iter().collect()) => {}
+                _ = self.receiver.appliers.changed() => return Err(End::ApplierGone),
+                () = tokio::time::sleep(OTHER_CONNECTION_LOOK) => {}
+            }
+        }
+    }
+}
+
+/// Whether a place is at or behind another one: file names of one server grow with their numbers.
+pub(super) fn is_at_or_behind(place: &SourcePosition, until: &SourcePosition) -> bool {
+    let number = |file: &str| {
+        file.rsplit_once('.')
+            .and_then(|(_, number)| number.parse::<u64>().ok())
+            .unwrap_or(0)
+    };
+    (number(&place.file), place.offset) >= (number(&until.file), until.offset)
+}

@@ -1,0 +1,139 @@
+//! From a connection to the applier's queue: what is handed on, what moves the position only, and what is waited for on the way.
+
+use super::stream::Stream;
+use super::{End, PASSED_FOR, log_move};
+use crate::replica::received::{Received, SourcePosition};
+use crate::replica::status::Delayed;
+use paceline_binlog::mysql::MySqlGtidSet;
+use paceline_binlog::{ExecutedMove, GtidMove, ReplicaRecord};
+use paceline_types::Gtid;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+impl Stream<'_> {
+    /// A transaction moves the position and nothing else.
+    pub(super) fn pass(&mut self, gtid: Gtid, end: SourcePosition) {
+        self.receiver
+            .shared
+            .status
+            .update(|status| status.passed_groups += 1);
+        self.passed.insert(gtid.domain_id.0, (gtid, end));
+        self.passed_since.get_or_insert_with(Instant::now);
+    }
+
+    pub(super) async fn hand_on_passed(&mut self) -> Result<(), End> {
+        self.passed_since = None;
+        for (gtid, end) in std::mem::take(&mut self.passed).into_values() {
+            let executed = self.progress.executed_since.take();
+            self.push(Received::Passed {
+                gtid,
+                source_end: end.clone(),
+                executed,
+            })
+            .await?;
+            self.progress.place = Some(end);
+        }
+        Ok(())
+    }
+
+    /// Nothing up to here is left to be received.
+    pub(super) async fn reach(&mut self, place: &SourcePosition) -> Result<(), End> {
+        if !self.passed.is_empty() {
+            if self
+                .passed_since
+                .is_some_and(|since| since.elapsed() >= PASSED_FOR)
+            {
+                self.hand_on_passed().await?;
+            } else {
+                return Ok(());
+            }
+        }
+        self.push(Received::Position(place.clone())).await?;
+        self.progress.place = Some(place.clone());
+        Ok(())
+    }
+
+    pub(super) async fn push(&mut self, received: Received) -> Result<(), End> {
+        let began = Instant::now();
+        let applier = self.progress.applier.clone();
+        let pushed = tokio::select! {
+            biased;
+            pushed = applier.push(received) => pushed.map_err(|_| End::ApplierGone),
+            _ = self.receiver.appliers.changed() => Err(End::ApplierGone),
+        };
+        self.blocked += began.elapsed();
+        pushed
+    }
+
+    /// `MASTER_DELAY`: waits until the transaction is old enough. The primary waits with us: nothing is kept but this one.
+    pub(super) async fn delay(&mut self, timestamp_seconds: u32) -> Result<(), End> {
+        let seconds = u64::from(self.receiver.definition.delay_seconds);
+        if seconds == 0 {
+            return Ok(());
+        }
+        let clock = self.receiver.shared.status.get().clock_difference_seconds;
+        let executed_at_seconds = (i64::from(timestamp_seconds) - clock).clamp(0, i64::from(u32::MAX)) as u32;
+        let until = u64::from(executed_at_seconds) + seconds;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let Some(left) = Duration::from_secs(until)
+            .checked_sub(now)
+            .filter(|left| !left.is_zero())
+        else {
+            return Ok(());
+        };
+        let status = &self.receiver.shared.status;
+        status.update(|status| {
+            status.delayed = Some(Delayed {
+                until_seconds: until,
+                executed_at_seconds,
+            });
+        });
+        let applier = self.progress.applier.clone();
+        let waited = tokio::select! {
+            () = tokio::time::sleep(left) => Ok(()),
+            () = applier.failed() => Err(End::ApplierGone),
+            _ = self.receiver.appliers.changed() => Err(End::ApplierGone),
+        };
+        status.update(|status| status.delayed = None);
+        waited
+    }
+
+    /// All of these are here, when everything before them is applied.
+    pub(super) async fn begin_with(&mut self, gtids: MySqlGtidSet) -> Result<(), End> {
+        self.hand_on_passed().await?;
+        self.wait_applied().await?;
+        let shared = &self.receiver.shared;
+        let mut record = ReplicaRecord::of_gtids(GtidMove::None);
+        let executed = ExecutedMove::Replace(gtids.clone());
+        record.executed.push((shared.name.clone(), executed));
+        log_move(shared, &record)?;
+        self.progress.executed = Some(gtids);
+        Ok(())
+    }
+
+    /// Everything up to START SLAVE UNTIL was given to the applier: when it is applied, both stop.
+    pub(super) async fn end_at_until(&mut self) -> End {
+        if let Err(end) = self.hand_on_passed().await {
+            return end;
+        }
+        if let Err(end) = self.wait_applied().await {
+            return end;
+        }
+        self.receiver.shared.until_reached();
+        End::UntilReached
+    }
+
+    /// Waits until everything that was handed on is applied.
+    pub(super) async fn wait_applied(&self) -> Result<(), End> {
+        loop {
+            let status = self.progress.applier.status();
+            let is_stopped = self.receiver.appliers.has_changed().unwrap_or(true);
+            if status.error.is_some() || is_stopped {
+                return Err(End::ApplierGone);
+            }
+            if status.pending_transactions == 0 {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}

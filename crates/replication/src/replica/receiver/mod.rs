@@ -1,0 +1,330 @@
+//! A connection's receiver (`Slave_IO`): from a primary's stream to the applier's queue.
+//!
+//! ```text
+//!            ┌──────────── back-off ◀── lost ────────────┐
+//!            ▼                                            │
+//!   connect ─▶ introduce ─▶ wait for an applier ─▶ dump ─▶ stream ──▶ assemble ▸ filter ▸ delay ▸ push
+//!                              ▲                            │
+//!                              └──── the applier is gone ◀──┘
+//! ```
+//!
+//! There is no relay log: what is received goes to the applier at once, whose queue is bounded, so that a replica which cannot keep up
+//! slows the stream down and not its memory. What is received and not committed is received again.
+//!
+//! **From where.** A new applier starts where the log says that we are ([`ReceiverParts::position`]). While the same applier lives, a new
+//! connection goes on behind what it was given last: that may not be committed yet.
+//!
+//! **Passed over.** What a filter, another server id or the skip counter takes out moves the position only. Such moves are kept back
+//! while others follow, for [`PASSED_FOR`] at most: each costs a write to the log.
+
+mod choice;
+mod hand_over;
+mod stream;
+
+use super::apply::Applier;
+use super::connection::{ConnectionShared, Until};
+use super::definition::{Definition, UseGtid};
+use super::error::SourceError;
+use super::received::SourcePosition;
+use super::source::{Source, SourceKind, StartAt};
+use super::status::ReceiverState;
+use paceline_binlog::mysql::MySqlGtidSet;
+use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, RecordScope, ReplicaRecord};
+use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
+use paceline_types::{Gtid, SequenceNumber};
+use std::sync::Arc;
+use std::time::Duration;
+use stream::Stream;
+use tokio::sync::watch;
+
+/// How long a move of the position may be kept back while others follow.
+const PASSED_FOR: Duration = Duration::from_secs(1);
+
+/// The first pause before connecting again; it doubles up to `MASTER_CONNECT_RETRY`.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+
+/// How many events are taken in a row before looking around.
+const BATCH_EVENTS_MAX: usize = 256;
+
+/// How often a waiting connection shows its primary that it lives.
+const PING_EVERY: Duration = Duration::from_secs(15);
+
+/// Why a session with the primary ended.
+enum End {
+    /// STOP SLAVE.
+    Stopped,
+    /// The applier has ended, or another one was started: from the beginning, at once.
+    ApplierGone,
+    /// START SLAVE UNTIL is reached.
+    UntilReached,
+    Failed(SourceError),
+}
+
+impl From<SourceError> for End {
+    fn from(error: SourceError) -> Self {
+        End::Failed(error)
+    }
+}
+
+/// What the applier was given: where a new connection goes on while that applier lives.
+struct Progress {
+    applier: Arc<Applier>,
+    gtids: GtidPosition,
+    place: Option<SourcePosition>,
+    supply: SequenceNumber,
+    /// Of a primary that is MySQL, where it is known what there was before.
+    executed: Option<MySqlGtidSet>,
+    /// What has come to that set and goes with the next transaction.
+    executed_since: Option<ExecutedMove>,
+}
+
+/// See the module's head.
+pub(super) struct Receiver {
+    pub shared: Arc<ConnectionShared>,
+    pub definition: Arc<Definition>,
+    pub until: Option<Until>,
+    pub stop: watch::Receiver<bool>,
+    pub appliers: watch::Receiver<Option<Arc<Applier>>>,
+}
+
+impl Receiver {
+    /// Runs until STOP SLAVE, an error that somebody has to mend, or the end of START SLAVE UNTIL.
+    pub async fn run(mut self) {
+        let mut progress: Option<Progress> = None;
+        let mut attempts = 0u64;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let shared = self.shared.clone();
+            let connects = shared.status.get().connects;
+            let mut stop = self.stop.clone();
+            let end = tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => End::Stopped,
+                end = self.session(&mut progress) => end,
+            };
+            if shared.status.get().connects != connects {
+                attempts = 0;
+                pause = FIRST_PAUSE;
+            }
+            match end {
+                End::Stopped => break,
+                End::ApplierGone => {
+                    progress = None;
+                    shared.owners.release(&shared.name);
+                }
+                End::UntilReached => {
+                    tracing::info!(
+                        "connection '{}': the receiver stops because it reached its UNTIL position",
+                        shared.name
+                    );
+                    break;
+                }
+                End::Failed(error @ SourceError::Fatal { .. }) => {
+                    let (SourceError::Fatal { message, .. } | SourceError::Lost { message, .. }) = &error;
+                    tracing::error!("connection '{}': the receiver stops: {message}", shared.name);
+                    shared.status.set_error(&error);
+                    break;
+                }
+                End::Failed(error) => {
+                    let (SourceError::Fatal { message, .. } | SourceError::Lost { message, .. }) = &error;
+                    tracing::warn!("connection '{}': {message}", shared.name);
+                    shared.status.set_error(&error);
+                    attempts += 1;
+                    if attempts > shared.environment.options(&shared.name).retry_count {
+                        tracing::error!("connection '{}': no more attempts to connect", shared.name);
+                        break;
+                    }
+                    shared.status.set_doing(
+                        ReceiverState::Connecting,
+                        "Waiting to reconnect after a failed master event read",
+                    );
+                    let longest =
+                        Duration::from_secs(u64::from(self.definition.connect_retry_seconds.max(1)));
+                    tokio::select! {
+                        _ = self.stop.wait_for(|stop| *stop) => break,
+                        () = tokio::time::sleep(pause.min(longest)) => {}
+                    }
+                    pause = (pause * 2).min(longest);
+                }
+            }
+        }
+        self.shared.owners.release(&self.shared.name);
+        self.shared.status.update(|status| {
+            status.state = ReceiverState::Stopped;
+            status.doing = "";
+            status.delayed = None;
+        });
+    }
+
+    /// One connection to the primary, from the greeting to its end.
+    async fn session(&mut self, progress: &mut Option<Progress>) -> End {
+        match self.try_session(progress).await {
+            Ok(never) => match never {},
+            Err(end) => end,
+        }
+    }
+
+    async fn try_session(&mut self, progress: &mut Option<Progress>) -> Result<Never, End> {
+        let shared = self.shared.clone();
+        let options = shared.environment.options(&shared.name);
+        shared
+            .status
+            .set_doing(ReceiverState::Connecting, "Connecting to master");
+        let mut source = Source::connect(&self.definition, &options).await?;
+        shared.status.update(|status| {
+            status.state = ReceiverState::Connected;
+            status.doing = "Checking master version";
+            status.semi_sync = false;
+            status.master_server_id = source.server_id.0;
+            status.clock_difference_seconds = source.clock_difference_seconds;
+            status.connects += 1;
+        });
+        shared.status.clear_error();
+        let applier = self.wait_for_applier(&mut source).await?;
+        let is_same = |progress: &Progress| Arc::ptr_eq(&progress.applier, &applier);
+        if !progress.as_ref().is_some_and(is_same) {
+            *progress = Some(self.progress_of(applier));
+        }
+        let progress = progress.as_mut().expect("it was just set");
+        let start = self.start_at(&source, progress)?;
+        let until = self.until.as_ref().and_then(Until::gtids);
+        let learned = source.set_start(&start, until, &options).await?;
+        if let (Some(learned), None) = (learned, &progress.place) {
+            self.learn(&learned)?;
+        }
+        source.start_dump(&start, &options).await?;
+        shared.status.update(|status| status.semi_sync = source.semi_sync);
+        shared
+            .status
+            .set_doing(ReceiverState::Connected, "Waiting for master to send event");
+        Stream::new(self, options, &start, progress)
+            .run(source, start)
+            .await
+    }
+
+    /// Stays connected until there is an applier to give things to.
+    async fn wait_for_applier(&mut self, source: &mut Source) -> Result<Arc<Applier>, End> {
+        loop {
+            // One that an error has ended is there until the next one is started.
+            if let Some(applier) = &*self.appliers.borrow_and_update()
+                && applier.status().error.is_none()
+            {
+                return Ok(applier.clone());
+            }
+            self.shared.status.set_doing(
+                ReceiverState::Connected,
+                "Waiting for the slave SQL thread to be started",
+            );
+            tokio::select! {
+                changed = self.appliers.changed() => if changed.is_err() {
+                    return Err(End::Stopped);
+                },
+                () = tokio::time::sleep(PING_EVERY) => source.ping().await?,
+            }
+        }
+    }
+
+    fn progress_of(&self, applier: Arc<Applier>) -> Progress {
+        let transactions = self.shared.environment.transactions();
+        let options = self.shared.environment.options(&self.shared.name);
+        Progress {
+            applier,
+            gtids: match self.definition.use_gtid {
+                UseGtid::CurrentPos => transactions.current_position(options.server_id),
+                UseGtid::SlavePos | UseGtid::No => transactions.replicated_position(),
+            },
+            place: None,
+            executed: transactions.executed_mysql_gtids(&self.shared.name),
+            executed_since: None,
+            supply: transactions
+                .gtid_state()
+                .highest_sequence(options.domain_id)
+                .unwrap_or(SequenceNumber(0)),
+        }
+    }
+
+    fn start_at(&self, source: &Source, progress: &mut Progress) -> Result<StartAt, SourceError> {
+        if self.definition.use_gtid != UseGtid::No {
+            match source.kind {
+                SourceKind::MariaDb => return Ok(StartAt::Gtids(progress.gtids.clone())),
+                SourceKind::MySql => {
+                    let executed = match &progress.executed {
+                        Some(executed) => executed.clone(),
+                        None => self.begin_with_gtids()?,
+                    };
+                    progress.executed = Some(executed.clone());
+                    return Ok(StartAt::MySqlGtids(executed));
+                }
+                SourceKind::Other => {}
+            }
+            return Err(SourceError::fatal_with(
+                ER_SLAVE_FATAL_ERROR,
+                &"The primary has no GTIDs of MariaDB's kind: CHANGE MASTER TO … MASTER_USE_GTID=no, with MASTER_LOG_FILE and \
+                  MASTER_LOG_POS",
+            ));
+        }
+        let transactions = self.shared.environment.transactions();
+        let place = progress
+            .place
+            .clone()
+            .or_else(|| transactions.source_position(&self.shared.name))
+            .unwrap_or_else(|| SourcePosition {
+                file: "".into(),
+                offset: 4,
+            });
+        Ok(StartAt::Place(place))
+    }
+
+    /// A first start with MySQL's GTIDs: whoever has nothing of its gets everything.
+    fn begin_with_gtids(&self) -> Result<MySqlGtidSet, SourceError> {
+        let shared = &self.shared;
+        if shared
+            .environment
+            .transactions()
+            .source_position(&shared.name)
+            .is_some()
+        {
+            return Err(SourceError::fatal_with(
+                ER_SLAVE_FATAL_ERROR,
+                &"It is not known which of MySQL's GTIDs are here: CHANGE MASTER TO … MASTER_GTID_POS='uuid:1-5', or go on by file and \
+                  position until the log goes on in another file",
+            ));
+        }
+        let none = MySqlGtidSet::new();
+        let mut record = ReplicaRecord::of_gtids(GtidMove::None);
+        record
+            .executed
+            .push((shared.name.clone(), ExecutedMove::Replace(none.clone())));
+        log_move(shared, &record)?;
+        Ok(none)
+    }
+
+    /// A start by file and position: the primary has said which GTIDs stand before it.
+    fn learn(&self, learned: &GtidPosition) -> Result<(), SourceError> {
+        let transactions = self.shared.environment.transactions();
+        let known = transactions.replicated_position();
+        let news: Vec<Gtid> = learned
+            .iter()
+            .filter(|gtid| !known.reaches(gtid.domain_id, gtid.sequence))
+            .collect();
+        if news.is_empty() {
+            return Ok(());
+        }
+        let record = ReplicaRecord::of_gtids(GtidMove::To(news));
+        log_move(&self.shared, &record)
+    }
+}
+
+/// A move of the position that the log must take before anything else is done.
+fn log_move(shared: &ConnectionShared, record: &ReplicaRecord) -> Result<(), SourceError> {
+    let transactions = shared.environment.transactions();
+    tokio::task::block_in_place(|| transactions.move_replica_position(record))
+        .map_err(|error| SourceError::fatal(ER_SLAVE_FATAL_ERROR.number(), error.to_string()))
+}
+
+/// What there is no value of.
+enum Never {}
+
+/// A place from which a connection shall go on: what `CHANGE MASTER … MASTER_LOG_FILE` logs.
+pub(super) fn place_record(connection: &Arc<str>, place: Option<SourcePosition>) -> ReplicaRecord {
+    ReplicaRecord::of_source(RecordScope::Alone, connection.clone(), place)
+}

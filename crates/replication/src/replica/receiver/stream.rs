@@ -1,0 +1,315 @@
+//! The events of one connection, from the dump to its end: put together, chosen, handed on, acknowledged.
+
+use super::choice::{Wanted, is_at_or_behind};
+use super::{BATCH_EVENTS_MAX, End, Never, PASSED_FOR, Progress, Receiver};
+use crate::replica::assemble::{Assembled, AssembledGroup, Assembler, GtidSupply};
+use crate::replica::connection::Until;
+use crate::replica::error::{CR_SERVER_LOST, SourceError};
+use crate::replica::group_filter::{Filtered, filter_group};
+use crate::replica::options::ReplicaOptions;
+use crate::replica::received::{Received, ReceivedGroup, SourcePosition};
+use crate::replica::source::{SentEvent, Source, StartAt};
+use paceline_binlog::ExecutedMove;
+use paceline_binlog::group::LARGE_GROUP_BYTES;
+use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
+use paceline_types::Gtid;
+use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+/// The events of one connection.
+pub(super) struct Stream<'a> {
+    pub(super) receiver: &'a mut Receiver,
+    pub(super) options: ReplicaOptions,
+    /// It goes on by its place in the primary's log, which is logged with each transaction.
+    pub(super) by_place: bool,
+    pub(super) progress: &'a mut Progress,
+    /// The last transaction of each domain that was passed over and is not yet handed on.
+    pub(super) passed: BTreeMap<u32, (Gtid, SourcePosition)>,
+    pub(super) passed_since: Option<Instant>,
+    /// Semi-sync: transactions whose primary waits, and where they end there.
+    awaited: VecDeque<(Gtid, SourcePosition)>,
+    /// Counted since the last [`Stream::show`].
+    received_bytes: u64,
+    received_groups: u64,
+    starved: Duration,
+    pub(super) blocked: Duration,
+}
+
+impl<'a> Stream<'a> {
+    pub(super) fn new(
+        receiver: &'a mut Receiver,
+        options: ReplicaOptions,
+        start: &StartAt,
+        progress: &'a mut Progress,
+    ) -> Self {
+        Stream {
+            receiver,
+            options,
+            by_place: matches!(start, StartAt::Place(_)),
+            progress,
+            passed: BTreeMap::new(),
+            passed_since: None,
+            awaited: VecDeque::new(),
+            received_bytes: 0,
+            received_groups: 0,
+            starved: Duration::ZERO,
+            blocked: Duration::ZERO,
+        }
+    }
+
+    pub(super) async fn run(mut self, source: Source, start: StartAt) -> Result<Never, End> {
+        let end = self.receive(source, start).await;
+        if matches!(end, Err(End::Failed(_))) {
+            // What was passed over stays so: it is not received again when somebody has mended the cause.
+            let _ = self.hand_on_passed().await;
+        }
+        end
+    }
+
+    async fn receive(&mut self, mut source: Source, start: StartAt) -> Result<Never, End> {
+        let place = match start {
+            StartAt::Place(place) => place,
+            StartAt::Gtids(_) | StartAt::MySqlGtids(_) => SourcePosition::default(),
+        };
+        let supply = GtidSupply {
+            domain_id: self.options.domain_id,
+            last: self.progress.supply,
+        };
+        let mut assembler = Assembler::new(source.kind, source.checksum, place, supply);
+        assembler.spill_in(
+            self.receiver.shared.environment.transactions().log().directory(),
+            LARGE_GROUP_BYTES,
+        );
+        let net_timeout = self.options.net_timeout;
+        loop {
+            // What has arrived already needs no waiting, and no looking around.
+            for _ in 0..BATCH_EVENTS_MAX {
+                let Some(event) = source.next_buffered()? else {
+                    break;
+                };
+                self.take_event(&mut assembler, &event).await?;
+            }
+            self.show(&assembler);
+            let patience = match self.passed_since {
+                Some(since) => PASSED_FOR.saturating_sub(since.elapsed()).min(net_timeout),
+                None => net_timeout,
+            };
+            let applier = self.progress.applier.clone();
+            let waiting = Instant::now();
+            let replicated = self.awaited.front().map(|(gtid, _)| {
+                let transactions = self.receiver.shared.environment.transactions();
+                transactions.replicated_up_to([*gtid].into_iter().collect())
+            });
+            let event = tokio::select! {
+                biased;
+                () = async { match replicated {
+                    Some(replicated) => replicated.await,
+                    None => std::future::pending().await,
+                } } => {
+                    self.acknowledge(&mut source).await?;
+                    continue;
+                }
+                event = source.next_event() => event?,
+                _ = self.receiver.appliers.changed() => {
+                    return Err(End::ApplierGone);
+                }
+                () = applier.failed() => return Err(End::ApplierGone),
+                () = tokio::time::sleep(patience) => {
+                    if self.passed_since.is_some() {
+                        self.hand_on_passed().await?;
+                        continue;
+                    }
+                    return Err(SourceError::lost(
+                        CR_SERVER_LOST,
+                        "Lost connection to server during query (no event and no heartbeat within slave_net_timeout)",
+                    ).into());
+                }
+            };
+            self.starved += waiting.elapsed();
+            self.take_event(&mut assembler, &event).await?;
+        }
+    }
+
+    /// What one event leads to.
+    async fn take_event(&mut self, assembler: &mut Assembler, event: &SentEvent<'_>) -> Result<(), End> {
+        self.received_bytes += event.bytes.len() as u64;
+        let assembled = assembler.take(event.bytes)?;
+        match assembled {
+            Assembled::Nothing => {}
+            Assembled::Group(group) => {
+                self.progress.supply = assembler.supply.last;
+                let (gtid, end) = (group.group.gtid(), group.end.clone());
+                self.take_group(group).await?;
+                if event.wants_acknowledgement {
+                    self.awaited.push_back((gtid, end));
+                    // What is passed over is acknowledged when its position is logged.
+                    self.hand_on_passed().await?;
+                }
+            }
+            Assembled::Heartbeat => {
+                self.receiver
+                    .shared
+                    .status
+                    .update(|status| status.heartbeats += 1);
+                self.reach(assembler.place()).await?;
+            }
+            Assembled::Place => {
+                if !assembler.is_inside_group() {
+                    self.reach(assembler.place()).await?;
+                }
+            }
+            Assembled::Passed(gtids) => {
+                for gtid in gtids {
+                    self.pass(gtid, assembler.place().clone());
+                }
+            }
+            Assembled::Executed(gtids) => {
+                // In the middle of a file it is not known what there was before; at the beginning of the next one it is.
+                if self.progress.executed.is_none() {
+                    self.begin_with(gtids).await?;
+                }
+            }
+            Assembled::UntilReached => {
+                self.show(assembler);
+                return Err(self.end_at_until().await);
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows how far it has come.
+    fn show(&mut self, assembler: &Assembler) {
+        let gtids = &self.progress.gtids;
+        let (bytes, groups) = (
+            std::mem::take(&mut self.received_bytes),
+            std::mem::take(&mut self.received_groups),
+        );
+        let (starved, blocked) = (
+            std::mem::take(&mut self.starved),
+            std::mem::take(&mut self.blocked),
+        );
+        self.receiver.shared.status.update(|status| {
+            status.received_bytes += bytes;
+            status.received_groups += groups;
+            status.starved += starved;
+            status.blocked += blocked;
+            status.read.clone_from(assembler.place());
+            if status.gtid_position != *gtids {
+                status.gtid_position.clone_from(gtids);
+            }
+            if status.executed != self.progress.executed {
+                status.executed.clone_from(&self.progress.executed);
+            }
+        });
+    }
+
+    /// Tells the primary what is durable here: everything up to the last transaction that is replicated.
+    async fn acknowledge(&mut self, source: &mut Source) -> Result<(), End> {
+        let transactions = self.receiver.shared.environment.transactions();
+        let reached = transactions.replicated_position();
+        let mut end = None;
+        while let Some((gtid, _)) = self.awaited.front() {
+            if !reached.reaches(gtid.domain_id, gtid.sequence) {
+                break;
+            }
+            end = self.awaited.pop_front().map(|(_, end)| end);
+        }
+        let Some(end) = end else { return Ok(()) };
+        // With sync_binlog=0 what is published may not be durable yet.
+        let positions = transactions.positions();
+        if positions.durable < positions.published {
+            tokio::task::block_in_place(|| transactions.log().sync())
+                .map_err(|error| SourceError::fatal(ER_SLAVE_FATAL_ERROR.number(), error.to_string()))?;
+        }
+        source.acknowledge(&end).await?;
+        self.receiver
+            .shared
+            .status
+            .update(|status| status.acknowledgements += 1);
+        Ok(())
+    }
+
+    async fn take_group(&mut self, received: AssembledGroup) -> Result<(), End> {
+        let gtid = received.group.gtid();
+        if let Some(Until::Place(until)) = &self.receiver.until
+            && is_at_or_behind(&received.start, until)
+        {
+            return Err(self.end_at_until().await);
+        }
+        self.received_groups += 1;
+        let wanted = self.wants(&received);
+        if let Some(gtid) = &received.mysql_gtid {
+            self.note_executed(gtid);
+        }
+        if wanted != Wanted::Yes {
+            self.note_gtid(gtid);
+            self.pass(gtid, received.end);
+            if wanted == Wanted::Skipped {
+                // Somebody has asked for it: it stays so, also if what comes next fails.
+                self.hand_on_passed().await?;
+                self.wait_applied().await?;
+            }
+            return Ok(());
+        }
+        if self.options.gtid_ignore_duplicates && !self.claim(gtid).await? {
+            self.note_gtid(gtid);
+            return self.reach(&received.end).await;
+        }
+        let filtered =
+            filter_group(&received.group, &received.format, &self.options.filters).map_err(|error| {
+                SourceError::fatal(
+                    ER_SLAVE_CORRUPT_EVENT.number(),
+                    format!("{}: {error}", ER_SLAVE_CORRUPT_EVENT.message(&[])),
+                )
+            })?;
+        let group = match filtered {
+            Filtered::Whole => received.group,
+            Filtered::Part(part) => part,
+            Filtered::Nothing => {
+                self.note_gtid(gtid);
+                self.pass(gtid, received.end);
+                return Ok(());
+            }
+        };
+        self.delay(received.timestamp).await?;
+        // What was passed over in this domain is before it, and moves with it.
+        self.passed.remove(&gtid.domain_id.0);
+        if self.passed.is_empty() {
+            self.passed_since = None;
+        } else if self.by_place {
+            self.hand_on_passed().await?;
+        }
+        let executed = self.progress.executed_since.take();
+        self.push(Received::Group(ReceivedGroup {
+            group,
+            format: received.format,
+            source_end: received.end.clone(),
+            received_at: Instant::now(),
+            executed,
+        }))
+        .await?;
+        self.note_gtid(gtid);
+        self.progress.place = Some(received.end);
+        Ok(())
+    }
+
+    /// A transaction of MySQL comes to the set of those that are here.
+    fn note_executed(&mut self, gtid: &MySqlGtid) {
+        let Some(executed) = &mut self.progress.executed else {
+            return;
+        };
+        executed.add(gtid);
+        let mut added = MySqlGtidSet::new();
+        added.add(gtid);
+        let added = ExecutedMove::Add(added);
+        self.progress.executed_since = Some(match self.progress.executed_since.take() {
+            Some(before) => before.then(added),
+            None => added,
+        });
+    }
+
+    pub(super) fn note_gtid(&mut self, gtid: Gtid) {
+        self.progress.gtids.set(gtid);
+    }
+}
