@@ -6,7 +6,7 @@ import time
 
 import pymysql
 import pytest
-from support.line import Line
+from support.line import Line, Slow
 from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
 from support.servers import MariaDb, Paceline
 
@@ -140,6 +140,22 @@ def test_a_dropped_line_is_taken_up_again(pair, seed):
     status = wait_for(lambda: (status := slave_status(replica))["Slave_IO_Running"] == "Connecting" and status, "the line to be missed")
     assert status["Last_IO_Errno"] in (2003, 2013), status
     assert status["Slave_SQL_Running"] == "Yes"
+
+
+def test_an_event_that_takes_longer_than_slave_net_timeout(pair):
+    """As long as something comes the connection is not lost, however long one event is."""
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (id int primary key, b longblob)")
+    replica.query("set global slave_net_timeout=2")
+    line = Slow(primary.port, 1_000_000)
+    change_master(replica, primary, port=line.port, master_use_gtid="slave_pos", master_heartbeat_period=1)
+    replica.query("start slave")
+    wait_for_replica(replica, primary)
+    primary.query("insert into d.t values (1, repeat('x', 6000000))")
+    wait_for_replica(replica, primary)
+    assert replica.query("select length(b) from d.t") == ((6_000_000,),)
+    assert slave_status(replica)["Last_IO_Errno"] == 0 and "Lost connection" not in replica.said()
+    line.close()
 
 
 def test_kills_lose_nothing_and_repeat_nothing(pair, seed, effort):

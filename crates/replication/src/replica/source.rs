@@ -119,17 +119,13 @@ impl Source {
                 .tls
                 .client()
                 .map_err(|error| connect_error(error, definition, options))?,
+            // From here on: also an event that takes longer than that to come is waited for as long as something comes.
+            patience: Some(options.net_timeout),
             ..ConnectOptions::default()
         };
-        let connecting = Client::connect_tcp(&address, &login);
-        let client = match tokio::time::timeout(options.net_timeout, connecting).await {
-            Ok(Ok(client)) => client,
-            Ok(Err(error)) => return Err(connect_error(error, definition, options)),
-            Err(_) => {
-                let timeout = WireError::Io(ErrorKind::TimedOut.into());
-                return Err(connect_error(timeout, definition, options));
-            }
-        };
+        let client = Client::connect_tcp(&address, &login)
+            .await
+            .map_err(|error| connect_error(error, definition, options))?;
         let version = client.greeting().server_version.clone();
         let mut source = Source {
             client,
@@ -338,7 +334,7 @@ impl Source {
         })
     }
 
-    /// Waits for the next event.
+    /// Waits for the next event: for as long as something comes within `slave_net_timeout`.
     pub async fn next_event(&mut self) -> Result<SentEvent<'_>, SourceError> {
         let semi_sync = self.semi_sync;
         let payload = self.client.receive().await.map_err(lost)?;
@@ -420,9 +416,13 @@ fn lost(error: WireError) -> SourceError {
              higher value of slave_max_allowed_packet",
         );
     }
+    let reason = match error {
+        WireError::ReadTimeout(_) => "no event and no heartbeat within slave_net_timeout".to_owned(),
+        error => error.to_string(),
+    };
     SourceError::lost(
         CR_SERVER_LOST,
-        format!("Lost connection to server during query ({error})"),
+        format!("Lost connection to server during query ({reason})"),
     )
 }
 
@@ -491,12 +491,16 @@ fn connect_error(error: WireError, definition: &Definition, options: &ReplicaOpt
             CR_CONN_HOST_ERROR,
             format!("Can't connect to server on '{host}' (111 \"Connection refused\")"),
         ),
-        WireError::Io(error) if error.raw_os_error().is_none() && error.kind() != ErrorKind::TimedOut => {
+        WireError::Io(error) if error.raw_os_error().is_none() => {
             (CR_UNKNOWN_HOST, format!("Unknown server host '{host}' ({error})"))
         }
         WireError::Io(error) => (
             CR_CONN_HOST_ERROR,
             format!("Can't connect to server on '{host}' ({error})"),
+        ),
+        WireError::ReadTimeout(_) => (
+            CR_CONN_HOST_ERROR,
+            format!("Can't connect to server on '{host}' (timed out)"),
         ),
         error => (
             CR_SERVER_LOST,

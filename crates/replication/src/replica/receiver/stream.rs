@@ -4,7 +4,7 @@ use super::choice::{Wanted, is_at_or_behind};
 use super::{BATCH_EVENTS_MAX, End, Never, PASSED_FOR, Progress, Receiver};
 use crate::replica::assemble::{Assembled, AssembledGroup, Assembler, GtidSupply};
 use crate::replica::connection::Until;
-use crate::replica::error::{CR_SERVER_LOST, SourceError};
+use crate::replica::error::SourceError;
 use crate::replica::group_filter::{Filtered, filter_group};
 use crate::replica::options::ReplicaOptions;
 use crate::replica::received::{Received, ReceivedGroup, SourcePosition};
@@ -81,7 +81,6 @@ impl<'a> Stream<'a> {
             self.receiver.shared.environment.transactions().log().directory(),
             LARGE_GROUP_BYTES,
         );
-        let net_timeout = self.options.net_timeout;
         loop {
             // What has arrived already needs no waiting, and no looking around.
             for _ in 0..BATCH_EVENTS_MAX {
@@ -91,10 +90,9 @@ impl<'a> Stream<'a> {
                 self.take_event(&mut assembler, &event).await?;
             }
             self.show(&assembler);
-            let patience = match self.passed_since {
-                Some(since) => PASSED_FOR.saturating_sub(since.elapsed()).min(net_timeout),
-                None => net_timeout,
-            };
+            let passed_for = self
+                .passed_since
+                .map(|since| PASSED_FOR.saturating_sub(since.elapsed()));
             let applier = self.progress.applier.clone();
             let waiting = Instant::now();
             let replicated = self.awaited.front().map(|(gtid, _)| {
@@ -115,15 +113,12 @@ impl<'a> Stream<'a> {
                     return Err(End::ApplierGone);
                 }
                 () = applier.failed() => return Err(End::ApplierGone),
-                () = tokio::time::sleep(patience) => {
-                    if self.passed_since.is_some() {
-                        self.hand_on_passed().await?;
-                        continue;
-                    }
-                    return Err(SourceError::lost(
-                        CR_SERVER_LOST,
-                        "Lost connection to server during query (no event and no heartbeat within slave_net_timeout)",
-                    ).into());
+                () = async { match passed_for {
+                    Some(left) => tokio::time::sleep(left).await,
+                    None => std::future::pending().await,
+                } } => {
+                    self.hand_on_passed().await?;
+                    continue;
                 }
             };
             self.starved += waiting.elapsed();
