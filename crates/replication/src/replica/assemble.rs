@@ -10,7 +10,7 @@
 //!   older        BEGIN | … | Xid,  or a statement alone ─▶  Gtid (ours) | …
 //! ```
 
-use super::error::SourceError;
+use super::error::{SourceError, corrupt};
 use super::mysql::Translator;
 use super::source::SourceKind;
 use paceline_binlog::event::{
@@ -21,7 +21,7 @@ use paceline_binlog::log::{EventRole, Grouping};
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
 use paceline_binlog::{EventGroup, SourcePosition};
 use paceline_types::error_code::{
-    ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_INCIDENT,
+    ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_FATAL_ERROR, ER_SLAVE_INCIDENT,
 };
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId};
 use std::path::Path;
@@ -371,7 +371,14 @@ impl Assembler {
             EventType::TABLE_MAP | EventType::ANNOTATE_ROWS | EventType::ROWS_QUERY => true,
             _ => false,
         };
-        self.supply.last = SequenceNumber(self.supply.last.0 + 1);
+        let Some(next) = self.supply.last.0.checked_add(1) else {
+            let domain_id = self.supply.domain_id;
+            return Err(SourceError::fatal_with(
+                ER_SLAVE_FATAL_ERROR,
+                &format!("all sequence numbers of domain {domain_id} are used up"),
+            ));
+        };
+        self.supply.last = SequenceNumber(next);
         let gtid = Gtid::new(self.supply.domain_id, stamp.server_id, self.supply.last);
         let flags = match is_transaction {
             true => GtidFlags::TRANSACTIONAL.with(GtidFlags::ALLOW_PARALLEL),
@@ -397,8 +404,9 @@ impl Assembler {
         }
         let high = self.place.offset & !u64::from(u32::MAX);
         let mut end = high | u64::from(header.end_position);
-        if end + (1 << 31) < self.place.offset + length as u64 {
-            end += 1 << 32;
+        // A place is what the primary has said: it may be any number.
+        if end.saturating_add(1 << 31) < self.place.offset.saturating_add(length as u64) {
+            end = end.saturating_add(1 << 32);
         }
         self.place.offset = end;
     }
@@ -431,14 +439,6 @@ fn add_checksum<'a>(bytes: &[u8], out: &'a mut Vec<u8>) -> Result<RawEvent<'a>, 
     let checksum = paceline_binlog::checksum::crc32(out);
     out.extend_from_slice(&checksum.to_le_bytes());
     RawEvent::new(out, ChecksumAlgorithm::Crc32).map_err(corrupt)
-}
-
-pub(super) fn corrupt(problem: impl std::fmt::Display) -> SourceError {
-    tracing::error!("the primary's stream cannot be read: {problem}");
-    SourceError::fatal(
-        ER_SLAVE_CORRUPT_EVENT.number(),
-        format!("{}: {problem}", ER_SLAVE_CORRUPT_EVENT.message(&[])),
-    )
 }
 
 #[cfg(test)]
@@ -594,6 +594,33 @@ mod tests {
             panic!("a statement");
         };
         assert_eq!(statement.group.gtid().to_string(), "5-7-44");
+    }
+
+    #[test]
+    fn numbers_at_their_end() {
+        let mut primary = Primary {
+            checksum: ChecksumAlgorithm::Crc32,
+            position: 4,
+        };
+        let mut assembler = assembler(SourceKind::Other, ChecksumAlgorithm::Crc32);
+        for event in primary.head() {
+            take(&mut assembler, &event);
+        }
+        let far = RotateEvent {
+            position: u64::MAX,
+            file_name: b"bin.000004",
+        };
+        let far = primary.event(&far, EventFlags::ARTIFICIAL);
+        take(&mut assembler, &far);
+        assembler.supply.last = SequenceNumber(u64::MAX);
+        let ddl = primary.event(
+            &QueryEvent::new(b"d", b"CREATE TABLE t (a INT)"),
+            EventFlags::NONE,
+        );
+        let Err(SourceError::Fatal { message, .. }) = assembler.take(&ddl) else {
+            panic!("there is no number behind the last one");
+        };
+        assert!(message.contains("domain 5 are used up"), "{message}");
     }
 
     #[test]

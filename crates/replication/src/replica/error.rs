@@ -1,6 +1,6 @@
 //! What can go wrong with a connection, with the numbers and texts that `SHOW SLAVE STATUS` and clients are given.
 
-use paceline_types::error_code::ErrorCode;
+use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ErrorCode};
 use paceline_wire::WireError;
 
 /// A statement about a connection that cannot be carried out.
@@ -98,6 +98,15 @@ impl SourceError {
             error => SourceError::lost(CR_SERVER_LOST, format!("{doing}: {error}")),
         }
     }
+}
+
+/// Something in a primary's stream that cannot be.
+pub(super) fn corrupt(problem: impl std::fmt::Display) -> SourceError {
+    tracing::error!("the primary's stream cannot be read: {problem}");
+    SourceError::fatal(
+        ER_SLAVE_CORRUPT_EVENT.number(),
+        format!("{}: {problem}", ER_SLAVE_CORRUPT_EVENT.message(&[])),
+    )
 }
 
 /// Errors of a primary that go away by themselves: it stops, has too many connections, has killed us.

@@ -13,8 +13,7 @@
 mod rows;
 mod statement;
 
-use super::assemble::corrupt;
-use super::error::SourceError;
+use super::error::{SourceError, corrupt};
 use paceline_binlog::checksum::crc32;
 use paceline_binlog::event::{
     AnnotateRowsEvent, CHECKSUM_LENGTH, ChecksumAlgorithm, END_POSITION_OFFSET, EventBody, EventFlags,

@@ -4,8 +4,7 @@
 //! bits of the NULL bitmap that belong to no column, which MariaDB sets (an image is compared and stored as bytes); and its VECTOR and GEOMETRY are
 //! BLOBs with a number of their own.
 
-use super::super::assemble::corrupt;
-use super::super::error::SourceError;
+use super::super::error::{SourceError, corrupt};
 use paceline_binlog::event::{
     EventType, RowsCompression, RowsEvent, RowsFlags, RowsKind, RowsVersion, TableId, TableMapEvent,
 };

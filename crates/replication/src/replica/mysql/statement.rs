@@ -3,8 +3,7 @@
 //! The settings in a Query event have MariaDB's numbers up to 13; those that MySQL 8 has added are taken out, once the text has what they say.
 //! Collations go by the nearest that there are. MySQL's SQL mode has one bit that means something else to MariaDB.
 
-use super::super::assemble::corrupt;
-use super::super::error::SourceError;
+use super::super::error::{SourceError, corrupt};
 use paceline_binlog::event::{EventType, QueryEvent, StatusVar};
 use paceline_sql::parse::{MySqlSession, MySqlStatement, translate_mysql};
 use paceline_sql::session::SqlMode;
