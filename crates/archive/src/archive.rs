@@ -1,34 +1,25 @@
-//! What all parts of an archive share.
+//! An archive that runs: its log, whom it follows, whom it serves.
 
 use crate::begin::Beginning;
 use crate::follow::Follower;
 use crate::keeper::Keeper;
-use crate::options::{Account, ArchiveOptions, Candidates, SemiSync};
+use crate::options::{ArchiveOptions, Candidates};
 use crate::serve::registry::Sessions;
-use crate::writer::Writer;
-use paceline_binlog::{GtidPosition, Log};
+use crate::shared::ArchiveShared;
+use paceline_binlog::Log;
 use paceline_replication::primary::{Primary, ServedLog};
-use paceline_replication::replica::definition::TlsSettings;
 use paceline_txn::{LeaseRegistry, Sendable};
 use paceline_types::ServerId;
 use paceline_wire::tls::ServerTls;
 use parking_lot::Mutex;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 use tokio::sync::watch;
 
 /// The version whose behaviour clients may expect, and what this is.
 pub fn version() -> String {
     format!("10.11.19-MariaDB-paceline-archive-{}", env!("CARGO_PKG_VERSION"))
-}
-
-/// Now, in seconds since 1970.
-pub fn unix_seconds() -> u32 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs() as u32
 }
 
 /// What was opened for an archive.
@@ -45,38 +36,18 @@ pub struct Opened {
 
 /// An archive that runs.
 pub struct Archive {
-    /// Its server id.
-    pub server_id: ServerId,
-    /// Where its files are.
-    pub datadir: PathBuf,
-    /// Who logs in.
-    pub account: Account,
-    /// How connections to the primaries are encrypted.
-    pub source_tls: TlsSettings,
+    /// Its log, and what fills it.
+    pub shared: Arc<ArchiveShared>,
     /// What clients are offered.
     pub tls: Option<ServerTls>,
-    /// Whether it acknowledges.
-    pub semi_sync: SemiSync,
-    /// The log.
-    pub log: Log,
     /// What becomes of closed files; `None` where there are none of its own.
     pub keeper: Option<Arc<Keeper>>,
     /// Serves it.
     pub primary: Primary,
-    /// Who reads which part of it.
-    pub leases: LeaseRegistry,
-    /// Up to where it may be sent.
-    pub sendable: Arc<Sendable>,
-    /// What all followers hand their groups to; `None` when the archive stops, or follows nobody.
-    pub writer: Mutex<Option<Writer>>,
-    /// Where a new archive begins.
-    pub beginning: Beginning,
     /// The connections to primaries, in the order of the options.
     pub followers: Vec<Arc<Follower>>,
     /// The clients' sessions.
     pub sessions: Sessions,
-    /// Whether it is to stop.
-    pub stop: watch::Sender<bool>,
     /// When it was started.
     pub started: Instant,
 }
@@ -111,40 +82,25 @@ impl Archive {
             Arc::new(Follower::new(name, Clone::clone(candidates)))
         };
         Archive {
-            server_id,
-            datadir,
-            account: options.account.clone(),
-            source_tls: options.source_tls.clone(),
+            shared: Arc::new(ArchiveShared {
+                server_id,
+                datadir,
+                account: options.account.clone(),
+                source_tls: options.source_tls.clone(),
+                semi_sync: options.semi_sync,
+                beginning: Beginning::new(log.state().is_empty(), sources.len()),
+                leases,
+                sendable,
+                writer: Mutex::new(None),
+                stop,
+                log,
+            }),
             tls: None,
-            semi_sync: options.semi_sync,
-            beginning: Beginning::new(log.state().is_empty(), sources.len()),
             keeper,
             primary: Primary::of_archive(served),
-            leases,
-            sendable,
-            writer: Mutex::new(None),
             followers: sources.iter().enumerate().map(follower).collect(),
             sessions: Sessions::default(),
-            stop,
             started: Instant::now(),
-            log,
         }
-    }
-
-    /// Everything in the log: the last GTID of each domain.
-    pub fn position(&self) -> GtidPosition {
-        self.log.state().position()
-    }
-
-    /// Begins to stop.
-    pub fn request_stop(&self) {
-        self.stop.send_replace(true);
-    }
-
-    /// Ends when the archive is to stop.
-    pub async fn stop_requested(&self) {
-        let mut stop = self.stop.subscribe();
-        // The sender is ours.
-        let _ = stop.wait_for(|stop| *stop).await;
     }
 }

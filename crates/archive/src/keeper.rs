@@ -9,13 +9,13 @@
 //! Retention never touches what is not in the storage yet, nor without one what a replica reads. An object that is there under a file's name and is
 //! not that file is never replaced: then another archive writes to the same place, and that must be mended by people.
 
-use crate::archive::Archive;
 use crate::closed_files::ClosedFiles;
 use crate::disk::framed::{Frames, LocalFrames};
 use crate::disk::remote::write_stub;
 use crate::disk::seekable::compress;
 use crate::disk::{ArchiveDisk, COMPRESSED, Form, STUB, UNFINISHED, sync_directory_of, with_suffix};
 use crate::options::{Compression, Retention};
+use crate::shared::ArchiveShared;
 use paceline_binlog::log::{LogFile, PurgeTarget};
 use paceline_object_storage::{Error as StorageError, ObjectStorage};
 use parking_lot::Mutex;
@@ -111,10 +111,10 @@ impl Keeper {
     }
 
     /// Works until the archive stops.
-    pub async fn run(self: Arc<Self>, archive: Arc<Archive>) {
+    pub async fn run(self: Arc<Self>, shared: Arc<ArchiveShared>) {
         self.remove_unfinished();
         loop {
-            if let Err(error) = self.round(&archive).await {
+            if let Err(error) = self.round(&shared).await {
                 let text = error.to_string();
                 let before = std::mem::replace(&mut self.status.lock().error, text.clone());
                 if before != text {
@@ -126,7 +126,7 @@ impl Keeper {
             tokio::select! {
                 () = self.closed_files.wait() => {}
                 () = tokio::time::sleep(LOOK_EVERY) => {}
-                () = archive.stop_requested() => return,
+                () = shared.stop_requested() => return,
             }
         }
     }
@@ -143,17 +143,17 @@ impl Keeper {
         }
     }
 
-    async fn round(&self, archive: &Archive) -> Result<(), KeepError> {
+    async fn round(&self, shared: &ArchiveShared) -> Result<(), KeepError> {
         let mut files = {
             let _closing = self.closed_files.lock();
-            archive.log.files()
+            shared.log.files()
         };
         // The one that is written.
         files.pop();
         let mut status = KeeperStatus::default();
         let mut here = Vec::new();
         for file in files {
-            if *archive.stop.borrow() {
+            if *shared.stop.borrow() {
                 return Ok(());
             }
             let path = self.directory.join(&file.name);
@@ -180,7 +180,7 @@ impl Keeper {
             status.local_bytes += bytes;
             here.push((file, form, bytes));
         }
-        self.retain(archive, &here, &mut status)?;
+        self.retain(shared, &here, &mut status)?;
         *self.status.lock() = status;
         Ok(())
     }
@@ -228,7 +228,7 @@ impl Keeper {
     /// Lets go what is old or too much, from the oldest on.
     fn retain(
         &self,
-        archive: &Archive,
+        shared: &ArchiveShared,
         here: &[(LogFile, Form, u64)],
         status: &mut KeeperStatus,
     ) -> Result<(), KeepError> {
@@ -243,7 +243,7 @@ impl Keeper {
             }
             match &self.storage {
                 None => {
-                    if !purge(archive, file)? {
+                    if !purge(shared, file)? {
                         break;
                     }
                     match form {
@@ -290,13 +290,13 @@ fn compress_in_place(plain: &Path) -> io::Result<()> {
 }
 
 /// Removes the oldest file from the log, unless a replica reads it.
-fn purge(archive: &Archive, oldest: &LogFile) -> Result<bool, KeepError> {
-    let files = archive.log.files();
+fn purge(shared: &ArchiveShared, oldest: &LogFile) -> Result<bool, KeepError> {
+    let files = shared.log.files();
     let Some(next) = files.get(1).filter(|_| files[0].name == oldest.name) else {
         return Ok(false);
     };
-    let leases = archive.leases.clone();
+    let leases = shared.leases.clone();
     let guard = move |file: &LogFile| leases.holder_of(file.ordinal);
-    let outcome = archive.log.purge(&PurgeTarget::File(next.name.clone()), &guard)?;
+    let outcome = shared.log.purge(&PurgeTarget::File(next.name.clone()), &guard)?;
     Ok(outcome.blocked.is_none())
 }

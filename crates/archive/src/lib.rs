@@ -37,7 +37,7 @@
 //!
 //! # The parts
 //!
-//! - [`options`]: what it is told. [`archive`]: what all of it shares; start and end.
+//! - [`options`]: what it is told. [`shared`]: its log, and as whom it follows. [`archive`]: all of it. [`startup`]: start and end.
 //! - [`writer`]: from groups to the log. [`follow`]: connections to primaries. [`begin`]: where a new archive begins.
 //! - [`keeper`]: closed files are compressed, copied to object storage, and go in time. [`disk`]: the log sees them all the same.
 //! - [`stored`]: its files read from outside of it.
@@ -46,6 +46,7 @@
 
 pub mod archive;
 pub mod begin;
+mod clock;
 pub mod closed_files;
 pub mod disk;
 pub mod error;
@@ -54,6 +55,7 @@ pub mod keeper;
 pub mod options;
 mod refill;
 pub mod serve;
+pub mod shared;
 pub mod startup;
 pub mod stored;
 pub mod writer;

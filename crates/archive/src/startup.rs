@@ -5,7 +5,8 @@
 //!   stop following ─▶ what was received is written ─▶ end the sessions ─▶ Stop event, close ─▶ unlock
 //! ```
 
-use crate::archive::{Archive, Opened, unix_seconds, version};
+use crate::archive::{Archive, Opened, version};
+use crate::clock::unix_seconds;
 use crate::closed_files::ClosedFiles;
 use crate::disk::ArchiveDisk;
 use crate::disk::foreign::ForeignDisk;
@@ -123,17 +124,17 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
     let running = match archive.followers.is_empty() {
         true => None,
         false => Some(Writer::start(
-            archive.log.clone(),
-            archive.sendable.clone(),
+            archive.shared.log.clone(),
+            archive.shared.sendable.clone(),
             stop,
             closed_files,
         )?),
     };
-    *archive.writer.lock() = running.as_ref().map(|running| running.writer.clone());
+    *archive.shared.writer.lock() = running.as_ref().map(|running| running.writer.clone());
     let archive = Arc::new(archive);
     let socket = match (&options.socket, &options.role) {
         (Some(socket), _) => Some(socket.clone()),
-        (None, Role::Follow { .. }) => Some(archive.datadir.join("archive.sock")),
+        (None, Role::Follow { .. }) => Some(archive.shared.datadir.join("archive.sock")),
         (None, Role::Serve { .. }) => None,
     };
     let listener = Listener::bind(&options.bind_address, options.port, socket.as_deref()).await?;
@@ -142,16 +143,16 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
         "paceline {}: ready for connections. {}; server id {}, at '{}'",
         version(),
         listener.addresses(),
-        archive.server_id,
-        archive.position()
+        archive.shared.server_id,
+        archive.shared.position()
     );
     if let Some(keeper) = &archive.keeper {
-        tokio::spawn(keeper.clone().run(archive.clone()));
+        tokio::spawn(keeper.clone().run(archive.shared.clone()));
     }
     let followers: Vec<JoinHandle<()>> = archive
         .followers
         .iter()
-        .map(|follower| tokio::spawn(follower.clone().run(archive.clone())))
+        .map(|follower| tokio::spawn(follower.clone().run(archive.shared.clone())))
         .collect();
     listener.serve(&archive).await;
     drop(listener);
@@ -264,7 +265,7 @@ fn watch_signals(archive: &Arc<Archive>) -> Result<()> {
                 // A terminal that closes does not stop an archive.
                 _ = hangup.recv() => continue,
             }
-            archive.request_stop();
+            archive.shared.request_stop();
             return;
         }
     });
@@ -285,7 +286,7 @@ async fn stop_all(
     while archive.sessions.count() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    *archive.writer.lock() = None;
+    *archive.shared.writer.lock() = None;
     let written = match running {
         // Nothing is ever written to another server's files.
         None => Ok(()),

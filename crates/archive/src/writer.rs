@@ -7,7 +7,7 @@
 //! While one batch is synced the next gathers. A disk that is full stops nothing but this thread: it tries again, and meanwhile nothing is
 //! acknowledged. A write or a sync that fails otherwise is final, as everywhere in Paceline.
 
-use crate::archive::unix_seconds;
+use crate::clock::unix_seconds;
 use crate::closed_files::ClosedFiles;
 use crate::error::{Error, Result};
 use paceline_binlog::group::{CommitGroup, GroupSize};

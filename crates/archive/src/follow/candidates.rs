@@ -1,7 +1,7 @@
 //! Which of several servers is the primary.
 
-use crate::archive::Archive;
 use crate::options::{Address, Candidates};
+use crate::shared::ArchiveShared;
 use paceline_replication::replica::definition::Definition;
 use paceline_replication::replica::error::SourceError;
 use paceline_replication::replica::options::ReplicaOptions;
@@ -20,23 +20,23 @@ const RETRIES_SHOWN: u64 = 100_000;
 const PACKET_MAX: usize = 1 << 30;
 
 /// How a candidate is connected to.
-pub fn definition(archive: &Archive, address: &Address) -> Definition {
+pub fn definition(shared: &ArchiveShared, address: &Address) -> Definition {
     Definition {
         host: address.host.clone(),
         port: address.port,
-        user: archive.account.user.clone(),
-        password: archive.account.password.clone(),
+        user: shared.account.user.clone(),
+        password: shared.account.password.clone(),
         heartbeat_period_ms: HEARTBEAT_MS,
         connect_retry_seconds: 5,
-        tls: archive.source_tls.clone(),
+        tls: shared.source_tls.clone(),
         ..Definition::default()
     }
 }
 
 /// What the archive is to its primaries: a replica that acknowledges.
-pub fn replica_options(archive: &Archive) -> ReplicaOptions {
+pub fn replica_options(shared: &ArchiveShared) -> ReplicaOptions {
     ReplicaOptions {
-        server_id: archive.server_id,
+        server_id: shared.server_id,
         domain_id: DomainId(0),
         report_host: String::new(),
         report_user: String::new(),
@@ -48,7 +48,7 @@ pub fn replica_options(archive: &Archive) -> ReplicaOptions {
         gtid_ignore_duplicates: false,
         replicate_same_server_id: false,
         marked_for_skip: Default::default(),
-        semi_sync: archive.semi_sync == crate::options::SemiSync::Acknowledge,
+        semi_sync: shared.semi_sync == crate::options::SemiSync::Acknowledge,
         retry_count: RETRIES_SHOWN,
         filters: Arc::default(),
     }
@@ -67,16 +67,16 @@ pub struct Chosen {
 /// # Errors
 /// The first one's error, if none answers.
 pub async fn choose(
-    archive: &Archive,
+    shared: &ArchiveShared,
     candidates: &Candidates,
     unfit: Option<&Address>,
 ) -> Result<Chosen, (Address, SourceError)> {
-    let options = replica_options(archive);
+    let options = replica_options(shared);
     let only_one = candidates.0.len() == 1;
     let mut replica = None;
     let mut failure = None;
     for address in &candidates.0 {
-        let definition = definition(archive, address);
+        let definition = definition(shared, address);
         let connected = async {
             let mut source = Source::connect(&definition, &options).await?;
             let writable = match only_one {

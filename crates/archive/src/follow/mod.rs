@@ -19,8 +19,8 @@ pub mod scout;
 mod session;
 pub mod status;
 
-use crate::archive::Archive;
 use crate::options::{Address, Candidates};
+use crate::shared::ArchiveShared;
 use crate::writer::Progress;
 use paceline_replication::replica::error::SourceError;
 use parking_lot::Mutex;
@@ -163,7 +163,7 @@ impl Follower {
     }
 
     /// Follows until the archive stops.
-    pub async fn run(self: Arc<Self>, archive: Arc<Archive>) {
+    pub async fn run(self: Arc<Self>, shared: Arc<ArchiveShared>) {
         let mut pause = FIRST_PAUSE;
         let mut wanted = self.wanted.subscribe();
         let mut changed = self.changed.subscribe();
@@ -174,7 +174,7 @@ impl Follower {
             changed.borrow_and_update();
             let connects = self.status().connects;
             let end = tokio::select! {
-                end = session::run(&self, &archive) => end,
+                end = session::run(&self, &shared) => end,
                 _ = wanted.wait_for(|wanted| *wanted == Wanted::Stop) => {
                     self.update(|status| status.stop());
                     continue;
@@ -183,7 +183,7 @@ impl Follower {
                     self.update(|status| status.state = FollowState::Connecting);
                     continue;
                 }
-                () = archive.stop_requested() => break,
+                () = shared.stop_requested() => break,
             };
             match end {
                 End::Closed => break,
@@ -207,7 +207,7 @@ impl Follower {
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = archive.stop_requested() => break,
+                () = shared.stop_requested() => break,
                 _ = changed.changed() => {}
                 _ = wanted.wait_for(|wanted| *wanted == Wanted::Stop) => {}
             }

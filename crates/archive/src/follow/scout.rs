@@ -1,8 +1,8 @@
 //! Looks now and then whether the server that is followed is still the primary.
 
 use super::candidates::{definition, replica_options};
-use crate::archive::Archive;
 use crate::options::{Address, Candidates};
+use crate::shared::ArchiveShared;
 use paceline_replication::replica::source::{Source, Writable};
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_secs(5);
 
 /// Ends when `followed` does not take writes and another candidate does. With one candidate, never.
-pub async fn replaced(archive: &Archive, candidates: &Candidates, followed: &Address) {
+pub async fn replaced(shared: &ArchiveShared, candidates: &Candidates, followed: &Address) {
     if candidates.0.len() < 2 {
         return std::future::pending().await;
     }
     loop {
         tokio::time::sleep(EVERY).await;
-        if is_writable(archive, followed).await != Some(Writable::No) {
+        if is_writable(shared, followed).await != Some(Writable::No) {
             continue;
         }
         for other in candidates.0.iter().filter(|other| *other != followed) {
-            if is_writable(archive, other).await == Some(Writable::Yes) {
+            if is_writable(shared, other).await == Some(Writable::Yes) {
                 return;
             }
         }
@@ -28,8 +28,8 @@ pub async fn replaced(archive: &Archive, candidates: &Candidates, followed: &Add
 }
 
 /// `None` for a server that does not answer: the stream itself will find that out.
-async fn is_writable(archive: &Archive, address: &Address) -> Option<Writable> {
-    let options = replica_options(archive);
-    let connected = Source::connect(&definition(archive, address), &options).await;
+async fn is_writable(shared: &ArchiveShared, address: &Address) -> Option<Writable> {
+    let options = replica_options(shared);
+    let connected = Source::connect(&definition(shared, address), &options).await;
     connected.ok()?.writable().await.ok()
 }

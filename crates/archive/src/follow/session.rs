@@ -3,8 +3,8 @@
 use super::candidates::{Chosen, choose, replica_options};
 use super::status::FollowState;
 use super::{End, Follower, scout};
-use crate::archive::Archive;
 use crate::begin::{Next, domain_without_beginning};
+use crate::shared::ArchiveShared;
 use crate::writer::{Progress, Writer};
 use paceline_binlog::SourcePosition;
 use paceline_replication::replica::assemble::{Assembled, Assembler, GtidSupply};
@@ -15,19 +15,15 @@ use paceline_types::{DomainId, SequenceNumber};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use tokio::sync::watch;
 
 /// How many events are taken in a row before looking around.
 const BATCH_EVENTS_MAX: usize = 256;
-/// After so long without an event or a heartbeat the connection is opened anew.
-const SILENCE_MAX: Duration = Duration::from_secs(20);
 /// From so many bytes on a transaction is put together in a temporary file in the archive's directory: an archive is a small process.
 const SPILL_FROM_BYTES: u64 = 8 << 20;
 /// How many bytes of a transaction may be in memory where there is no room for such a file.
 const MEMORY_BYTES_MAX: usize = 128 << 20;
-/// `Last_IO_Errno` for a connection that is lost.
-const CR_SERVER_LOST: u16 = 2013;
 /// `Last_IO_Errno` for a disk that is full.
 const EE_DISK_FULL: u16 = 20;
 
@@ -36,15 +32,15 @@ enum Never {}
 
 /// Connects, and receives until something goes wrong. Everything that was handed to the writer is durable, or the writer has failed, when this
 /// ends by itself.
-pub async fn run(follower: &Follower, archive: &Archive) -> End {
-    match try_run(follower, archive).await {
+pub async fn run(follower: &Follower, shared: &ArchiveShared) -> End {
+    match try_run(follower, shared).await {
         Ok(never) => match never {},
         Err(end) => end,
     }
 }
 
-async fn try_run(follower: &Follower, archive: &Archive) -> Result<Never, End> {
-    let Some(writer) = archive.writer.lock().clone() else {
+async fn try_run(follower: &Follower, shared: &ArchiveShared) -> Result<Never, End> {
+    let Some(writer) = shared.writer.lock().clone() else {
         return Err(End::Closed);
     };
     let candidates = follower.candidates();
@@ -53,7 +49,7 @@ async fn try_run(follower: &Follower, archive: &Archive) -> Result<Never, End> {
         status.state = FollowState::Connecting;
         status.doing = "Connecting to master";
     });
-    let chosen = choose(archive, &candidates, unfit.as_ref()).await;
+    let chosen = choose(shared, &candidates, unfit.as_ref()).await;
     let Chosen { mut source, address } = chosen.map_err(|(address, error)| {
         follower.update(|status| status.address = Some(address));
         End::Failed(error)
@@ -71,10 +67,10 @@ async fn try_run(follower: &Follower, archive: &Archive) -> Result<Never, End> {
         )
         .into());
     }
-    begin(follower, archive, &writer, &mut source).await?;
+    begin(follower, shared, &writer, &mut source).await?;
     follower.written().await;
-    let options = replica_options(archive);
-    let start = StartAt::Gtids(archive.position());
+    let options = replica_options(shared);
+    let start = StartAt::Gtids(shared.position());
     source.set_start(&start, None, &options).await?;
     source.start_dump(&start, &options).await?;
     follower.update(|status| {
@@ -85,10 +81,10 @@ async fn try_run(follower: &Follower, archive: &Archive) -> Result<Never, End> {
         status.error_number = 0;
         status.error.clear();
     });
-    tracing::info!("following {address} from '{}' on", archive.position());
+    tracing::info!("following {address} from '{}' on", shared.position());
     let stream = Stream {
         follower,
-        directory: &archive.datadir,
+        directory: &shared.datadir,
         writer,
         progress: follower.progress.clone(),
         awaited: VecDeque::new(),
@@ -97,19 +93,19 @@ async fn try_run(follower: &Follower, archive: &Archive) -> Result<Never, End> {
     };
     tokio::select! {
         ended = stream.run(source) => ended,
-        () = scout::replaced(archive, &candidates, &address) => Err(End::Replaced),
+        () = scout::replaced(shared, &candidates, &address) => Err(End::Replaced),
     }
 }
 
 /// Sees to it that the archive's log has begun, and that it can take what this primary has.
 async fn begin(
     follower: &Follower,
-    archive: &Archive,
+    shared: &ArchiveShared,
     writer: &Writer,
     source: &mut Source,
 ) -> Result<(), End> {
     let oldest = source.oldest_position().await?;
-    let beginning = &archive.beginning;
+    let beginning = &shared.beginning;
     if !beginning.has_begun() {
         match beginning.tell(follower.name(), &oldest) {
             Next::BeginWith(state) => {
@@ -125,7 +121,7 @@ async fn begin(
             }
         }
     }
-    match domain_without_beginning(&archive.position(), &oldest) {
+    match domain_without_beginning(&shared.position(), &oldest) {
         None => Ok(()),
         Some(gtid) => Err(SourceError::fatal_with(
             ER_SLAVE_FATAL_ERROR,
@@ -177,12 +173,6 @@ impl Stream<'_> {
                     continue;
                 }
                 event = source.next_event() => event?,
-                () = tokio::time::sleep(SILENCE_MAX) => {
-                    return Err(SourceError::lost(
-                        CR_SERVER_LOST,
-                        "Lost connection to server during query (no event and no heartbeat in time)",
-                    ).into());
-                }
             };
             self.take(&mut assembler, &event).await?;
         }

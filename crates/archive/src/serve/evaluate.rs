@@ -3,7 +3,8 @@
 use super::answer::Cell;
 use super::session::Session;
 use super::variables::selected;
-use crate::archive::{unix_seconds, version};
+use crate::archive::version;
+use crate::clock::unix_seconds;
 use paceline_binlog::GtidPosition;
 use paceline_sql::Error;
 use paceline_types::Value;
@@ -87,7 +88,7 @@ impl Session {
 
     /// BINLOG_GTID_POS: NULL for a place that is not in the log.
     fn gtids_at(&self, file: &str, offset: i64) -> Cell {
-        let log = &self.archive.log;
+        let log = &self.archive.shared.log;
         let files = log.files();
         // No name: the first file.
         let file = match (file, files.first()) {
@@ -114,17 +115,17 @@ impl Session {
             [Cell::Text(seconds)] => seconds.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0),
             _ => None,
         };
-        let sendable = &self.archive.sendable;
+        let sendable = &self.archive.shared.sendable;
         let arrives = async {
             loop {
                 let seen = sendable.position();
-                if self.archive.position().covers(&wanted) {
+                if self.archive.shared.position().covers(&wanted) {
                     return;
                 }
                 sendable.past(seen).await;
             }
         };
-        let stopped = self.archive.stop_requested();
+        let stopped = self.archive.shared.stop_requested();
         let timeout = async {
             match seconds {
                 Some(seconds) => tokio::time::sleep(Duration::from_secs_f64(seconds.min(1e9))).await,

@@ -89,7 +89,7 @@ impl Listener {
         tokio::select! {
             () = tcp => {}
             () = unix => {}
-            () = archive.stop_requested() => {}
+            () = archive.shared.stop_requested() => {}
         }
     }
 }

@@ -146,7 +146,7 @@ impl Session {
             self.flush().await?;
             answer = self.read_answer().await?.to_vec();
         }
-        let account = &self.archive.account;
+        let account = &self.archive.shared.account;
         let is_right = NativePassword::of(&account.password).verify(&scramble, &answer);
         if login.user == account.user && is_right {
             self.state.user = login.user;
@@ -170,7 +170,7 @@ impl Session {
 
     /// What shows an encrypted client that whoever has this certificate knows its password.
     fn proof(&self, scramble: &Scramble) -> String {
-        let password = NativePassword::of(&self.archive.account.password);
+        let password = NativePassword::of(&self.archive.shared.account.password);
         match (self.socket.tls(), &self.archive.tls, password) {
             (Some(_), Some(tls), NativePassword::Hash(kept)) => proof(&kept, scramble, tls.certificate()),
             _ => String::new(),
@@ -218,7 +218,7 @@ impl Session {
                 }
             }
             Command::RegisterReplica(payload) => {
-                let (host, server_id) = (self.shared.host.clone(), self.archive.server_id);
+                let (host, server_id) = (self.shared.host.clone(), self.archive.shared.server_id);
                 match Registration::parse(payload, &host, server_id) {
                     Ok(registration) => {
                         self.archive
@@ -233,7 +233,7 @@ impl Session {
             Command::BinlogDump(_) => self.binlog_dump().await?,
             Command::Shutdown => {
                 self.write_ok();
-                self.archive.request_stop();
+                self.archive.shared.request_stop();
             }
             _ => self.write_error(&Error::new(ER_UNKNOWN_COM_ERROR, &[])),
         }
@@ -257,7 +257,7 @@ impl Session {
             connection: self.shared.id,
             interrupt: &shared.interrupt,
             show: &show,
-            server_id: archive.server_id,
+            server_id: archive.shared.server_id,
             // Whatever it has is in its log: nothing was replicated past it.
             replicated: GtidPosition::new(),
         };

@@ -4,7 +4,7 @@ use super::answer::{Answer, Cell, Kind, Table};
 use super::evaluate::unsupported;
 use super::session::Session;
 use super::variables::all;
-use crate::archive::unix_seconds;
+use crate::clock::unix_seconds;
 use crate::follow::status::{FollowState, FollowStatus};
 use crate::follow::{Follower, Wanted};
 use paceline_sql::Error;
@@ -43,9 +43,9 @@ impl Session {
             ("Binlog_Do_DB", Kind::Text),
             ("Binlog_Ignore_DB", Kind::Text),
         ]);
-        let log = &self.archive.log;
+        let log = &self.archive.shared.log;
         let (file, offset) = log
-            .coordinates(self.archive.sendable.position())
+            .coordinates(self.archive.shared.sendable.position())
             .map_err(|error| Error::with_message(ER_BINLOG_PURGE_FATAL_ERR, error.to_string()))?;
         table.row(vec![
             Cell::Text(file),
@@ -58,7 +58,7 @@ impl Session {
 
     fn binary_logs(&self) -> Table {
         let mut table = Table::new(&[("Log_name", Kind::Text), ("File_size", Kind::Number)]);
-        for file in self.archive.log.files() {
+        for file in self.archive.shared.log.files() {
             table.row(vec![Cell::Text(file.name), Cell::count(file.length)]);
         }
         table
@@ -97,7 +97,7 @@ impl Session {
             let (command, state) = *session.doing.lock();
             table.row(vec![
                 Cell::Number(i64::from(session.id)),
-                Cell::text(self.archive.account.user.clone()),
+                Cell::text(self.archive.shared.account.user.clone()),
                 Cell::text(session.host.clone()),
                 Cell::Null,
                 Cell::text(command),
@@ -144,7 +144,7 @@ impl Session {
         vec![
             Cell::text(status.doing),
             Cell::text(address.host),
-            Cell::text(self.archive.account.user.clone()),
+            Cell::text(self.archive.shared.account.user.clone()),
             Cell::Number(i64::from(address.port)),
             Cell::text(&*status.read.file),
             Cell::count(status.read.offset),
@@ -160,7 +160,7 @@ impl Session {
             Cell::text(""),
             Cell::Number(i64::from(status.server_id)),
             Cell::text("Slave_Pos"),
-            Cell::text(self.archive.position().to_string()),
+            Cell::text(self.archive.shared.position().to_string()),
             Cell::text(follower.candidates().to_string()),
             Cell::count(status.waiting),
         ]
@@ -171,7 +171,7 @@ impl Session {
         let followers: Vec<FollowStatus> = archive.followers.iter().map(|one| one.status()).collect();
         let sum = |of: fn(&FollowStatus) -> u64| Cell::count(followers.iter().map(of).sum());
         let on = |on: bool| Cell::text(if on { "ON" } else { "OFF" });
-        let files = archive.log.files();
+        let files = archive.shared.log.files();
         let connected = followers
             .iter()
             .filter(|status| status.state == FollowState::Connected);
@@ -182,11 +182,11 @@ impl Session {
                 Cell::count(files.iter().map(|file| file.length).sum()),
             ),
             ("Paceline_archive_oldest", {
-                Cell::text(archive.log.oldest_state().position().to_string())
+                Cell::text(archive.shared.log.oldest_state().position().to_string())
             }),
             (
                 "Paceline_archive_position",
-                Cell::text(archive.position().to_string()),
+                Cell::text(archive.shared.position().to_string()),
             ),
             ("Paceline_archive_primaries", Cell::count(followers.len() as u64)),
             (
@@ -214,7 +214,7 @@ impl Session {
             ("Threads_connected", Cell::count(archive.sessions.count() as u64)),
             ("Uptime", Cell::count(archive.started.elapsed().as_secs())),
         ];
-        if let Some(writer) = &*archive.writer.lock() {
+        if let Some(writer) = &*archive.shared.writer.lock() {
             let counters = writer.counters();
             let count = |counter: &std::sync::atomic::AtomicU64| Cell::count(counter.load(Ordering::Relaxed));
             list.extend([

@@ -40,7 +40,7 @@ impl Session {
                 _ => Err(unsupported("KILL of anything but a connection")),
             },
             Statement::Shutdown => {
-                self.archive.request_stop();
+                self.archive.shared.request_stop();
                 Ok(Answer::DONE)
             }
             _ => {
@@ -137,7 +137,7 @@ impl Session {
         for target in targets {
             match target {
                 FlushTarget::Logs("" | "BINARY") => {
-                    let writer = self.archive.writer.lock().clone();
+                    let writer = self.archive.shared.writer.lock().clone();
                     let Some(writer) = writer else {
                         return Err(unsupported("FLUSH BINARY LOGS without a primary"));
                     };
@@ -157,8 +157,8 @@ impl Session {
             return Err(unsupported("PURGE BINARY LOGS BEFORE"));
         };
         let target = PurgeTarget::File(file.clone());
-        let leases = self.archive.leases.clone();
-        let log = self.archive.log.clone();
+        let leases = self.archive.shared.leases.clone();
+        let log = self.archive.shared.log.clone();
         let guard = move |file: &paceline_binlog::log::LogFile| leases.holder_of(file.ordinal);
         let purged = tokio::task::block_in_place(|| log.purge(&target, &guard));
         match purged {

@@ -61,7 +61,7 @@ pub fn is_accepted(name: &str) -> bool {
 
 /// All system variables that can be read, by name.
 pub fn all(archive: &Archive) -> Vec<(&'static str, Cell)> {
-    let state = archive.log.state();
+    let state = archive.shared.log.state();
     let position = state.position().to_string();
     let on = |on: bool| Cell::text(if on { "ON" } else { "OFF" });
     let text = |text: &str| Cell::text(text);
@@ -78,7 +78,10 @@ pub fn all(archive: &Archive) -> Vec<(&'static str, Cell)> {
         ("character_set_server", text("utf8mb4")),
         ("collation_connection", text("utf8mb4_general_ci")),
         ("collation_server", text("utf8mb4_general_ci")),
-        ("datadir", Cell::text(format!("{}/", archive.datadir.display()))),
+        (
+            "datadir",
+            Cell::text(format!("{}/", archive.shared.datadir.display())),
+        ),
         ("gtid_binlog_pos", Cell::text(position.clone())),
         ("gtid_binlog_state", Cell::text(state.to_string())),
         ("gtid_current_pos", Cell::text(position.clone())),
@@ -99,9 +102,9 @@ pub fn all(archive: &Archive) -> Vec<(&'static str, Cell)> {
         ("read_only", on(true)),
         (
             "rpl_semi_sync_slave_enabled",
-            on(archive.semi_sync == SemiSync::Acknowledge),
+            on(archive.shared.semi_sync == SemiSync::Acknowledge),
         ),
-        ("server_id", Cell::Number(i64::from(archive.server_id.0))),
+        ("server_id", Cell::Number(i64::from(archive.shared.server_id.0))),
         ("skip_replication", on(false)),
         ("sql_mode", text("")),
         ("system_time_zone", text("UTC")),
