@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import time
 
+import pymysql
 import pytest
 
 from conftest import fill, follow
@@ -100,6 +101,10 @@ def test_nothing_goes_that_is_not_copied(start, storage):
     wait_for("the archive to complain", lambda: archive.status("Paceline_archive_keeper_error"))
     time.sleep(0.5)
     assert number(archive, "remote_files") == 0 and len(list(archive.datadir.glob("archive.*[0-9].zst"))) + len(archive.files()) >= 4
+    # Not by hand either.
+    with pytest.raises(pymysql.err.MySQLError) as refused:
+        archive.query("purge binary logs to 'archive.000002'")
+    assert refused.value.args[0] == 1378 and "is needed by the copy to object storage" in refused.value.args[1]
     replica = start(Paceline, 9)
     follow(replica, archive)
     catch_up(replica, primary)

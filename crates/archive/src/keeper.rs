@@ -110,6 +110,11 @@ impl Keeper {
         self.status.lock().clone()
     }
 
+    /// Whether a file is to be copied to object storage, and is not known to be there.
+    pub fn has_yet_to_copy(&self, name: &str) -> bool {
+        self.storage.is_some() && !self.uploaded.lock().contains(name)
+    }
+
     /// Works until the archive stops.
     pub async fn run(self: Arc<Self>, shared: Arc<ArchiveShared>) {
         self.remove_unfinished();
@@ -168,8 +173,11 @@ impl Keeper {
                 // It was purged meanwhile.
                 continue;
             };
-            if form != Form::Stub {
-                self.upload(&file, form, bytes).await?;
+            match form {
+                Form::Stub => {
+                    self.uploaded.lock().insert(file.name.clone());
+                }
+                Form::Plain | Form::Compressed => self.upload(&file, form, bytes).await?,
             }
             match form {
                 Form::Plain => status.plain += 1,

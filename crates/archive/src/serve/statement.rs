@@ -151,7 +151,7 @@ impl Session {
         Ok(Answer::DONE)
     }
 
-    /// PURGE BINARY LOGS TO: by hand, and as far as nobody reads there.
+    /// PURGE BINARY LOGS TO: by hand, as far as nobody reads there, and nothing that is in no other place yet although it should be.
     async fn purge(&self, purge: &Purge) -> Result<Answer, Error> {
         let Purge::To(file) = purge else {
             return Err(unsupported("PURGE BINARY LOGS BEFORE"));
@@ -159,7 +159,16 @@ impl Session {
         let target = PurgeTarget::File(file.clone());
         let leases = self.archive.shared.leases.clone();
         let log = self.archive.shared.log.clone();
-        let guard = move |file: &paceline_binlog::log::LogFile| leases.holder_of(file.ordinal);
+        let keeper = self.archive.keeper.clone();
+        let guard = move |file: &paceline_binlog::log::LogFile| {
+            let is_due = keeper
+                .as_ref()
+                .is_some_and(|keeper| keeper.has_yet_to_copy(&file.name));
+            match is_due {
+                true => Some("the copy to object storage".to_owned()),
+                false => leases.holder_of(file.ordinal),
+            }
+        };
         let purged = tokio::task::block_in_place(|| log.purge(&target, &guard));
         match purged {
             Ok(outcome) => match outcome.blocked {
