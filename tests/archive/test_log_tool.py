@@ -82,6 +82,16 @@ def test_every_form_of_a_file(filled, tmp_path):
     assert binlog("-vv", directory / "archive.000002.zst") == text
 
 
+def test_a_storage_with_nothing_in_it_yet(filled, tmp_path):
+    """An archive that has not closed a file has copied none."""
+    primary, _, _ = filled
+    (tmp_path / "empty").mkdir()
+    [index] = (primary.directory / "data").glob("*.index")
+    files = [index.with_name(name.split("/")[-1]) for name in index.read_text().split()]
+    assert binlog("--storage", tmp_path / "empty", *files) == binlog(*files)
+    assert "no binary log files" in refused(f"file://{tmp_path / 'empty'}")
+
+
 def test_damage_is_told(filled):
     _, archive, _ = filled
     archive.stop()

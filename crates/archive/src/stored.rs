@@ -26,10 +26,10 @@ pub struct StoredFiles {
 }
 
 impl StoredFiles {
-    /// Looks what is there. Blocks.
+    /// Looks what is there; nothing, where an archive has not closed a file yet. Blocks.
     ///
     /// # Errors
-    /// If the place cannot be read, or holds no files of a log, or those of several.
+    /// If the place cannot be read, or holds files of several logs.
     pub fn open(place: &str) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -40,7 +40,10 @@ impl StoredFiles {
             .into_iter()
             .filter(|object| object.name.ends_with(COMPRESSED));
         let lengths: HashMap<String, u64> = objects.map(|object| (object.name, object.length)).collect();
-        let LogNames { names, .. } = LogNames::among(lengths.keys().cloned(), place)?;
+        let names = match lengths.is_empty() {
+            true => Vec::new(),
+            false => LogNames::among(lengths.keys().cloned(), place)?.names,
+        };
         Ok(StoredFiles {
             place: place.to_owned(),
             fetcher: Fetcher::start(place).map_err(Error::system("read from object storage"))?,

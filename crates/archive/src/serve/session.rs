@@ -299,7 +299,7 @@ impl Session {
         };
         let request = DumpRequest::read(&dump, &self.state.user_variables, registered, marked)
             .map_err(|refusal| Error::with_message(refusal.code(), refusal.to_string()))?;
-        tracing::info!("serving server {} from {:?}", request.server_id, request.start);
+        tracing::info!("serving server {} from {}", request.server_id, request.start);
         Ok(request)
     }
 

@@ -19,6 +19,7 @@ use paceline_binlog::event::ChecksumAlgorithm;
 use paceline_sql::session::UserVariables;
 use paceline_types::{ServerId, Value};
 use paceline_wire::command::BinlogDump;
+use std::fmt;
 use std::time::Duration;
 
 /// BINLOG_SEND_ANNOTATE_ROWS_EVENT: the replica wants the statements of row changes.
@@ -51,6 +52,16 @@ pub enum StartAt {
     },
     /// Behind a GTID position.
     Gtid(GtidStart),
+}
+
+/// For people.
+impl fmt::Display for StartAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartAt::Position { file, offset } => write!(f, "'{file}' at {offset} on"),
+            StartAt::Gtid(start) => write!(f, "'{}' on", start.position),
+        }
+    }
 }
 
 /// A start by GTIDs.

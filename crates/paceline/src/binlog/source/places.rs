@@ -37,7 +37,7 @@ impl Places {
     /// Reads what a directory has as stubs from that place.
     ///
     /// # Errors
-    /// If there is nothing.
+    /// If it cannot be looked at.
     pub fn with_storage(place: Option<&str>) -> Result<Self> {
         let storage =
             place.map(|place| StoredFiles::open(place).map_err(|error| wrong(place.as_ref(), error)));
@@ -61,7 +61,10 @@ impl Places {
                         self.look_at(parent)?;
                         vec![Path::new(parent).join(without_form(name))]
                     }
-                    None => below(self.look_at(url.trim_end_matches('/'))?.names()),
+                    None => match self.look_at(url.trim_end_matches('/'))?.names() {
+                        [] => return Err(wrong(path, "there are no binary log files")),
+                        names => below(names),
+                    },
                 },
                 None if path.is_dir() => below(&names_in(path).map_err(|error| wrong(path, error))?),
                 None => vec![plain(path)],
