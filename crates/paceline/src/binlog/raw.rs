@@ -35,7 +35,9 @@ pub fn copy(log: &mut RemoteLog, prefix: Option<&Path>, flush: Flush) -> Result<
         let bytes = event.raw.bytes().to_vec();
         if event_type == EventType::FORMAT_DESCRIPTION {
             finish(open.take())?;
-            let path = raw_file(prefix, &log.name().to_string_lossy());
+            let name = log.name().to_string_lossy().into_owned();
+            let path = raw_file(prefix, &name)
+                .ok_or_else(|| log.damage("the server gives it a name that is none of a file"))?;
             let io = |source| Error::Io {
                 path: path.clone(),
                 source,

@@ -242,13 +242,16 @@ fn client_options(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Where `--raw` writes a file.
-pub fn raw_file(prefix: Option<&Path>, name: &str) -> PathBuf {
+/// Where `--raw` writes a file. The name is the server's word: `None` if it leads elsewhere.
+pub fn raw_file(prefix: Option<&Path>, name: &str) -> Option<PathBuf> {
+    if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
+        return None;
+    }
     let mut path = prefix
         .map(|prefix| prefix.as_os_str().to_owned())
         .unwrap_or_default();
     path.push(name);
-    path.into()
+    Some(path.into())
 }
 
 #[cfg(test)]
@@ -271,6 +274,19 @@ mod tests {
             "--start-position=a_b --to-last-log -P 1"
         );
         assert_eq!(spelled(&["--", "-p", "--a_b"]), "-- -p --a_b");
+    }
+
+    #[test]
+    fn a_server_names_files_and_no_places() {
+        let file = |prefix, name| raw_file(prefix, name).map(|path| path.display().to_string());
+        assert_eq!(file(None, "bin.000001").as_deref(), Some("bin.000001"));
+        assert_eq!(
+            file(Some(Path::new("copies/x-")), "bin.000001").as_deref(),
+            Some("copies/x-bin.000001")
+        );
+        for name in ["", ".", "..", "/etc/passwd", "../bin.000001", "a/b", "a\0"] {
+            assert_eq!(file(None, name), None, "{name}");
+        }
     }
 
     #[test]

@@ -388,7 +388,7 @@ fn begins_as_log(places: &Places, path: &Path) -> bool {
 fn numbered_next(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (base, number) = name.rsplit_once('.')?;
-    let next: u64 = number.parse::<u64>().ok()? + 1;
+    let next = number.parse::<u64>().ok()?.checked_add(1)?;
     Some(path.with_file_name(format!("{base}.{next:0width$}", width = number.len())))
 }
 
@@ -402,6 +402,7 @@ mod tests {
         assert_eq!(next("/a/bin.000009").as_deref(), Some("/a/bin.000010"));
         assert_eq!(next("log.x.999999").as_deref(), Some("log.x.1000000"));
         assert_eq!(next("bin"), None);
+        assert_eq!(next("bin.18446744073709551615"), None);
         assert_eq!(next("bin.index"), None);
     }
 }

@@ -175,7 +175,8 @@ impl RemoteLog {
         }
     }
 
-    fn damage(&self, problem: impl ToString) -> Error {
+    /// What is wrong with what it sends.
+    pub fn damage(&self, problem: impl ToString) -> Error {
         Error::Event {
             file: self.name.clone(),
             offset: self.offset,
