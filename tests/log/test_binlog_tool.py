@@ -11,7 +11,10 @@ SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 OPTIONS = [[], ["-v"], ["-vv"], ["--base64-output=decode-rows", "-vv"], ["--short-form"], ["--database=every_type"],
            ["--database=other"], ["--table=wide", "-v"], ["--verify-binlog-checksum"], ["--skip-annotate-row-events"],
            ["--disable-log-bin"], ["-H"], ["-H", "-v", "--table=wide"], ["--offset=7"], ["--set-charset=utf8mb4"], ["--skip-print-row-count"],
-           ["--skip-print-row-event-positions"]]
+           ["--skip-print-row-event-positions"], ["--print-table-metadata"], ["--print-table-metadata", "-vv", "-H"],
+           ["--rewrite-db=every_type->other", "-v"], ["--rewrite-db=every_type->ev`ery", "--rewrite-db=every_type->b", "-H"],
+           ["--rewrite-db= every_type -> same_lengt h", "--database=every_type"], ["--rewrite-db=every_type->other", "--database=other"],
+           ["--rewrite-db=every_type->other", "--short-form"]]
 
 
 def tool(*arguments):
@@ -48,7 +51,16 @@ def files(request):
     """A server of each kind that ran the workload, and its finished files."""
     server = request.getfixturevalue(request.param)
     server.client("--default-character-set=utf8mb4", text=SCRIPT)
-    server.query("flush binary logs")
+    # What table maps can say of their columns.
+    for metadata in ("minimal", "full"):
+        server.query("use every_type", f"set global binlog_row_metadata={metadata}",
+                     *[f"update every_type.{table} set id=id+100 order by id desc" for table in ("decimals", "strings", "temporals", "sets")],
+                     "insert into every_type.wide (n1) select max(n1)+1 from every_type.wide",
+                     "create table if not exists prefix (a varchar(30) character set latin1, b int, primary key (b, a(5)))",
+                     "create table if not exists signs (a int unsigned, b year, c tinyint, d bigint unsigned, e smallint)",
+                     "insert into signs values (1, 2026, -1, 1, -1)",
+                     f"insert into prefix values ('{metadata}', 1)")
+    server.query("set global binlog_row_metadata=no_log", "flush binary logs")
     if request.param == "mariadb":
         statements(server)
         server.query("set session binlog_row_image=minimal", "update every_type.said set b='x' where a<3")
@@ -123,6 +135,23 @@ def test_a_log_that_was_printed_restores_with_its_gtids(files, mariadb, tmp_path
         restored.close()
 
 
+@both
+def test_another_database_gets_the_rows(files, paceline, mariadb):
+    """The rewritten text runs on both servers."""
+    server, files = files
+    printed, said, status = tool("--rewrite-db=every_type->copied", "--database=every_type", files[0])
+    assert status == 0, said
+    assert printed == reference("--rewrite-db=every_type->copied", "--database=every_type", files[0])[0]
+    rows = server.query("select count(*) from every_type.integers")
+    for other in (paceline, mariadb):
+        # CREATE DATABASE names it in its text.
+        other.query("create database if not exists copied character set utf8mb4", "drop database if exists every_type")
+        text = printed.replace(b"create database every_type", b"create database if not exists copied")
+        subprocess.run(["mariadb", "--no-defaults", "-uroot", "-S", str(other.socket)], input=text, check=True, timeout=120)
+        assert other.query("select count(*) from copied.integers") == rows
+        assert other.query("show databases like 'every_type'") == ()
+
+
 def test_bad_input_is_refused(paceline, tmp_path):
     paceline.query("create database d", "create table d.t (a int)", "insert into d.t values (1)", "flush binary logs")
     file = paceline.log_files()[0]
@@ -138,6 +167,9 @@ def test_bad_input_is_refused(paceline, tmp_path):
         (["--start-position=0-1-77", file], "never reached expected GTID state of 0-1-77"),
         (["--base64-output=never", file], "only be restored from its encoded form"),
         (["--no-such-option", file], "--no-such-option"),
+        (["--rewrite-db=a", file], "Expected syntax is FROM->TO"),
+        (["--rewrite-db=->b", file], "Expected syntax is FROM->TO"),
+        (["--rewrite-db=a->b", "--json", file], "cannot be used with"),
         ([], "Please provide the log file(s)"),
     ]:
         _, said, status = tool(*arguments)

@@ -35,7 +35,7 @@ pub struct MappedTable {
 }
 
 /// Takes the front off a slice.
-fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
+pub fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     let (taken, left) = rest.split_at_checked(count)?;
     *rest = left;
     Some(taken)
@@ -86,7 +86,7 @@ fn column_names(optional: &[u8]) -> Option<Vec<String>> {
 }
 
 /// A length-encoded number.
-fn packed(rest: &mut &[u8]) -> Option<usize> {
+pub fn packed(rest: &mut &[u8]) -> Option<usize> {
     let count = match take(rest, 1)?[0] {
         short @ 0..=250 => return Some(usize::from(short)),
         252 => 2,

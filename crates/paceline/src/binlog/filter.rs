@@ -4,21 +4,12 @@
 //! what a reader needs of any file. An event group that is not asked for takes everything up to the next one along.
 
 use super::error::{Error, Result};
-use super::options::Options;
+use super::options::{Bound, Options, Strictness};
 use super::source::LoggedEvent;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::event::{Event, EventType, GtidListEvent};
 use paceline_types::{Gtid, ServerId};
 use std::collections::BTreeSet;
-
-/// A place in the log.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Bound {
-    /// An offset in a file, in bytes.
-    Offset(u64),
-    /// Behind the last of these transactions, each in its domain.
-    Gtids(GtidPosition),
-}
 
 /// What is to be done with an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,15 +20,6 @@ pub enum Verdict {
     Skip,
     /// Neither it nor anything behind it is.
     Stop,
-}
-
-/// What is done about a GTID that is not above those of its domain before it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Strictness {
-    /// `--gtid-strict-mode`: it is an error.
-    Strict,
-    /// Nothing.
-    Lax,
 }
 
 /// Some ids, or all but some.

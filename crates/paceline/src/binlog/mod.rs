@@ -21,12 +21,14 @@ mod options;
 mod parts;
 mod print;
 mod raw;
+mod rewrite;
 mod rows_text;
 mod script;
 mod server;
 mod settings;
 mod source;
 mod stat;
+mod table_metadata;
 mod user_variable;
 mod verify;
 

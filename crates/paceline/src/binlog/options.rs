@@ -1,7 +1,7 @@
 //! What the command line asks for.
 
 use super::error::{Error, Result};
-use super::filter::{Bound, Strictness};
+use super::rewrite::Rewrite;
 use super::server::ServerOptions;
 use super::source::{Extent, Places};
 use clap::{ArgAction, Args, ValueEnum};
@@ -17,6 +17,24 @@ pub enum Direction {
     Forward,
     /// `--flashback`: what undoes it, the newest first. What only tells of the log comes before all of that.
     Back,
+}
+
+/// A place in the log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// An offset in a file, in bytes.
+    Offset(u64),
+    /// Behind the last of these transactions, each in its domain.
+    Gtids(GtidPosition),
+}
+
+/// What is done about a GTID that is not above those of its domain before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Strictness {
+    /// `--gtid-strict-mode`: it is an error.
+    Strict,
+    /// Nothing.
+    Lax,
 }
 
 /// Options of `paceline binlog`: where `mariadb-binlog` has the same, they do the same.
@@ -54,6 +72,9 @@ pub struct Options {
     /// Only row changes of tables of this name.
     #[arg(short = 'T', long)]
     pub table: Option<String>,
+    /// Print what changed database FROM as if it had changed TO: its rows, and its statements' USE. May be given several times.
+    #[arg(long, value_name = "FROM->TO", conflicts_with_all = ["verify", "json", "stat", "raw"])]
+    pub rewrite_db: Vec<Rewrite>,
     /// Only transactions of this server.
     #[arg(long, value_name = "ID")]
     pub server_id: Option<u32>,
@@ -92,6 +113,9 @@ pub struct Options {
     /// Do not print the statements whose rows follow.
     #[arg(long)]
     pub skip_annotate_row_events: bool,
+    /// Show what the log says of tables' columns and keys (`binlog_row_metadata`).
+    #[arg(long)]
+    pub print_table_metadata: bool,
     /// Have whoever runs the output write nothing into its log.
     #[arg(short = 'D', long)]
     pub disable_log_bin: bool,

@@ -63,11 +63,16 @@ impl Settings {
 
     /// Appends USE where the statement has another default database than the one before.
     pub fn append_use(&mut self, database: &[u8], out: &mut Vec<u8>) {
+        self.append_use_instead(database, database, out);
+    }
+
+    /// The same, with the database that is used instead of the statement's.
+    pub fn append_use_instead(&mut self, database: &[u8], instead: &[u8], out: &mut Vec<u8>) {
         if self.database != database {
             self.database = database.to_vec();
             if !database.is_empty() {
                 out.extend_from_slice(b"use `");
-                out.extend_from_slice(&escaped_name(database));
+                out.extend_from_slice(&escaped_name(instead));
                 let _ = writeln!(out, "`{DELIMITER}");
             }
         }

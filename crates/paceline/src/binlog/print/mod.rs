@@ -19,6 +19,7 @@ use super::error::{Error, Result};
 use super::flashback::Undone;
 use super::hexdump::append_hexdump;
 use super::options::{Direction, EncodedOutput, Options, Verbosity};
+use super::rewrite::Rewrites;
 use super::script::DELIMITER;
 use super::settings::Settings;
 use super::source::LoggedEvent;
@@ -42,6 +43,8 @@ struct Style {
     positions: bool,
     row_counts: bool,
     annotations: bool,
+    table_metadata: bool,
+    rewrites: Rewrites,
     database: Option<Vec<u8>>,
     table: Option<Vec<u8>>,
 }
@@ -87,6 +90,8 @@ impl<'o> Printer<'o> {
                 positions: !options.skip_print_row_event_positions,
                 row_counts: !options.skip_print_row_count && !options.short_form,
                 annotations: !options.skip_annotate_row_events,
+                table_metadata: options.print_table_metadata,
+                rewrites: Rewrites::new(&options.rewrite_db),
                 database: bytes(&options.database),
                 table: bytes(&options.table),
             },
@@ -203,7 +208,10 @@ impl<'o> Printer<'o> {
                 self.settings.set_format(&format);
             }
             Event::Gtid(gtid) => self.print_gtid(event, &gtid),
-            Event::Query(query) => self.print_query(event, &query),
+            Event::Query(query) => {
+                self.print_rewritten_use(event, &query);
+                self.print_query(event, &query);
+            }
             Event::Xid(xid) => {
                 self.print_header(event, &format!("\tXid = {}\n", xid.xid));
                 let statement = match self.style.direction {

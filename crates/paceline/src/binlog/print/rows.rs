@@ -5,9 +5,11 @@ use super::super::error::{Error, Result};
 use super::super::flashback::{EndsStatement, inverse, set_end_of_statement};
 use super::super::hexdump::append_hexdump;
 use super::super::options::{Direction, EncodedOutput, Verbosity};
+use super::super::rewrite::with_database;
 use super::super::rows_text::{append_rows, count_rows, escaped_name};
 use super::super::script::DELIMITER;
 use super::super::source::{Checksums, LoggedEvent};
+use super::super::table_metadata::append_table_metadata;
 use super::Printer;
 use paceline_binlog::event::{
     CHECKSUM_LENGTH, ChecksumAlgorithm, Event, EventStamp, RowsCompression, RowsEvent, RowsKind,
@@ -84,20 +86,30 @@ impl Printer<'_> {
         self.ignored.remove(&map.table_id);
         self.print_annotation(event.offset);
         self.needs_format(event)?;
+        let (mut map, mut bytes) = (*map, Cow::Borrowed(event.raw.bytes()));
+        let rewritten = self.style.rewrites.of(map.database).map(<[u8]>::to_vec);
+        if let Some(database) = &rewritten
+            && let Some(changed) = with_database(&bytes, database)
+        {
+            (map.database, bytes) = (database.as_slice(), Cow::Owned(changed));
+        }
         let triggers = if map.flags & FLAG_HAS_TRIGGERS != 0 {
             " (has triggers)"
         } else {
             ""
         };
         if !self.style.short {
-            self.print_header(event, "\tTable_map: `");
+            self.print_header_of(event, &bytes, "\tTable_map: `");
             self.head.extend_from_slice(&escaped_name(map.database));
             self.head.extend_from_slice(b"`.`");
             self.head.extend_from_slice(&escaped_name(map.table));
             let _ = writeln!(self.head, "` mapped to number {}{triggers}", map.table_id.0);
-            self.tables.insert(map.table_id, MappedTable::of(map));
+            if self.style.table_metadata {
+                append_table_metadata(&map, &mut self.head);
+            }
+            self.tables.insert(map.table_id, MappedTable::of(&map));
             if self.encodes() {
-                append_base64_lines(event.raw.bytes(), &mut self.body);
+                append_base64_lines(&bytes, &mut self.body);
             }
         }
         self.flush_head()

@@ -66,6 +66,17 @@ impl Printer<'_> {
         }
     }
 
+    /// USE of the database that a statement's default one becomes. As with `mariadb-binlog`, it stands in front of the event.
+    pub(super) fn print_rewritten_use(&mut self, event: &LoggedEvent<'_>, query: &QueryEvent<'_>) {
+        if event.header().flags.contains(EventFlags::SUPPRESS_USE) || is_transaction_keyword(&query.sql) {
+            return;
+        }
+        if let Some(database) = self.style.rewrites.of(query.database) {
+            self.settings
+                .append_use_instead(query.database, database, &mut self.head);
+        }
+    }
+
     pub(super) fn print_query(&mut self, event: &LoggedEvent<'_>, query: &QueryEvent<'_>) {
         let text = format!(
             "\t{}\tthread_id={}\texec_time={}\terror_code={}\txid={}\n",
