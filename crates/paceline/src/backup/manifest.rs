@@ -144,6 +144,17 @@ pub fn log_object(file: &str, offset: u64) -> String {
     format!("log/{file}.{offset:012}")
 }
 
+/// The object of an increment's manifest.
+fn increment_name(number: u32) -> String {
+    format!("{INCREMENT}{number:06}.json")
+}
+
+/// The number of an increment, if the object is its manifest.
+fn increment_number(object: &str) -> Option<u32> {
+    let number = object.strip_prefix(INCREMENT)?.strip_suffix(".json")?;
+    number.parse().ok()
+}
+
 /// A checksum as manifests have it.
 pub fn checksum_text(checksum: &Xxh3) -> String {
     format!("{:032x}", checksum.digest128())
@@ -173,7 +184,7 @@ impl Manifest {
     pub fn object(&self) -> String {
         match &self.follows {
             None => FULL.to_owned(),
-            Some(follows) => format!("{INCREMENT}{:06}.json", follows.number),
+            Some(follows) => increment_name(follows.number),
         }
     }
 
@@ -223,7 +234,7 @@ impl Chain {
     /// Reads the manifests in a place; `None` if there is no full backup.
     ///
     /// # Errors
-    /// [`Error::Damaged`] for one that is not as it was written, or does not follow the one before; if the place fails.
+    /// [`Error::Damaged`] for one that is not as it was written, does not follow the one before, or is missing; if the place fails.
     pub async fn load(storage: &ObjectStorage) -> Result<Option<Chain>> {
         let full = match storage.get(FULL).await {
             Ok(bytes) => Manifest::unseal(storage, FULL, &bytes)?,
@@ -235,7 +246,7 @@ impl Chain {
         };
         loop {
             let number = chain.manifests.len() as u32;
-            let name = format!("{INCREMENT}{number:06}.json");
+            let name = increment_name(number);
             let next = match storage.get(&name).await {
                 Ok(bytes) => Manifest::unseal(storage, &name, &bytes)?,
                 Err(paceline_object_storage::Error::NotFound { .. }) => break,
@@ -255,7 +266,19 @@ impl Chain {
             }
             chain.manifests.push(next);
         }
-        Ok(Some(chain))
+        // Without the one that is missing the others would seem to be none.
+        let later = storage.list("").await?.into_iter().any(|object| {
+            let number = increment_number(&object.name);
+            number.is_some_and(|number| number > chain.manifests.len() as u32)
+        });
+        match later {
+            false => Ok(Some(chain)),
+            true => Err(Error::Damaged {
+                place: storage.place().to_owned(),
+                name: increment_name(chain.manifests.len() as u32),
+                problem: "it is missing, and there are later ones".into(),
+            }),
+        }
     }
 
     /// The newest part.
@@ -283,8 +306,13 @@ impl Chain {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    /// A full one, whose log has one piece.
+    pub fn full() -> Manifest {
+        manifest(None, LogPosition::new(7, 0), LogPosition::new(7, 500))
+    }
 
     fn manifest(follows: Option<Follows>, from: LogPosition, to: LogPosition) -> Manifest {
         Manifest {
@@ -342,6 +370,24 @@ mod tests {
                 objects,
                 ["log/binlog.000007.000000000000", "log/binlog.000007.000000000500"]
             );
+
+            // One that is missing.
+            let bytes = storage.get("increment-000001.json").await.unwrap().to_vec();
+            storage.delete("increment-000001.json").await.unwrap();
+            storage
+                .put("increment-000002.json", bytes.clone(), Replace::No)
+                .await
+                .unwrap();
+            let error = Chain::load(&storage).await.unwrap_err().to_string();
+            assert!(
+                error.contains("'increment-000001.json' is damaged: it is missing"),
+                "{error}"
+            );
+            storage.delete("increment-000002.json").await.unwrap();
+            storage
+                .put("increment-000001.json", bytes, Replace::No)
+                .await
+                .unwrap();
 
             // One that follows another.
             let stray = Follows {

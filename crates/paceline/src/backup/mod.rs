@@ -57,31 +57,18 @@ pub struct Options {
 pub async fn run(options: &Options) -> Result<()> {
     let mut stop = StopSignals::take()?;
     let storage = ObjectStorage::open(&options.to)?;
-    let chain = Chain::load(&storage).await?;
-    let in_the_way = |problem: &str| Error::InTheWay {
-        place: options.to.clone(),
-        problem: problem.to_owned(),
-    };
-    match (&chain, options.incremental) {
-        (Some(_), false) => {
-            return Err(in_the_way(
-                "there is a backup already; --incremental adds to it, a new one needs a place of its own",
-            ));
-        }
-        (None, true) => {
-            return Err(Error::NoBackup {
-                place: options.to.clone(),
-                problem: "there is nothing to add to; make a full one first, without --incremental".into(),
-            });
-        }
-        _ => {}
-    }
+    check_place(Chain::load(&storage).await?.as_ref(), options)?;
     let mut source = Source::connect(&options.access).await?;
     let replace = match options.replace_unfinished {
         true => Replace::Always,
         false => Replace::IfGone,
     };
-    let running = Running::begin(&storage, chain.as_ref(), replace).await?;
+    let (running, chain) = Running::begin(&storage, replace).await?;
+    // Another backup may have ended since the place was looked at.
+    if let Err(error) = check_place(chain.as_ref(), options) {
+        running.end().await?;
+        return Err(error);
+    }
     let done = tokio::select! {
         done = copy(&mut source, &storage, chain.as_ref(), options.rate_max) => done,
         () = stop.wait() => Err(Error::Interrupted),
@@ -106,6 +93,23 @@ pub async fn run(options: &Options) -> Result<()> {
             }
             Err(error)
         }
+    }
+}
+
+/// Whether the backup that is wanted fits what is there.
+fn check_place(chain: Option<&Chain>, options: &Options) -> Result<()> {
+    match (chain, options.incremental) {
+        (Some(_), false) => Err(Error::InTheWay {
+            place: options.to.clone(),
+            problem:
+                "there is a backup already; --incremental adds to it, a new one needs a place of its own"
+                    .into(),
+        }),
+        (None, true) => Err(Error::NoBackup {
+            place: options.to.clone(),
+            problem: "there is nothing to add to; make a full one first, without --incremental".into(),
+        }),
+        (Some(_), true) | (None, false) => Ok(()),
     }
 }
 
@@ -152,7 +156,7 @@ async fn copy(
     let tables_bytes = server.tables.as_ref().map_or(0, |tables| tables.bytes);
     let mut copy = Copy {
         storage,
-        progress: Progress::new("copied", tables_bytes + server.log_bytes),
+        progress: Progress::new("copied", tables_bytes.saturating_add(server.log_bytes)),
         pace: rate_max.map(Pace::new),
         open: None,
         files: Vec::new(),

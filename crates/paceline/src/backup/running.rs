@@ -53,11 +53,11 @@ impl Writer {
 }
 
 impl Running {
-    /// Begins; removes what an interrupted backup has left.
+    /// Begins; removes what an interrupted backup has left. Returns what is there from now on: as long as this runs, nobody else adds to it.
     ///
     /// # Errors
     /// [`Error::InTheWay`] if another one may be running, or something else is in the place.
-    pub async fn begin(storage: &ObjectStorage, chain: Option<&Chain>, replace: Replace) -> Result<Self> {
+    pub async fn begin(storage: &ObjectStorage, replace: Replace) -> Result<(Self, Option<Chain>)> {
         let running = Running {
             storage: storage.clone(),
         };
@@ -78,10 +78,11 @@ impl Running {
                     )));
                 }
                 eprintln!("paceline backup: removing what an interrupted backup has left");
-                running.remove_left(chain).await?;
+                // It may have come to its end just before it was gone.
+                running.remove_left(Chain::load(storage).await?.as_ref()).await?;
             }
             Err(paceline_object_storage::Error::NotFound { .. }) => {
-                if chain.is_none() && !storage.list("").await?.is_empty() {
+                if Chain::load(storage).await?.is_none() && !storage.list("").await?.is_empty() {
                     return Err(running.in_the_way("it is not empty, and what is there is no backup"));
                 }
             }
@@ -89,7 +90,10 @@ impl Running {
         }
         let writer = serde_json::to_vec(&Writer::this()).expect("a writer is plain text and numbers");
         match storage.put(UNFINISHED, writer, ReplaceObject::No).await {
-            Ok(()) => Ok(running),
+            Ok(()) => {
+                let chain = Chain::load(storage).await?;
+                Ok((running, chain))
+            }
             Err(paceline_object_storage::Error::AlreadyThere { .. }) => {
                 Err(running.in_the_way("another backup has begun there just now"))
             }
@@ -151,16 +155,16 @@ mod tests {
             .unwrap();
         runtime.block_on(async {
             let storage = ObjectStorage::open(directory.path().to_str().unwrap()).unwrap();
-            let running = Running::begin(&storage, None, Replace::IfGone).await.unwrap();
+            let (running, _) = Running::begin(&storage, Replace::IfGone).await.unwrap();
             storage
                 .put("tables/rocksdb/1.sst", "x", ReplaceObject::No)
                 .await
                 .unwrap();
             // This process is alive.
-            let second = Running::begin(&storage, None, Replace::IfGone).await;
+            let second = Running::begin(&storage, Replace::IfGone).await;
             assert!(matches!(second, Err(Error::InTheWay { .. })));
             drop(running);
-            let again = Running::begin(&storage, None, Replace::Always).await.unwrap();
+            let (again, _) = Running::begin(&storage, Replace::Always).await.unwrap();
             assert_eq!(storage.list("").await.unwrap().len(), 1);
             again.end().await.unwrap();
 
@@ -175,12 +179,35 @@ mod tests {
                 .put("log/binlog.000001.000000000000", "x", ReplaceObject::No)
                 .await
                 .unwrap();
-            let third = Running::begin(&storage, None, Replace::IfGone).await.unwrap();
+            let (third, chain) = Running::begin(&storage, Replace::IfGone).await.unwrap();
+            assert!(chain.is_none());
             third.give_up(None).await.unwrap();
             assert!(storage.list("").await.unwrap().is_empty());
 
+            // One that was complete, and only its mark was left: nothing of it is removed.
+            let full = crate::backup::manifest::tests::full();
+            full.store(&storage).await.unwrap();
+            let piece = full.log.pieces[0].object();
+            storage.put(&piece, "x", ReplaceObject::No).await.unwrap();
+            storage.put("log/other", "x", ReplaceObject::No).await.unwrap();
+            let gone = Writer {
+                process: u32::MAX,
+                ..Writer::this()
+            };
+            let gone = serde_json::to_vec(&gone).unwrap();
+            storage.put(UNFINISHED, gone, ReplaceObject::No).await.unwrap();
+            let (fourth, chain) = Running::begin(&storage, Replace::IfGone).await.unwrap();
+            assert_eq!(chain.unwrap().manifests, [full]);
+            fourth.end().await.unwrap();
+            let left = storage.list("").await.unwrap();
+            let mut left: Vec<String> = left.into_iter().map(|object| object.name).collect();
+            left.sort();
+            assert_eq!(left, ["backup.json", piece.as_str()]);
+            storage.delete("backup.json").await.unwrap();
+            storage.delete(&piece).await.unwrap();
+
             storage.put("photo.jpg", "x", ReplaceObject::No).await.unwrap();
-            let other = Running::begin(&storage, None, Replace::Always).await;
+            let other = Running::begin(&storage, Replace::Always).await;
             assert!(matches!(other, Err(Error::InTheWay { .. })));
         });
     }

@@ -121,7 +121,7 @@ pub async fn copy(
         files: NewFiles::in_directory(datadir),
         log_bin: (primary.log_bin.clone(), &server.log_bin),
         open: None,
-        progress: Progress::new("copied", tables.bytes + primary.log_bytes),
+        progress: Progress::new("copied", tables.bytes.saturating_add(primary.log_bytes)),
     };
     let end = loop {
         match source.next().await? {

@@ -23,7 +23,7 @@ impl Progress {
         Progress {
             tables: tables.len() as u64,
             tables_done: AtomicU64::new(0),
-            rows_expected: AtomicU64::new(tables.iter().map(|table| table.rows).sum()),
+            rows_expected: AtomicU64::new(tables.iter().fold(0, |sum, table| sum.saturating_add(table.rows))),
             rows: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             started: Instant::now(),

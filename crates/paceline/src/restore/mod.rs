@@ -198,7 +198,7 @@ pub async fn recover(copied: Copied, end: LogPosition) -> Result<Restored> {
             true => copied.tables.offset(),
             false => 0,
         };
-        let mut progress = Progress::new("replayed", end.offset() - begin);
+        let mut progress = Progress::new("replayed", end.offset().saturating_sub(begin));
         let done = recover_copy(&copied, &mut |position| {
             if position.ordinal() == end.ordinal() {
                 progress.set(position.offset().saturating_sub(begin));
