@@ -9,8 +9,8 @@
 //!   hidden hash IndexId(4) ‖ xxh3-128 of the row image(16) ‖ row id(12) → version(8)
 //! ```
 //!
-//! Bit 31 of the index's number tells the engine, so that all keys of the memory engine sort behind all keys of the
-//! other and one key alone says where it lives.
+//! The two highest bits of the index's number tell the engine, so that the keys of each stand together and one key alone says where it
+//! lives: `0…` on disk, `10…` in memory, `11…` in a session's temporary table.
 
 use std::fmt;
 
@@ -27,6 +27,8 @@ pub enum EngineKind {
     RocksDb,
     /// Gone at a restart: [`MemoryEngine`](crate::MemoryEngine).
     Memory,
+    /// Of one session, and never in the log: [`TemporarySpace`](crate::TemporarySpace).
+    Temporary,
 }
 
 impl IndexId {
@@ -39,35 +41,37 @@ impl IndexId {
     /// The first number that a user's table may have; those below are the system's own.
     pub const FIRST_USER: u32 = 1024;
     const MEMORY_BIT: u32 = 1 << 31;
+    const TEMPORARY_BITS: u32 = 0b11 << 30;
 
-    /// The index of that number; bit 31 says that the memory engine holds it.
+    /// The index of that number, whose two highest bits say which engine holds it.
     pub const fn new(number: u32) -> Self {
         IndexId(number)
     }
 
-    /// The index of that number (without bit 31) in that engine.
+    /// The index of that number (without the two highest bits) in that engine.
     ///
     /// # Panics
-    /// If the number has bit 31 set.
+    /// If the number has more than 30 bits.
     pub const fn in_engine(number: u32, engine: EngineKind) -> Self {
-        assert!(number & Self::MEMORY_BIT == 0, "index numbers have 31 bits");
+        assert!(number & Self::TEMPORARY_BITS == 0, "index numbers have 30 bits");
         match engine {
             EngineKind::RocksDb => IndexId(number),
             EngineKind::Memory => IndexId(number | Self::MEMORY_BIT),
+            EngineKind::Temporary => IndexId(number | Self::TEMPORARY_BITS),
         }
     }
 
-    /// The number, bit 31 included.
+    /// The number, the engine's bits included.
     pub const fn as_u32(self) -> u32 {
         self.0
     }
 
     /// The engine that holds it.
     pub const fn engine(self) -> EngineKind {
-        if self.0 & Self::MEMORY_BIT == 0 {
-            EngineKind::RocksDb
-        } else {
-            EngineKind::Memory
+        match self.0 >> 30 {
+            0b11 => EngineKind::Temporary,
+            0b10 => EngineKind::Memory,
+            _ => EngineKind::RocksDb,
         }
     }
 
@@ -92,6 +96,7 @@ impl fmt::Display for IndexId {
         match self.engine() {
             EngineKind::RocksDb => write!(f, "{}", self.0),
             EngineKind::Memory => write!(f, "memory:{}", self.0 & !Self::MEMORY_BIT),
+            EngineKind::Temporary => write!(f, "temporary:{}", self.0 & !Self::TEMPORARY_BITS),
         }
     }
 }
@@ -106,6 +111,7 @@ impl EngineKind {
     /// The engine that holds a key.
     pub fn of_key(key: &[u8]) -> EngineKind {
         match key.first() {
+            Some(byte) if byte & 0xC0 == 0xC0 => EngineKind::Temporary,
             Some(byte) if byte & 0x80 != 0 => EngineKind::Memory,
             _ => EngineKind::RocksDb,
         }
@@ -308,7 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn bit_31_tells_the_engine() {
+    fn the_highest_bits_tell_the_engine() {
+        let temporary = IndexId::in_engine(7, EngineKind::Temporary);
+        assert_eq!(temporary.engine(), EngineKind::Temporary);
+        assert_eq!(
+            EngineKind::of_key(&temporary.to_be_bytes()),
+            EngineKind::Temporary
+        );
+        assert_eq!(temporary.to_string(), "temporary:7");
         let id = IndexId::in_engine(1024, EngineKind::Memory);
         assert_eq!(id.engine(), EngineKind::Memory);
         assert_eq!(EngineKind::of_key(&id.to_be_bytes()), EngineKind::Memory);

@@ -6,7 +6,8 @@
 //!   Storage       a group of write sets goes to both engines at once;        storage.rs
 //!     │           snapshots that see all of a group or none of it            snapshot.rs, cursor.rs
 //!     ├── RocksDbEngine   tables on disk, without a log of their own         rocksdb_engine/
-//!     └── MemoryEngine    tables that a restart empties                      memory_engine/
+//!     ├── MemoryEngine    tables that a restart empties                      memory_engine/
+//!     └── TemporarySpace  rows that only one session sees, and no log holds  temporary.rs
 //!   BulkBuild     sorted files made aside, visible all at once               bulk/
 //! ```
 //!
@@ -26,6 +27,7 @@ mod rocksdb_engine;
 mod schema;
 mod snapshot;
 mod storage;
+mod temporary;
 mod write_set;
 
 pub use bulk::{BuildId, BulkBuild, IndexBuilder, InputOrder, RowFiles};
@@ -45,6 +47,7 @@ pub use schema::{
 };
 pub use snapshot::{StorageSnapshot, StoredValue};
 pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};
+pub use temporary::{TemporaryIndex, TemporarySpace, TemporaryWrites};
 pub use write_set::{
     Change, Entries, EntryIndex, FrozenWriteSet, Mark, MarkedWriteSet, RowIdPlace, SharedValue, ValueVersion,
     WriteSet,

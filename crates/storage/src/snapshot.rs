@@ -1,4 +1,4 @@
-//! A consistent view of both engines.
+//! A consistent view of both engines. Rows of temporary tables, which only their session sees, are read as they are now.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,7 +10,7 @@ use rocksdb::DBPinnableSlice;
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::key::{Direction, EngineKind, KeyRange, VERSION_LENGTH};
-use crate::memory_engine::MemorySnapshot;
+use crate::memory_engine::{MemoryEngine, MemorySnapshot};
 use crate::rocksdb_engine::{RocksDbEngine, RocksDbSnapshot};
 
 /// What both engines held when the log had been applied up to one position. Cheap to clone; usable from any thread, as
@@ -21,14 +21,21 @@ pub struct StorageSnapshot(Arc<Inner>);
 struct Inner {
     rocksdb: Arc<RocksDbSnapshot>,
     memory: Arc<MemorySnapshot>,
+    temporary: Arc<MemoryEngine>,
     position: LogPosition,
 }
 
 impl StorageSnapshot {
-    pub(crate) fn new(rocksdb: RocksDbSnapshot, memory: MemorySnapshot, position: LogPosition) -> Self {
+    pub(crate) fn new(
+        rocksdb: RocksDbSnapshot,
+        memory: MemorySnapshot,
+        temporary: Arc<MemoryEngine>,
+        position: LogPosition,
+    ) -> Self {
         StorageSnapshot(Arc::new(Inner {
             rocksdb: Arc::new(rocksdb),
             memory: Arc::new(memory),
+            temporary,
             position,
         }))
     }
@@ -46,6 +53,7 @@ impl StorageSnapshot {
         match EngineKind::of_key(key) {
             EngineKind::RocksDb => Ok(self.0.rocksdb.get(key)?.map(StoredValue::pinned)),
             EngineKind::Memory => Ok(self.0.memory.get(key).map(StoredValue::shared)),
+            EngineKind::Temporary => Ok(self.0.temporary.get_newest(key).map(StoredValue::shared)),
         }
     }
 
@@ -56,6 +64,7 @@ impl StorageSnapshot {
                 Cursor::rocksdb(RocksDbEngine::scan_snapshot(&self.0.rocksdb, range, direction))
             }
             EngineKind::Memory => Cursor::memory(MemorySnapshot::scan(&self.0.memory, range, direction)),
+            EngineKind::Temporary => Cursor::memory(self.0.temporary.scan_newest(range, direction)),
         }
     }
 }

@@ -33,6 +33,7 @@ use crate::key::{Direction, EngineKind, IndexId, KeyRange};
 use crate::memory_engine::{MemoryConfig, MemoryEngine};
 use crate::rocksdb_engine::{RocksDbConfig, RocksDbEngine};
 use crate::snapshot::{StorageSnapshot, StoredValue};
+use crate::temporary::TemporarySpace;
 use crate::write_set::{Entries, FrozenWriteSet, MarkedWriteSet};
 
 /// Makes the log durable. Implemented by who owns the log.
@@ -51,6 +52,8 @@ pub struct StorageConfig {
     pub rocksdb: RocksDbConfig,
     /// The engine in memory.
     pub memory: MemoryConfig,
+    /// Temporary tables.
+    pub temporary: MemoryConfig,
 }
 
 impl StorageConfig {
@@ -60,6 +63,7 @@ impl StorageConfig {
             directory: directory.into(),
             rocksdb: RocksDbConfig::default(),
             memory: MemoryConfig::default(),
+            temporary: MemoryConfig::default(),
         }
     }
 }
@@ -83,12 +87,15 @@ pub struct StorageStatistics {
     pub background_errors: u64,
     /// Bytes in use by MEMORY tables.
     pub memory_engine_bytes: u64,
+    /// Bytes in use by temporary tables.
+    pub temporary_bytes: u64,
 }
 
 /// Both engines. See the module's head.
 pub struct Storage {
     rocksdb: RocksDbEngine,
     memory: Arc<MemoryEngine>,
+    temporary: Arc<TemporarySpace>,
     builds: Builds,
     /// Held while a group is applied and while a snapshot is taken.
     applying: Mutex<()>,
@@ -124,6 +131,7 @@ impl Storage {
         Ok(Storage {
             rocksdb,
             memory: MemoryEngine::new(&config.memory),
+            temporary: TemporarySpace::new(&config.temporary),
             builds,
             applying: Mutex::new(()),
             log_barrier: OnceLock::new(),
@@ -216,7 +224,12 @@ impl Storage {
     pub fn snapshot(&self) -> StorageSnapshot {
         let _applying = self.applying.lock();
         let position = self.rocksdb.position();
-        StorageSnapshot::new(self.rocksdb.snapshot(), self.memory.snapshot(position), position)
+        StorageSnapshot::new(
+            self.rocksdb.snapshot(),
+            self.memory.snapshot(position),
+            self.temporary.engine().clone(),
+            position,
+        )
     }
 
     /// The newest applied value of a key, version in front. For reads under a lock; see the module's head.
@@ -227,6 +240,10 @@ impl Storage {
         match EngineKind::of_key(key) {
             EngineKind::RocksDb => Ok(self.rocksdb.get_newest(key)?.map(StoredValue::pinned)),
             EngineKind::Memory => Ok(self.memory.get_newest(key).map(StoredValue::shared)),
+            EngineKind::Temporary => {
+                let found = self.temporary.engine().get_newest(key);
+                Ok(found.map(StoredValue::shared))
+            }
         }
     }
 
@@ -235,6 +252,7 @@ impl Storage {
         match EngineKind::of_key(&range.start) {
             EngineKind::RocksDb => Cursor::rocksdb(self.rocksdb.scan_newest(range, direction)),
             EngineKind::Memory => Cursor::memory(self.memory.scan_newest(range, direction)),
+            EngineKind::Temporary => Cursor::memory(self.temporary.engine().scan_newest(range, direction)),
         }
     }
 
@@ -425,6 +443,11 @@ impl Storage {
         self.memory.check_room(bytes)
     }
 
+    /// Where rows of temporary tables are.
+    pub fn temporary(&self) -> &Arc<TemporarySpace> {
+        &self.temporary
+    }
+
     /// The engine of MEMORY tables.
     pub fn memory(&self) -> &MemoryEngine {
         &self.memory
@@ -435,6 +458,7 @@ impl Storage {
         match index.engine() {
             EngineKind::RocksDb => self.rocksdb.approximate_bytes(&index.range()),
             EngineKind::Memory => self.memory.used_bytes(),
+            EngineKind::Temporary => self.temporary.used_bytes(),
         }
     }
 
@@ -444,8 +468,10 @@ impl Storage {
     /// # Errors
     /// If the disk fails.
     pub fn maintain(&self) -> Result<()> {
-        while self.memory.collect_garbage(1024) {
-            std::thread::yield_now();
+        for engine in [&self.memory, self.temporary.engine()] {
+            while engine.collect_garbage(1024) {
+                std::thread::yield_now();
+            }
         }
         if self.rocksdb.scans_pay_for_flush() {
             let _applying = self.applying.lock();
@@ -486,6 +512,7 @@ impl Storage {
             estimated_keys: self.rocksdb.property(c"rocksdb.estimate-num-keys"),
             background_errors: self.rocksdb.background_errors(),
             memory_engine_bytes: self.memory.used_bytes(),
+            temporary_bytes: self.temporary.used_bytes(),
         }
     }
 

@@ -104,6 +104,8 @@ pub struct Config {
     /// `paceline_row_locks_max`: the most row locks that sessions may hold (1206 beyond). With the changes under them each takes about
     /// [`ROW_LOCK_BYTES`].
     pub row_locks_max: usize,
+    /// `paceline_temporary_tables_max`: the bytes that the temporary tables of all sessions may take (1114 beyond).
+    pub temporary_tables_max: u64,
     /// `binlog_large_commit_threshold`, bytes: a transaction with more events goes on in a file of its own, which becomes the log's next one.
     pub large_transaction_bytes: u64,
     /// `binlog_row_event_max_size`, bytes: a rows event is closed when it would grow past it.
@@ -128,6 +130,7 @@ impl Default for Config {
             group_bytes_max: 32 << 20,
             max_binlog_cache_size: 4 << 30,
             row_locks_max: usize::MAX,
+            temporary_tables_max: 1 << 30,
             large_transaction_bytes: 64 << 20,
             binlog_row_event_max_size: 8192,
         }

@@ -159,6 +159,9 @@ impl Error {
             Error::NoSuchSavepoint(_) => error_code::ER_SP_DOES_NOT_EXIST,
             Error::LogFull { .. } | Error::Log(_) => error_code::ER_ERROR_ON_WRITE,
             Error::LogInUse { .. } => error_code::ER_LOG_IN_USE,
+            Error::Storage(error) if matches!(**error, paceline_storage::Error::MemoryFull { .. }) => {
+                error_code::ER_RECORD_FILE_FULL
+            }
             Error::Storage(_) => error_code::ER_GET_ERRNO,
         }
     }

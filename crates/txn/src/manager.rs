@@ -300,6 +300,10 @@ impl TransactionManager {
         };
         self.core.log.set_file_size_max(config.max_binlog_size);
         self.core.locks.set_keys_max(config.row_locks_max);
+        self.core
+            .storage
+            .temporary()
+            .set_bytes_max(config.temporary_tables_max);
         if let Err(error) = self.core.log.set_sync_mode(mode) {
             return Err(self.core.fatal(&format!("cannot sync the binary log: {error}")));
         }

@@ -54,6 +54,8 @@ const GARBAGE_PER_APPLY: usize = 64;
 
 /// Tables in memory, with multiple versions. See the module's head.
 pub struct MemoryEngine {
+    /// Which keys it takes of a write set.
+    kind: EngineKind,
     map: SkipMap<VersionedKey, Option<Arc<[u8]>>>,
     deleted_ranges: ArcSwap<Vec<DeletedRange>>,
     snapshots: Mutex<BTreeMap<Version, usize>>,
@@ -88,7 +90,13 @@ pub(crate) struct MemorySnapshot {
 impl MemoryEngine {
     /// An empty engine.
     pub fn new(config: &MemoryConfig) -> Arc<Self> {
+        Self::of_kind(EngineKind::Memory, config)
+    }
+
+    /// An empty engine for keys of that kind.
+    pub(crate) fn of_kind(kind: EngineKind, config: &MemoryConfig) -> Arc<Self> {
         Arc::new(MemoryEngine {
+            kind,
             map: SkipMap::new(),
             deleted_ranges: ArcSwap::default(),
             snapshots: Mutex::default(),
@@ -127,13 +135,13 @@ impl MemoryEngine {
     pub(crate) fn apply(&self, write_set: &FrozenWriteSet) {
         let version = write_set.version();
         for range in write_set.deleted_ranges() {
-            if EngineKind::of_key(&range.start) == EngineKind::Memory {
+            if EngineKind::of_key(&range.start) == self.kind {
                 self.delete_range(range.clone(), version);
             }
         }
         // Keys of this engine sort behind all others.
         for (key, change) in write_set.entries().rev() {
-            if EngineKind::of_key(key) != EngineKind::Memory {
+            if EngineKind::of_key(key) != self.kind {
                 break;
             }
             self.apply_change(key, change, version);

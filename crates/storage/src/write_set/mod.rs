@@ -62,6 +62,15 @@ pub enum RowIdPlace {
 }
 
 impl RowIdPlace {
+    fn of(in_key: bool, in_value: bool) -> Self {
+        match (in_key, in_value) {
+            (false, false) => RowIdPlace::None,
+            (true, false) => RowIdPlace::KeyEnd,
+            (false, true) => RowIdPlace::ValueEnd,
+            (true, true) => RowIdPlace::KeyAndValueEnd,
+        }
+    }
+
     fn in_key(self) -> bool {
         matches!(self, RowIdPlace::KeyEnd | RowIdPlace::KeyAndValueEnd)
     }
@@ -370,6 +379,30 @@ impl WriteSet {
         self.row_ordinal = mark.row_ordinal;
         self.memory_engine_bytes = mark.memory_engine_bytes;
         self.protected = mark;
+    }
+
+    /// Takes what was written since `mark` out, as a set of its own, and makes this one what it was then. Only of keys that were not written
+    /// before the mark.
+    ///
+    /// # Panics
+    /// As [`rollback_to`](Self::rollback_to); if a key had an entry before.
+    pub fn take_since(&mut self, mark: Mark) -> WriteSet {
+        assert!(
+            self.undo.len() == mark.undo as usize && self.ranges.len() == mark.ranges as usize,
+            "what is taken out was not there before the mark"
+        );
+        let mut taken = WriteSet::new();
+        for number in mark.entries as usize..self.entries.len() {
+            let Entry { key, value } = self.entries[number];
+            let row_id = RowIdPlace::of(key.row_id_at_end(), value.row_id_at_end());
+            let key = self.bytes(key.slot());
+            match self.change(number) {
+                Change::Put(value) => taken.put_parts(key, &[&value[VERSION_LENGTH..]], row_id),
+                Change::Delete => taken.delete_placed(key, row_id),
+            }
+        }
+        self.rollback_to(mark);
+        taken
     }
 
     /// Writes the version into values and row ids, and freezes the set.

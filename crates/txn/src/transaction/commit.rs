@@ -1,6 +1,7 @@
 //! The end of a transaction: into the commit queue, and the wait until it is published.
 
 use super::Transaction;
+use super::temporary::TemporaryChanges;
 use crate::commit::batch::Batch;
 use crate::commit::ticket::{Ticket, Told, Work};
 use crate::commit::{CommitRequest, Committed, Kept, OnPublish, Outcome, Reply, Rows, TravellingLocks};
@@ -61,9 +62,16 @@ impl Transaction {
     ) -> CommitFuture {
         let core = self.core.clone();
         match self.enqueue(on_publish, may_write) {
-            Ok(Some(ticket)) => CommitFuture::new(core, Wait::Ticket(ticket)),
+            Ok(Some(ticket)) => {
+                let mut future = CommitFuture::new(core, Wait::Ticket(ticket));
+                future.temporary = self.temporary.take();
+                future
+            }
             Ok(None) => {
                 let newest_read = self.newest_read;
+                if let Some(temporary) = self.temporary.take() {
+                    temporary.apply();
+                }
                 // Rolls back what there is (locks); nothing was written.
                 drop(self);
                 CommitFuture::new(core, Wait::Published(newest_read))
@@ -142,6 +150,7 @@ impl Transaction {
     ) -> Result<CommitRequest> {
         self.check_active()?;
         self.end_statement()?;
+        assert!(self.temporary.is_none(), "batches are of logged rows");
         self.core
             .storage
             .check_memory_room(self.writes.memory_engine_bytes())?;
@@ -199,27 +208,27 @@ enum Wait {
 pub struct CommitFuture {
     core: Arc<Core>,
     wait: Wait,
+    /// Becomes visible to the session with the rest.
+    temporary: Option<Box<TemporaryChanges>>,
 }
 
 impl CommitFuture {
     fn new(core: Arc<Core>, wait: Wait) -> Self {
-        CommitFuture { core, wait }
+        CommitFuture {
+            core,
+            wait,
+            temporary: None,
+        }
     }
 
     /// The wait for a request that is in the queue.
     pub(crate) fn of(core: Arc<Core>, ticket: Arc<Ticket<Outcome>>) -> Self {
-        CommitFuture {
-            core,
-            wait: Wait::Ticket(ticket),
-        }
+        Self::new(core, Wait::Ticket(ticket))
     }
 
     /// A commit that never reached the queue.
     pub(crate) fn failed(core: Arc<Core>, error: crate::Error) -> Self {
-        CommitFuture {
-            core,
-            wait: Wait::Failed(Some(error)),
-        }
+        Self::new(core, Wait::Failed(Some(error)))
     }
 
     /// Waits in the calling thread.
@@ -261,6 +270,9 @@ impl Future for CommitFuture {
             Wait::Over => panic!("polled after its end"),
         };
         this.wait = Wait::Over;
+        if let (Ok(_), Some(temporary)) = (&result, this.temporary.take()) {
+            temporary.apply();
+        }
         Poll::Ready(result.map(|Committed { gtid, version }| CommitOutcome { gtid, version }))
     }
 }

@@ -4,6 +4,7 @@
 //!   non-locking read   own writes ▸ snapshot            (RR: one for all; RC: one a statement)
 //!   locking read       own writes ▸ pending overlay ▸ published state
 //!   write              lock ▸ own writes + events       (private until commit; a rollback is a drop)
+//!   temporary tables   own writes ▸ their space         (no locks, no events: [`temporary`])
 //! ```
 //!
 //! Everything here runs in the session's own thread and blocks nothing but it; only [`commit`] meets the others.
@@ -13,12 +14,14 @@ mod locking;
 mod read;
 mod row;
 mod scan;
+mod temporary;
 mod write;
 
 pub use commit::{CommitFuture, CommitOutcome, Settled};
 pub use locking::LockMark;
 pub use row::RowValue;
 pub use scan::{Scan, ScanEntry};
+pub use temporary::TemporaryMark;
 pub use write::WriteMark;
 
 use crate::error::{Error, Result};
@@ -35,6 +38,7 @@ use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId, Vers
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use temporary::TemporaryChanges;
 
 /// What a transaction sees of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -195,6 +199,7 @@ enum State {
 struct TransactionMark {
     writes: Mark,
     events: EventMark,
+    temporary: TemporaryMark,
 }
 
 struct Savepoint {
@@ -217,6 +222,8 @@ pub struct Transaction {
     /// There is no file to be had for its rows: they stay in memory.
     rows_stay_in_memory: bool,
     events: EventCache,
+    /// What it does to temporary tables, as soon as it does.
+    temporary: Option<Box<TemporaryChanges>>,
     held: HeldLocks,
     metadata: TransactionMetadata,
     /// Held in `Write` while a writing statement runs.
@@ -244,6 +251,7 @@ impl Transaction {
             writes: WriteSet::new(),
             rows_stay_in_memory: false,
             events,
+            temporary: None,
             held: HeldLocks::default(),
             metadata: TransactionMetadata::default(),
             statement_guard: None,
@@ -490,12 +498,14 @@ impl Transaction {
         TransactionMark {
             writes: self.writes.mark(),
             events: self.events.mark(),
+            temporary: self.temporary_mark(),
         }
     }
 
     fn roll_back_to(&mut self, mark: TransactionMark) {
         self.writes.rollback_to(mark.writes);
         self.events.rollback_to(mark.events);
+        self.roll_back_temporary(mark.temporary);
     }
 
     fn check_active(&mut self) -> Result<()> {
@@ -529,6 +539,7 @@ impl Transaction {
         }
         self.writes = WriteSet::new();
         self.events.clear();
+        self.temporary = None;
         self.statement = None;
         self.statement_guard = None;
         self.savepoints.clear();

@@ -1,9 +1,10 @@
 //! Reading: at the transaction's snapshot, or at the newest state under lock.
 
+use super::temporary::is_temporary;
 use super::{IsolationLevel, Lifetime, RowValue, Scan, Transaction};
 use crate::error::{Error, Result};
 use crate::lock::{LockMode, LockWait};
-use paceline_storage::{Change, Direction, IndexId, KeyRange, StorageSnapshot, VersionMark};
+use paceline_storage::{Change, Direction, EngineKind, IndexId, KeyRange, StorageSnapshot, VersionMark};
 use paceline_types::{LogPosition, Version};
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl Transaction {
         if self.snapshot.is_none() {
             self.snapshot();
         }
-        match self.writes.get(key) {
+        match self.own_change(key) {
             Some(Change::Put(value)) => Ok(Some(RowValue::own(value))),
             Some(Change::Delete) => Ok(None),
             None => {
@@ -73,7 +74,9 @@ impl Transaction {
     /// the conflicting version is published. [`Error::Storage`].
     pub fn get_newest(&mut self, key: &[u8]) -> Result<Option<RowValue<'_>>> {
         self.check_active()?;
-        self.check_conflict(key)?;
+        if !is_temporary(key) {
+            self.check_conflict(key)?;
+        }
         self.probe_newest(key)
     }
 
@@ -82,6 +85,9 @@ impl Transaction {
     /// # Errors
     /// [`Error::Storage`].
     pub fn probe_newest(&mut self, key: &[u8]) -> Result<Option<RowValue<'_>>> {
+        if is_temporary(key) {
+            return self.probe_temporary(key);
+        }
         if let Some(change) = self.writes.get(key) {
             return Ok(match change {
                 Change::Put(value) => Some(RowValue::own(value)),
@@ -95,6 +101,14 @@ impl Transaction {
         }
         let newest = self.newest.insert(self.core.published_snapshot());
         Ok(newest.get(key)?.map(RowValue::stored))
+    }
+
+    fn probe_temporary(&self, key: &[u8]) -> Result<Option<RowValue<'_>>> {
+        Ok(match self.own_change(key) {
+            Some(Change::Put(value)) => Some(RowValue::own(value)),
+            Some(Change::Delete) => None,
+            None => self.core.storage.get_newest(key)?.map(RowValue::stored),
+        })
     }
 
     /// The newest state of a range, as it is now: to find candidates, which are then locked one by one and read again with
@@ -121,20 +135,16 @@ impl Transaction {
         direction: Direction,
     ) -> Scan {
         let cursor = snapshot.scan(range.clone(), direction);
-        let deleted: Vec<KeyRange> = self
-            .writes
+        let Some(writes) = self.writes_of(EngineKind::of_key(&range.start)) else {
+            return Scan::new(cursor, direction, pending, std::iter::empty(), Vec::new());
+        };
+        let deleted: Vec<KeyRange> = writes
             .deleted_ranges()
             .iter()
             .filter(|deleted| deleted.intersects(&range))
             .cloned()
             .collect();
-        Scan::new(
-            cursor,
-            direction,
-            pending,
-            self.writes.shared_range(&range),
-            deleted,
-        )
+        Scan::new(cursor, direction, pending, writes.shared_range(&range), deleted)
     }
 
     /// The rule of snapshot isolation: who writes a row must have seen its newest version.

@@ -5,7 +5,9 @@ use crate::error::Result;
 use crate::event_cache::RowChange;
 use crate::lock::{Granted, LockMode, LockWait};
 use paceline_binlog::LoggedTable;
-use paceline_storage::{Direction, KeyRange, Row, RowReader, TableSchema, ValueVersion, WriteSet};
+use paceline_storage::{
+    Direction, EngineKind, KeyRange, Row, RowReader, TableSchema, ValueVersion, WriteSet,
+};
 
 impl Transaction {
     /// What the transaction will write. Whoever writes a key has locked it exclusively; keys that the lock step of a
@@ -124,10 +126,10 @@ impl WriteMark {
 impl Transaction {
     /// Writes a row with all its index entries, and locks those entries that were not locked one by one. The row's own key and the
     /// values of unique keys, before and after, are locked and checked by the caller; the change is logged by
-    /// [`Transaction::log_row`].
+    /// [`Transaction::log_row`], unless the table is temporary.
     ///
     /// # Errors
-    /// If an image is not one of this table; those of [`Transaction::lock`].
+    /// If an image is not one of this table; [`crate::Error::Storage`] (1114) where temporary tables have no room; those of [`Transaction::lock`].
     pub fn write_row(
         &mut self,
         schema: &TableSchema,
@@ -135,6 +137,10 @@ impl Transaction {
         after: Option<&[u8]>,
     ) -> Result<()> {
         self.check_active()?;
+        if schema.clustered_id().engine() == EngineKind::Temporary {
+            schema.row_change(before, after, self.temporary_writes().set_mut())?;
+            return self.charge_temporary();
+        }
         let mark = self.write_mark();
         schema.row_change(before, after, &mut self.writes)?;
         self.lock_written_since(mark)

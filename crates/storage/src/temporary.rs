@@ -1,0 +1,334 @@
+//! Rows of temporary tables: in memory, each table its session's alone, and never in the log.
+//!
+//! ```text
+//!   TemporaryIndex   a number for an index's keys; given back, with all keys under it, when it is dropped
+//!   TemporaryWrites  what a transaction has written to such keys ──apply──▶ the engine, under the next version
+//! ```
+//!
+//! One memory engine holds the rows of all sessions. No two of them meet in it: a key begins with its index's number, and a number belongs to
+//! one session. So there are no locks and no snapshots; a session reads its rows as they are, under what its transaction has written. Versions
+//! only count the applications: they say nothing about the log.
+//!
+//! All tables together have one limit. What transactions have written and not committed counts, at the memory that it takes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use paceline_types::Version;
+use parking_lot::Mutex;
+
+use crate::error::{Error, Result};
+use crate::key::{Direction, EngineKind, IndexId};
+use crate::memory_engine::{MemoryConfig, MemoryEngine};
+use crate::write_set::{Mark, WriteSet};
+
+/// The numbers that indexes can have.
+const NUMBERS: u32 = (1 << 30) - 1;
+/// The first version: above the row ids that a rebuild gives out.
+const FIRST_VERSION: Version = Version::new(1, 0);
+/// What an index counts for by itself: the share that it has in its table's definition.
+const INDEX_BYTES: u64 = 1_024;
+/// How much of a dropped index is removed at once; the rest goes in the background.
+const REMOVED_AT_ONCE: usize = 4_096;
+
+/// Where the rows of temporary tables are. See the module's head.
+pub struct TemporarySpace {
+    engine: Arc<MemoryEngine>,
+    /// The version of what was applied last; who applies holds it.
+    version: Mutex<Version>,
+    numbers: Mutex<Numbers>,
+    /// What transactions have written and not committed, and what indexes count for by themselves.
+    pending_bytes: AtomicU64,
+    bytes_max: AtomicU64,
+}
+
+#[derive(Default)]
+struct Numbers {
+    next: u32,
+    free: Vec<u32>,
+}
+
+impl TemporarySpace {
+    pub(crate) fn new(config: &MemoryConfig) -> Arc<Self> {
+        Arc::new(TemporarySpace {
+            engine: MemoryEngine::of_kind(EngineKind::Temporary, config),
+            version: Mutex::new(FIRST_VERSION),
+            numbers: Mutex::default(),
+            pending_bytes: AtomicU64::new(0),
+            bytes_max: AtomicU64::new(config.bytes_max),
+        })
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<MemoryEngine> {
+        &self.engine
+    }
+
+    /// The bytes in use, garbage and what is not committed included.
+    pub fn used_bytes(&self) -> u64 {
+        self.engine.used_bytes() + self.pending_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Changes the limit; what is beyond a lower one stays.
+    pub fn set_bytes_max(&self, bytes: u64) {
+        self.bytes_max.store(bytes, Ordering::Relaxed);
+    }
+
+    /// A number for an index, and room for its keys.
+    ///
+    /// # Errors
+    /// [`Error::MemoryFull`]
+    pub fn new_index(self: &Arc<Self>) -> Result<TemporaryIndex> {
+        if self.used_bytes() + INDEX_BYTES > self.bytes_max.load(Ordering::Relaxed) {
+            return Err(self.full());
+        }
+        let mut numbers = self.numbers.lock();
+        let number = match numbers.free.pop() {
+            Some(number) => number,
+            None if numbers.next < NUMBERS => {
+                numbers.next += 1;
+                numbers.next - 1
+            }
+            None => return Err(self.full()),
+        };
+        self.pending_bytes.fetch_add(INDEX_BYTES, Ordering::Relaxed);
+        Ok(TemporaryIndex {
+            space: self.clone(),
+            id: IndexId::in_engine(number, EngineKind::Temporary),
+        })
+    }
+
+    /// What a transaction writes here, nothing as yet.
+    pub fn writes(self: &Arc<Self>) -> TemporaryWrites {
+        TemporaryWrites {
+            space: self.clone(),
+            set: WriteSet::new(),
+            charged_bytes: 0,
+        }
+    }
+
+    fn full(&self) -> Error {
+        Error::MemoryFull {
+            used_bytes: self.used_bytes(),
+            limit_bytes: self.bytes_max.load(Ordering::Relaxed),
+        }
+    }
+
+    fn apply(&self, set: WriteSet) {
+        if set.is_empty() {
+            return;
+        }
+        let mut version = self.version.lock();
+        *version = Version::from_u64(version.as_u64() + 1);
+        let set = Arc::new(set.assign_version(*version));
+        self.engine.apply(&set);
+        self.engine.collect_after_apply(std::slice::from_ref(&set));
+    }
+
+    /// Deletes all keys of an index.
+    fn clear(&self, id: IndexId) {
+        // What is superseded goes by itself.
+        if self.engine.scan_newest(id.range(), Direction::Forward).advance() {
+            let mut set = WriteSet::new();
+            set.delete_range(id.range());
+            self.apply(set);
+            self.engine.collect_garbage(REMOVED_AT_ONCE);
+        }
+    }
+
+    /// Lets others have an index's number.
+    fn release(&self, id: IndexId) {
+        self.clear(id);
+        self.pending_bytes.fetch_sub(INDEX_BYTES, Ordering::Relaxed);
+        let number = id.as_u32() & NUMBERS;
+        self.numbers.lock().free.push(number);
+    }
+}
+
+impl std::fmt::Debug for TemporarySpace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TemporarySpace")
+            .field("used_bytes", &self.used_bytes())
+            .finish()
+    }
+}
+
+/// An index of a temporary table: its number is nobody else's as long as this lives. Dropping it deletes what is stored under it; a transaction
+/// that has written there must have ended.
+#[derive(Debug)]
+pub struct TemporaryIndex {
+    space: Arc<TemporarySpace>,
+    id: IndexId,
+}
+
+impl TemporaryIndex {
+    /// The number.
+    pub fn id(&self) -> IndexId {
+        self.id
+    }
+
+    /// Deletes what is stored under it: TRUNCATE.
+    pub fn clear(&self) {
+        self.space.clear(self.id);
+    }
+}
+
+impl Drop for TemporaryIndex {
+    fn drop(&mut self) {
+        self.space.release(self.id);
+    }
+}
+
+/// What a transaction has written to temporary tables. Dropping it undoes that.
+pub struct TemporaryWrites {
+    space: Arc<TemporarySpace>,
+    set: WriteSet,
+    charged_bytes: u64,
+}
+
+impl TemporaryWrites {
+    /// What is written.
+    pub fn set(&self) -> &WriteSet {
+        &self.set
+    }
+
+    /// What is written, for writing; [`charge`](Self::charge) follows.
+    pub fn set_mut(&mut self) -> &mut WriteSet {
+        &mut self.set
+    }
+
+    /// Counts what was written since.
+    ///
+    /// # Errors
+    /// [`Error::MemoryFull`]: what was written since must be taken back.
+    pub fn charge(&mut self) -> Result<()> {
+        let bytes = self.set.memory_bytes() as u64;
+        let (grown, before) = (
+            bytes.saturating_sub(self.charged_bytes),
+            self.charged_bytes.saturating_sub(bytes),
+        );
+        let pending = &self.space.pending_bytes;
+        pending.fetch_add(grown, Ordering::Relaxed);
+        pending.fetch_sub(before, Ordering::Relaxed);
+        self.charged_bytes = bytes;
+        match grown > 0 && self.space.used_bytes() > self.space.bytes_max.load(Ordering::Relaxed) {
+            true => Err(self.space.full()),
+            false => Ok(()),
+        }
+    }
+
+    /// Undoes what was written since the mark; `None` is the beginning.
+    pub fn rollback_to(&mut self, mark: Option<Mark>) {
+        match mark {
+            Some(mark) => self.set.rollback_to(mark),
+            None => self.set = WriteSet::new(),
+        }
+        // It has not grown, so there is room for it.
+        let _ = self.charge();
+    }
+
+    /// Makes what was written since the mark what the session reads from now on, whatever becomes of the transaction: see
+    /// [`WriteSet::take_since`].
+    pub fn apply_since(&mut self, mark: Option<Mark>) {
+        let taken = match mark {
+            Some(mark) => self.set.take_since(mark),
+            None => std::mem::take(&mut self.set),
+        };
+        self.space.apply(taken);
+        let _ = self.charge();
+    }
+
+    /// Makes it what the session reads from now on.
+    pub fn apply(mut self) {
+        self.space.apply(std::mem::take(&mut self.set));
+    }
+}
+
+impl Drop for TemporaryWrites {
+    fn drop(&mut self) {
+        self.space
+            .pending_bytes
+            .fetch_sub(self.charged_bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(bytes_max: u64) -> Arc<TemporarySpace> {
+        TemporarySpace::new(&MemoryConfig { bytes_max })
+    }
+
+    fn key(index: &TemporaryIndex, suffix: u8) -> Vec<u8> {
+        let mut key = index.id().to_be_bytes().to_vec();
+        key.push(suffix);
+        key
+    }
+
+    #[test]
+    fn what_is_applied_is_read_and_goes_with_its_index() {
+        let space = space(1 << 20);
+        let index = space.new_index().unwrap();
+        let other = space.new_index().unwrap();
+        let mut writes = space.writes();
+        writes.set_mut().put(&key(&index, 1), b"one");
+        writes.set_mut().put(&key(&other, 1), b"other");
+        writes.charge().unwrap();
+        assert!(space.engine().get_newest(&key(&index, 1)).is_none());
+        assert!(space.used_bytes() > 0);
+        writes.apply();
+        assert!(space.engine().get_newest(&key(&index, 1)).is_some());
+
+        let (gone, number) = (key(&index, 1), index.id());
+        drop(index);
+        assert!(space.engine().get_newest(&gone).is_none());
+        let again = space.new_index().unwrap();
+        assert_eq!(again.id(), number, "numbers are used again");
+        assert!(space.engine().get_newest(&gone).is_none());
+        let mut writes = space.writes();
+        writes.set_mut().put(&gone, b"new");
+        writes.apply();
+        assert!(space.engine().get_newest(&gone).is_some());
+        assert!(space.engine().get_newest(&key(&other, 1)).is_some());
+        drop((again, other));
+        while space.engine().collect_garbage(1024) {}
+        assert_eq!(space.used_bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_taken_out_outlives_the_rest() {
+        let space = space(1 << 20);
+        let index = space.new_index().unwrap();
+        let mut writes = space.writes();
+        writes.set_mut().put(&key(&index, 1), b"before");
+        let mark = writes.set_mut().mark();
+        writes.set_mut().put(&key(&index, 2), b"since");
+        writes.apply_since(Some(mark));
+        assert_eq!(writes.set().len(), 1);
+        drop(writes);
+        assert!(space.engine().get_newest(&key(&index, 1)).is_none());
+        assert_eq!(
+            space.engine().get_newest(&key(&index, 2)).unwrap()[8..],
+            *b"since"
+        );
+    }
+
+    #[test]
+    fn what_is_not_committed_counts_and_is_given_back() {
+        let space = space(INDEX_BYTES + 1_000);
+        let index = space.new_index().unwrap();
+        let mut writes = space.writes();
+        writes.set_mut().put(&key(&index, 1), &[0; 500]);
+        writes.charge().unwrap();
+        let mark = writes.set_mut().mark();
+        writes.set_mut().put(&key(&index, 2), &[0; 600]);
+        assert!(matches!(writes.charge(), Err(Error::MemoryFull { .. })));
+        writes.rollback_to(Some(mark));
+        assert!(space.used_bytes() < INDEX_BYTES + 1_000);
+        drop(writes);
+        assert_eq!(space.used_bytes(), INDEX_BYTES);
+        assert!(matches!(space.new_index(), Err(Error::MemoryFull { .. })));
+        drop(index);
+        assert_eq!(space.used_bytes(), 0);
+    }
+}
