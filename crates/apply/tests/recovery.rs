@@ -81,6 +81,7 @@ fn tables() -> Tables {
             database: "test".into(),
             name: name.into(),
             id,
+            temporary: false,
             engine,
             collation: Collation::Utf8mb4GeneralCi,
             columns: vec![column("id", &int), column("k", &int), column("c", &text)],

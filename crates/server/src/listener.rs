@@ -176,6 +176,8 @@ fn begin(server: &Arc<Server>, socket: Socket, client: ClientHost, host: String)
         },
     );
     let session = Session {
+        temporary: server.temporary_tables(),
+        other_temporary: Default::default(),
         server: server.clone(),
         shared,
         services,

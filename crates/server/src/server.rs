@@ -10,7 +10,7 @@ use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config
 use crate::{accounts, mysql_tables};
 use paceline_replication::primary::{Primary, SemiSync};
 use paceline_replication::replica::replicas::Replicas;
-use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition};
+use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_sql::plan::Statistics;
 use paceline_sql::session::VirtualColumn;
 use paceline_sql::{Error, Result};
@@ -153,6 +153,11 @@ impl Server {
         let mut receiver = self.shutdown.subscribe();
         // The sender lives as long as the server.
         let _ = receiver.wait_for(|stop| *stop).await;
+    }
+
+    /// The temporary tables of a session that begins: none.
+    pub fn temporary_tables(&self) -> TemporaryTables {
+        TemporaryTables::new(self.transactions.storage().temporary().clone())
     }
 
     /// How large a table is, about.

@@ -110,6 +110,10 @@ pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
     histogram(&mut put, "Paceline_publish_usec", &transactions.publish_usec);
     put("Paceline_rollbacks", transactions.rollbacks.to_string());
     histogram(&mut put, "Paceline_sync_usec", &transactions.sync_usec);
+    put(
+        "Paceline_temporary_tables_bytes",
+        storage.temporary_bytes.to_string(),
+    );
     put("Paceline_table_file_bytes", storage.table_file_bytes.to_string());
     put("Prepared_stmt_count", server.prepared_statements().to_string());
     put("Queries", totals.questions.get().to_string());

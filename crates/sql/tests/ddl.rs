@@ -82,6 +82,7 @@ impl Server {
             first_id: self.catalog.next_id(),
             default_engine: TableEngine::InnoDb,
             select_columns: None,
+            temporary: None,
         };
         let plan = plan_ddl(context, statement)?;
         self.offset += 100;
@@ -164,7 +165,7 @@ fn what_is_not_there_is_said_to_be_missing() {
             "create table t (a int, foreign key (a) references u(a))",
             "FOREIGN KEY",
         ),
-        ("create temporary table t (a int)", "TEMPORARY tables"),
+        ("create temporary table t (a int)", "TEMPORARY tables here"),
         ("create table t (a text, fulltext (a))", "FULLTEXT indexes"),
         ("create table t (a int) partition by hash (a)", "PARTITION"),
         ("create table t (a point)", "the type GEOMETRY"),

@@ -8,7 +8,7 @@ use paceline_sql::ddl::DdlObject;
 use paceline_sql::parse::{
     FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
 };
-use paceline_sql::plan::Plan;
+use paceline_sql::plan::{Plan, TableUse};
 use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
 use paceline_txn::{GlobalReadLock, InterruptReason, MetadataGuard, MetadataMode, MetadataObject};
@@ -50,13 +50,14 @@ impl Session {
     /// 1223 for a write under one's own global read lock; 1099 and 1100 for tables that LOCK TABLES did not name.
     pub fn check_table_locks(&self, plan: &Plan) -> Result<()> {
         let locks = &self.table_locks;
-        if locks.is_globally_locked() && plan.writes() {
+        if locks.is_globally_locked() && plan.writes_ordinary() {
             return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
         }
         if !locks.has_tables() {
             return Ok(());
         }
-        for table in plan.tables().iter().filter(|table| table.definition.is_some()) {
+        let is_lockable = |table: &&TableUse| table.definition.is_some() && !table.is_temporary();
+        for table in plan.tables().iter().filter(is_lockable) {
             let locked = locks
                 .tables
                 .iter()
@@ -110,6 +111,10 @@ impl Session {
         let mut wanted = vec![];
         for table in tables {
             let (database, name) = self.qualified(&table.table)?;
+            if self.temporary.catalog().table(&database, &name).is_some() {
+                // It is nobody else's.
+                continue;
+            }
             for privilege in [Privilege::LockTables, Privilege::Select] {
                 self.services.check(
                     &self.context,
@@ -329,7 +334,7 @@ impl Session {
             .text("Op", 10)
             .text("Msg_type", 10)
             .text("Msg_text", 393_216);
-        let catalog = self.server.catalog.load();
+        let catalog = self.catalog();
         for table in tables {
             let (database, table) = self.qualified(table)?;
             let full = format!("{database}.{table}");

@@ -43,7 +43,9 @@ impl Session {
                 database: &database,
                 table: &table,
             };
-            self.services.check(&self.context, Privilege::Select, target)?;
+            if self.temporary.catalog().table(&database, &table).is_none() {
+                self.services.check(&self.context, Privilege::Select, target)?;
+            }
             let checksum = self.table_checksum(&database, &table, effort)?;
             let checksum = checksum.map_or(Value::Null, |sum| Value::Int(i64::from(sum)));
             output.row(vec![Value::Text(format!("{database}.{table}")), checksum]);
@@ -62,7 +64,7 @@ impl Session {
         transaction
             .lock_metadata(object, MetadataMode::Read)
             .map_err(|error| of_transaction(&error))?;
-        let catalog = self.server.catalog.load();
+        let catalog = self.temporary.over(self.server.catalog.load());
         let Some(definition) = catalog.table(database, table) else {
             // Of what is made on demand nothing is stored.
             if virtual_columns(database, table).is_some() {

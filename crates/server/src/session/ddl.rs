@@ -3,6 +3,7 @@
 //! ```text
 //!   implicit commit ─▶ exclusive metadata locks ─▶ plan (and build aside) ─▶ Query event with the build's id ─▶ published: catalog switched
 //! ```
+//! What is about temporary tables is planned alike, and goes no further than the session: [`super::temporary`].
 
 use super::Session;
 use super::errors::of_transaction;
@@ -12,7 +13,7 @@ use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_sql::catalog::{ColumnDefault, TableEngine};
 use paceline_sql::ddl::{
     DdlInput, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info, ddl_objects,
-    engine, prepare_ddl,
+    engine, is_temporary_ddl, prepare_ddl,
 };
 use paceline_sql::parse::definition::{CreateTable, CreateTableBody};
 use paceline_sql::parse::{
@@ -123,17 +124,35 @@ impl Session {
     pub async fn ddl(&mut self, ddl: &DdlStatement, execution: Execution<'_>) -> Result<()> {
         self.count_ddl(ddl);
         self.may_define(ddl)?;
-        self.check_writable()?;
-        if self.table_locks.is_globally_locked() {
+        if self.is_read_only_transaction() {
+            return Err(Error::new(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
+        }
+        let catalog = self.catalog();
+        let is_temporary = is_temporary_ddl(ddl, &catalog, self.context.database.as_deref())?;
+        if !is_temporary || matches!(ddl, DdlStatement::RenameTables { .. }) {
+            self.check_writable()?;
+        }
+        if self.table_locks.is_globally_locked() && !is_temporary {
             return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
         }
-        self.commit().await?;
-        let catalog = self.server.catalog.load();
+        match ddl {
+            DdlStatement::CreateTable(create) => {
+                self.check_select_source(create)?;
+                if !create.temporary {
+                    self.commit().await?;
+                }
+            }
+            DdlStatement::DropTables { temporary: true, .. } => {}
+            _ => self.commit().await?,
+        }
         let objects = ddl_objects(ddl, &catalog, self.context.database.as_deref())?;
         for object in &objects {
             self.check_ddl_under_lock_tables(object)?;
         }
-        let _guards = self.lock_objects(&objects)?;
+        let _guards = match is_temporary {
+            true => Vec::new(),
+            false => self.lock_objects(&objects)?,
+        };
         let select = self.plan_create_select(ddl)?;
         let server = self.server.clone();
         let snapshot = server.transactions.snapshot();
@@ -143,16 +162,13 @@ impl Session {
             snapshot: &snapshot,
             default_engine: self.default_engine(),
             select_columns: select.as_deref(),
+            temporary: Some(&self.temporary),
         };
-        let prepared = tokio::task::block_in_place(|| prepare_ddl(input, &mut self.context, ddl))?;
+        let mut prepared = tokio::task::block_in_place(|| prepare_ddl(input, &mut self.context, ddl))?;
         let text = match &prepared.plan.logged {
-            Logged::AsWritten => execution.text.to_vec(),
-            Logged::Rewritten(text) => text.clone().into_bytes(),
-            Logged::Nothing => {
-                prepared.plan.failure.map_or(Ok(()), Err)?;
-                self.write_ok(0, 0, "", execution.more);
-                return Ok(());
-            }
+            Logged::AsWritten => Some(execution.text.to_vec()),
+            Logged::Rewritten(text) => Some(text.clone().into_bytes()),
+            Logged::Nothing => None,
         };
         let copied = prepared
             .built
@@ -163,14 +179,24 @@ impl Session {
             prepared.plan.fill.clone(),
             prepared.plan.affected_rows,
         );
-        self.commit_ddl(prepared, &text).await?;
-        self.leave_dropped_database();
+        let temporary = (
+            std::mem::take(&mut prepared.plan.temporary),
+            prepared.temporary_writes.take(),
+        );
+        if let Some(text) = text {
+            self.commit_ddl(prepared, &text).await?;
+            self.leave_dropped_database();
+        }
+        self.apply_temporary(temporary.0, temporary.1)?;
         if let Some(failure) = failure {
             return Err(failure);
         }
         let mut info = String::new();
         if let (Some(table), DdlStatement::CreateTable(create)) = (fill, ddl) {
-            affected = self.fill_table(table, create, execution).await?;
+            affected = match create.temporary {
+                true => self.fill_temporary_table(table, create, execution).await?,
+                false => self.fill_table(table, create, execution).await?,
+            };
             info = alter_info(affected, self.context.diagnostics.warning_count());
         } else if matches!(ddl, DdlStatement::AlterTable(_)) {
             affected = copied;
@@ -232,14 +258,11 @@ impl Session {
         let DdlStatement::CreateTable(create) = ddl else {
             return Ok(None);
         };
-        let CreateTableBody::Definition {
-            select: Some(select), ..
-        } = &create.body
-        else {
+        let Some(select) = create.select() else {
             return Ok(None);
         };
         let plan = self.plan(&Statement::Query(Box::new(select.query.clone())))?;
-        let catalog = self.server.catalog.load();
+        let catalog = self.catalog();
         let columns = plan.columns().iter().map(|column| {
             let table = catalog.table(&column.database, &column.org_table);
             let source = table.and_then(|table| Some(&table.columns()[table.column(&column.org_name)?]));
@@ -262,10 +285,25 @@ impl Session {
         create: &CreateTable,
         execution: Execution<'_>,
     ) -> Result<u64> {
-        let CreateTableBody::Definition {
-            select: Some(select), ..
-        } = &create.body
-        else {
+        let (database, name) = self.qualified(&table)?;
+        // What a temporary table of the same name is, the rows are not for it.
+        self.temporary.begin_fill(&database, &name);
+        let filled = self.insert_selected(table, create, execution).await;
+        self.temporary.end_fill(&database, &name);
+        let rows = filled?;
+        // CREATE TABLE commits, also under autocommit=0.
+        self.commit().await?;
+        Ok(rows)
+    }
+
+    /// Inserts what the query of CREATE TABLE … SELECT gives. How many rows there were.
+    pub async fn insert_selected(
+        &mut self,
+        table: TableName,
+        create: &CreateTable,
+        execution: Execution<'_>,
+    ) -> Result<u64> {
+        let Some(select) = create.select() else {
             return Ok(0);
         };
         let query = Statement::Query(Box::new(select.query.clone()));
@@ -289,11 +327,7 @@ impl Session {
         }));
         let plan = self.plan(&insert)?;
         match self.collect(&plan, execution).await? {
-            Some((_, outcome)) => {
-                // CREATE TABLE commits, also under autocommit=0.
-                self.commit().await?;
-                Ok(outcome.affected_rows)
-            }
+            Some((_, outcome)) => Ok(outcome.affected_rows),
             None => Err(Error::new(ER_TABLE_DEF_CHANGED, &[])),
         }
     }
@@ -314,6 +348,10 @@ impl Session {
 
     /// 1142 and 1044 for what the account may not define.
     fn may_define(&self, ddl: &DdlStatement) -> Result<()> {
+        let is_temporary = |table: &TableName| -> Result<bool> {
+            let (database, name) = self.qualified(table)?;
+            Ok(self.temporary.catalog().table(&database, &name).is_some())
+        };
         let of_table = |table: &TableName, privileges: &[Privilege]| -> Result<()> {
             let (database, name) = self.qualified(table)?;
             for privilege in privileges {
@@ -342,18 +380,36 @@ impl Session {
                 Privilege::Alter,
             ),
             DdlStatement::CreateTable(create) => {
-                of_table(&create.name, &[Privilege::Create])?;
+                match create.temporary {
+                    true => {
+                        let (database, _) = self.qualified(&create.name)?;
+                        of_database(&database, Privilege::CreateTemporaryTables)?;
+                    }
+                    false => of_table(&create.name, &[Privilege::Create])?,
+                }
                 match &create.body {
-                    CreateTableBody::Like(other) => of_table(other, &[Privilege::Select]),
-                    CreateTableBody::Definition { .. } => Ok(()),
+                    CreateTableBody::Like(other) if !is_temporary(other)? => {
+                        of_table(other, &[Privilege::Select])
+                    }
+                    _ => Ok(()),
                 }
             }
+            // Of a temporary table its session may do anything.
+            DdlStatement::AlterTable(alter) if is_temporary(&alter.table)? => Ok(()),
             DdlStatement::AlterTable(alter) => of_table(&alter.table, &[Privilege::Alter]),
-            DdlStatement::DropTables { tables, .. } => tables
-                .iter()
-                .try_for_each(|table| of_table(table, &[Privilege::Drop])),
+            DdlStatement::DropTables { temporary: true, .. } => Ok(()),
+            DdlStatement::DropTables { tables, .. } => {
+                tables.iter().try_for_each(|table| match is_temporary(table)? {
+                    true => Ok(()),
+                    false => of_table(table, &[Privilege::Drop]),
+                })
+            }
+            DdlStatement::TruncateTable(table) if is_temporary(table)? => Ok(()),
             DdlStatement::TruncateTable(table) => of_table(table, &[Privilege::Drop]),
             DdlStatement::RenameTables { renames, .. } => renames.iter().try_for_each(|(from, to)| {
+                if is_temporary(from)? {
+                    return Ok(());
+                }
                 of_table(from, &[Privilege::Alter, Privilege::Drop])?;
                 of_table(to, &[Privilege::Create, Privilege::Insert])
             }),

@@ -289,6 +289,7 @@ impl Session {
         use paceline_sql::session::{ServerFunctions, SessionContext};
         self.roll_back();
         self.transaction = Default::default();
+        self.drop_temporary_tables();
         self.table_locks = Default::default();
         self.forget_prepared();
         self.binlog_format = None;

@@ -41,6 +41,7 @@ pub mod set;
 pub mod show;
 pub mod slave_status;
 pub mod sources;
+pub mod temporary;
 pub mod transaction;
 pub mod user_locks;
 
@@ -48,12 +49,14 @@ use crate::registry::{SessionShared, now_micros};
 use crate::server::Server;
 use connection::Connection;
 use paceline_binlog::event::FormatDescription;
+use paceline_sql::catalog::TemporaryTables;
 use paceline_sql::session::SessionContext;
 use paceline_txn::InterruptReason;
 use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
 use paceline_wire::response::{Ok as OkPacket, OkKind, Status, write_error};
 use paceline_wire::{WireError, WireResult};
 use services::SessionServices;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -82,6 +85,10 @@ pub struct Session {
     pub connection: Connection,
     /// Its transaction.
     pub transaction: transaction::TransactionSlot,
+    /// Its temporary tables.
+    pub temporary: TemporaryTables,
+    /// Those that it has under other values of `pseudo_thread_id` and `server_id`.
+    pub other_temporary: HashMap<temporary::TemporaryOwner, TemporaryTables>,
     /// Its prepared statements.
     pub prepared: prepared::PreparedStatements,
     /// LOCK TABLES, FLUSH TABLES WITH READ LOCK.
@@ -146,6 +153,7 @@ impl Session {
             }
         }
         self.transaction.abandon();
+        self.drop_temporary_tables();
         self.forget_prepared();
         paceline_sql::session::ServerFunctions::release_all_locks(&*self.services, &self.context);
         self.connection.socket.finish().await;

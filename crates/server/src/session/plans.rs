@@ -36,7 +36,7 @@ impl Session {
 
     /// Plans a statement.
     pub fn plan(&self, statement: &Statement) -> Result<Plan> {
-        let catalog = self.server.catalog.load();
+        let catalog = self.catalog();
         plan_statement(
             statement,
             &PlanContext {
@@ -125,7 +125,7 @@ impl Session {
     pub fn prepare_run(&mut self, plan: &Plan) -> Result<Option<Arc<Catalog>>> {
         self.count(plan);
         self.check_privileges(plan)?;
-        if plan.writes() {
+        if plan.writes_ordinary() {
             self.check_writable()?;
         }
         self.check_table_locks(plan)?;
@@ -135,13 +135,13 @@ impl Session {
             .transaction
             .get_mut()
             .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
-        if plan.writes() {
+        if plan.writes_ordinary() {
             transaction
                 .begin_writing()
                 .map_err(|error| of_transaction(&error))?;
         }
         for table in plan.tables() {
-            if table.definition.is_none() {
+            if table.definition.is_none() || table.is_temporary() {
                 continue;
             }
             let mode = match table.usage.writes() || table.usage.lock {
@@ -156,7 +156,7 @@ impl Session {
                 .lock_metadata(object, mode)
                 .map_err(|error| of_transaction(&error))?;
         }
-        let catalog = self.server.catalog.load();
+        let catalog = self.temporary.over(self.server.catalog.load());
         if !plan.is_current(&catalog) {
             return Ok(None);
         }
@@ -189,7 +189,8 @@ impl Session {
         if account.global.includes(crate::accounts::PrivilegeSet::rows()) {
             return Ok(());
         }
-        for table in plan.tables() {
+        // Of a temporary table its session may do anything.
+        for table in plan.tables().iter().filter(|table| !table.is_temporary()) {
             for privilege in needed(table.usage) {
                 let target = PrivilegeTarget::Table {
                     database: &table.database,

@@ -161,7 +161,9 @@ impl Session {
                     .set_deadline(self.context.settings.max_statement_time);
                 let done = Box::pin(self.statement(statement, execution)).await;
                 self.context.settings = before.0;
+                let owner = self.temporary_owner();
                 *self.services.values.lock() = before.1;
+                self.choose_temporary_tables(owner);
                 done
             }
             Statement::Use(name) => {

@@ -132,6 +132,8 @@ fn open(server: &Arc<Server>) -> std::io::Result<Open> {
         context,
         connection: Connection::new(socket, usize::MAX),
         transaction: Default::default(),
+        temporary: server.temporary_tables(),
+        other_temporary: Default::default(),
         prepared: Default::default(),
         binlog_format: None,
         table_locks: Default::default(),

@@ -10,6 +10,7 @@ use crate::variables::{Scope, SessionValues, Setting, Variable};
 use arc_swap::ArcSwap;
 use paceline_binlog::BinlogState;
 use paceline_replication::replica::filter::FilterKind;
+use paceline_sql::catalog::TableDefinition;
 use paceline_sql::session::{
     Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SystemVariable, SystemVariables,
     VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
@@ -43,6 +44,8 @@ pub struct SessionServices {
     pub(super) awaited: AwaitedGtid,
     /// The locks of `GET_LOCK`.
     user_locks: UserLocks,
+    /// The temporary table that a SHOW statement is about, while it runs: what information_schema then tells of.
+    pub shown_temporary: Mutex<Option<Arc<TableDefinition>>>,
 }
 
 /// What variables tell of a session's transactions.
@@ -82,6 +85,7 @@ impl SessionServices {
             accounts_generation: AtomicU64::new(0),
             awaited: AwaitedGtid::default(),
             user_locks: UserLocks::default(),
+            shown_temporary: Mutex::default(),
         }
     }
 

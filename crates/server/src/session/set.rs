@@ -34,6 +34,13 @@ enum Checked {
 impl Session {
     /// Checks all assignments, evaluating their values as variables are before any of them, then carries them out in order: one that is refused changes nothing.
     pub async fn set(&mut self, items: &[SetItem]) -> Result<()> {
+        let before = self.temporary_owner();
+        let done = self.set_each(items).await;
+        self.choose_temporary_tables(before);
+        done
+    }
+
+    async fn set_each(&mut self, items: &[SetItem]) -> Result<()> {
         let mut checked = Vec::with_capacity(items.len());
         for item in items {
             checked.push(self.check_item(item).await?);

@@ -104,7 +104,8 @@ impl Session {
                     quoted(&database),
                     quoted(&name)
                 );
-                self.show_query(query(select, "`Field`"), filter, execution).await
+                self.show_of_table((&database, &name), query(select, "`Field`"), filter, execution)
+                    .await
             }
             Show::Index { table, filter } => {
                 let (database, name) = self.shown_table(table)?;
@@ -117,7 +118,7 @@ impl Session {
                     quoted(&database),
                     quoted(&name)
                 );
-                self.show_query(query(select, "`Key_name`"), filter, execution)
+                self.show_of_table((&database, &name), query(select, "`Key_name`"), filter, execution)
                     .await
             }
             Show::Variables { scope, filter } => {
@@ -287,6 +288,20 @@ impl Session {
     }
 
     /// Runs the query behind a SHOW, with its filter put around it.
+    /// A query about one table, which may be temporary: information_schema knows nothing of those else.
+    async fn show_of_table(
+        &mut self,
+        (database, name): (&str, &str),
+        show: ShowQuery,
+        filter: &ShowFilter,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        *self.services.shown_temporary.lock() = self.temporary.catalog().table(database, name).cloned();
+        let shown = self.show_query(show, filter, execution).await;
+        *self.services.shown_temporary.lock() = None;
+        shown
+    }
+
     async fn show_query(
         &mut self,
         show: ShowQuery,
@@ -384,6 +399,9 @@ impl Session {
             };
             return Ok((virtual_name.to_owned(), shown));
         }
+        if self.temporary.catalog().table(&database, &name).is_some() {
+            return Ok((database, name));
+        }
         if !self.services.can_see_database(&self.context, &database) {
             self.services.check(
                 &self.context,
@@ -474,7 +492,7 @@ impl Session {
 
     fn show_create_table(&mut self, table: &TableName, execution: Execution<'_>) -> Result<()> {
         let (database, name) = self.shown_table(table)?;
-        let catalog = self.server.catalog.load();
+        let catalog = self.catalog();
         let statement = match catalog.table(&database, &name) {
             Some(definition) => {
                 let snapshot = self.server.transactions.snapshot();
@@ -531,7 +549,7 @@ impl Session {
             .or_else(|| self.context.database.clone())
             .unwrap_or_default();
         Err(match kind {
-            "VIEW" | "SEQUENCE" => match self.server.catalog.load().table(&database, &name.name) {
+            "VIEW" | "SEQUENCE" => match self.catalog().table(&database, &name.name) {
                 Some(_) => Error::new(ER_WRONG_OBJECT, &[&database, &name.name, &kind]),
                 None => Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]),
             },

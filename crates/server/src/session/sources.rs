@@ -5,7 +5,7 @@ use crate::accounts::PrivilegeSet;
 use crate::information_schema::{GrantedPrivilege, Process, Row, Scope, Sources, TableSize};
 use crate::registry::now_micros;
 use crate::variables::{self, Access, Kind, TABLE};
-use paceline_sql::catalog::{DatabaseDefinition, SYSTEM_DATABASE, TableDescription};
+use paceline_sql::catalog::{DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription};
 use paceline_sql::session::{Privilege, SessionContext};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
@@ -49,8 +49,22 @@ impl SessionSources<'_> {
     }
 }
 
+impl SessionSources<'_> {
+    /// The temporary table that a SHOW statement is about.
+    fn shown_temporary(&self) -> Option<Arc<TableDefinition>> {
+        self.services.shown_temporary.lock().clone()
+    }
+}
+
 impl Sources for SessionSources<'_> {
     fn databases(&self) -> Vec<DatabaseDefinition> {
+        if let Some(shown) = self.shown_temporary() {
+            return vec![DatabaseDefinition {
+                name: shown.database().to_owned(),
+                collation: shown.collation,
+                comment: String::new(),
+            }];
+        }
         let account = self.services.account();
         let catalog = self.services.server.catalog.load();
         // `mysql` can be read by whoever names it, and is not listed: its tables are part of the program, and a dump of all databases
@@ -62,6 +76,9 @@ impl Sources for SessionSources<'_> {
     }
 
     fn tables(&self, database: &str) -> Vec<Arc<TableDescription>> {
+        if let Some(shown) = self.shown_temporary() {
+            return vec![Arc::new(shown.description().clone())];
+        }
         let catalog = self.services.server.catalog.load();
         match catalog.database(database) {
             Some(database) => database
@@ -73,6 +90,9 @@ impl Sources for SessionSources<'_> {
     }
 
     fn table_size(&self, table: &TableDescription) -> TableSize {
+        if let Some(shown) = self.shown_temporary() {
+            return self.services.server.table_size(&shown);
+        }
         let catalog = self.services.server.catalog.load();
         match catalog.table(&table.database, &table.name) {
             Some(definition) => self.services.server.table_size(definition),

@@ -194,6 +194,7 @@ pub fn transaction_config(globals: &Globals, config: Config) -> Config {
             0 => usize::try_from(memory::machine_bytes() / 4 / ROW_LOCK_BYTES).unwrap_or(usize::MAX),
             number => usize::try_from(number).unwrap_or(usize::MAX),
         },
+        temporary_tables_max: globals.number(PacelineTemporaryTablesMax),
         large_transaction_bytes: globals.number(BinlogLargeCommitThreshold),
         binlog_row_event_max_size: usize::try_from(globals.number(BinlogRowEventMaxSize)).unwrap_or(8192),
         ..config
@@ -235,6 +236,7 @@ pub fn is_transaction_config(variable: Variable) -> bool {
             | BinlogExpireLogsSeconds
             | PacelineCheckpointLogBytes
             | PacelineRowLocksMax
+            | PacelineTemporaryTablesMax
             | MaxBinlogCacheSize
             | BinlogLargeCommitThreshold
     )

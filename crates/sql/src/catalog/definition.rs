@@ -44,7 +44,10 @@ pub struct TableDescription {
     /// Its number, which it keeps as long as it lives, under whatever name and however often it is rebuilt. It is taken from those
     /// of indexes.
     pub id: u32,
-    /// Its engine.
+    /// Whether it is one session's, and in no record: see [`TemporaryTables`](super::TemporaryTables).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub temporary: bool,
+    /// Its engine, as it is shown.
     pub engine: TableEngine,
     /// The collation of columns that name none.
     pub collation: Collation,

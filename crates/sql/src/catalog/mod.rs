@@ -12,6 +12,7 @@
 //! * A record's version, which the engine puts in front of every value, is the table's *definition version*: the place in the log where it
 //!   got its present shape. Snapshots older than that cannot read it (1412), and row events older than that are not for it.
 //! * Names of databases and tables are case sensitive, as MariaDB's on Linux; names of columns and indexes are not.
+//! * A session's temporary tables lie over its catalog ([`TemporaryTables`]); nothing of them is in a record or in the log.
 //! * `mysql` holds what MariaDB keeps there; its tables are part of the program ([`system`]). `information_schema` and
 //!   `performance_schema` are made by the server on demand, see [`crate::session::VirtualTables`].
 
@@ -22,6 +23,7 @@ mod record;
 mod snapshot;
 pub mod system;
 mod table;
+mod temporary;
 
 pub use auto_increment::AutoIncrement;
 pub use definition::*;
@@ -30,6 +32,7 @@ pub use record::{CatalogChange, write_changes};
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
 pub(crate) use table::{literal_value, same_name, schema_of};
+pub use temporary::{FILLED_DATABASE, TemporaryCatalog, TemporaryPlan, TemporaryTables};
 
 /// Databases that the server makes on demand.
 pub const VIRTUAL_DATABASES: [&str; 2] = ["information_schema", "performance_schema"];

@@ -41,6 +41,13 @@ pub enum CatalogChange {
         /// Its name.
         name: String,
     },
+    /// A session's temporary table goes. It has no record, nor has a [`CatalogChange::PutTable`] of a temporary one.
+    DropTemporary {
+        /// Its database.
+        database: String,
+        /// Its name.
+        name: String,
+    },
     /// A table's AUTO_INCREMENT counter is found again in its data: it was emptied, or told where to go on.
     ForgetAutoIncrement {
         /// Its database.
@@ -76,11 +83,12 @@ pub fn write_changes(changes: &[CatalogChange], writes: &mut WriteSet) {
                 put(writes, &key(DATABASE, &[&database.name]), &json(database));
             }
             CatalogChange::DropDatabase(name) => writes.delete(&key(DATABASE, &[name])),
+            CatalogChange::PutTable(table) if table.temporary => {}
             CatalogChange::PutTable(table) => {
                 put(writes, &key(TABLE, &[&table.database, &table.name]), &json(table));
             }
             CatalogChange::DropTable { database, name } => writes.delete(&key(TABLE, &[database, name])),
-            CatalogChange::ForgetAutoIncrement { .. } => {}
+            CatalogChange::ForgetAutoIncrement { .. } | CatalogChange::DropTemporary { .. } => {}
             CatalogChange::PutAccount { user, host, record } => {
                 put(writes, &key(ACCOUNT, &[user, host]), record);
             }

@@ -10,6 +10,7 @@ use super::auto_increment::AutoIncrement;
 use super::definition::DatabaseDefinition;
 use super::record::{CatalogChange, read_record};
 use super::table::TableDefinition;
+use super::temporary::{FILLED_DATABASE, TemporaryCatalog};
 use super::{SYSTEM_DATABASE, system};
 use crate::error::Result;
 
@@ -54,6 +55,8 @@ pub struct Catalog {
     accounts_version: u64,
     next_id: u32,
     version: Version,
+    /// A session's temporary tables; none in what all share.
+    temporary: Arc<TemporaryCatalog>,
 }
 
 impl Catalog {
@@ -110,13 +113,51 @@ impl Catalog {
         self.databases.get(name)
     }
 
-    /// A table.
+    /// A table: what a statement means by the name.
     #[inline]
     pub fn table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
+        if !self.temporary.is_empty()
+            && let Some(table) = self.temporary.table(database, name)
+        {
+            return Some(table);
+        }
+        self.ordinary_table(database, name)
+    }
+
+    /// A table that is not temporary.
+    #[inline]
+    pub fn ordinary_table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
         self.databases.get(database)?.tables.get(name)
     }
 
-    /// All tables.
+    /// A temporary table.
+    pub fn temporary_table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
+        self.temporary.table(database, name)
+    }
+
+    /// Whether that very temporary table is there, under its name or to be filled.
+    pub fn has_temporary(&self, definition: &Arc<TableDefinition>) -> bool {
+        [definition.database(), FILLED_DATABASE].iter().any(|database| {
+            self.temporary
+                .table(database, definition.name())
+                .is_some_and(|current| Arc::ptr_eq(current, definition))
+        })
+    }
+
+    /// The temporary tables over it.
+    pub(super) fn temporary(&self) -> &Arc<TemporaryCatalog> {
+        &self.temporary
+    }
+
+    /// This catalog with a session's temporary tables over it.
+    pub(super) fn with_temporary(&self, temporary: Arc<TemporaryCatalog>) -> Catalog {
+        Catalog {
+            temporary,
+            ..self.clone()
+        }
+    }
+
+    /// All tables, temporary ones aside.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<TableDefinition>> {
         self.databases
             .values()
@@ -175,6 +216,17 @@ impl Catalog {
             }
             CatalogChange::DropDatabase(name) => {
                 self.databases.remove(name.as_str());
+            }
+            CatalogChange::PutTable(description) if description.temporary => {
+                let counter = self.temporary.tables().find(|table| table.id == description.id);
+                let counter = counter.map(|table| table.auto_increment().clone());
+                let (database, name) = (description.database.clone(), description.name.clone());
+                let table =
+                    TableDefinition::new((**description).clone(), version, counter.unwrap_or_default())?;
+                Arc::make_mut(&mut self.temporary).put(&database, &name, Arc::new(table));
+            }
+            CatalogChange::DropTemporary { database, name } => {
+                Arc::make_mut(&mut self.temporary).remove(database, name);
             }
             CatalogChange::PutTable(description) => {
                 let counter = self.counter_of(description.id);

@@ -126,6 +126,7 @@ fn table(
         database: SYSTEM_DATABASE.into(),
         name: name.into(),
         id: first,
+        temporary: false,
         engine: TableEngine::InnoDb,
         collation: Collation::Utf8mb4GeneralCi,
         columns,

@@ -75,6 +75,11 @@ impl TableDefinition {
         &self.description.name
     }
 
+    /// Whether it is one session's.
+    pub fn is_temporary(&self) -> bool {
+        self.description.temporary
+    }
+
     /// Its columns, in order.
     pub fn columns(&self) -> &[ColumnDefinition] {
         &self.description.columns

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The statement holds the table's metadata lock exclusively, so that the snapshot is all there is. Nothing is visible before the
-//! statement is in the log. Tables of the memory engine have no files: their rows go into the statement's write set.
+//! statement is in the log. Tables of the memory engine and temporary ones have no files: their rows go into the statement's write set.
 //! A row keeps its version: who has seen it before may change it after.
 
 use std::fmt::Write as _;
@@ -82,7 +82,7 @@ pub struct BuildSummary {
 }
 
 impl TableBuild {
-    /// Builds. Rows of the memory engine go to `writes`.
+    /// Builds. Rows of the memory engine and of temporary tables go to `writes`.
     ///
     /// # Errors
     /// 1062 for values that are not unique, 1264, 1265, 1366 … for values that the new columns cannot hold (in strict mode), 4025,
@@ -96,7 +96,7 @@ impl TableBuild {
         writes: &mut WriteSet,
     ) -> Result<BuildSummary> {
         let schema = schema_of(&self.target)?;
-        let in_memory = self.target.engine == TableEngine::Memory;
+        let in_memory = self.target.engine == TableEngine::Memory || self.target.temporary;
         let mut rows = Rows::new(self, snapshot, session)?;
         let copied = self.tested == TestedRows::All || self.converts_rows();
         let mut count = 0;
@@ -160,7 +160,8 @@ impl TableBuild {
                 None => matches!(column.default, ColumnDefault::Expression(_)),
             },
         };
-        self.target.engine == TableEngine::Memory
+        self.target.temporary
+            || self.target.engine == TableEngine::Memory
             || self.target.engine != self.source.engine
             || columns.iter().zip(&self.target.columns).any(converts)
     }

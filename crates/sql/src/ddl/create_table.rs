@@ -26,21 +26,29 @@ const ROW_BYTES_MAX: u64 = 65_535;
 
 impl Planner<'_> {
     pub(super) fn create_table(&mut self, create: &CreateTable) -> Result<()> {
-        if create.temporary {
-            return Err(Error::unsupported("TEMPORARY tables"));
-        }
         let (database, name) = self.qualified(&create.name)?;
         check_table_name(&name)?;
-        self.database(&database)?;
-        if let Some(existing) = self.catalog.table(&database, &name).cloned() {
+        if let CreateTableBody::Like(source) = &create.body
+            && self.qualified(source)? == (database.clone(), name.clone())
+        {
+            return Err(Error::new(ER_NONUNIQ_TABLE, &[&name]));
+        }
+        // A table of the other kind is in nobody's way.
+        let existing = match create.temporary {
+            true => {
+                self.refuse_virtual(&database)?;
+                self.make_temporary()?;
+                self.catalog.temporary_table(&database, &name)
+            }
+            false => {
+                self.database(&database)?;
+                self.catalog.ordinary_table(&database, &name)
+            }
+        };
+        if let Some(existing) = existing.cloned() {
             if !create.or_replace {
                 let error = Error::new(ER_TABLE_EXISTS_ERROR, &[&name]);
                 return self.note_or_fail(create.if_not_exists.into(), error);
-            }
-            if let CreateTableBody::Like(source) = &create.body
-                && self.qualified(source)? == (database.clone(), name.clone())
-            {
-                return Err(Error::new(ER_NONUNIQ_TABLE, &[&name]));
             }
             self.drop_table(&existing)?;
         }
@@ -71,12 +79,13 @@ impl Planner<'_> {
                 let mut description = TableDescription {
                     database,
                     name,
-                    id: self.new_id(engine),
+                    id: self.new_id(engine)?,
+                    temporary: create.temporary,
                     engine,
                     collation,
                     columns: resolved,
                     indexes: Vec::new(),
-                    hidden: [self.new_id(engine), self.new_id(engine)],
+                    hidden: [self.new_id(engine)?, self.new_id(engine)?],
                     checks,
                     auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
                     comment: checked_table_comment(options)?.unwrap_or_default(),
@@ -103,6 +112,9 @@ impl Planner<'_> {
 
     /// A table whose rows come from a query is logged by what it has become, its rows follow.
     fn log_as_definition(&mut self, description: &TableDescription) -> Result<()> {
+        if description.temporary {
+            return Ok(());
+        }
         let table = TableDefinition::new(description.clone(), Default::default(), Default::default())?;
         let mut text = show_create_table(&table, SqlMode::EMPTY, description.auto_increment_start);
         // With its database: the current one may be another.
@@ -184,7 +196,7 @@ impl Planner<'_> {
         }
         let mut ids = Vec::new();
         for _ in drafts.iter().filter(|draft| draft.id.is_none()) {
-            ids.push(self.new_id(engine));
+            ids.push(self.new_id(engine)?);
         }
         let mut ids = ids.into_iter();
         description.indexes = resolve_indexes(
@@ -216,24 +228,40 @@ impl Planner<'_> {
         description.database = database.to_owned();
         description.name = name.to_owned();
         let engine = description.engine;
-        description.id = self.new_id(engine);
-        description.hidden = [self.new_id(engine), self.new_id(engine)];
+        description.temporary = self.makes_temporary();
+        description.id = self.new_id(engine)?;
+        description.hidden = [self.new_id(engine)?, self.new_id(engine)?];
         for index in &mut description.indexes {
             index.id = 0;
         }
         for place in 0..description.indexes.len() {
-            description.indexes[place].id = self.new_id(engine);
+            description.indexes[place].id = self.new_id(engine)?;
         }
         description.auto_increment_start = 1;
         description.created_seconds = self.session.statement.start_micros / 1_000_000;
+        if table.is_temporary() {
+            // Whoever replays it has no such table.
+            self.log_as_definition(&description)?;
+        }
         self.change(CatalogChange::PutTable(Box::new(description)))
     }
 
     /// The collation of a new table.
     fn table_collation(&self, database: &str, options: &TableOptions) -> Result<Collation> {
-        let default = self.database(database)?.definition().collation;
+        let default = self.default_collation(database)?;
         let resolved = resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?;
         Ok(resolved.unwrap_or(default))
+    }
+
+    /// The collation of tables in a database that name none.
+    ///
+    /// # Errors
+    /// 1049; a temporary table's database need not be there.
+    pub(super) fn default_collation(&self, database: &str) -> Result<Collation> {
+        match self.catalog.database(database) {
+            None if self.makes_temporary() => Ok(self.session.settings.collation_server),
+            _ => Ok(self.database(database)?.definition().collation),
+        }
     }
 
     /// The engine that ENGINE means.

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use paceline_storage::{EngineKind, IndexId, WriteSet};
+use paceline_storage::{EngineKind, IndexId, TemporarySpace, WriteSet};
 use paceline_types::Version;
 use paceline_types::error_code::*;
 
 use super::build::TableBuild;
 use super::select::SelectedColumn;
 use crate::catalog::{
-    Catalog, CatalogChange, Database, SYSTEM_DATABASE, TableDefinition, TableEngine, VIRTUAL_DATABASES,
-    write_changes,
+    Catalog, CatalogChange, Database, SYSTEM_DATABASE, TableDefinition, TableEngine, TemporaryPlan,
+    VIRTUAL_DATABASES, write_changes,
 };
 use crate::error::{Error, Result};
 use crate::parse::{DdlStatement, TableName};
@@ -31,6 +31,8 @@ pub struct DdlContext<'a> {
     pub default_engine: TableEngine,
     /// The result columns of `CREATE TABLE … SELECT`.
     pub select_columns: Option<&'a [SelectedColumn]>,
+    /// Where rows of temporary tables are; none at replay, as no such table is in the log.
+    pub temporary: Option<&'a Arc<TemporarySpace>>,
 }
 
 /// What a definition statement is going to change.
@@ -52,6 +54,8 @@ pub struct DdlPlan {
     pub next_id: u32,
     /// The table that `CREATE TABLE … SELECT` is to fill; `None` if there is nothing to fill.
     pub fill: Option<TableName>,
+    /// What becomes of the session's temporary tables: not logged, and not part of the rest.
+    pub temporary: TemporaryPlan,
 }
 
 /// How a statement is logged.
@@ -77,7 +81,10 @@ impl DdlPlan {
 
     /// Whether nothing would change.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.dropped.is_empty() && self.build.is_none()
+        self.changes.is_empty()
+            && self.dropped.is_empty()
+            && self.build.is_none()
+            && self.temporary.is_empty()
     }
 }
 
@@ -127,6 +134,16 @@ pub(super) struct Planner<'a> {
     pub(super) default_engine: TableEngine,
     pub(super) select_columns: Option<&'a [SelectedColumn]>,
     first_id: u32,
+    space: Option<&'a Arc<TemporarySpace>>,
+    /// Whether indexes that are made now are those of a temporary table.
+    making: Making,
+}
+
+/// What kind of table a statement makes or changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Making {
+    Ordinary,
+    Temporary,
 }
 
 impl<'a> Planner<'a> {
@@ -141,10 +158,17 @@ impl<'a> Planner<'a> {
             default_engine: context.default_engine,
             select_columns: context.select_columns,
             first_id: context.first_id,
+            space: context.temporary,
+            making: Making::Ordinary,
         }
     }
 
     fn finish(mut self) -> DdlPlan {
+        let (emptied, dropped) = std::mem::take(&mut self.plan.dropped)
+            .into_iter()
+            .partition(|index: &IndexId| index.engine() == EngineKind::Temporary);
+        self.plan.temporary.emptied = emptied;
+        self.plan.dropped = dropped;
         if self.plan.next_id > self.first_id {
             self.plan.changes.push(CatalogChange::NextId(self.plan.next_id));
         }
@@ -156,19 +180,55 @@ impl<'a> Planner<'a> {
         self.catalog = self
             .catalog
             .changed(std::slice::from_ref(&change), Version::ZERO)?;
-        self.plan.changes.push(change);
+        let temporary = match &change {
+            CatalogChange::PutTable(description) => description.temporary,
+            CatalogChange::DropTemporary { .. } => true,
+            CatalogChange::ForgetAutoIncrement { .. } => self.making == Making::Temporary,
+            _ => false,
+        };
+        match temporary {
+            true => self.plan.temporary.changes.push(change),
+            false => self.plan.changes.push(change),
+        }
         Ok(())
     }
 
+    /// What follows makes or changes a temporary table, of which nothing is logged.
+    ///
+    /// # Errors
+    /// 1235 where there can be none: at replay.
+    pub(super) fn make_temporary(&mut self) -> Result<()> {
+        if self.space.is_none() {
+            return Err(Error::unsupported("TEMPORARY tables here"));
+        }
+        self.making = Making::Temporary;
+        self.plan.logged = LoggedStatement::Nothing;
+        Ok(())
+    }
+
+    /// Whether a temporary table is made or changed.
+    pub(super) fn makes_temporary(&self) -> bool {
+        self.making == Making::Temporary
+    }
+
     /// A number for an index.
-    pub(super) fn new_id(&mut self, engine: TableEngine) -> u32 {
+    ///
+    /// # Errors
+    /// 1114 if temporary tables have no room.
+    pub(super) fn new_id(&mut self, engine: TableEngine) -> Result<u32> {
+        if let (Making::Temporary, Some(space)) = (self.making, self.space) {
+            let index = space.new_index()?;
+            let number = index.id().as_u32();
+            self.plan.temporary.indexes.push(index);
+            return Ok(number);
+        }
         let number = self.plan.next_id;
         self.plan.next_id += 1;
         let engine = match engine {
             TableEngine::InnoDb => EngineKind::RocksDb,
             TableEngine::Memory => EngineKind::Memory,
         };
-        IndexId::in_engine(number, engine).as_u32()
+        Ok(IndexId::in_engine(number, engine).as_u32())
     }
 
     /// The name with its database.
@@ -225,6 +285,7 @@ impl<'a> Planner<'a> {
     /// 1142.
     pub(super) fn refuse_system(&self, table: &TableDefinition) -> Result<()> {
         if table.database() == SYSTEM_DATABASE
+            && !table.is_temporary()
             && table.version() == Version::ZERO
             && is_built_in(table.name())
         {

@@ -7,13 +7,13 @@
 //! ```
 
 use paceline_binlog::event::{QueryEvent, StatusVar};
-use paceline_storage::{BuildId, Storage, StorageSnapshot, WriteSet};
+use paceline_storage::{BuildId, Storage, StorageSnapshot, TemporaryWrites, WriteSet};
 use paceline_types::{Collation, TimeZone};
 
 use super::build::BuildSummary;
 use super::plan::{DdlContext, DdlPlan, plan_ddl};
 use super::select::SelectedColumn;
-use crate::catalog::{Catalog, CatalogChange, CatalogHandle, TableEngine};
+use crate::catalog::{Catalog, CatalogChange, CatalogHandle, TableEngine, TemporaryTables};
 use crate::error::{Error, Result};
 use crate::parse::definition::AlterAction;
 use crate::parse::{
@@ -30,7 +30,39 @@ pub struct DdlObject {
     pub table: Option<String>,
 }
 
-/// What a statement must lock exclusively before it is prepared, sorted, so that no two statements wait for each other.
+/// Whether a statement is about a session's temporary tables and nothing else: then nothing is locked for it, and nothing is logged of it.
+///
+/// # Errors
+/// 1046.
+pub fn is_temporary_ddl(statement: &DdlStatement, catalog: &Catalog, database: Option<&str>) -> Result<bool> {
+    let is_temporary = |name: &TableName| -> Result<bool> {
+        let database = name.database.as_deref().or(database);
+        let database = database.ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_DB_ERROR, &[]))?;
+        Ok(catalog.temporary_table(database, &name.name).is_some())
+    };
+    let mut all = true;
+    match statement {
+        DdlStatement::CreateTable(create) => return Ok(create.temporary),
+        DdlStatement::AlterTable(alter) => return is_temporary(&alter.table),
+        DdlStatement::TruncateTable(table) => return is_temporary(table),
+        DdlStatement::DropTables { temporary: true, .. } => return Ok(true),
+        DdlStatement::DropTables { tables, .. } => {
+            for table in tables {
+                all &= is_temporary(table)?;
+            }
+        }
+        DdlStatement::RenameTables { renames, .. } => {
+            for (from, _) in renames {
+                all &= is_temporary(from)?;
+            }
+        }
+        _ => return Ok(false),
+    }
+    Ok(all)
+}
+
+/// What a statement must lock exclusively before it is prepared, sorted, so that no two statements wait for each other. Temporary tables are
+/// nobody else's.
 ///
 /// # Errors
 /// 1046.
@@ -49,6 +81,13 @@ pub fn ddl_objects(
         });
         Ok(())
     };
+    let is_ordinary = |name: &TableName| {
+        let database = name.database.as_deref().or(database).unwrap_or_default();
+        catalog.temporary_table(database, &name.name).is_none()
+    };
+    if is_temporary_ddl(statement, catalog, database)? {
+        return Ok(objects);
+    }
     match statement {
         DdlStatement::CreateDatabase { name, .. } | DdlStatement::DropDatabase { name, .. } => {
             if let Some(known) = catalog.database(name) {
@@ -83,10 +122,13 @@ pub fn ddl_objects(
                 }
             }
         }
-        DdlStatement::DropTables { tables, .. } => tables.iter().try_for_each(&mut add)?,
+        DdlStatement::DropTables { tables, .. } => tables
+            .iter()
+            .filter(|table| is_ordinary(table))
+            .try_for_each(&mut add)?,
         DdlStatement::TruncateTable(table) => add(table)?,
         DdlStatement::RenameTables { renames, .. } => {
-            for (from, to) in renames {
+            for (from, to) in renames.iter().filter(|(from, _)| is_ordinary(from)) {
                 add(from)?;
                 add(to)?;
             }
@@ -111,6 +153,8 @@ pub struct DdlInput<'a> {
     pub default_engine: TableEngine,
     /// The result columns of `CREATE TABLE … SELECT`.
     pub select_columns: Option<&'a [SelectedColumn]>,
+    /// The session's temporary tables; none at replay.
+    pub temporary: Option<&'a TemporaryTables>,
 }
 
 /// A statement that is ready to be logged.
@@ -125,6 +169,8 @@ pub struct PreparedDdl {
     pub xid: Option<u64>,
     /// What was read to build it; `None` if nothing was.
     pub built: Option<BuildSummary>,
+    /// Rows of temporary tables that were built anew: to be applied with [`DdlPlan::temporary`].
+    pub temporary_writes: Option<TemporaryWrites>,
 }
 
 impl PreparedDdl {
@@ -156,13 +202,17 @@ fn plan_with(
     statement: &DdlStatement,
     first_id: u32,
 ) -> Result<DdlPlan> {
-    let catalog = input.catalog.load();
+    let catalog = match input.temporary {
+        Some(tables) => tables.over(input.catalog.load()),
+        None => input.catalog.load(),
+    };
     let context = DdlContext {
         catalog: &catalog,
         session,
         first_id,
         default_engine: input.default_engine,
         select_columns: input.select_columns,
+        temporary: input.temporary.map(TemporaryTables::space),
     };
     plan_ddl(context, statement)
 }
@@ -179,7 +229,19 @@ fn finish(
     let mut builds = Vec::new();
     let mut built = None;
     let mut xid = (plan.next_id > first_id).then_some(u64::from(first_id));
-    if let Some(build) = &plan.build {
+    let mut temporary_writes = None;
+    if let Some(build) = plan.build.as_ref().filter(|build| build.target.temporary) {
+        let mut rows = input.storage.temporary().writes();
+        let id = BuildId(u64::from(first_id));
+        built = Some(build.run(id, input.snapshot, input.storage, session, rows.set_mut())?);
+        rows.charge().map_err(|_| {
+            Error::new(
+                paceline_types::error_code::ER_RECORD_FILE_FULL,
+                &[&build.target.name],
+            )
+        })?;
+        temporary_writes = Some(rows);
+    } else if let Some(build) = &plan.build {
         let id = BuildId(u64::from(first_id));
         let is_there = input.storage.builds()?.contains(&id);
         if is_there {
@@ -198,6 +260,7 @@ fn finish(
         builds,
         xid,
         built,
+        temporary_writes,
     })
 }
 
@@ -258,6 +321,7 @@ pub fn replay_ddl(
                 snapshot: &snapshot,
                 default_engine: TableEngine::InnoDb,
                 select_columns: None,
+                temporary: None,
             };
             let plan = plan_with(&input, &mut session, &statement, first_id)?;
             planning.take_until(plan.next_id);

@@ -12,7 +12,10 @@ use crate::session::SqlMode;
 
 /// The statement that makes the table. `auto_increment_next` is the next value, shown above 1.
 pub fn show_create_table(table: &TableDefinition, sql_mode: SqlMode, auto_increment_next: u64) -> String {
-    let mut out = "CREATE TABLE ".to_owned();
+    let mut out = match table.is_temporary() {
+        true => "CREATE TEMPORARY TABLE ".to_owned(),
+        false => "CREATE TABLE ".to_owned(),
+    };
     identifier(table.name(), sql_mode, &mut out);
     out.push_str(" (\n");
     for (n, column) in table.columns().iter().enumerate() {

@@ -16,9 +16,15 @@ impl Planner<'_> {
     pub(super) fn drop_table(&mut self, table: &Arc<TableDefinition>) -> Result<()> {
         self.refuse_system(table)?;
         self.plan.dropped.extend(table.schema().index_ids());
-        self.change(CatalogChange::DropTable {
-            database: table.database().to_owned(),
-            name: table.name().to_owned(),
+        self.forget_name(table)
+    }
+
+    /// A table is no longer known by its name.
+    pub(super) fn forget_name(&mut self, table: &TableDefinition) -> Result<()> {
+        let (database, name) = (table.database().to_owned(), table.name().to_owned());
+        self.change(match table.is_temporary() {
+            true => CatalogChange::DropTemporary { database, name },
+            false => CatalogChange::DropTable { database, name },
         })
     }
 
@@ -41,34 +47,37 @@ impl Planner<'_> {
                 return Err(Error::new(ER_NONUNIQ_TABLE, &[&table]));
             }
         }
+        // Of what is temporary nothing is logged.
+        let mut is_rewritten = temporary;
         for name in tables {
             let (database, table) = self.qualified(name)?;
-            // There are no temporary tables to drop.
-            match self
-                .catalog
-                .table(&database, &table)
-                .cloned()
-                .filter(|_| !temporary)
-            {
+            let known = self.catalog.table(&database, &table).cloned();
+            match known.filter(|known| known.is_temporary() || !temporary) {
                 Some(definition) => {
                     self.drop_table(&definition)?;
-                    dropped.push((database, table));
-                }
-                None if if_exists => {
-                    let name = format!("{database}.{table}");
-                    let message = ER_BAD_TABLE_ERROR.message(&[&name]);
-                    self.session.diagnostics.note(ER_BAD_TABLE_ERROR, message);
+                    match definition.is_temporary() {
+                        true => is_rewritten = true,
+                        false => dropped.push((database, table)),
+                    }
                 }
                 None => missing.push(format!("{database}.{table}")),
             }
         }
         if !missing.is_empty() {
-            // What is there goes all the same; the log says so without the names that would fail.
-            self.plan.failure = Some(Error::new(ER_BAD_TABLE_ERROR, &[&missing.join(",")]));
-            self.plan.logged = if dropped.is_empty() {
-                LoggedStatement::Nothing
-            } else {
-                LoggedStatement::Rewritten(drop_text(&dropped))
+            let error = Error::new(ER_BAD_TABLE_ERROR, &[&missing.join(",")]);
+            match if_exists {
+                true => self.session.diagnostics.note(error.code(), error.message()),
+                false => {
+                    // What is there goes all the same; the log says so without the names that would fail.
+                    self.plan.failure = Some(error);
+                    is_rewritten = true;
+                }
+            }
+        }
+        if is_rewritten {
+            self.plan.logged = match dropped.is_empty() {
+                true => LoggedStatement::Nothing,
+                false => LoggedStatement::Rewritten(drop_text(&dropped)),
             };
         }
         Ok(())
@@ -76,6 +85,9 @@ impl Planner<'_> {
 
     pub(super) fn truncate_table(&mut self, name: &TableName) -> Result<()> {
         let table = self.table(name)?;
+        if table.is_temporary() {
+            self.make_temporary()?;
+        }
         self.plan.dropped.extend(table.schema().index_ids());
         let mut description = table.description().clone();
         description.auto_increment_start = 1;
@@ -90,6 +102,8 @@ impl Planner<'_> {
         if_exists: bool,
         renames: &[(TableName, TableName)],
     ) -> Result<()> {
+        let mut ordinary = Vec::new();
+        let mut any_temporary = false;
         for (from, to) in renames {
             let (database, name) = self.qualified(to)?;
             let source = self.qualified(from)?;
@@ -101,28 +115,60 @@ impl Planner<'_> {
             let table = self.table(from)?;
             check_table_name(&name)?;
             self.rename_table(&table, &database, &name)?;
+            match table.is_temporary() {
+                true => any_temporary = true,
+                false => ordinary.push((source, (database, name))),
+            }
+        }
+        if any_temporary {
+            self.plan.logged = match ordinary.is_empty() {
+                true => LoggedStatement::Nothing,
+                false => LoggedStatement::Rewritten(rename_text(&ordinary)),
+            };
         }
         Ok(())
     }
 
     /// Gives a table another name.
-    pub(super) fn rename_table(&mut self, table: &TableDefinition, database: &str, name: &str) -> Result<()> {
+    fn rename_table(&mut self, table: &TableDefinition, database: &str, name: &str) -> Result<()> {
         self.refuse_virtual(database)?;
-        if self.catalog.database(database).is_none() {
-            return Err(no_database_for(table, database, name));
-        }
-        if self.catalog.table(database, name).is_some() {
-            return Err(Error::new(ER_TABLE_EXISTS_ERROR, &[&name]));
-        }
+        self.check_new_name(table, database, name, true)?;
         let mut description = table.description().clone();
         description.database = database.to_owned();
         description.name = name.to_owned();
         // The new name first: the counter is found by the table's number.
         self.change(CatalogChange::PutTable(Box::new(description)))?;
-        self.change(CatalogChange::DropTable {
-            database: table.database().to_owned(),
-            name: table.name().to_owned(),
-        })
+        self.forget_name(table)
+    }
+
+    /// Checks that a table may be renamed so. `only_rename`: nothing else is done to it.
+    ///
+    /// # Errors
+    /// 1050 for a name that a table of the same kind has; 1025 or 1049 if there is no such database, which a temporary table does not need.
+    pub(super) fn check_new_name(
+        &self,
+        table: &TableDefinition,
+        database: &str,
+        name: &str,
+        only_rename: bool,
+    ) -> Result<()> {
+        let taken = match table.is_temporary() {
+            true => {
+                self.refuse_virtual(database)?;
+                self.catalog.temporary_table(database, name)
+            }
+            false => {
+                if only_rename && self.catalog.database(database).is_none() {
+                    return Err(no_database_for(table, database, name));
+                }
+                self.database(database)?;
+                self.catalog.ordinary_table(database, name)
+            }
+        };
+        match taken {
+            Some(_) => Err(Error::new(ER_TABLE_EXISTS_ERROR, &[&name])),
+            None => Ok(()),
+        }
     }
 
     /// DROP VIEW and its like, of which there are none.
@@ -156,17 +202,30 @@ impl Planner<'_> {
     }
 }
 
-fn drop_text(tables: &[(String, String)]) -> String {
-    let mut text = "DROP TABLE IF EXISTS ".to_owned();
-    for (n, (database, table)) in tables.iter().enumerate() {
-        if n > 0 {
-            text.push(',');
-        }
-        quote_identifier(database, &mut text);
-        text.push('.');
-        quote_identifier(table, &mut text);
-    }
-    let _ = write!(text, " /* generated by server */");
+/// Database and name.
+type FullName = (String, String);
+
+fn drop_text(tables: &[FullName]) -> String {
+    let tables: Vec<String> = tables.iter().map(quoted).collect();
+    format!(
+        "DROP TABLE IF EXISTS {} /* generated by server */",
+        tables.join(",")
+    )
+}
+
+fn rename_text(renames: &[(FullName, FullName)]) -> String {
+    let renames: Vec<String> = renames
+        .iter()
+        .map(|(from, to)| format!("{} TO {}", quoted(from), quoted(to)))
+        .collect();
+    format!("RENAME TABLE {} /* generated by server */", renames.join(","))
+}
+
+fn quoted((database, table): &FullName) -> String {
+    let mut text = String::new();
+    quote_identifier(database, &mut text);
+    text.push('.');
+    quote_identifier(table, &mut text);
     text
 }
 
@@ -174,7 +233,7 @@ fn drop_text(tables: &[(String, String)]) -> String {
 const HA_ERR_GENERIC: u32 = 168;
 
 /// 1025 for a table that is renamed into a database that is not there.
-pub(super) fn no_database_for(table: &TableDefinition, database: &str, name: &str) -> Error {
+fn no_database_for(table: &TableDefinition, database: &str, name: &str) -> Error {
     let path = |database: &str, name: &str| format!("./{}/{}", file_name(database), file_name(name));
     Error::new(
         ER_ERROR_ON_RENAME,

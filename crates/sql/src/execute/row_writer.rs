@@ -10,7 +10,7 @@ use paceline_binlog::LoggedTable;
 use paceline_storage::{Direction, KeyRange, Row, RowReader, TableSchema};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction};
 use paceline_types::Value;
-use paceline_types::error_code::ER_DUP_ENTRY;
+use paceline_types::error_code::{ER_DUP_ENTRY, ER_RECORD_FILE_FULL};
 
 use super::run::{Exec, RowHandle};
 use super::table_reader::transaction_error;
@@ -21,7 +21,8 @@ use crate::error::{Error, Result};
 pub(crate) struct RowWriter<'d> {
     pub definition: &'d TableDefinition,
     schema: &'d TableSchema,
-    logged: &'d LoggedTable,
+    /// How the log names it; none for a temporary table.
+    logged: Option<&'d LoggedTable>,
     /// The unique indexes that may be violated, in the order in which they are looked at.
     unique: Vec<usize>,
     key: Vec<u8>,
@@ -81,7 +82,7 @@ impl<'d> RowWriter<'d> {
         RowWriter {
             definition,
             schema: definition.schema(),
-            logged: definition.logged(metadata),
+            logged: (!definition.is_temporary()).then(|| definition.logged(metadata)),
             unique,
             key: Vec::with_capacity(64),
             image: Vec::with_capacity(256),
@@ -94,7 +95,9 @@ impl<'d> RowWriter<'d> {
 
     /// Names the table in the log ahead of its rows; for statements that change several tables.
     pub fn announce(&self, exec: &mut Exec<'_, '_>) {
-        exec.runtime.transaction.map_table(self.logged);
+        if let Some(logged) = self.logged {
+            exec.runtime.transaction.map_table(logged);
+        }
     }
 
     /// Encodes a row.
@@ -121,11 +124,8 @@ impl<'d> RowWriter<'d> {
                 return Ok(Inserted::Duplicate { index, row_key });
             }
         }
-        let mark = transaction.write_mark();
-        self.schema
-            .row_change(None, Some(&self.image), transaction.write_set_mut()?)?;
-        transaction.lock_written_since(mark)?;
-        transaction.log_row(self.logged, RowChange::Insert { after: &self.image })?;
+        let change = RowChange::Insert { after: &self.image };
+        self.write(transaction, None, Some(&self.image), change)?;
         Ok(Inserted::Done)
     }
 
@@ -166,21 +166,15 @@ impl<'d> RowWriter<'d> {
                 return Ok(Updated::Duplicate(index));
             }
         }
-        let mark = transaction.write_mark();
         let before = Row {
             image: &row.image,
             key: Some(key),
         };
-        self.schema
-            .row_change(Some(before), Some(&self.image), transaction.write_set_mut()?)?;
-        transaction.lock_written_since(mark)?;
-        transaction.log_row(
-            self.logged,
-            RowChange::Update {
-                before: &row.image,
-                after: &self.image,
-            },
-        )?;
+        let change = RowChange::Update {
+            before: &row.image,
+            after: &self.image,
+        };
+        self.write(transaction, Some(before), Some(&self.image), change)?;
         Ok(Updated::Changed)
     }
 
@@ -189,16 +183,33 @@ impl<'d> RowWriter<'d> {
         let key = self.actual_row(exec, row)?;
         let key = key.as_deref().unwrap_or(&row.key);
         let transaction = Self::transaction(exec);
-        let mark = transaction.write_mark();
         let before = Row {
             image: &row.image,
             key: Some(key),
         };
-        self.schema
-            .row_change(Some(before), None, transaction.write_set_mut()?)?;
-        transaction.lock_written_since(mark)?;
-        transaction.log_row(self.logged, RowChange::Delete { before: &row.image })?;
-        Ok(())
+        let change = RowChange::Delete { before: &row.image };
+        self.write(transaction, Some(before), None, change)
+    }
+
+    /// Writes a row with its index entries, and logs it.
+    fn write(
+        &self,
+        transaction: &mut Transaction,
+        before: Option<Row<'_>>,
+        after: Option<&[u8]>,
+        change: RowChange<'_>,
+    ) -> Result<()> {
+        let written = transaction.write_row(self.schema, before, after);
+        match self.logged {
+            Some(logged) => {
+                written?;
+                Ok(transaction.log_row(logged, change)?)
+            }
+            None => written.map_err(|error| match error.error_code() {
+                ER_RECORD_FILE_FULL => Error::new(ER_RECORD_FILE_FULL, &[&self.definition.name()]),
+                _ => error.into(),
+            }),
+        }
     }
 
     /// In a table without a primary key: which of the rows that look the same is meant, locked.

@@ -167,7 +167,7 @@ pub(super) fn execute(
 }
 
 fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn RowSink) -> Result<Outcome> {
-    if plan.writes() {
+    if plan.writes_ordinary() {
         context.transaction.begin_writing()?;
     }
     let strict = context.session.settings.sql_mode.is_strict();

@@ -103,6 +103,16 @@ pub struct CreateTable {
     pub body: CreateTableBody,
 }
 
+impl CreateTable {
+    /// The query that fills it.
+    pub fn select(&self) -> Option<&CreateSelect> {
+        match &self.body {
+            CreateTableBody::Definition { select, .. } => select.as_ref(),
+            CreateTableBody::Like(_) => None,
+        }
+    }
+}
+
 /// Where a new table's definition comes from.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant)] // Few of them are ever made.

@@ -199,6 +199,15 @@ pub struct TableUse {
     pub usage: TableUsage,
 }
 
+impl TableUse {
+    /// Whether it is a temporary table of the session.
+    pub fn is_temporary(&self) -> bool {
+        self.definition
+            .as_ref()
+            .is_some_and(|definition| definition.is_temporary())
+    }
+}
+
 /// What a statement does with a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TableUsage {
@@ -280,10 +289,18 @@ impl Plan {
         self.tables.iter().any(|table| table.usage.writes())
     }
 
+    /// Whether it changes rows of tables that are not temporary: only that is logged, and locked against.
+    pub fn writes_ordinary(&self) -> bool {
+        self.tables
+            .iter()
+            .any(|table| table.usage.writes() && !table.is_temporary())
+    }
+
     /// Whether the tables are still those that it was made for. Must be asked under the statement's metadata locks.
     pub fn is_current(&self, catalog: &Catalog) -> bool {
         self.tables.iter().all(|table| match &table.definition {
             None => true,
+            Some(definition) if definition.is_temporary() => catalog.has_temporary(definition),
             Some(definition) => catalog
                 .table(&table.database, &table.name)
                 .is_some_and(|current| Arc::ptr_eq(current, definition)),
@@ -445,9 +462,12 @@ impl<'a> Planner<'a> {
         usage: TableUsage,
     ) {
         let mut tables = self.tables.borrow_mut();
-        let found = tables
-            .iter_mut()
-            .find(|table| *table.database == *database && *table.name == *name);
+        // A table that is being filled has the name of the one that it hides.
+        let kind =
+            |definition: Option<&Arc<TableDefinition>>| definition.is_some_and(|table| table.is_temporary());
+        let found = tables.iter_mut().find(|table| {
+            *table.database == *database && *table.name == *name && table.is_temporary() == kind(definition)
+        });
         match found {
             Some(table) => {
                 let known = &mut table.usage;

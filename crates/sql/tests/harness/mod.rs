@@ -183,6 +183,7 @@ impl Server {
                     snapshot: &self.manager.snapshot(),
                     default_engine: TableEngine::InnoDb,
                     select_columns: None,
+                    temporary: None,
                 };
                 let prepared = prepare_ddl(input, &mut self.session, ddl)?;
                 let database = self.session.database.clone().unwrap_or_default();

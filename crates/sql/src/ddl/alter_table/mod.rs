@@ -31,7 +31,7 @@ use crate::ddl::create_table::{add_constraint, checked_table_comment, row_format
 use crate::ddl::index::{DraftIndex, PRIMARY};
 use crate::ddl::normal_form::normal_form;
 use crate::ddl::plan::Planner;
-use crate::ddl::table::{check_table_name, no_database_for};
+use crate::ddl::table::check_table_name;
 use crate::error::{Error, Result};
 use crate::parse::definition::{
     AlterAction, AlterOrigin, AlterTable, ColumnPosition, IndexSpec, TableConstraint, TableOptions,
@@ -73,6 +73,9 @@ impl Planner<'_> {
             return self.note_or_fail(alter.if_exists.into(), error);
         }
         let old = self.table(&alter.table)?;
+        if old.is_temporary() {
+            self.make_temporary()?;
+        }
         let mut alteration = Alteration {
             description: old.description().clone(),
             columns: Vec::new(),
@@ -140,10 +143,7 @@ impl Planner<'_> {
             match action {
                 AlterAction::Options(options) => self.apply_options(alteration, options)?,
                 AlterAction::ConvertCharset { charset, collation } => {
-                    let default = self
-                        .database(&alteration.description.database)?
-                        .definition()
-                        .collation;
+                    let default = self.default_collation(&alteration.description.database)?;
                     let collation = resolve_collation(Some(charset), collation.as_deref(), default)?;
                     alteration.description.collation = collation.unwrap_or(default);
                 }
@@ -185,10 +185,7 @@ impl Planner<'_> {
             // ENGINE=InnoDB on an InnoDB table rebuilds it, as it does in MariaDB.
             alteration.force_rebuild = true;
         }
-        let default = self
-            .database(&alteration.description.database)?
-            .definition()
-            .collation;
+        let default = self.default_collation(&alteration.description.database)?;
         if let Some(collation) =
             resolve_collation(options.charset.as_ref(), options.collation.as_deref(), default)?
         {
@@ -463,7 +460,10 @@ impl Planner<'_> {
             description.auto_increment_start = 1;
         }
         let engine_changes = description.engine != old.engine;
+        // MariaDB copies a temporary table whatever changes in it.
+        let copies = old.is_temporary() && !only_rename;
         let rows_stay = !alteration.force_rebuild
+            && !copies
             && !engine_changes
             && sources.len() == old.columns().len()
             && sources.iter().enumerate().all(|(n, source)| {
@@ -483,7 +483,7 @@ impl Planner<'_> {
         if rows_stay {
             self.change_indexes(&old, &description, new_checks);
         } else {
-            self.rebuild(&old, &mut description, &sources, new_checks);
+            self.rebuild(&old, &mut description, &sources, new_checks)?;
         }
         let (database, name) = match rename {
             Some(target) if target != (old.database().to_owned(), old.name().to_owned()) => target,
@@ -491,13 +491,7 @@ impl Planner<'_> {
         };
         let renamed = (database.as_str(), name.as_str()) != (old.database(), old.name());
         if renamed {
-            if only_rename && self.catalog.database(&database).is_none() {
-                return Err(no_database_for(&old, &database, &name));
-            }
-            self.database(&database)?;
-            if self.catalog.table(&database, &name).is_some() {
-                return Err(Error::new(ER_TABLE_EXISTS_ERROR, &[&name]));
-            }
+            self.check_new_name(&old, &database, &name, only_rename)?;
             description.database = database.clone();
             description.name = name.clone();
         }
@@ -507,10 +501,7 @@ impl Planner<'_> {
         }
         self.change(CatalogChange::PutTable(Box::new(description)))?;
         if renamed {
-            self.change(CatalogChange::DropTable {
-                database: old.database().to_owned(),
-                name: old.name().to_owned(),
-            })?;
+            self.forget_name(&old)?;
         }
         if alteration.forget_auto_increment || self.plan.build.is_some() {
             self.change(CatalogChange::ForgetAutoIncrement { database, name })?;
@@ -553,12 +544,12 @@ impl Planner<'_> {
         description: &mut TableDescription,
         sources: &[Option<usize>],
         new_checks: bool,
-    ) {
+    ) -> Result<()> {
         self.plan.dropped.extend(old.schema().index_ids());
         let engine = description.engine;
-        description.hidden = [self.new_id(engine), self.new_id(engine)];
+        description.hidden = [self.new_id(engine)?, self.new_id(engine)?];
         for place in 0..description.indexes.len() {
-            description.indexes[place].id = self.new_id(engine);
+            description.indexes[place].id = self.new_id(engine)?;
         }
         let columns: Vec<ColumnSource> = sources
             .iter()
@@ -589,6 +580,7 @@ impl Planner<'_> {
             kind: BuildKind::Rebuild(columns),
             tested,
         });
+        Ok(())
     }
 }
 

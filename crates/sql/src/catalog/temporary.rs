@@ -1,0 +1,198 @@
+//! Temporary tables: a session's own, over the catalog that all share.
+//!
+//! ```text
+//!   Catalog (shared, in the log) ──┐
+//!   TemporaryCatalog ──────────────┴─ over() ─▶ Catalog that the session plans with: a temporary table hides one of its name
+//!        ▲
+//!        └── TemporaryPlan of a definition statement: changes, and the indexes that it has made
+//! ```
+//!
+//! * They are in no record and in no log: what defines them is applied to the session at once, is not undone by a rollback, and goes with the session.
+//! * A plan made with one is current as long as the session has that very definition ([`crate::plan::Plan::is_current`]): a statement that was
+//!   prepared before such a table came or went is planned anew.
+//! * Their rows live in a [`TemporarySpace`], under indexes whose numbers are given back when the table goes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use paceline_storage::{IndexId, TemporaryIndex, TemporarySpace};
+use parking_lot::Mutex;
+
+use super::definition::TableDescription;
+use super::record::CatalogChange;
+use super::snapshot::Catalog;
+use super::table::TableDefinition;
+use crate::error::Result;
+
+/// The database that a table is in while CREATE TEMPORARY TABLE … SELECT fills it: the query still means what its name meant before. No statement
+/// can name it, as it would be cut at the zero byte.
+pub const FILLED_DATABASE: &str = "\0filled";
+
+/// Temporary tables by database and name. Their databases need not exist.
+#[derive(Debug, Clone, Default)]
+pub struct TemporaryCatalog {
+    databases: BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<TableDefinition>>>,
+}
+
+impl TemporaryCatalog {
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.databases.is_empty()
+    }
+
+    /// All of them.
+    pub fn tables(&self) -> impl Iterator<Item = &Arc<TableDefinition>> {
+        self.databases.values().flat_map(BTreeMap::values)
+    }
+
+    /// One of them.
+    pub fn table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
+        self.databases.get(database)?.get(name)
+    }
+
+    pub(super) fn put(&mut self, database: &str, name: &str, table: Arc<TableDefinition>) {
+        self.databases
+            .entry(database.into())
+            .or_default()
+            .insert(name.into(), table);
+    }
+
+    pub(super) fn remove(&mut self, database: &str, name: &str) -> Option<Arc<TableDefinition>> {
+        let tables = self.databases.get_mut(database)?;
+        let removed = tables.remove(name);
+        if tables.is_empty() {
+            self.databases.remove(database);
+        }
+        removed
+    }
+}
+
+/// What a definition statement does to a session's temporary tables.
+#[derive(Debug, Default)]
+pub struct TemporaryPlan {
+    /// Changes of tables.
+    pub changes: Vec<CatalogChange>,
+    /// The indexes that it has made.
+    pub indexes: Vec<TemporaryIndex>,
+    /// Indexes whose keys all go; those that no table has any more go themselves.
+    pub emptied: Vec<IndexId>,
+}
+
+impl TemporaryPlan {
+    /// Whether nothing would change.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+/// A session's temporary tables. Dropping them deletes their rows.
+#[derive(Debug)]
+pub struct TemporaryTables {
+    space: Arc<TemporarySpace>,
+    catalog: Arc<TemporaryCatalog>,
+    indexes: HashMap<IndexId, TemporaryIndex>,
+    /// The shared catalog that was asked for last, and what it is with these tables over it.
+    over: Mutex<Option<(Arc<Catalog>, Arc<Catalog>)>>,
+}
+
+impl TemporaryTables {
+    /// None yet.
+    pub fn new(space: Arc<TemporarySpace>) -> Self {
+        TemporaryTables {
+            space,
+            catalog: Arc::default(),
+            indexes: HashMap::new(),
+            over: Mutex::default(),
+        }
+    }
+
+    /// Where their rows are.
+    pub fn space(&self) -> &Arc<TemporarySpace> {
+        &self.space
+    }
+
+    /// What there is.
+    pub fn catalog(&self) -> &Arc<TemporaryCatalog> {
+        &self.catalog
+    }
+
+    /// A catalog with these tables over it.
+    #[inline]
+    pub fn over(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
+        if self.catalog.is_empty() {
+            return catalog;
+        }
+        let mut over = self.over.lock();
+        if let Some((below, whole)) = &*over
+            && Arc::ptr_eq(below, &catalog)
+        {
+            return whole.clone();
+        }
+        let whole = Arc::new(catalog.with_temporary(self.catalog.clone()));
+        *over = Some((catalog, whole.clone()));
+        whole
+    }
+
+    /// Does what was planned over `catalog`. What is returned are the indexes of dropped tables: their numbers are free when it is dropped, which must
+    /// not be before a transaction ends that may have written to them.
+    ///
+    /// # Errors
+    /// If a table's description contradicts itself, which a planned one never does.
+    pub fn apply(&mut self, plan: TemporaryPlan, catalog: Arc<Catalog>) -> Result<Vec<TemporaryIndex>> {
+        let changed = self
+            .over(catalog)
+            .changed(&plan.changes, paceline_types::Version::ZERO)?;
+        self.catalog = changed.temporary().clone();
+        self.indexes
+            .extend(plan.indexes.into_iter().map(|index| (index.id(), index)));
+        *self.over.get_mut() = None;
+        let dropped = self.take_unused();
+        for id in plan.emptied {
+            if let Some(index) = self.indexes.get(&id) {
+                index.clear();
+            }
+        }
+        Ok(dropped)
+    }
+
+    fn take_unused(&mut self) -> Vec<TemporaryIndex> {
+        let used: std::collections::HashSet<u32> =
+            self.catalog.tables().flat_map(|table| numbers(table)).collect();
+        self.indexes
+            .extract_if(|id, _| !used.contains(&id.as_u32()))
+            .map(|(_, index)| index)
+            .collect()
+    }
+
+    /// Puts a new table where nothing but the statement that fills it finds it.
+    pub fn begin_fill(&mut self, database: &str, name: &str) {
+        self.move_table((database, name), (FILLED_DATABASE, name));
+    }
+
+    /// The table is filled: it gets its name.
+    pub fn end_fill(&mut self, database: &str, name: &str) {
+        self.move_table((FILLED_DATABASE, name), (database, name));
+    }
+
+    /// Drops a table that could not be filled. As [`apply`](Self::apply) for what is returned.
+    pub fn abandon_fill(&mut self, name: &str) -> Vec<TemporaryIndex> {
+        Arc::make_mut(&mut self.catalog).remove(FILLED_DATABASE, name);
+        *self.over.get_mut() = None;
+        self.take_unused()
+    }
+
+    fn move_table(&mut self, from: (&str, &str), to: (&str, &str)) {
+        let catalog = Arc::make_mut(&mut self.catalog);
+        if let Some(table) = catalog.remove(from.0, from.1) {
+            catalog.put(to.0, to.1, table);
+        }
+        *self.over.get_mut() = None;
+    }
+}
+
+/// The numbers that a table has taken.
+fn numbers(table: &TableDescription) -> impl Iterator<Item = u32> + use<'_> {
+    let indexes = table.indexes.iter().map(|index| index.id);
+    [table.id].into_iter().chain(table.hidden).chain(indexes)
+}
