@@ -84,11 +84,7 @@ def test_every_format(servers, format):
     replica = servers(Paceline, "replica", "--server-id=2", "--slave-parallel-threads=4")
     start_replica(replica, primary)
     primary.client("--default-character-set=utf8mb4", text=SCRIPT)
-    statements = STATEMENTS
-    if format in ("mixed", "statement"):
-        # Temporary tables that are logged as statements cannot be replicated.
-        statements = "".join(line for line in STATEMENTS.splitlines(True) if "temporary" not in line)
-    primary.client("--default-character-set=utf8mb4", text=statements)
+    primary.client("--default-character-set=utf8mb4", text=STATEMENTS)
     workload.create(primary)
     load = workload.Load(primary, 6, 1).start()
     time.sleep(3)

@@ -215,7 +215,7 @@ impl Environment for ServerEnvironment {
             // The receiver has filtered already.
             filter: Arc::new(Unfiltered),
             options: applier_options(&server.globals, position),
-            statements: Arc::new(ReplicatedSessions::new(server)),
+            statements: Arc::new(ReplicatedSessions::new(server, connection.clone())),
         })
     }
 }

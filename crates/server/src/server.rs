@@ -4,6 +4,7 @@ use crate::accounts::{Accounts, SharedAccounts};
 use crate::information_schema::{self, TableSize};
 use crate::registry::Sessions;
 use crate::replication::{ReplicaFilters, ServerEnvironment};
+use crate::session::replicated::ReplicatedTables;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
@@ -43,6 +44,8 @@ pub struct Server {
     pub transactions: Arc<TransactionManager>,
     /// Connections to primaries.
     replicas: Replicas,
+    /// Temporary tables of the primaries' sessions.
+    pub replicated_tables: ReplicatedTables,
     /// `replicate_do_db` and its like of connections that have rules of their own.
     pub replica_filters: ReplicaFilters,
     /// Replicas of this server.
@@ -84,6 +87,7 @@ impl Server {
                 server.clone(),
                 transactions.clone(),
             ))),
+            replicated_tables: ReplicatedTables::default(),
             replica_filters,
             primary,
             globals,

@@ -151,6 +151,10 @@ fn replication(services: &SessionServices, put: &mut impl FnMut(&str, String)) {
     let on_off = |on: bool| if on { "ON" } else { "OFF" }.to_owned();
     let is_running =
         |status: &ConnectionStatus| status.applier_runs && status.receiver.state == ReceiverState::Connected;
+    put(
+        "Slave_open_temp_tables",
+        services.server.replicated_tables.count().to_string(),
+    );
     put("Slave_running", on_off(own.is_some_and(is_running)));
     put(
         "Slaves_running",

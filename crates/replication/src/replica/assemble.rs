@@ -43,6 +43,8 @@ pub enum Assembled {
     Passed(Vec<Gtid>),
     /// All that is before this place in a log of MySQL.
     Executed(MySqlGtidSet),
+    /// The primary started anew with the file that begins here.
+    Restarted,
 }
 
 /// A group, whole.
@@ -202,9 +204,14 @@ impl Assembler {
                 let mut format = FormatDescription::decode(event.body()).map_err(corrupt)?;
                 self.checksum = format.checksum;
                 format.checksum = ChecksumAlgorithm::Crc32;
+                // A primary tells it only to who has received nothing behind it.
+                let is_first_of_start = format.created != 0;
                 self.format = Some(Arc::new(format));
                 self.advance(&header, bytes.len());
-                return Ok(Assembled::Nothing);
+                return Ok(match is_first_of_start {
+                    true => Assembled::Restarted,
+                    false => Assembled::Nothing,
+                });
             }
             EventType::ROTATE => {
                 let rotate = paceline_binlog::event::RotateEvent::decode(event.body()).map_err(corrupt)?;

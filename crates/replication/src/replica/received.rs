@@ -37,4 +37,6 @@ pub enum Received {
     },
     /// Everything up to here has been sent, and nothing of it is for us: a heartbeat, the end of a file.
     Position(SourcePosition),
+    /// The primary has started anew here: the temporary tables of its sessions are gone.
+    PrimaryRestarted,
 }

@@ -304,6 +304,8 @@ impl StatementRunners for Runners {
             gtid: None,
         })
     }
+
+    fn primary_restarted(&self) {}
 }
 
 impl StatementRunner for Runner {

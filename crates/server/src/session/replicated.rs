@@ -2,6 +2,9 @@
 //!
 //! It is a session as any other, but that nobody is connected: what it would answer is thrown away. Each statement finds the settings of the session that
 //! ran it on the primary, so that it gives the same result here, and what it changes is logged as rows, under the primary's GTID.
+//!
+//! The temporary tables of those sessions are kept between their statements ([`ReplicatedTables`]). A transaction that changes nothing else is logged here
+//! as an empty group under its GTID; what is read from them goes into our log as rows, so that our replicas need none.
 
 use super::connection::Connection;
 use super::errors::of_transaction;
@@ -16,6 +19,7 @@ use crate::variables::{Setting, Variable, apply_all_to_session};
 use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{IntvarKind, StatusVar, UserVarEvent};
 use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
+use paceline_sql::catalog::TemporaryTables;
 use paceline_sql::ddl::session_of_event;
 use paceline_sql::expr::ExprType;
 use paceline_sql::parse::{self, DdlStatement, ParseOptions, Statement};
@@ -24,9 +28,11 @@ use paceline_sql::{Error, Result};
 use paceline_storage::Direction;
 use paceline_txn::{GtidChoice, Replication, Transaction};
 use paceline_types::error_code::ER_UNKNOWN_ERROR;
-use paceline_types::{Charset, Collation, DataType, Decimal, Value};
+use paceline_types::{Charset, Collation, DataType, Decimal, ServerId, Value};
 use paceline_wire::socket::Socket;
+use parking_lot::Mutex;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::net::UnixStream;
@@ -35,17 +41,56 @@ use tokio::runtime::Handle;
 /// The user that the process list shows.
 const USER: &str = "system user";
 
+/// A session on a primary: its server and its connection's id there.
+type PrimarySession = (ServerId, u32);
+
+/// The temporary tables of the primaries' sessions, by the connection that they came through. As in MariaDB they outlast STOP SLAVE; they go when the
+/// primary's log says that they do, when it has started anew, with RESET SLAVE, and with this server.
+#[derive(Default)]
+pub struct ReplicatedTables {
+    connections: Mutex<HashMap<Arc<str>, HashMap<PrimarySession, TemporaryTables>>>,
+}
+
+impl ReplicatedTables {
+    /// `Slave_open_temp_tables`.
+    pub fn count(&self) -> usize {
+        let connections = self.connections.lock();
+        let sessions = connections.values().flat_map(HashMap::values);
+        sessions.map(|tables| tables.catalog().tables().count()).sum()
+    }
+
+    /// Those that came through a connection go.
+    pub fn forget(&self, connection: &str) {
+        let is_other = |name: &Arc<str>| !name.eq_ignore_ascii_case(connection);
+        self.connections.lock().retain(|name, _| is_other(name));
+    }
+
+    fn take(&self, connection: &str, session: PrimarySession) -> Option<TemporaryTables> {
+        self.connections.lock().get_mut(connection)?.remove(&session)
+    }
+
+    fn keep(&self, connection: &Arc<str>, session: PrimarySession, tables: TemporaryTables) {
+        let mut connections = self.connections.lock();
+        connections
+            .entry(connection.clone())
+            .or_default()
+            .insert(session, tables);
+    }
+}
+
 /// Makes such sessions, one for each domain of a connection.
 pub struct ReplicatedSessions {
     server: Arc<Server>,
+    connection: Arc<str>,
     runtime: Handle,
 }
 
 impl ReplicatedSessions {
-    /// For appliers of this server. To be called in the runtime that its sessions run in.
-    pub fn new(server: Arc<Server>) -> Self {
+    /// For a connection's applier. To be called in the runtime that this server's sessions run in.
+    pub fn new(server: Arc<Server>, connection: Arc<str>) -> Self {
         ReplicatedSessions {
             server,
+            connection,
             runtime: Handle::current(),
         }
     }
@@ -55,12 +100,17 @@ impl StatementRunners for ReplicatedSessions {
     fn runner(&self) -> Box<dyn StatementRunner> {
         Box::new(ReplicatedSession {
             server: self.server.clone(),
+            connection: self.connection.clone(),
             runtime: self.runtime.clone(),
             open: None,
             gtid: None,
             replication: Replication::Replicated,
             timestamp_seconds: 0,
         })
+    }
+
+    fn primary_restarted(&self) {
+        self.server.replicated_tables.forget(&self.connection);
     }
 }
 
@@ -73,6 +123,7 @@ struct Open {
 /// See the module's head.
 struct ReplicatedSession {
     server: Arc<Server>,
+    connection: Arc<str>,
     runtime: Handle,
     /// Made with the first statement.
     open: Option<Open>,
@@ -381,10 +432,18 @@ impl StatementRunner for ReplicatedSession {
     fn statement(&mut self, statement: &ReplicatedStatement<'_>) -> std::result::Result<(), Failure> {
         self.timestamp_seconds = statement.timestamp_seconds;
         let (runtime, replication) = (self.runtime.clone(), self.replication);
+        let (server, connection) = (self.server.clone(), self.connection.clone());
         let session = self.ready()?;
-        runtime
-            .block_on(session.run_replicated(statement, replication))
-            .map_err(failure)
+        let of = (statement.server_id, statement.query.connection_id);
+        if let Some(tables) = server.replicated_tables.take(&connection, of) {
+            session.temporary = tables;
+        }
+        let done = runtime.block_on(session.run_replicated(statement, replication));
+        if !session.temporary.catalog().is_empty() {
+            let tables = std::mem::replace(&mut session.temporary, server.temporary_tables());
+            server.replicated_tables.keep(&connection, of, tables);
+        }
+        done.map_err(failure)
     }
 
     fn make_table(&mut self, statement: &ReplicatedStatement<'_>) -> std::result::Result<(), Failure> {

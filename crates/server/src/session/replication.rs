@@ -104,7 +104,9 @@ impl Session {
         if name.is_empty() && server.replicas().get("").is_err() {
             return Ok(());
         }
-        server.replicas().reset(&name, forget).await.map_err(of_replica)
+        server.replicas().reset(&name, forget).await.map_err(of_replica)?;
+        server.replicated_tables.forget(&name);
+        Ok(())
     }
 
     /// The connection that a statement means: the one it names, or `default_master_connection`.

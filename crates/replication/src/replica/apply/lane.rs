@@ -441,6 +441,7 @@ impl Lane {
                     }
                     let statement = ReplicatedStatement {
                         query: &query,
+                        server_id: header.server_id,
                         event_flags: header.flags,
                         timestamp_seconds: header.timestamp,
                         intvars: &intvars,

@@ -47,6 +47,8 @@ pub(super) struct Shared {
     progress: Mutex<Progress>,
     queued_bytes: AtomicUsize,
     space: Notify,
+    /// Everything that was pushed is done.
+    idle: Notify,
     is_stopping: AtomicBool,
     error: Mutex<Option<ApplyError>>,
     error_raised: Notify,
@@ -67,6 +69,7 @@ impl Shared {
             progress: Mutex::default(),
             queued_bytes: AtomicUsize::new(0),
             space: Notify::new(),
+            idle: Notify::new(),
             is_stopping: AtomicBool::new(false),
             error: Mutex::new(None),
             error_raised: Notify::new(),
@@ -87,6 +90,12 @@ impl Shared {
                     return Err(Stopped);
                 }
                 self.progress.lock().pass(end);
+                return Ok(());
+            }
+            Received::PrimaryRestarted => {
+                // What its sessions did before may still need their tables.
+                self.until_idle().await?;
+                self.parts.statements.primary_restarted();
                 return Ok(());
             }
             Received::Passed {
@@ -125,6 +134,20 @@ impl Shared {
         let number = self.progress.lock().push(end, pushed);
         queue.push(Item { number, work, bytes });
         Ok(())
+    }
+
+    /// Waits until everything pushed is done.
+    async fn until_idle(&self) -> Result<(), Stopped> {
+        loop {
+            let idle = self.idle.notified();
+            if self.is_stopping() {
+                return Err(Stopped);
+            }
+            if self.progress.lock().is_idle() {
+                return Ok(());
+            }
+            idle.await;
+        }
     }
 
     /// Waits until so many bytes may be queued; more than is allowed at all may be when nothing else is.
@@ -199,7 +222,11 @@ impl Shared {
 
     /// These are published.
     pub(super) fn done(&self, numbers: impl IntoIterator<Item = PushNumber>) {
-        self.progress.lock().done(numbers);
+        let mut progress = self.progress.lock();
+        progress.done(numbers);
+        if progress.is_idle() {
+            self.idle.notify_waiters();
+        }
     }
 
     /// An error ends the applier. The first one counts.
@@ -250,6 +277,7 @@ impl Shared {
                 self.pool.request_stop();
             }
         }
+        self.idle.notify_waiters();
         self.space.notify_waiters();
         self.space.notify_one();
     }

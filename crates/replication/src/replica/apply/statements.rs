@@ -6,12 +6,15 @@
 use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{EventFlags, IntvarKind, QueryEvent, RandEvent, UserVarEvent};
 use paceline_txn::{GtidChoice, Replication, Transaction};
+use paceline_types::ServerId;
 
 /// A statement with everything that its primary's session gave it.
 #[derive(Clone, Debug)]
 pub struct ReplicatedStatement<'a> {
     /// Its text and its session's settings.
     pub query: &'a QueryEvent<'a>,
+    /// The server that ran it: with the connection's id there ([`QueryEvent::connection_id`]) it tells whose temporary tables it sees.
+    pub server_id: ServerId,
     /// The flags of its event.
     pub event_flags: EventFlags,
     /// When it began, in seconds since 1970.
@@ -64,4 +67,7 @@ pub trait StatementRunner: Send {
 pub trait StatementRunners: Send + Sync {
     /// A runner.
     fn runner(&self) -> Box<dyn StatementRunner>;
+
+    /// The connection's primary has started anew, and everything before that is applied: the temporary tables of its sessions go.
+    fn primary_restarted(&self);
 }

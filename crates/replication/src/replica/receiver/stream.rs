@@ -165,6 +165,7 @@ impl<'a> Stream<'a> {
                     self.begin_with(gtids).await?;
                 }
             }
+            Assembled::Restarted => self.push(Received::PrimaryRestarted).await?,
             Assembled::UntilReached => {
                 self.show(assembler);
                 return Err(self.end_at_until().await);

@@ -1,0 +1,118 @@
+"""Temporary tables of a MariaDB primary that logs statements: its sessions' tables are kept here between their statements, what is read from them
+is logged as rows, and a replica behind us needs none of them."""
+
+import contextlib
+
+import pytest
+
+from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica
+from support.servers import MariaDb, Paceline
+
+
+@pytest.fixture(params=["statement", "mixed"])
+def chain(request, tmp_path):
+    """A MariaDB, a Paceline that follows it, and a MariaDB that follows that."""
+    servers = [MariaDb(tmp_path / "primary", "--server-id=100", f"--binlog-format={request.param.upper()}"), Paceline(tmp_path / "replica", "--server-id=2"),
+               MariaDb(tmp_path / "behind", "--server-id=3", "--log-bin", "--log-slave-updates")]
+    with contextlib.ExitStack() as stack:
+        for server in servers:
+            stack.callback(server.close)
+            server.start()
+        primary, replica, behind = servers
+        replication_user(primary)
+        change_master(replica, primary, master_use_gtid="slave_pos")
+        replica.query("start slave")
+        wait_for_replica(replica, primary)
+        replication_user(replica)
+        change_master(behind, replica, master_use_gtid="slave_pos")
+        behind.query("start slave")
+        yield servers
+
+
+def open_tables(server):
+    [(_, count)] = server.query("show status like 'slave_open_temp_tables'")
+    return int(count)
+
+
+def settle(primary, replica, behind):
+    wait_for_replica(replica, primary)
+    wait_for_replica(behind, replica)
+    assert_same(primary, replica)
+    assert_same(replica, behind)
+    assert gtid_position(replica) == gtid_position(primary)
+
+
+def test_tables_of_two_sessions(chain):
+    primary, replica, behind = chain
+    primary.query("create database d", "create table d.t (id int auto_increment primary key, a int, b varchar(30))")
+    with primary.connect(database="d", autocommit=True) as one, primary.connect(database="d", autocommit=True) as other:
+        sessions = [one.cursor(), other.cursor()]
+        for number, cursor in enumerate(sessions):
+            cursor.execute("create temporary table tmp (a int primary key, b varchar(30))")
+            cursor.execute(f"insert into tmp values (1, 'session {number}'), (2, 'two of {number}')")
+        for cursor in sessions:
+            cursor.execute("insert into t (a, b) select a, b from tmp order by a")
+        settle(*chain)
+        assert open_tables(replica) == 2 and open_tables(behind) == 0
+        assert len(replica.query("select * from d.t")) == 4
+
+        # In a transaction, with a rollback, with definitions; one hides an ordinary table.
+        for statement in ("begin", "insert into tmp values (3, 'three')", "insert into t (a, b) select a, b from tmp where a = 3", "commit",
+                          "begin", "insert into tmp values (4, 'four')", "insert into t (a, b) select a, b from tmp where a = 4", "rollback",
+                          "alter table tmp add c int default 7", "create index i on tmp (c)", "update tmp set c = a",
+                          "create temporary table t (z int)", "insert into t values (1),(2)", "create table made select z, 'x' as y from t",
+                          "drop table t", "create table liked like tmp", "insert into liked select * from tmp",
+                          "create temporary table copied select * from tmp where a > 1", "insert into t (a, b) select a, b from copied order by a",
+                          "truncate table copied", "drop temporary table copied"):
+            sessions[0].execute(statement)
+        settle(*chain)
+        assert open_tables(replica) == 2
+
+        # They outlast STOP SLAVE.
+        replica.query("stop slave")
+        assert open_tables(replica) == 2
+        for cursor in sessions:
+            cursor.execute("insert into tmp (a, b) values (100, 'later')")
+            cursor.execute("insert into t (a, b) select a, b from tmp where a = 100")
+        replica.query("start slave")
+        settle(*chain)
+        sessions[0].execute("drop temporary table tmp")
+        settle(*chain)
+        assert open_tables(replica) == 1
+    # The primary logs that the other one's go when it leaves.
+    wait_for(lambda: open_tables(replica) == 0, "the tables to go with the session")
+    settle(*chain)
+    log = "\n".join(str(row[5]) for (name, *_) in replica.query("show binary logs") for row in replica.query(f"show binlog events in '{name}'"))
+    assert "TEMPORARY" not in log.upper() and "like tmp" not in log and "table tmp" not in log, log
+    status = slave_status(replica)
+    assert (status["Slave_SQL_Running"], status["Last_Errno"]) == ("Yes", 0)
+
+
+def test_a_primary_that_starts_anew_has_none(chain):
+    primary, replica, behind = chain
+    primary.query("create database d", "create table d.t (a int)")
+    with primary.connect(database="d", autocommit=True) as session, session.cursor() as cursor:
+        cursor.execute("create temporary table tmp (a int)")
+        cursor.execute("insert into tmp values (1)")
+        settle(*chain)
+        assert open_tables(replica) == 1
+        primary.kill()
+    primary.start()
+    primary.query("insert into d.t values (5)")
+    settle(*chain)
+    assert open_tables(replica) == 0
+    # A connection that breaks and comes again loses none.
+    with primary.connect(database="d", autocommit=True) as session, session.cursor() as cursor:
+        cursor.execute("create temporary table tmp (a int)")
+        cursor.execute("insert into tmp values (7)")
+        settle(*chain)
+        primary.query(*(f"kill {row[0]}" for row in primary.query("show processlist") if row[4] == "Binlog Dump"))
+        cursor.execute("insert into t select * from tmp")
+        settle(*chain)
+        assert open_tables(replica) == 1
+        # RESET SLAVE forgets them, as in MariaDB.
+        replica.query("stop slave", "reset slave")
+        assert open_tables(replica) == 0
+        replica.query("start slave")
+        cursor.execute("insert into t select * from tmp")
+        wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 1146, "the statement to fail")
