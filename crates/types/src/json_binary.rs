@@ -64,7 +64,27 @@ pub fn append_json_text(document: &[u8], out: &mut Vec<u8>) -> Result<()> {
             out.extend_from_slice(b"null");
             Ok(())
         }
-        Some((&kind, value)) => append_value(kind, value, 1, out),
+        Some((&kind, value)) => {
+            let mut left = Left(document.len());
+            append_value(kind, value, 1, &mut left, out)
+        }
+    }
+}
+
+/// Bytes of the document that no value has been read from yet. Values do not overlap in what MySQL writes; offsets of a damaged document may lead to the same
+/// bytes again and again, and a few of them, nested, to more text than there is room in the world.
+struct Left(usize);
+
+impl Left {
+    fn take(&mut self, bytes: usize) -> Result<()> {
+        self.0 = self.0.checked_sub(bytes).ok_or(Error::MalformedJson)?;
+        Ok(())
+    }
+
+    fn counted<'a>(&mut self, value: &'a [u8]) -> Result<&'a [u8]> {
+        let bytes = counted(value)?;
+        self.take(bytes.len())?;
+        Ok(bytes)
     }
 }
 
@@ -108,12 +128,14 @@ fn number_at(bytes: &[u8], at: usize, count: usize) -> Result<u64> {
         .fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-fn append_value(kind: u8, value: &[u8], depth: usize, out: &mut Vec<u8>) -> Result<()> {
+fn append_value(kind: u8, value: &[u8], depth: usize, left: &mut Left, out: &mut Vec<u8>) -> Result<()> {
+    // Its type.
+    left.take(1)?;
     match kind {
-        kind::SMALL_OBJECT => append_object(value, Format::Small, depth, out)?,
-        kind::LARGE_OBJECT => append_object(value, Format::Large, depth, out)?,
-        kind::SMALL_ARRAY => append_array(value, Format::Small, depth, out)?,
-        kind::LARGE_ARRAY => append_array(value, Format::Large, depth, out)?,
+        kind::SMALL_OBJECT => append_object(value, Format::Small, depth, left, out)?,
+        kind::LARGE_OBJECT => append_object(value, Format::Large, depth, left, out)?,
+        kind::SMALL_ARRAY => append_array(value, Format::Small, depth, left, out)?,
+        kind::LARGE_ARRAY => append_array(value, Format::Large, depth, left, out)?,
         kind::LITERAL => out.extend_from_slice(match value.first() {
             Some(0) => b"null",
             Some(1) => b"true",
@@ -127,10 +149,10 @@ fn append_value(kind: u8, value: &[u8], depth: usize, out: &mut Vec<u8>) -> Resu
         kind::UINT32 => append_unsigned(number_at(value, 0, 4)?, out),
         kind::UINT64 => append_unsigned(number_at(value, 0, 8)?, out),
         kind::DOUBLE => append_number(f64::from_bits(number_at(value, 0, 8)?), out),
-        kind::STRING => append_string(counted(value)?, out),
+        kind::STRING => append_string(left.counted(value)?, out),
         kind::OPAQUE => {
             let (&column, value) = value.split_first().ok_or(Error::MalformedJson)?;
-            append_opaque(column, counted(value)?, out)?;
+            append_opaque(column, left.counted(value)?, out)?;
         }
         _ => return Err(Error::MalformedJson),
     }
@@ -148,7 +170,13 @@ fn open(value: &[u8], format: Format, depth: usize) -> Result<(usize, &[u8])> {
     Ok((count, bytes_at(value, 0, size)?))
 }
 
-fn append_object(value: &[u8], format: Format, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+fn append_object(
+    value: &[u8],
+    format: Format,
+    depth: usize,
+    left: &mut Left,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let (count, body) = open(value, format, depth)?;
     let width = format.bytes();
     let keys = 2 * width;
@@ -164,15 +192,22 @@ fn append_object(value: &[u8], format: Format, depth: usize, out: &mut Vec<u8>) 
         let entry = keys + member * (width + 2);
         let offset = number_at(body, entry, width)? as usize;
         let length = number_at(body, entry + width, 2)? as usize;
+        left.take(length)?;
         append_string(bytes_at(body, offset, length)?, out);
         out.extend_from_slice(b": ");
-        append_entry(body, values + member * (width + 1), format, depth, out)?;
+        append_entry(body, values + member * (width + 1), format, depth, left, out)?;
     }
     out.push(b'}');
     Ok(())
 }
 
-fn append_array(value: &[u8], format: Format, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+fn append_array(
+    value: &[u8],
+    format: Format,
+    depth: usize,
+    left: &mut Left,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let (count, body) = open(value, format, depth)?;
     let width = format.bytes();
     out.push(b'[');
@@ -180,22 +215,29 @@ fn append_array(value: &[u8], format: Format, depth: usize, out: &mut Vec<u8>) -
         if element > 0 {
             out.extend_from_slice(b", ");
         }
-        append_entry(body, 2 * width + element * (width + 1), format, depth, out)?;
+        append_entry(body, 2 * width + element * (width + 1), format, depth, left, out)?;
     }
     out.push(b']');
     Ok(())
 }
 
 /// The value that an entry holds or points to.
-fn append_entry(body: &[u8], at: usize, format: Format, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+fn append_entry(
+    body: &[u8],
+    at: usize,
+    format: Format,
+    depth: usize,
+    left: &mut Left,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let kind = number_at(body, at, 1)? as u8;
     let held = bytes_at(body, at + 1, format.bytes())?;
     if format.inlines(kind) {
-        return append_value(kind, held, depth + 1, out);
+        return append_value(kind, held, depth + 1, left, out);
     }
     let offset = number_at(held, 0, held.len())? as usize;
     let value = body.get(offset..).ok_or(Error::MalformedJson)?;
-    append_value(kind, value, depth + 1, out)
+    append_value(kind, value, depth + 1, left, out)
 }
 
 /// Bytes behind their length, which has seven bits in each byte, the lowest first.
@@ -378,6 +420,21 @@ mod tests {
         }
         // An array that holds itself.
         assert!(text(b"\x02\x01\x00\x07\x00\x02\x00\x00").is_err());
+        // One that holds itself twice.
+        assert!(text(b"\x02\x02\x00\x0a\x00\x02\x00\x00\x02\x00\x00").is_err());
+        // Arrays of arrays, each of which leads twice to the next one: not deeper than allowed, and 2^40 values.
+        let mut document = vec![kind::SMALL_ARRAY];
+        for depth in 0..40u8 {
+            let is_last = depth == 39;
+            let size = 10 * (40 - u16::from(depth));
+            document.extend_from_slice(&[2, 0]);
+            document.extend_from_slice(&size.to_le_bytes());
+            for _ in 0..2 {
+                document.push(if is_last { kind::LITERAL } else { kind::SMALL_ARRAY });
+                document.extend_from_slice(if is_last { &[1, 0] } else { &[10, 0] });
+            }
+        }
+        assert!(text(&document).is_err());
         assert!(text(b"\x0e").is_err());
         assert!(text(b"\x04\x03").is_err());
     }
