@@ -128,6 +128,29 @@ def test_what_accounts_require(secure):
     assert error.value.errno == 1045
 
 
+def test_revocation_lists_and_authorities_that_do_not_hold(request, tmp_path):
+    """Once there are revocation lists, each authority needs one that is not out of date; authorities expire as well."""
+    kind = MariaDb if request.config.getoption("--server") == "mariadb" else Paceline
+    authorities, lists = tmp_path / "ca.pem", tmp_path / "lists.pem"
+    authorities.write_bytes(b"".join(pem(name).read_bytes() for name in ("ca", "slow-ca", "lapsed-ca")))
+    lists.write_bytes(pem("revocations").read_bytes() + pem("slow-revocations").read_bytes())
+    believed = {"client": True, "revoked": True, "slow": True, "slow-old": True, "lapsed": False}
+    for crl, expected in [(None, believed),
+                          (pem("revocations"), {**believed, "revoked": False, "slow": False, "slow-old": False}),
+                          (lists, {**believed, "revoked": False, "slow": False, "slow-old": False})]:
+        server = kind(tmp_path / f"server-{crl.stem if crl else None}", *shows("server"), f"--ssl-ca={authorities}", *([f"--ssl-crl={crl}"] if crl else [])).start()
+        try:
+            if kind is MariaDb:
+                server.query("drop user if exists ''@localhost", "drop user if exists ''@'%'")
+            server.query("create user known@'%' identified by 'secret' require x509")
+            for name, is_in in expected.items():
+                own = [f"--ssl-cert={pem(name)}", f"--ssl-key={key('slow' if name == 'slow-old' else name)}"]
+                said = run(server, "--ssl", *own, user="known", check=is_in)
+                assert said == "here\n" if is_in else "ERROR 20" in said, (name, crl)
+        finally:
+            server.close()
+
+
 def test_requirements_are_shown_and_changed(secure):
     def shown(user):
         [(create,)] = secure.query(f"show create user {user}@'%'")

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use paceline_replication::replica::definition::TlsSettings;
 use paceline_types::ServerId;
-use paceline_wire::tls::ServerTlsOptions;
+use paceline_wire::tls::TlsParameters;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -182,7 +182,7 @@ pub struct ArchiveOptions {
     /// How connections to the primaries are encrypted.
     pub source_tls: TlsSettings,
     /// What clients are offered; `None`: no TLS.
-    pub tls: Option<ServerTlsOptions>,
+    pub tls: Option<TlsParameters>,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use paceline_archive::options::{
     Account, ArchiveOptions, Candidates, Compression, Retention, Role, SemiSync,
 };
 use paceline_types::ServerId;
-use paceline_wire::tls::ServerTlsOptions;
+use paceline_wire::tls::TlsParameters;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -152,11 +152,11 @@ pub fn run(options: Options) -> ExitCode {
         source_tls: options.master_tls.settings(),
         tls: match options.skip_ssl {
             true => None,
-            false => Some(ServerTlsOptions {
+            false => Some(TlsParameters {
                 certificate: options.ssl_cert.unwrap_or_default(),
                 key: options.ssl_key.unwrap_or_default(),
                 ca: options.ssl_ca.unwrap_or_default(),
-                ..ServerTlsOptions::default()
+                ..TlsParameters::default()
             }),
         },
     };

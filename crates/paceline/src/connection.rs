@@ -209,13 +209,13 @@ pub fn master_tls(settings: &TlsSettings) -> String {
     let verify = u8::from(settings.verify_server_certificate);
     let mut text = format!(", MASTER_SSL=1, MASTER_SSL_VERIFY_SERVER_CERT={verify}");
     for (option, value) in [
-        ("CA", &settings.ca),
-        ("CAPATH", &settings.ca_path),
-        ("CERT", &settings.certificate),
-        ("KEY", &settings.key),
-        ("CIPHER", &settings.cipher),
-        ("CRL", &settings.crl),
-        ("CRLPATH", &settings.crl_path),
+        ("CA", &settings.parameters.ca),
+        ("CAPATH", &settings.parameters.ca_path),
+        ("CERT", &settings.parameters.certificate),
+        ("KEY", &settings.parameters.key),
+        ("CIPHER", &settings.parameters.cipher),
+        ("CRL", &settings.parameters.crl),
+        ("CRLPATH", &settings.parameters.crl_path),
     ] {
         if !value.is_empty() {
             text.push_str(&format!(", MASTER_SSL_{option}={}", quoted(value)));

@@ -3,7 +3,7 @@
 use clap::{ArgAction, Args};
 use paceline_replication::replica::definition::TlsSettings;
 use paceline_wire::WireResult;
-use paceline_wire::tls::{ClientTls, ClientTlsOptions, VerifyServer};
+use paceline_wire::tls::{ClientTls, TlsParameters};
 
 /// How a command's own connection to a server is encrypted. Every option but --skip-ssl encrypts it, and then nothing is sent in clear.
 #[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl TlsOptions {
     /// Files that cannot be read, suites that are not spoken.
     pub fn client(&self) -> WireResult<Option<ClientTls>> {
         let text = |given: &Option<String>| given.clone().unwrap_or_default();
-        let options = ClientTlsOptions {
+        let parameters = TlsParameters {
             ca: text(&self.ssl_ca),
             ca_path: text(&self.ssl_capath),
             certificate: text(&self.ssl_cert),
@@ -97,14 +97,10 @@ impl TlsOptions {
             crl: text(&self.ssl_crl),
             crl_path: text(&self.ssl_crlpath),
             versions: text(&self.tls_version),
-            verify: match self.ssl_verify_server_cert {
-                true => VerifyServer::Yes,
-                false => VerifyServer::No,
-            },
         };
-        let is_wanted = self.ssl || options != ClientTlsOptions::default();
+        let is_wanted = self.ssl || self.ssl_verify_server_cert || parameters != TlsParameters::default();
         match is_wanted && !self.skip_ssl {
-            true => ClientTls::new(&options).map(Some),
+            true => ClientTls::new(&parameters, self.ssl_verify_server_cert.into()).map(Some),
             false => Ok(None),
         }
     }
@@ -148,13 +144,16 @@ impl MasterTlsOptions {
     pub fn settings(&self) -> TlsSettings {
         let mut settings = TlsSettings {
             enabled: false,
-            ca: self.master_ssl_ca.clone(),
-            ca_path: self.master_ssl_capath.clone(),
-            certificate: self.master_ssl_cert.clone(),
-            key: self.master_ssl_key.clone(),
-            cipher: self.master_ssl_cipher.clone(),
-            crl: self.master_ssl_crl.clone(),
-            crl_path: self.master_ssl_crlpath.clone(),
+            parameters: TlsParameters {
+                ca: self.master_ssl_ca.clone(),
+                ca_path: self.master_ssl_capath.clone(),
+                certificate: self.master_ssl_cert.clone(),
+                key: self.master_ssl_key.clone(),
+                cipher: self.master_ssl_cipher.clone(),
+                crl: self.master_ssl_crl.clone(),
+                crl_path: self.master_ssl_crlpath.clone(),
+                versions: String::new(),
+            },
             verify_server_certificate: self.master_ssl_verify_server_cert,
         };
         settings.enabled = self.master_ssl || settings != TlsSettings::default();

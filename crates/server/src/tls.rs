@@ -9,7 +9,7 @@ use arc_swap::ArcSwapOption;
 use paceline_sql::Error;
 use paceline_types::error_code::ER_UNKNOWN_ERROR;
 use paceline_wire::tls::certificate::time_text;
-use paceline_wire::tls::{ServerTls, ServerTlsOptions, TlsSession};
+use paceline_wire::tls::{ServerTls, TlsParameters, TlsSession};
 use paceline_wire::{WireError, WireResult};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,10 +28,10 @@ pub struct Tls {
 const LIBRARY: &str = "rustls 0.23, ring 0.17";
 
 /// What the variables say.
-fn options(globals: &Globals) -> ServerTlsOptions {
+fn parameters(globals: &Globals) -> TlsParameters {
     let text = |variable: Variable| globals.get(variable).as_str().to_owned();
     let versions = Variable::TlsVersion.definition();
-    ServerTlsOptions {
+    TlsParameters {
         certificate: text(Variable::SslCert),
         key: text(Variable::SslKey),
         ca: text(Variable::SslCa),
@@ -46,7 +46,7 @@ fn options(globals: &Globals) -> ServerTlsOptions {
 }
 
 fn make(globals: &Globals) -> WireResult<ServerTls> {
-    ServerTls::new(&options(globals))
+    ServerTls::new(&parameters(globals))
 }
 
 /// The text without what every such error begins with.
@@ -64,7 +64,7 @@ impl Tls {
     /// Settings that cannot be heeded, for people: a server that was to be safe does not start without.
     pub fn offer(&self, globals: &Globals) -> Result<(), String> {
         let made = make(globals).map_err(|error| format!("TLS cannot be set up: {}", reason(error)))?;
-        let versions = options(globals).versions;
+        let versions = parameters(globals).versions;
         for old in ["TLSv1.0", "TLSv1.1"] {
             if versions.split(',').any(|version| version == old) {
                 tracing::warn!("tls_version names {old}, which is not spoken any more");

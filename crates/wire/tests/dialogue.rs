@@ -1,37 +1,26 @@
 //! Both ends against each other over a socket pair: login with a switch of the method, a result set, several results, errors, limits.
 
+mod support;
+
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::bytes::put_lenenc_bytes;
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
 use paceline_wire::column::{ColumnDefinition, Metadata, field_type, write_column_count};
 use paceline_wire::command::Command;
-use paceline_wire::framing::{PacketReader, PacketWriter};
-use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch};
+use paceline_wire::framing::PacketReader;
+use paceline_wire::handshake::{Login, encode_authentication_switch};
 use paceline_wire::response::{
     Ok as OkPacket, OkKind, Status, write_end_of_columns, write_end_of_rows, write_error,
 };
 use paceline_wire::session_state::StateChange;
 use paceline_wire::socket::Socket;
 use paceline_wire::{Capabilities, WireError, WireResult};
+use support::greet;
 use tokio::net::UnixStream;
 
 /// A server that lets `secret` in and answers each query with what its text asks for.
 async fn serve(mut socket: Socket) -> WireResult<()> {
-    let mut reader = PacketReader::new(1 << 25);
-    let mut writer = PacketWriter::new();
-    Greeting {
-        server_version: "5.5.5-10.11.19-MariaDB".into(),
-        connection_id: 1,
-        scramble: Scramble::random(),
-        capabilities: Capabilities::SERVER,
-        collation: 45,
-        status: 2,
-        plugin: NATIVE_PASSWORD.into(),
-    }
-    .encode(writer.begin());
-    writer.end();
-    writer.flush(&mut socket).await?;
-    reader.set_sequence(writer.sequence());
+    let (mut reader, mut writer, _) = greet(&mut socket, Capabilities::SERVER).await?;
     let login = Login::decode(reader.read(&mut socket).await?)?;
     let capabilities = Capabilities(login.capabilities.0 & Capabilities::SERVER.0);
     let again = Scramble::random();

@@ -10,7 +10,7 @@ use paceline_wire::handshake::{Greeting, Login, decode_authentication_switch, is
 use paceline_wire::prepared::{Parameters, PreparedReceived};
 use paceline_wire::response::{Ok as OkPacket, OkKind, OkReceived, Status, decode_error};
 use paceline_wire::session_state::StateChange;
-use paceline_wire::tls::{Certificate, ServerTls, ServerTlsOptions};
+use paceline_wire::tls::{Certificate, ServerTls, TlsParameters};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -28,7 +28,7 @@ fn read_as_everything(bytes: &[u8]) {
         let _ = (
             certificate.subject_text(),
             certificate.issuer_text(),
-            certificate.common_names(),
+            certificate.common_names().len(),
         );
     }
     let _ = decode_authentication_switch(bytes);
@@ -124,7 +124,7 @@ fn samples() -> Vec<Vec<u8>> {
     }
     .encode(&mut out, Capabilities::SERVER);
     samples.push(out);
-    let own = ServerTls::new(&ServerTlsOptions::default()).unwrap();
+    let own = ServerTls::new(&TlsParameters::default()).unwrap();
     samples.push(own.certificate().der().to_vec());
     samples.push(vec![0, 1, field_type::LONG, 0, 1, 0, 0, 0]);
     samples.push(vec![23, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 0, 1, 0, 0, 0]);

@@ -1,17 +1,17 @@
 //! Both ends of TLS against each other: whom a client believes, whom a server believes, and what is said when one does not.
 
-use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
+mod support;
+
+use paceline_wire::authentication::NativePassword;
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
 use paceline_wire::command::Command;
-use paceline_wire::framing::{PacketReader, PacketWriter};
-use paceline_wire::handshake::{Greeting, Login, is_tls_request};
+use paceline_wire::handshake::{Login, is_tls_request};
 use paceline_wire::response::{Ok as OkPacket, OkKind};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::proof::proof;
-use paceline_wire::tls::{
-    ClientTls, ClientTlsOptions, ServerTls, ServerTlsOptions, TlsSession, VerifyServer,
-};
+use paceline_wire::tls::{ClientTls, ServerTls, TlsParameters, TlsSession, VerifyServer};
 use paceline_wire::{Capabilities, WireError, WireResult};
+use support::greet;
 use tokio::net::{TcpListener, TcpStream};
 
 const PASSWORD: &str = "secret";
@@ -23,19 +23,34 @@ fn file(name: &str) -> String {
     )
 }
 
-fn shows(name: &str) -> ServerTlsOptions {
-    ServerTlsOptions {
+fn shows(name: &str) -> TlsParameters {
+    TlsParameters {
         certificate: file(&format!("{name}.pem")),
         key: file(&format!("{name}.key")),
-        ..ServerTlsOptions::default()
+        ..TlsParameters::default()
     }
 }
 
-fn believes(ca: &str) -> ClientTlsOptions {
-    ClientTlsOptions {
-        ca: file(ca),
+/// What a client is told.
+#[derive(Debug, Clone, Default)]
+struct Told {
+    parameters: TlsParameters,
+    verify: VerifyServer,
+}
+
+impl Told {
+    fn tls(&self) -> ClientTls {
+        ClientTls::new(&self.parameters, self.verify).unwrap()
+    }
+}
+
+fn believes(ca: &str) -> Told {
+    Told {
+        parameters: TlsParameters {
+            ca: file(ca),
+            ..TlsParameters::default()
+        },
         verify: VerifyServer::Yes,
-        ..ClientTlsOptions::default()
     }
 }
 
@@ -44,28 +59,13 @@ type Seen = Option<TlsSession>;
 
 /// A server that asks for TLS and answers every query with how many bytes it has.
 async fn serve(mut socket: Socket, tls: Option<ServerTls>, knows: &str) -> WireResult<Seen> {
-    let mut reader = PacketReader::new(1 << 25);
-    let mut writer = PacketWriter::new();
-    let scramble = Scramble::random();
     let offered = if tls.is_some() {
         Capabilities::SSL
     } else {
         Capabilities::NONE
     };
     let capabilities = Capabilities::SERVER | offered;
-    Greeting {
-        server_version: "11.8.2-MariaDB".into(),
-        connection_id: 1,
-        scramble,
-        capabilities,
-        collation: 45,
-        status: 2,
-        plugin: NATIVE_PASSWORD.into(),
-    }
-    .encode(writer.begin());
-    writer.end();
-    writer.flush(&mut socket).await?;
-    reader.set_sequence(writer.sequence());
+    let (mut reader, mut writer, scramble) = greet(&mut socket, capabilities).await?;
     reader.advance(&mut socket).await?;
     if let Some(tls) = tls.as_ref().filter(|_| is_tls_request(reader.payload())) {
         socket = tls.accept(socket, reader.take_buffered()).await?;
@@ -106,16 +106,16 @@ async fn serve(mut socket: Socket, tls: Option<ServerTls>, knows: &str) -> WireR
 
 /// Connects a client to a server over TCP, by an address or as if it were `host`.
 async fn meet(
-    server: Option<ServerTlsOptions>,
-    client: Option<ClientTlsOptions>,
+    server: Option<TlsParameters>,
+    client: Option<Told>,
     password: &str,
 ) -> (WireResult<Client>, WireResult<Seen>) {
     meet_with(server, client, password, PASSWORD).await
 }
 
 async fn meet_with(
-    server: Option<ServerTlsOptions>,
-    client: Option<ClientTlsOptions>,
+    server: Option<TlsParameters>,
+    client: Option<Told>,
     password: &str,
     server_knows: &'static str,
 ) -> (WireResult<Client>, WireResult<Seen>) {
@@ -129,7 +129,7 @@ async fn meet_with(
     let options = ConnectOptions {
         user: "u".into(),
         password: password.into(),
-        tls: client.map(|options| ClientTls::new(&options).unwrap()),
+        tls: client.map(|told| told.tls()),
         ..ConnectOptions::default()
     };
     let mut connected = Client::connect_tcp(&address.to_string(), &options).await;
@@ -156,7 +156,7 @@ fn error(outcome: WireResult<Client>) -> String {
 async fn encrypted_both_ways() {
     for version in ["TLSv1.2", "TLSv1.3"] {
         for (name, ca) in [("server", "ca.pem"), ("alone", "alone.pem"), ("old", "ca.pem")] {
-            let server = ServerTlsOptions {
+            let server = TlsParameters {
                 versions: version.into(),
                 ..shows(name)
             };
@@ -186,7 +186,7 @@ async fn a_host_by_its_common_name() {
     });
     let options = ConnectOptions {
         user: "u".into(),
-        tls: Some(ClientTls::new(&believes("ca.pem")).unwrap()),
+        tls: Some(believes("ca.pem").tls()),
         ..ConnectOptions::default()
     };
     let client = Client::connect_tcp(&address, &options).await.unwrap();
@@ -219,7 +219,7 @@ async fn servers_that_are_not_believed() {
         .unwrap();
     let (connected, _) = meet(Some(shows("stranger")), Some(client.clone()), PASSWORD).await;
     assert!(error(connected).contains("not trusted"));
-    client.crl = file("revocations.pem");
+    client.parameters.crl = file("revocations.pem");
     meet(Some(shows("server")), Some(client.clone()), PASSWORD)
         .await
         .0
@@ -227,7 +227,7 @@ async fn servers_that_are_not_believed() {
     let (connected, _) = meet(Some(shows("revoked")), Some(client), PASSWORD).await;
     assert!(error(connected).contains("revoked"));
     // Nothing is sent in clear.
-    let (connected, seen) = meet(None, Some(ClientTlsOptions::default()), PASSWORD).await;
+    let (connected, seen) = meet(None, Some(Told::default()), PASSWORD).await;
     assert_eq!(
         error(connected),
         "SSL is required, but the server does not support it"
@@ -237,11 +237,11 @@ async fn servers_that_are_not_believed() {
 
 #[tokio::test]
 async fn a_server_that_nobody_vouches_for_knows_the_password() {
-    let verify = ClientTlsOptions {
+    let verify = Told {
         verify: VerifyServer::Yes,
-        ..ClientTlsOptions::default()
+        ..Told::default()
     };
-    let own = Some(ServerTlsOptions::default());
+    let own = Some(TlsParameters::default());
     let (connected, _) = meet(own.clone(), Some(verify.clone()), PASSWORD).await;
     let subject = connected.unwrap().tls().unwrap().peer.clone().unwrap();
     assert_eq!(subject.subject_text(), "/CN=Paceline Server");
@@ -254,23 +254,25 @@ async fn a_server_that_nobody_vouches_for_knows_the_password() {
     assert!(error(connected).contains("not trusted"));
     assert!(seen.is_err());
     // Who asks for nothing gets encryption.
-    meet(own, Some(ClientTlsOptions::default()), "").await.0.unwrap();
+    meet(own, Some(Told::default()), "").await.0.unwrap();
 }
 
 #[tokio::test]
 async fn clients_show_certificates() {
     let server = || {
-        Some(ServerTlsOptions {
+        Some(TlsParameters {
             ca: file("ca.pem"),
             crl: file("revocations.pem"),
             ..shows("server")
         })
     };
     let client = |name: &str| {
-        Some(ClientTlsOptions {
-            certificate: file(&format!("{name}.pem")),
-            key: file(&format!("{name}.key")),
-            ..believes("ca.pem")
+        Some(Told {
+            parameters: TlsParameters {
+                ca: file("ca.pem"),
+                ..shows(name)
+            },
+            verify: VerifyServer::Yes,
         })
     };
     let (connected, seen) = meet(server(), client("client"), PASSWORD).await;
@@ -292,18 +294,17 @@ async fn clients_show_certificates() {
 #[tokio::test]
 async fn no_version_or_suite_in_common() {
     let server = || {
-        Some(ServerTlsOptions {
+        Some(TlsParameters {
             versions: "TLSv1.3".into(),
             cipher: "TLS_AES_128_GCM_SHA256".into(),
             ..shows("server")
         })
     };
     let client = |versions: &str, cipher: &str| {
-        Some(ClientTlsOptions {
-            versions: versions.into(),
-            cipher: cipher.into(),
-            ..believes("ca.pem")
-        })
+        let mut told = believes("ca.pem");
+        told.parameters.versions = versions.into();
+        told.parameters.cipher = cipher.into();
+        Some(told)
     };
     for other in [client("TLSv1.2", ""), client("", "TLS_CHACHA20_POLY1305_SHA256")] {
         let (connected, seen) = meet(server(), other, PASSWORD).await;
@@ -350,7 +351,7 @@ async fn what_is_no_handshake_ends_the_connection() {
 
 #[test]
 fn settings_that_cannot_be_used() {
-    let wrong = |change: fn(&mut ServerTlsOptions)| {
+    let wrong = |change: fn(&mut TlsParameters)| {
         let mut options = shows("server");
         change(&mut options);
         match ServerTls::new(&options) {
@@ -384,4 +385,34 @@ fn settings_that_cannot_be_used() {
     ] {
         assert!(said.contains(expected), "{said}");
     }
+}
+
+#[test]
+fn files_that_are_read_in_part_or_not_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("list.pem");
+    let server = || {
+        let parameters = TlsParameters {
+            ca: file("ca.pem"),
+            crl_path: directory.path().to_str().unwrap().into(),
+            ..shows("server")
+        };
+        match ServerTls::new(&parameters) {
+            Err(WireError::Tls(text)) => Err(text),
+            other => Ok(other.unwrap()),
+        }
+    };
+    let list = std::fs::read(file("revocations.pem")).unwrap();
+    std::fs::write(directory.path().join("README"), "no list").unwrap();
+    std::fs::write(&path, &list).unwrap();
+    server().unwrap();
+    // A list that is there and cannot be read is not one that revokes nothing.
+    std::fs::write(&path, &list[..list.len() / 2]).unwrap();
+    assert!(server().unwrap_err().contains("Unable to get revocation list"));
+    let damaged = String::from_utf8(list.clone()).unwrap().replace("MIH9", "MIJ9");
+    std::fs::write(&path, damaged).unwrap();
+    assert!(server().unwrap_err().contains("A revocation list cannot be used"));
+    let long = [vec![b'\n'; 16 << 20], list].concat();
+    std::fs::write(&path, long).unwrap();
+    assert!(server().unwrap_err().contains("it is longer than 16 MiB"));
 }

@@ -66,10 +66,27 @@ issue stranger other-ca '/CN=stranger' "$here"
 openssl ca -config "$work/ca.conf" -cert ca.pem -keyfile ca.key -revoke revoked.pem 2>/dev/null
 openssl ca -config "$work/ca.conf" -cert ca.pem -keyfile ca.key -gencrl -out revocations.pem 2>/dev/null
 
+# An authority that is no longer valid, with a certificate that is; and one whose list of what it has revoked is out of date.
+key lapsed-ca
+database lapsed-ca
+openssl req -new -key lapsed-ca.key -subj '/CN=Lapsed Authority' -out "$work/lapsed-ca.csr"
+printf 'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\n' >"$work/extensions"
+openssl ca -batch -config "$work/lapsed-ca.conf" -selfsign -keyfile lapsed-ca.key -in "$work/lapsed-ca.csr" -notext -extfile "$work/extensions" \
+    -startdate 20200101000000Z -enddate 20210101000000Z -out lapsed-ca.pem 2>/dev/null
+issue lapsed lapsed-ca '/CN=lapsed' "$here"
+authority slow-ca '/CN=Slow Authority'
+database slow-ca
+issue slow slow-ca '/CN=slow' "$here"
+openssl ca -config "$work/slow-ca.conf" -cert slow-ca.pem -keyfile slow-ca.key -gencrl -crl_lastupdate 20200101000000Z \
+    -crl_nextupdate 20210101000000Z -out slow-revocations.pem 2>/dev/null
+# X.509's first version, as below: out of another authority than the one whose list is known.
+openssl req -new -key slow.key -subj /CN=slow-old -out "$work/slow-old.csr" 2>/dev/null
+openssl x509 -req -in "$work/slow-old.csr" -days $days -CA slow-ca.pem -CAkey slow-ca.key -set_serial 78 -out slow-old.pem 2>/dev/null
+
 # As MariaDB's guide has it: RSA, X.509's first version, the host in the common name.
 openssl req -newkey rsa:2048 -nodes -keyout old.key -subj /CN=localhost -out "$work/old.csr" 2>/dev/null
 openssl x509 -req -in "$work/old.csr" -days $days -CA ca.pem -CAkey ca.key -set_serial 77 -out old.pem 2>/dev/null
 
 # As openssl req makes it: its own authority.
 openssl req -x509 -newkey rsa:2048 -nodes -keyout alone.key -days $days -subj /CN=localhost -out alone.pem 2>/dev/null
-rm -f ca.key other-ca.key
+rm -f ca.key other-ca.key lapsed-ca.key slow-ca.key

@@ -208,13 +208,16 @@ fn tls_settings(row: &Row) -> String {
     };
     master_tls(&TlsSettings {
         enabled: value("Allowed") == "Yes",
-        ca: value("CA_File"),
-        ca_path: value("CA_Path"),
-        certificate: value("Cert"),
-        key: value("Key"),
-        cipher: value("Cipher"),
-        crl: value("Crl"),
-        crl_path: value("Crlpath"),
+        parameters: paceline_wire::tls::TlsParameters {
+            ca: value("CA_File"),
+            ca_path: value("CA_Path"),
+            certificate: value("Cert"),
+            key: value("Key"),
+            cipher: value("Cipher"),
+            crl: value("Crl"),
+            crl_path: value("Crlpath"),
+            versions: String::new(),
+        },
         verify_server_certificate: value("Verify_Server_Cert") == "Yes",
     })
 }

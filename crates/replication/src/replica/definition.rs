@@ -4,7 +4,7 @@
 //! fields with defaults. Where the connection stands in its primary's log is not in here but beside it, as a place.
 
 use paceline_wire::WireResult;
-use paceline_wire::tls::{ClientTls, ClientTlsOptions, VerifyServer};
+use paceline_wire::tls::{ClientTls, TlsParameters};
 use serde::{Deserialize, Serialize};
 
 /// `MASTER_USE_GTID`.
@@ -36,20 +36,9 @@ impl UseGtid {
 pub struct TlsSettings {
     /// `MASTER_SSL`.
     pub enabled: bool,
-    /// `MASTER_SSL_CA`.
-    pub ca: String,
-    /// `MASTER_SSL_CAPATH`.
-    pub ca_path: String,
-    /// `MASTER_SSL_CERT`.
-    pub certificate: String,
-    /// `MASTER_SSL_KEY`.
-    pub key: String,
-    /// `MASTER_SSL_CIPHER`.
-    pub cipher: String,
-    /// `MASTER_SSL_CRL`.
-    pub crl: String,
-    /// `MASTER_SSL_CRLPATH`.
-    pub crl_path: String,
+    /// `MASTER_SSL_CA` and the others that name files and lists.
+    #[serde(flatten)]
+    pub parameters: TlsParameters,
     /// `MASTER_SSL_VERIFY_SERVER_CERT`.
     pub verify_server_certificate: bool,
 }
@@ -93,21 +82,7 @@ impl TlsSettings {
         if !self.enabled {
             return Ok(None);
         }
-        let options = ClientTlsOptions {
-            ca: self.ca.clone(),
-            ca_path: self.ca_path.clone(),
-            certificate: self.certificate.clone(),
-            key: self.key.clone(),
-            cipher: self.cipher.clone(),
-            crl: self.crl.clone(),
-            crl_path: self.crl_path.clone(),
-            versions: String::new(),
-            verify: match self.verify_server_certificate {
-                true => VerifyServer::Yes,
-                false => VerifyServer::No,
-            },
-        };
-        ClientTls::new(&options).map(Some)
+        ClientTls::new(&self.parameters, self.verify_server_certificate.into()).map(Some)
     }
 }
 
@@ -170,6 +145,21 @@ mod tests {
         assert_eq!(
             Definition::from_record(br#"{"host":"a"}"#).map(|old| (old.port, old.use_gtid)),
             Some((3306, UseGtid::SlavePos))
+        );
+        let encrypted = br#"{"host":"a","tls":{"enabled":true,"ca":"/ca","certificate":"/c","verify_server_certificate":true}}"#;
+        let old = Definition::from_record(encrypted).unwrap();
+        assert!(old.tls.enabled && old.tls.verify_server_certificate);
+        assert_eq!(
+            (
+                old.tls.parameters.ca.as_str(),
+                old.tls.parameters.certificate.as_str()
+            ),
+            ("/ca", "/c")
+        );
+        let record = String::from_utf8(old.to_record()).unwrap();
+        assert!(
+            record.contains(r#""tls":{"enabled":true,"ca":"/ca","ca_path":"","#),
+            "{record}"
         );
         assert!(definition.wants(7, 1) && !definition.wants(8, 1));
         assert_eq!(Definition::from_record(b"x"), None);

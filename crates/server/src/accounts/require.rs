@@ -170,7 +170,7 @@ impl Require {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_wire::tls::{Certificate, ServerTls, ServerTlsOptions};
+    use paceline_wire::tls::{Certificate, ServerTls, TlsParameters};
 
     fn session(peer: Option<Certificate>) -> TlsSession {
         TlsSession {
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_is_met() {
-        let own = ServerTls::new(&ServerTlsOptions::default()).unwrap();
+        let own = ServerTls::new(&TlsParameters::default()).unwrap();
         let shown = session(Some(own.certificate().clone()));
         let bare = session(None);
         let name = "/CN=Paceline Server";

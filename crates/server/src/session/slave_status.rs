@@ -231,11 +231,11 @@ fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bo
         text(until_file),
         Value::UInt(until_offset),
         yes_no(tls.enabled),
-        text(&tls.ca),
-        text(&tls.ca_path),
-        text(&tls.certificate),
-        text(&tls.cipher),
-        text(&tls.key),
+        text(&tls.parameters.ca),
+        text(&tls.parameters.ca_path),
+        text(&tls.parameters.certificate),
+        text(&tls.parameters.cipher),
+        text(&tls.parameters.key),
         optional(status.seconds_behind(now)),
         yes_no(tls.verify_server_certificate),
     ]);
@@ -244,8 +244,8 @@ fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bo
     row.extend([
         list(&definition.ignore_server_ids),
         Value::UInt(u64::from(status.receiver.master_server_id)),
-        text(&tls.crl),
-        text(&tls.crl_path),
+        text(&tls.parameters.crl),
+        text(&tls.parameters.crl_path),
         text(definition.use_gtid.name()),
         text(match definition.use_gtid {
             UseGtid::No => String::new(),

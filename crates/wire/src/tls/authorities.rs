@@ -1,35 +1,26 @@
 //! Whose certificates are believed, and why one is not.
 //!
 //! A certificate is believed if a chain of signatures leads from it to one of the authorities, every member of the chain is valid now,
-//! may do what it did, and is on no revocation list that we have. webpki checks this. Two kinds that it does not know, and OpenSSL does, are
-//! checked here: a certificate of X.509's first version has no extensions, so it must be signed by an authority itself; and a
+//! may do what it did, and is on no revocation list that we have. webpki checks this, except of the authority itself: it takes every one as
+//! given. That this is valid now and may sign, as OpenSSL wants it, is checked here. So are two kinds that webpki does not know, and OpenSSL does:
+//! a certificate of X.509's first version has no extensions, so it must be signed by an authority itself; and a
 //! certificate that is among the authorities is believed as it is.
 
-use super::certificate::Certificate;
+use super::certificate::{Certificate, parse, seconds, time_text};
 use super::files;
+use super::parameters::{TlsParameters, path};
+use super::signature::has_signed;
 use super::{provider, tls_error};
 use crate::error::{WireError, WireResult};
 use rustls::DistinguishedName;
-use rustls::pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
-use std::net::IpAddr;
-use std::path::Path;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, ServerName, TrustAnchor, UnixTime};
 use webpki::{
-    CertRevocationList, EndEntityCert, KeyUsage, OwnedCertRevocationList, RevocationOptionsBuilder,
-    UnknownStatusPolicy, anchor_from_trusted_cert,
+    CertRevocationList, EndEntityCert, ExpirationPolicy, KeyUsage, OwnedCertRevocationList,
+    RevocationOptionsBuilder, UnknownStatusPolicy, VerifiedPath, anchor_from_trusted_cert,
 };
-
-/// Where authorities and revocation lists are.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AuthorityFiles<'a> {
-    /// `ssl_ca`: a file of certificates.
-    pub ca: Option<&'a Path>,
-    /// `ssl_capath`: a directory of such files.
-    pub ca_path: Option<&'a Path>,
-    /// `ssl_crl`: a file of revocation lists.
-    pub crl: Option<&'a Path>,
-    /// `ssl_crlpath`: a directory of such files.
-    pub crl_path: Option<&'a Path>,
-}
+use x509_cert::TbsCertificate;
+use x509_cert::crl::CertificateList;
+use x509_cert::der::Decode;
 
 /// What a certificate is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,65 +67,112 @@ impl From<Distrust> for WireError {
 /// Those whose certificates are believed.
 #[derive(Debug, Default)]
 pub struct Authorities {
+    /// What is believed as it is.
     certificates: Vec<Certificate>,
+    /// Those of them that may sign others, and what webpki makes of each.
+    signers: Vec<Certificate>,
     anchors: Vec<TrustAnchor<'static>>,
     subjects: Vec<DistinguishedName>,
-    revocations: Vec<CertRevocationList<'static>>,
+    /// The newest first: webpki looks at an issuer's first.
+    revocations: Vec<RevocationList>,
+}
+
+/// A list of what an authority has revoked: as webpki has it, and as it is read for certificates that webpki does not read.
+#[derive(Debug)]
+struct RevocationList {
+    list: CertRevocationList<'static>,
+    parsed: CertificateList,
+}
+
+impl RevocationList {
+    fn read(der: CertificateRevocationListDer<'static>) -> WireResult<RevocationList> {
+        let unusable =
+            |error: &dyn std::fmt::Display| tls_error(format!("A revocation list cannot be used: {error}"));
+        let list = OwnedCertRevocationList::from_der(&der).map_err(|error| unusable(&error))?;
+        Ok(RevocationList {
+            list: list.into(),
+            parsed: CertificateList::from_der(&der).map_err(|error| unusable(&error))?,
+        })
+    }
+
+    /// Until when it holds, in seconds since 1970. One that does not say it is of no use: webpki refuses it.
+    fn next_update(&self) -> i64 {
+        self.parsed.tbs_cert_list.next_update.map_or(0, seconds)
+    }
 }
 
 impl Authorities {
     /// Reads them from files.
     ///
     /// # Errors
-    /// If a file cannot be read or holds nothing; in a directory, files that hold nothing are passed over.
-    pub fn load(from: AuthorityFiles<'_>) -> WireResult<Authorities> {
+    /// If a file cannot be read or holds nothing. In a directory, files that hold nothing are passed over, and those that cannot be read where
+    /// that makes less believed, not more: revocation lists have to be readable.
+    pub fn load(from: &TlsParameters) -> WireResult<Authorities> {
         let mut authorities = Authorities::default();
-        if let Some(path) = from.ca {
+        if let Some(path) = path(&from.ca) {
             for certificate in files::certificates(path)? {
                 authorities
                     .add(&certificate)
                     .ok_or_else(|| tls_error(format!("'{}' holds what is no certificate", path.display())))?;
             }
         }
-        if let Some(directory) = from.ca_path {
+        if let Some(directory) = path(&from.ca_path) {
             for path in files::files_of(directory)? {
                 for certificate in files::certificates(&path).unwrap_or_default() {
                     authorities.add(&certificate);
                 }
             }
         }
-        let mut lists = vec![];
-        if let Some(path) = from.crl {
-            lists.extend(files::revocation_lists(path)?);
-        }
-        if let Some(directory) = from.crl_path {
-            for path in files::files_of(directory)? {
-                lists.extend(files::revocation_lists(&path).unwrap_or_default());
-            }
-        }
-        for list in lists {
-            let list = OwnedCertRevocationList::from_der(&list)
-                .map_err(|error| tls_error(format!("A revocation list cannot be used: {error}")))?;
-            authorities.revocations.push(list.into());
-        }
+        authorities.load_revocations(from)?;
         Ok(authorities)
     }
 
-    /// Those that the operating system believes.
-    pub fn system() -> Authorities {
+    fn load_revocations(&mut self, from: &TlsParameters) -> WireResult<()> {
+        let mut lists = vec![];
+        if let Some(path) = path(&from.crl) {
+            lists = files::revocation_lists(path)?;
+            if lists.is_empty() {
+                return Err(tls_error(format!(
+                    "Unable to get revocation list from '{}': it holds none",
+                    path.display()
+                )));
+            }
+        }
+        if let Some(directory) = path(&from.crl_path) {
+            for path in files::files_of(directory)? {
+                lists.extend(files::revocation_lists(&path)?);
+            }
+        }
+        for list in lists {
+            self.revocations.push(RevocationList::read(list)?);
+        }
+        self.revocations
+            .sort_by_key(|list| std::cmp::Reverse(list.next_update()));
+        Ok(())
+    }
+
+    /// Those that the operating system believes, with the revocation lists that are given.
+    ///
+    /// # Errors
+    /// As [`load`](Authorities::load).
+    pub fn system(from: &TlsParameters) -> WireResult<Authorities> {
         let mut authorities = Authorities::default();
         for certificate in rustls_native_certs::load_native_certs().certs {
             authorities.add(&certificate);
         }
-        authorities
+        authorities.load_revocations(from)?;
+        Ok(authorities)
     }
 
     fn add(&mut self, der: &CertificateDer<'_>) -> Option<()> {
         let certificate = Certificate::read(der)?;
         let anchor = anchor_from_trusted_cert(der).ok()?.to_owned();
         self.subjects
-            .push(DistinguishedName::from(certificate.subject.clone()));
-        self.anchors.push(anchor);
+            .push(DistinguishedName::in_sequence(&anchor.subject));
+        if certificate.may_sign() {
+            self.anchors.push(anchor);
+            self.signers.push(certificate.clone());
+        }
         self.certificates.push(certificate);
         Some(())
     }
@@ -170,9 +208,9 @@ impl Authorities {
         {
             return Ok(certificate);
         }
-        match certificate.version {
-            3 => self.check_chain(der, intermediates, usage, now)?,
-            _ => self.check_first_version(&certificate)?,
+        match certificate.is_third_version() {
+            true => self.check_chain(der, intermediates, usage, now)?,
+            false => self.check_older_version(&certificate, now)?,
         }
         Ok(certificate)
     }
@@ -188,10 +226,28 @@ impl Authorities {
             Usage::Server => KeyUsage::server_auth(),
             Usage::Client => KeyUsage::client_auth(),
         };
-        let lists: Vec<&CertRevocationList<'_>> = self.revocations.iter().collect();
-        let revocation = RevocationOptionsBuilder::new(&lists)
-            .ok()
-            .map(|builder| builder.with_status_policy(UnknownStatusPolicy::Allow).build());
+        // As OpenSSL checks it for MariaDB: once there are lists, every member of the chain needs one of its issuer's that holds.
+        let lists: Vec<&CertRevocationList<'_>> = self.revocations.iter().map(|list| &list.list).collect();
+        let revocation = RevocationOptionsBuilder::new(&lists).ok().map(|builder| {
+            builder
+                .with_status_policy(UnknownStatusPolicy::Deny)
+                .with_expiration_policy(ExpirationPolicy::Enforce)
+                .build()
+        });
+        // Several certificates of one authority may have the same key: one that is valid is enough.
+        let is_anchored_now = |path: &VerifiedPath<'_>| {
+            let of_anchor = self.anchors.iter().zip(&self.signers);
+            let mut dates = of_anchor
+                .filter(|(anchor, _)| *anchor == path.anchor())
+                .map(|(_, signer)| check_dates(signer, now));
+            match dates.any(|outcome| outcome.is_ok()) {
+                true => Ok(()),
+                false => Err(webpki::Error::CertExpired {
+                    time: now,
+                    not_after: now,
+                }),
+            }
+        };
         let certificate = EndEntityCert::try_from(der).map_err(distrust)?;
         let algorithms = provider().signature_verification_algorithms.all;
         certificate
@@ -202,51 +258,67 @@ impl Authorities {
                 now,
                 usage,
                 revocation,
-                None,
+                Some(&is_anchored_now),
             )
             .map_err(distrust)?;
         Ok(())
     }
 
-    /// X.509's first version: an authority signed it itself.
-    fn check_first_version(&self, certificate: &Certificate) -> Result<(), Distrust> {
-        let signed_by = |authority: &&Certificate| {
-            authority.subject == certificate.issuer
-                && provider()
-                    .signature_verification_algorithms
-                    .all
-                    .iter()
-                    .any(|algorithm| {
-                        algorithm.signature_alg_id().as_ref() == certificate.signature_algorithm
-                            && algorithm.public_key_alg_id().as_ref() == authority.key_algorithm
-                            && algorithm
-                                .verify_signature(&authority.key, &certificate.signed, &certificate.signature)
-                                .is_ok()
-                    })
-        };
-        if !self.certificates.iter().any(|authority| signed_by(&authority)) {
-            return Err(Distrust::UnknownAuthority);
+    /// Before X.509's third version: an authority signed it itself.
+    fn check_older_version(&self, certificate: &Certificate, now: UnixTime) -> Result<(), Distrust> {
+        let unreadable = || distrust(webpki::Error::BadDer);
+        let parsed = parse(certificate.der()).ok_or_else(unreadable)?;
+        let signed = &parsed.tbs_certificate;
+        let mut outcome = Err(Distrust::UnknownAuthority);
+        for signer in &self.signers {
+            if signed.issuer == signer.subject && has_signed(signer, signed, &parsed.signature) {
+                outcome =
+                    check_dates(signer, now).and_then(|()| self.check_older_revocation(signed, signer, now));
+                if outcome.is_ok() {
+                    break;
+                }
+            }
         }
-        let revoked = self
+        outcome
+    }
+
+    /// Looks into the lists as webpki does.
+    fn check_older_revocation(
+        &self,
+        certificate: &TbsCertificate,
+        signer: &Certificate,
+        now: UnixTime,
+    ) -> Result<(), Distrust> {
+        if self.revocations.is_empty() {
+            return Ok(());
+        }
+        let newest = self
             .revocations
             .iter()
-            .filter(|list| same_name(list.issuer(), &certificate.issuer))
-            .any(|list| matches!(list.find_serial(&certificate.serial), Ok(Some(_)) | Err(_)));
-        match revoked {
-            true => Err(Distrust::Revoked),
-            false => Ok(()),
+            .find(|known| known.parsed.tbs_cert_list.issuer == certificate.issuer)
+            .filter(|newest| has_signed(signer, &newest.parsed.tbs_cert_list, &newest.parsed.signature))
+            .ok_or_else(|| distrust(webpki::Error::UnknownRevocationStatus))?;
+        let mut revoked = newest.parsed.tbs_cert_list.revoked_certificates.iter().flatten();
+        if revoked.any(|revoked| revoked.serial_number == certificate.serial_number) {
+            return Err(Distrust::Revoked);
+        }
+        match newest.next_update() > seconds_of(now) {
+            true => Ok(()),
+            false => Err(out_of_date_list()),
         }
     }
 }
 
-/// Compares names, whether they are given with their outermost tag or without.
-fn same_name(content: &[u8], whole: &[u8]) -> bool {
-    content == whole || whole.ends_with(content) && whole.len() - content.len() <= 6
+fn out_of_date_list() -> Distrust {
+    Distrust::OutOfDate("the revocation list of its authority".into())
+}
+
+fn seconds_of(now: UnixTime) -> i64 {
+    i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
 }
 
 fn check_dates(certificate: &Certificate, now: UnixTime) -> Result<(), Distrust> {
-    use super::certificate::time_text;
-    let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    let now = seconds_of(now);
     if now > certificate.not_after {
         return Err(Distrust::OutOfDate(format!(
             "it was valid until {}",
@@ -270,6 +342,8 @@ fn distrust(error: webpki::Error) -> Distrust {
         UnknownIssuer | CaUsedAsEndEntity => Distrust::UnknownAuthority,
         CertExpired { .. } | CertNotValidYet { .. } => Distrust::OutOfDate("one in its chain".into()),
         CertRevoked => Distrust::Revoked,
+        CrlExpired { .. } => out_of_date_list(),
+        UnknownRevocationStatus => Distrust::Other("there is no revocation list of its authority".into()),
         other => Distrust::Other(other.to_string()),
     }
 }
@@ -280,16 +354,12 @@ fn distrust(error: webpki::Error) -> Distrust {
 /// # Errors
 /// [`Distrust::WrongName`].
 pub fn check_name(certificate: &Certificate, host: &str) -> Result<(), Distrust> {
-    let address: Option<IpAddr> = host.parse().ok();
-    let named = match address {
-        Some(address) => certificate.addresses.contains(&address),
-        None => ServerName::try_from(host).is_ok_and(|name| {
-            EndEntityCert::try_from(certificate.der())
-                .is_ok_and(|certificate| certificate.verify_is_valid_for_subject_name(&name).is_ok())
-        }),
-    };
+    let named = ServerName::try_from(host).is_ok_and(|name| {
+        EndEntityCert::try_from(certificate.der())
+            .is_ok_and(|certificate| certificate.verify_is_valid_for_subject_name(&name).is_ok())
+    });
     let common = || {
-        certificate.dns_names.is_empty()
+        !certificate.names_hosts()
             && certificate
                 .common_names()
                 .iter()
@@ -321,7 +391,54 @@ fn matches_host(name: &str, host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rcgen::{CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
     use rustls::pki_types::pem::PemObject;
+
+    fn wanted(name: &str, is_ca: IsCa) -> CertificateParams {
+        let mut wanted = CertificateParams::default();
+        wanted.distinguished_name.push(DnType::CommonName, name);
+        wanted.is_ca = is_ca;
+        wanted
+    }
+
+    /// What `signer`, with its certificate among the authorities, makes of a client's certificate that it has signed.
+    fn signed_by(signer: CertificateParams) -> Result<Certificate, Distrust> {
+        let key = KeyPair::generate().unwrap();
+        let mut authorities = Authorities::default();
+        let certificate = signer.self_signed(&key).unwrap();
+        authorities.add(certificate.der()).unwrap();
+        let now = UnixTime::now();
+        let chain = [certificate.der().clone()];
+        if check_dates(&authorities.certificates[0], now).is_ok() {
+            authorities.check(&chain, Usage::Client, now).unwrap();
+        }
+        let client = wanted("client", IsCa::NoCa)
+            .signed_by(&KeyPair::generate().unwrap(), &Issuer::new(signer, key))
+            .unwrap();
+        authorities.check(&[client.der().clone()], Usage::Client, now)
+    }
+
+    #[test]
+    fn an_authority_may_sign_and_is_valid() {
+        let authority = || wanted("ca", IsCa::Ca(rcgen::BasicConstraints::Unconstrained));
+        signed_by(authority()).unwrap();
+        let mut by_usage = wanted("ca", IsCa::NoCa);
+        by_usage.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+        signed_by(by_usage).unwrap();
+        // A certificate that is believed by itself may not speak for others.
+        for pinned in [wanted("pinned", IsCa::ExplicitNoCa), wanted("pinned", IsCa::NoCa)] {
+            assert_eq!(signed_by(pinned).unwrap_err(), Distrust::UnknownAuthority);
+        }
+        let mut other_usage = authority();
+        other_usage.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        assert_eq!(signed_by(other_usage).unwrap_err(), Distrust::UnknownAuthority);
+        let mut lapsed = authority();
+        lapsed.not_after = rcgen::date_time_ymd(2021, 1, 1);
+        assert!(matches!(signed_by(lapsed), Err(Distrust::OutOfDate(_))));
+        let mut early = authority();
+        early.not_before = rcgen::date_time_ymd(4000, 1, 1);
+        assert!(matches!(signed_by(early), Err(Distrust::OutOfDate(_))));
+    }
 
     #[test]
     fn names_by_the_extension() {

@@ -11,19 +11,19 @@
 //!
 //! The certificate is looked at after the handshake and before anything else is sent.
 
-use super::authorities::{Authorities, AuthorityFiles, Distrust, Usage, check_name};
+use super::authorities::{Authorities, Distrust, Usage, check_name};
 use super::certificate::Certificate;
+use super::parameters::TlsParameters;
+use super::signature::verify_handshake_signatures;
 use super::stream::{Below, TlsSocket};
-use super::suites::{parse_versions, provider_with};
-use super::{files, handshake_error, signature, tls_error};
+use super::{handshake_error, tls_error};
 use crate::error::WireResult;
 use crate::socket::Socket;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{ResolvesClientCert, Resumption};
+use rustls::client::Resumption;
+use rustls::client::danger::{ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
-use std::path::{Path, PathBuf};
+use rustls::sign::SingleCertAndKey;
+use rustls::{ClientConfig, Error};
 use std::sync::Arc;
 use tokio_rustls::{TlsConnector, TlsStream};
 
@@ -37,27 +37,13 @@ pub enum VerifyServer {
     Yes,
 }
 
-/// What a client is told of TLS. An empty text stands for what is not given.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ClientTlsOptions {
-    /// `ssl_ca`.
-    pub ca: String,
-    /// `ssl_capath`.
-    pub ca_path: String,
-    /// `ssl_cert`.
-    pub certificate: String,
-    /// `ssl_key`; the certificate's file if it is not given.
-    pub key: String,
-    /// `ssl_cipher`.
-    pub cipher: String,
-    /// `ssl_crl`.
-    pub crl: String,
-    /// `ssl_crlpath`.
-    pub crl_path: String,
-    /// `tls_version`.
-    pub versions: String,
-    /// `ssl_verify_server_cert`.
-    pub verify: VerifyServer,
+impl From<bool> for VerifyServer {
+    fn from(is_on: bool) -> VerifyServer {
+        match is_on {
+            true => VerifyServer::Yes,
+            false => VerifyServer::No,
+        }
+    }
 }
 
 /// How a server is believed.
@@ -87,50 +73,25 @@ pub(crate) enum Believed {
     IfItProves(Certificate),
 }
 
-/// A path, if it is given.
-fn path(text: &str) -> Option<&Path> {
-    (!text.is_empty()).then(|| Path::new(text))
-}
-
 impl ClientTls {
     /// Reads the files and makes the settings.
     ///
     /// # Errors
     /// [`WireError::Tls`](crate::WireError::Tls) for what cannot be read or heeded.
-    pub fn new(options: &ClientTlsOptions) -> WireResult<ClientTls> {
-        let has_authorities = !options.ca.is_empty() || !options.ca_path.is_empty();
-        let trust = match (has_authorities, options.verify) {
+    pub fn new(parameters: &TlsParameters, verify: VerifyServer) -> WireResult<ClientTls> {
+        let trust = match (parameters.names_authorities(), verify) {
             (false, VerifyServer::No) => Trust::Anyone,
-            (false, VerifyServer::Yes) => Trust::SystemOrProof(Authorities::system()),
-            (true, verify) => Trust::Authorities(
-                Authorities::load(AuthorityFiles {
-                    ca: path(&options.ca),
-                    ca_path: path(&options.ca_path),
-                    crl: path(&options.crl),
-                    crl_path: path(&options.crl_path),
-                })?,
-                verify,
-            ),
+            (false, VerifyServer::Yes) => Trust::SystemOrProof(Authorities::system(parameters)?),
+            (true, verify) => Trust::Authorities(Authorities::load(parameters)?, verify),
         };
-        let certificate: PathBuf = match (options.certificate.as_str(), options.key.as_str()) {
-            ("", key) => key.into(),
-            (certificate, _) => certificate.into(),
-        };
-        let key: PathBuf = match options.key.as_str() {
-            "" => certificate.clone(),
-            key => key.into(),
-        };
-        let shown = match certificate.as_os_str().is_empty() {
-            true => None,
-            false => Some(files::certified_key(&certificate, &key)?),
-        };
-        let builder = ClientConfig::builder_with_provider(Arc::new(provider_with(&options.cipher)?))
-            .with_protocol_versions(&parse_versions(&options.versions)?)
+        let shown = parameters.certified_key()?;
+        let builder = ClientConfig::builder_with_provider(Arc::new(parameters.provider()?))
+            .with_protocol_versions(&parameters.protocol_versions()?)
             .map_err(tls_error)?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(HasTheKey));
         let mut config = match shown {
-            Some(shown) => builder.with_client_cert_resolver(resolver(shown)),
+            Some(shown) => builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(shown))),
             None => builder.with_no_client_auth(),
         };
         // Connections live long: to take one up again is not worth the state.
@@ -181,10 +142,6 @@ impl Trust {
     }
 }
 
-fn resolver(shown: CertifiedKey) -> Arc<dyn ResolvesClientCert> {
-    Arc::new(SingleCertAndKey::from(shown))
-}
-
 /// In the handshake only this is checked: that the server has the key of the certificate that it shows.
 #[derive(Debug)]
 struct HasTheKey;
@@ -201,25 +158,5 @@ impl ServerCertVerifier for HasTheKey {
         Ok(ServerCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        signature::verify_tls12(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        signature::verify_tls13(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        signature::schemes()
-    }
+    verify_handshake_signatures!();
 }

@@ -8,17 +8,21 @@ use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKey
 use rustls::sign::CertifiedKey;
 use std::path::{Path, PathBuf};
 
-/// A file longer than this holds no certificates, in bytes.
+/// A longer file is refused, in bytes.
 const FILE_MAX: u64 = 16 << 20;
 
 /// Reads a file that is not too long.
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     use std::io::Read;
     let mut bytes = vec![];
+    // One more than may be there: a part of a file could leave out what has been revoked.
     std::fs::File::open(path)?
-        .take(FILE_MAX)
+        .take(FILE_MAX + 1)
         .read_to_end(&mut bytes)?;
-    Ok(bytes)
+    match bytes.len() as u64 > FILE_MAX {
+        true => Err(std::io::Error::other("it is longer than 16 MiB")),
+        false => Ok(bytes),
+    }
 }
 
 /// All objects of one kind in a file.
@@ -44,17 +48,9 @@ pub fn certificates(path: &Path) -> WireResult<Vec<CertificateDer<'static>>> {
     }
 }
 
-/// The revocation lists of a file; at least one.
+/// The revocation lists of a file.
 pub fn revocation_lists(path: &Path) -> WireResult<Vec<CertificateRevocationListDer<'static>>> {
-    let problem = "Unable to get revocation list";
-    let found: Vec<CertificateRevocationListDer<'static>> = objects(path, problem)?;
-    match found.is_empty() {
-        true => Err(tls_error(format!(
-            "{problem} from '{}': it holds none",
-            path.display()
-        ))),
-        false => Ok(found),
-    }
+    objects(path, "Unable to get revocation list")
 }
 
 /// The files of a directory, in the order of their names: `ssl_capath`. OpenSSL looks for names made of a hash; here every file is read.

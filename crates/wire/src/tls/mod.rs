@@ -9,11 +9,11 @@
 //! ```
 //!
 //! * [`authorities`]: whose certificates are believed: `ssl_ca`, `ssl_capath`, `ssl_crl`, `ssl_crlpath`, or the system's.
-//! * [`certificate`]: what is read of a certificate: its names, its dates, its key; [`der`] is its encoding.
+//! * [`certificate`]: what is read of a certificate: its names, its dates, its key.
 //! * [`files`]: certificates, keys and revocation lists in PEM files.
-//! * [`signature`]: signatures of the handshake.
+//! * [`signature`]: signatures of handshakes and of certificates, where rustls does not check them.
 //! * [`suites`]: `ssl_cipher` and `tls_version`.
-//! * [`client`], [`server`]: the settings of either end.
+//! * [`parameters`]: what either end is told; [`client`], [`server`]: what it makes of that.
 //! * [`self_signed`]: the certificate of a server that was given none, and [`proof`]: why a client that knows its password believes it.
 //! * [`stream`]: the encrypted socket.
 //!
@@ -24,8 +24,8 @@
 pub mod authorities;
 pub mod certificate;
 pub mod client;
-pub mod der;
 pub mod files;
+pub mod parameters;
 pub mod proof;
 pub mod self_signed;
 pub mod server;
@@ -34,8 +34,9 @@ pub mod stream;
 pub mod suites;
 
 pub use certificate::Certificate;
-pub use client::{ClientTls, ClientTlsOptions, VerifyServer};
-pub use server::{ServerTls, ServerTlsOptions};
+pub use client::{ClientTls, VerifyServer};
+pub use parameters::TlsParameters;
+pub use server::ServerTls;
 pub use stream::TlsSession;
 
 use crate::error::WireError;

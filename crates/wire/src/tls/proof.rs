@@ -11,19 +11,19 @@
 
 use super::certificate::Certificate;
 use crate::authentication::Scramble;
-use ring::digest::{Context, SHA256};
+use sha2::{Digest, Sha256};
 
 /// What the info of the OK packet begins with.
 const MARK: char = '\u{1}';
 
 /// The info that an OK packet carries for a client whose password is kept as `kept`.
 pub fn proof(kept: &[u8], scramble: &Scramble, certificate: &Certificate) -> String {
-    let mut digest = Context::new(&SHA256);
+    let mut digest = Sha256::new();
     digest.update(kept);
     digest.update(scramble.bytes());
-    digest.update(&certificate.fingerprint());
+    digest.update(certificate.fingerprint());
     let mut info = String::from(MARK);
-    for byte in digest.finish().as_ref() {
+    for byte in digest.finalize() {
         info.push_str(&format!("{byte:02X}"));
     }
     info

@@ -1,14 +1,17 @@
-//! The signatures of the handshake: who shows a certificate proves to have its key.
+//! Signatures: who shows a certificate proves to have its key, and an authority has signed the certificate.
 //!
-//! rustls' own check reads the certificate by webpki, which knows only X.509's third version. For the first one it is done here, by the
+//! rustls and webpki check both, for X.509's third version, which is the only one that they read. For older certificates, what webpki would do is done here, with the
 //! same algorithms.
 
 use super::certificate::Certificate;
 use super::provider;
 use rustls::client::danger::HandshakeSignatureValid;
-use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::CertificateDer;
+use rustls::crypto::{verify_tls12_signature, verify_tls13_signature, verify_tls13_signature_with_raw_key};
+use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer};
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use webpki::RawPublicKeyEntity;
+use x509_cert::der::Encode;
+use x509_cert::der::asn1::BitString;
 
 /// TLS 1.2.
 pub(crate) fn verify_tls12(
@@ -16,68 +19,92 @@ pub(crate) fn verify_tls12(
     certificate: &CertificateDer<'_>,
     signed: &DigitallySignedStruct,
 ) -> Result<HandshakeSignatureValid, Error> {
-    match first_version(certificate) {
-        Some(certificate) => verify(message, &certificate, signed, usize::MAX),
-        None => verify_tls12_signature(
-            message,
-            certificate,
-            signed,
-            &provider().signature_verification_algorithms,
-        ),
+    let known = provider().signature_verification_algorithms;
+    let Some(old) = before_third_version(certificate) else {
+        return verify_tls12_signature(message, certificate, signed, &known);
+    };
+    let of_scheme = known.mapping.iter().find(|(scheme, _)| *scheme == signed.scheme);
+    let algorithms = of_scheme.map_or(&[][..], |(_, algorithms)| *algorithms);
+    match is_signed(&old.key_info, algorithms, message, signed.signature()) {
+        true => Ok(HandshakeSignatureValid::assertion()),
+        false => Err(Error::InvalidCertificate(CertificateError::BadSignature)),
     }
 }
 
-/// TLS 1.3: one algorithm for each scheme, and none of PKCS#1 1.5.
+/// TLS 1.3.
 pub(crate) fn verify_tls13(
     message: &[u8],
     certificate: &CertificateDer<'_>,
     signed: &DigitallySignedStruct,
 ) -> Result<HandshakeSignatureValid, Error> {
-    let Some(read) = first_version(certificate) else {
-        return verify_tls13_signature(
-            message,
-            certificate,
-            signed,
-            &provider().signature_verification_algorithms,
-        );
-    };
-    match signed.scheme {
-        SignatureScheme::RSA_PKCS1_SHA256
-        | SignatureScheme::RSA_PKCS1_SHA384
-        | SignatureScheme::RSA_PKCS1_SHA512 => Err(Error::InvalidCertificate(CertificateError::BadSignature)),
-        _ => verify(message, &read, signed, 1),
+    let known = provider().signature_verification_algorithms;
+    match before_third_version(certificate) {
+        Some(old) => {
+            let key = SubjectPublicKeyInfoDer::from(old.key_info);
+            verify_tls13_signature_with_raw_key(message, &key, signed, &known)
+        }
+        None => verify_tls13_signature(message, certificate, signed, &known),
     }
 }
+
+/// What a verifier of servers and one of clients have in common: the three methods of either trait that check signatures.
+macro_rules! verify_handshake_signatures {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            message: &[u8],
+            certificate: &rustls::pki_types::CertificateDer<'_>,
+            signed: &rustls::DigitallySignedStruct,
+        ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
+            $crate::tls::signature::verify_tls12(message, certificate, signed)
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            certificate: &rustls::pki_types::CertificateDer<'_>,
+            signed: &rustls::DigitallySignedStruct,
+        ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
+            $crate::tls::signature::verify_tls13(message, certificate, signed)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+            $crate::tls::signature::schemes()
+        }
+    };
+}
+pub(crate) use verify_handshake_signatures;
 
 /// The schemes that either can be checked by.
 pub(crate) fn schemes() -> Vec<SignatureScheme> {
     provider().signature_verification_algorithms.supported_schemes()
 }
 
-fn first_version(certificate: &CertificateDer<'_>) -> Option<Certificate> {
-    Certificate::read(certificate).filter(|read| read.version < 3)
+/// Whether an authority has signed a certificate or a revocation list. All algorithms are tried, whatever that says that it is signed by: none of them is a
+/// weak one.
+pub(crate) fn has_signed(authority: &Certificate, message: &impl Encode, signature: &BitString) -> bool {
+    let algorithms = provider().signature_verification_algorithms.all;
+    match (message.to_der(), signature.as_bytes()) {
+        (Ok(message), Some(signature)) => is_signed(&authority.key_info, algorithms, &message, signature),
+        _ => false,
+    }
 }
 
-/// Tries the first `algorithms_max` algorithms of the scheme.
-fn verify(
+fn before_third_version(certificate: &CertificateDer<'_>) -> Option<Certificate> {
+    Certificate::read(certificate).filter(|read| !read.is_third_version())
+}
+
+/// Whether the signature is that of a key, by one of the algorithms.
+fn is_signed(
+    key_info: &[u8],
+    algorithms: &[&dyn SignatureVerificationAlgorithm],
     message: &[u8],
-    certificate: &Certificate,
-    signed: &DigitallySignedStruct,
-    algorithms_max: usize,
-) -> Result<HandshakeSignatureValid, Error> {
-    let mapping = provider().signature_verification_algorithms.mapping;
-    let valid = mapping
-        .iter()
-        .filter(|(scheme, _)| *scheme == signed.scheme)
-        .flat_map(|(_, algorithms)| algorithms.iter().take(algorithms_max))
-        .any(|algorithm| {
-            algorithm.public_key_alg_id().as_ref() == certificate.key_algorithm
-                && algorithm
-                    .verify_signature(&certificate.key, message, signed.signature())
-                    .is_ok()
-        });
-    match valid {
-        true => Ok(HandshakeSignatureValid::assertion()),
-        false => Err(Error::InvalidCertificate(CertificateError::BadSignature)),
-    }
+    signature: &[u8],
+) -> bool {
+    let key = SubjectPublicKeyInfoDer::from(key_info);
+    RawPublicKeyEntity::try_from(&key).is_ok_and(|key| {
+        algorithms
+            .iter()
+            .any(|algorithm| key.verify_signature(*algorithm, message, signature).is_ok())
+    })
 }

@@ -5,7 +5,6 @@
 
 use super::{provider, tls_error};
 use crate::error::WireResult;
-use rustls::crypto::CryptoProvider;
 use rustls::{CipherSuite, ProtocolVersion, SupportedCipherSuite, SupportedProtocolVersion};
 
 /// OpenSSL's name of a suite.
@@ -163,14 +162,6 @@ pub fn parse_versions(list: &str) -> WireResult<Vec<&'static SupportedProtocolVe
         ))),
         false => Ok(versions),
     }
-}
-
-/// The cryptography with these suites.
-pub(crate) fn provider_with(cipher: &str) -> WireResult<CryptoProvider> {
-    Ok(CryptoProvider {
-        cipher_suites: parse_suites(cipher)?,
-        ..provider()
-    })
 }
 
 #[cfg(test)]
