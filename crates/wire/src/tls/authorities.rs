@@ -22,6 +22,9 @@ use x509_cert::TbsCertificate;
 use x509_cert::crl::CertificateList;
 use x509_cert::der::Decode;
 
+/// The names of authorities that a server tells its clients, all of them together, in bytes. The protocol has room for 65,535, and rustls does not look.
+const SUBJECTS_MAX: usize = 32 << 10;
+
 /// What a certificate is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
@@ -166,6 +169,10 @@ impl Authorities {
 
     fn add(&mut self, der: &CertificateDer<'_>) -> Option<()> {
         let certificate = Certificate::read(der)?;
+        // A directory often has each of them by several names.
+        if self.certificates.contains(&certificate) {
+            return Some(());
+        }
         let anchor = anchor_from_trusted_cert(der).ok()?.to_owned();
         self.subjects
             .push(DistinguishedName::in_sequence(&anchor.subject));
@@ -182,9 +189,13 @@ impl Authorities {
         self.certificates.is_empty()
     }
 
-    /// Who they are: a server tells its clients, so that they choose a certificate.
+    /// Who they are: a server tells its clients, so that they choose a certificate. None if they are too many: a client then shows the one that it has.
     pub(crate) fn subjects(&self) -> &[DistinguishedName] {
-        &self.subjects
+        let bytes: usize = self.subjects.iter().map(|name| name.as_ref().len() + 2).sum();
+        match bytes <= SUBJECTS_MAX {
+            true => &self.subjects,
+            false => &[],
+        }
     }
 
     /// Checks the certificate that a peer showed, the first of `chain`, with the others that it sent.
@@ -416,6 +427,30 @@ mod tests {
             .signed_by(&KeyPair::generate().unwrap(), &Issuer::new(signer, key))
             .unwrap();
         authorities.check(&[client.der().clone()], Usage::Client, now)
+    }
+
+    #[test]
+    fn more_authorities_than_can_be_told() {
+        let key = KeyPair::generate().unwrap();
+        let mut authorities = Authorities::default();
+        for number in 0..300 {
+            let name = format!("{number}{}", "x".repeat(60));
+            let certificate = wanted(&name, IsCa::Ca(rcgen::BasicConstraints::Unconstrained));
+            let certificate = certificate.self_signed(&key).unwrap();
+            for _ in 0..3 {
+                authorities.add(certificate.der()).unwrap();
+            }
+        }
+        assert_eq!(authorities.subjects().len(), 300);
+        for number in 0..600 {
+            let name = format!("{number}{}", "y".repeat(60));
+            let certificate = wanted(&name, IsCa::Ca(rcgen::BasicConstraints::Unconstrained));
+            authorities
+                .add(certificate.self_signed(&key).unwrap().der())
+                .unwrap();
+        }
+        assert_eq!(authorities.certificates.len(), 900);
+        assert!(authorities.subjects().is_empty());
     }
 
     #[test]
