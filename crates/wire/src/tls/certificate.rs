@@ -155,16 +155,29 @@ fn attribute_name(id: String) -> String {
         "2.5.4.11" => "OU",
         "2.5.4.12" => "title",
         "2.5.4.13" => "description",
+        "2.5.4.15" => "businessCategory",
+        "2.5.4.16" => "postalAddress",
         "2.5.4.17" => "postalCode",
+        "2.5.4.18" => "postOfficeBox",
+        "2.5.4.20" => "telephoneNumber",
         "2.5.4.41" => "name",
         "2.5.4.42" => "GN",
         "2.5.4.43" => "initials",
         "2.5.4.44" => "generationQualifier",
+        "2.5.4.45" => "x500UniqueIdentifier",
         "2.5.4.46" => "dnQualifier",
         "2.5.4.65" => "pseudonym",
+        "2.5.4.72" => "role",
+        "2.5.4.97" => "organizationIdentifier",
+        "1.3.6.1.4.1.311.60.2.1.1" => "jurisdictionL",
+        "1.3.6.1.4.1.311.60.2.1.2" => "jurisdictionST",
+        "1.3.6.1.4.1.311.60.2.1.3" => "jurisdictionC",
         "1.2.840.113549.1.9.1" => "emailAddress",
+        "1.2.840.113549.1.9.2" => "unstructuredName",
+        "1.2.840.113549.1.9.8" => "unstructuredAddress",
         "0.9.2342.19200300.100.1.25" => "DC",
         "0.9.2342.19200300.100.1.1" => "UID",
+        "0.9.2342.19200300.100.1.3" => "mail",
         _ => return id,
     };
     short.to_owned()
@@ -240,9 +253,17 @@ mod tests {
     }
 
     #[test]
-    fn unknown_attributes_are_numbers() {
-        for id in ["2.5.4.97", "1.2.840.113549"] {
-            assert_eq!(attribute_name(id.to_owned()), id);
+    fn attributes_as_openssl_names_them() {
+        for (id, name) in [
+            // openssl req -x509 -subj /2.5.4.97=x | openssl x509 -noout -subject -nameopt compat, by OpenSSL 3.0.19
+            ("2.5.4.97", "organizationIdentifier"),
+            ("1.3.6.1.4.1.311.60.2.1.3", "jurisdictionC"),
+            ("2.5.4.42", "GN"),
+            // Those that nobody has named are numbers.
+            ("2.5.4.98", "2.5.4.98"),
+            ("1.2.840.113549", "1.2.840.113549"),
+        ] {
+            assert_eq!(attribute_name(id.to_owned()), name);
         }
     }
 }
