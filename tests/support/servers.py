@@ -1,8 +1,10 @@
 """Starts, kills and asks servers: Paceline and, beside it, a real MariaDB."""
 
 import atexit
+import fcntl
 import functools
 import os
+import random
 import shutil
 import signal
 import socket
@@ -19,10 +21,29 @@ CRASHFS = BINARY.parent / "crashfs"
 START_SECONDS_MAX = 120
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+# Ports from here on, and below those that the kernel gives to connections by itself: a server that was killed finds its own free again.
+PORTS_FROM = 10_000
+
+
+class ReservedPort:
+    """A port that is free and that no other test takes while this object lives: a locked file says so."""
+
+    def __init__(self):
+        given_out_from = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+        ports = range(PORTS_FROM, given_out_from) if given_out_from > PORTS_FROM + 1_000 else range(PORTS_FROM, 1 << 16)
+        directory = Path("/tmp/paceline-test-ports")
+        directory.mkdir(exist_ok=True)
+        while True:
+            self.number = random.SystemRandom().choice(ports)
+            self.lock = open(directory / str(self.number), "w")
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with socket.socket() as probe:
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    probe.bind(("127.0.0.1", self.number))
+                return
+            except OSError:
+                self.lock.close()
 
 
 class Server:
@@ -32,7 +53,8 @@ class Server:
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.options = list(options)
-        self.port = free_port()
+        self.reserved_port = ReservedPort()
+        self.port = self.reserved_port.number
         self.socket = self.directory / "server.sock"
         self.log = self.directory / "server.log"
         self.process = None
