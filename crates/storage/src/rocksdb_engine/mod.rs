@@ -11,6 +11,7 @@
 
 mod cursor;
 mod ingest;
+mod manifest;
 mod options;
 mod scan_cost;
 mod snapshot;
@@ -119,7 +120,13 @@ impl RocksDbEngine {
     pub fn open(path: &Path, config: &RocksDbConfig) -> Result<Self> {
         let cache = Cache::new_hyper_clock_cache(config.block_cache_bytes, 0);
         let options = options::open_options(config, &cache);
-        let db = DB::open(&options, path).map_err(|error| Error::Open {
+        let db = match DB::open(&options, path) {
+            Err(error) if manifest::is_damaged(&error) && manifest::cut_damage(path)? => {
+                DB::open(&options, path)
+            }
+            opened => opened,
+        };
+        let db = db.map_err(|error| Error::Open {
             path: path.to_owned(),
             message: error.as_ref().to_owned(),
         })?;
