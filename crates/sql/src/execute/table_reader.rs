@@ -45,18 +45,9 @@ pub(crate) fn read_table(
         return read_hashed(exec, plan, access, step, keys, row, visit);
     }
     match &instance.source {
-        TableSource::Base(definition) => BaseReader {
-            plan,
-            access,
-            step,
-            instance,
-            definition,
-            schema: definition.schema(),
-            union: false,
-            given: RefCell::new(GivenRows::new(exec)),
-            exact: Cell::new(false),
+        TableSource::Base(definition) => {
+            BaseReader::new(plan, access, step, instance, definition).read(exec, row, visit)
         }
-        .read(exec, row, visit),
         _ => {
             let rows = made_rows(exec, instance)?;
             for values in rows.iter() {
@@ -119,8 +110,8 @@ struct BaseReader<'p> {
     schema: &'p TableSchema,
     /// Whether several indexes are read, each of which may have a row.
     union: bool,
-    /// The rows given so far, where one may be met again.
-    given: RefCell<GivenRows>,
+    /// The rows given so far, where one may be met again; none are kept where none can be.
+    given: RefCell<Option<GivenRows>>,
     /// Whether the ranges being read hold only rows that pass.
     exact: Cell<bool>,
 }
@@ -162,7 +153,27 @@ enum LookupKey {
     Prefix(Vec<u8>),
 }
 
-impl BaseReader<'_> {
+impl<'p> BaseReader<'p> {
+    fn new(
+        plan: &'p SelectPlan,
+        access: &'p TableAccess,
+        step: &'p JoinStep,
+        instance: &'p TableInstance,
+        definition: &'p TableDefinition,
+    ) -> Self {
+        BaseReader {
+            plan,
+            access,
+            step,
+            instance,
+            definition,
+            schema: definition.schema(),
+            union: false,
+            given: RefCell::new(None),
+            exact: Cell::new(false),
+        }
+    }
+
     fn read(&self, exec: &mut Exec<'_, '_>, row: &mut [Value], visit: Visit<'_>) -> Result<ControlFlow<()>> {
         match &self.access.path {
             AccessPath::All => self.scan(exec, None, self.schema.rows_range(), row, visit),
@@ -189,9 +200,7 @@ impl BaseReader<'_> {
             AccessPath::Union { parts } => {
                 let union = BaseReader {
                     union: true,
-                    given: RefCell::new(GivenRows::new(exec)),
-                    exact: Cell::new(false),
-                    ..*self
+                    ..BaseReader::new(self.plan, self.access, self.step, self.instance, self.definition)
                 };
                 for (index, condition) in parts {
                     if union.read_ranges(exec, *index, condition, row, visit)?.is_break() {
@@ -270,8 +279,16 @@ impl BaseReader<'_> {
     }
 
     /// Whether the row was given already, by another index.
-    fn is_repeated(&self, row_key: &[u8]) -> Result<bool> {
-        Ok(self.union && !self.given.borrow_mut().insert(row_key)?)
+    fn is_repeated(&self, exec: &Exec<'_, '_>, row_key: &[u8]) -> Result<bool> {
+        Ok(self.union && !self.note_given(exec, row_key)?)
+    }
+
+    /// Notes that a row is given. Whether it was not before.
+    fn note_given(&self, exec: &Exec<'_, '_>, row_key: &[u8]) -> Result<bool> {
+        self.given
+            .borrow_mut()
+            .get_or_insert_with(|| GivenRows::new(exec))
+            .insert(row_key)
     }
 
     /// The index, unless the rows themselves live in it.
@@ -452,7 +469,7 @@ impl BaseReader<'_> {
             }
             // A row that somebody else moves in a secondary index meanwhile is met again where it has gone to.
             let may_be_met_again = self.union || secondary.is_some();
-            if may_be_met_again && !self.given.borrow_mut().insert(&row_key)? {
+            if may_be_met_again && !self.note_given(exec, &row_key)? {
                 continue;
             }
             if self
@@ -485,13 +502,13 @@ impl BaseReader<'_> {
             let Some(entry) = scan.entry() else { break };
             match secondary {
                 _ if self.access.key_only => {}
-                None if self.is_repeated(entry.key)? => continue,
+                None if self.is_repeated(exec, entry.key)? => continue,
                 None => self.decode(entry.payload(), row)?,
                 Some(index) => {
                     row_key.clear();
                     self.schema
                         .append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
-                    if self.is_repeated(&row_key)? {
+                    if self.is_repeated(exec, &row_key)? {
                         continue;
                     }
                     let value = exec
@@ -570,17 +587,7 @@ fn read_hashed(
                 if !is_candidate(exec, step, row)? {
                     continue;
                 }
-                let reader = BaseReader {
-                    plan,
-                    access,
-                    step,
-                    instance,
-                    definition,
-                    schema: definition.schema(),
-                    union: false,
-                    given: RefCell::new(GivenRows::new(exec)),
-                    exact: Cell::new(false),
-                };
+                let reader = BaseReader::new(plan, access, step, instance, definition);
                 reader.read_locked(exec, &hashed.key, strength, wait, row, visit)?
             }
             _ => visit(exec, row)?,
