@@ -24,7 +24,20 @@ pub struct Assignment {
     pub global: bool,
     /// `connection.variable`.
     connection: Option<String>,
-    setting: Setting,
+    what: What,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone)]
+enum What {
+    /// The variable gets this value.
+    Set(Setting),
+    /// `gtid_slave_pos`.
+    SlavePosition(GtidPosition),
+    /// `gtid_binlog_state`.
+    BinlogState(BinlogState),
+    /// The session's `wait_for_gtid`, and its text.
+    Await(GtidPosition, Setting),
 }
 
 impl SessionServices {
@@ -91,56 +104,45 @@ impl SessionServices {
                 setting
             }
         };
-        let assignment = Assignment {
+        self.check_transaction(variable, global)?;
+        let what = match variable {
+            // It is here to be set to what it is: the text of a log does so.
+            Variable::SqlIfExists if setting.as_bool() => return Err(Error::unsupported("sql_if_exists=ON")),
+            Variable::GtidSlavePos => What::SlavePosition(setting.as_str().parse().map_err(of_gtid_list)?),
+            Variable::GtidBinlogState => What::BinlogState(setting.as_str().parse().map_err(of_gtid_list)?),
+            Variable::WaitForGtid => {
+                let position = setting.as_str().parse();
+                let position = position.map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
+                What::Await(position, setting)
+            }
+            _ => What::Set(setting),
+        };
+        Ok(Assignment {
             variable,
             global,
             connection: connection.map(str::to_owned),
-            setting,
-        };
-        self.check_setting(&assignment)?;
-        Ok(assignment)
+            what,
+        })
     }
 
-    /// What does not depend on the variable's type alone.
-    fn check_setting(&self, assignment: &Assignment) -> Result<()> {
-        let Assignment {
-            variable,
-            global,
-            setting,
-            ..
-        } = assignment;
-        let in_transaction = self.transaction.lock().open;
-        let refused = |code| Err(Error::new(code, &[]));
-        match variable {
-            // It is here to be set to what it is: the text of a log does so.
-            Variable::SqlIfExists if setting.as_bool() => Err(Error::unsupported("sql_if_exists=ON")),
-            Variable::GtidSlavePos | Variable::GtidBinlogState if in_transaction => {
-                refused(ER_CANT_DO_THIS_DURING_AN_TRANSACTION)
-            }
-            Variable::GtidSlavePos => setting
-                .as_str()
-                .parse::<GtidPosition>()
-                .map(drop)
-                .map_err(of_gtid_list),
-            Variable::GtidBinlogState => setting
-                .as_str()
-                .parse::<BinlogState>()
-                .map(drop)
-                .map_err(of_gtid_list),
-            Variable::WaitForGtid => match setting.as_str().parse::<GtidPosition>() {
-                Ok(_) => Ok(()),
-                Err(_) => refused(ER_INCORRECT_GTID_STATE),
-            },
-            _ if *global || !in_transaction => Ok(()),
-            Variable::GtidSeqNo | Variable::GtidDomainId | Variable::ServerId => {
-                refused(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO)
-            }
-            Variable::SqlLogBin => refused(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN),
-            Variable::SkipReplication | Variable::SkipParallelReplication => {
-                refused(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SKIP_REPLICATION)
-            }
-            _ => Ok(()),
+    /// What must not be assigned in an open transaction.
+    fn check_transaction(&self, variable: Variable, global: bool) -> Result<()> {
+        if !self.transaction.lock().open {
+            return Ok(());
         }
+        let code = match variable {
+            Variable::GtidSlavePos | Variable::GtidBinlogState => ER_CANT_DO_THIS_DURING_AN_TRANSACTION,
+            _ if global => return Ok(()),
+            Variable::GtidSeqNo | Variable::GtidDomainId | Variable::ServerId => {
+                ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO
+            }
+            Variable::SqlLogBin => ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN,
+            Variable::SkipReplication | Variable::SkipParallelReplication => {
+                ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SKIP_REPLICATION
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::new(code, &[]))
     }
 
     /// Carries out what was checked.
@@ -152,12 +154,40 @@ impl SessionServices {
             variable,
             global,
             connection,
-            setting,
+            what,
         } = assignment;
-        match global {
-            true => self.assign_global(session, variable, connection.as_deref(), setting),
-            false => self.assign_session(session, variable, setting),
+        match what {
+            What::SlavePosition(position) => {
+                let warnings = self.server.replicas().set_position(&position);
+                for warning in warnings.map_err(of_replica)? {
+                    session.diagnostics.warn(warning.code, warning.message);
+                }
+                Ok(())
+            }
+            What::BinlogState(state) => self.begin_log_with(&state),
+            What::Await(wanted, setting) => {
+                self.values.lock().set(variable, setting);
+                self.awaited.set((!wanted.is_empty()).then_some(wanted));
+                Ok(())
+            }
+            What::Set(setting) if global => {
+                self.assign_global(session, variable, connection.as_deref(), setting)
+            }
+            What::Set(setting) => {
+                self.assign_session(session, variable, setting);
+                Ok(())
+            }
         }
+    }
+
+    fn begin_log_with(&self, state: &BinlogState) -> Result<()> {
+        let transactions = &self.server.transactions;
+        let begun = tokio::task::block_in_place(|| transactions.begin_with_state(state));
+        if begun.map_err(|error| of_transaction(&error))?.is_none() {
+            return Err(Error::new(ER_BINLOG_MUST_BE_EMPTY, &[]));
+        }
+        tracing::info!("gtid_binlog_state: a new binary log begins with '{state}'");
+        Ok(())
     }
 
     fn assign_global(
@@ -167,7 +197,7 @@ impl SessionServices {
         connection: Option<&str>,
         setting: Setting,
     ) -> Result<()> {
-        if self.assign_replication(session, variable, connection, &setting)? {
+        if self.assign_replication(variable, connection, &setting)? {
             return Ok(());
         }
         let globals = &self.server.globals;
@@ -207,12 +237,7 @@ impl SessionServices {
         Ok(())
     }
 
-    fn assign_session(
-        &self,
-        session: &mut SessionContext,
-        variable: Variable,
-        setting: Setting,
-    ) -> Result<()> {
+    fn assign_session(&self, session: &mut SessionContext, variable: Variable, setting: Setting) {
         match variable {
             Variable::LastInsertId | Variable::Identity => session.last_insert_id = setting.as_u64(),
             Variable::InsertId => session.statement.insert_id = Some(setting.as_u64()),
@@ -223,14 +248,6 @@ impl SessionServices {
                 session.settings.timestamp_override = (seconds > 0.0).then(|| (seconds * 1e6).round() as i64);
             }
             Variable::GtidSeqNo => self.transaction.lock().gtid_seq_no = setting.as_u64(),
-            Variable::WaitForGtid => {
-                let wanted: GtidPosition = setting
-                    .as_str()
-                    .parse()
-                    .map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
-                self.values.lock().set(variable, setting);
-                self.awaited.set((!wanted.is_empty()).then_some(wanted));
-            }
             _ => {
                 let mut values = self.values.lock();
                 values.set(variable, setting.clone());
@@ -241,13 +258,11 @@ impl SessionServices {
                 }
             }
         }
-        Ok(())
     }
 
-    /// Global variables that are a connection's, or the log's. Says whether it was one.
+    /// Global variables that are a connection's. Says whether it was one.
     fn assign_replication(
         &self,
-        session: &mut SessionContext,
         variable: Variable,
         connection: Option<&str>,
         setting: &Setting,
@@ -255,21 +270,6 @@ impl SessionServices {
         let replicas = self.server.replicas();
         let connection = || connection.map_or_else(|| self.default_connection(), str::to_owned);
         match variable {
-            Variable::GtidSlavePos => {
-                let position: GtidPosition = setting.as_str().parse().map_err(of_gtid_list)?;
-                for warning in replicas.set_position(&position).map_err(of_replica)? {
-                    session.diagnostics.warn(warning.code, warning.message);
-                }
-            }
-            Variable::GtidBinlogState => {
-                let state: BinlogState = setting.as_str().parse().map_err(of_gtid_list)?;
-                let transactions = &self.server.transactions;
-                let begun = tokio::task::block_in_place(|| transactions.begin_with_state(&state));
-                if begun.map_err(|error| of_transaction(&error))?.is_none() {
-                    return Err(Error::new(ER_BINLOG_MUST_BE_EMPTY, &[]));
-                }
-                tracing::info!("gtid_binlog_state: a new binary log begins with '{state}'");
-            }
             Variable::SqlSlaveSkipCounter => {
                 let name = connection();
                 match replicas.get(&name) {

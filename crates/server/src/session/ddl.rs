@@ -179,15 +179,13 @@ impl Session {
             prepared.plan.fill.clone(),
             prepared.plan.affected_rows,
         );
-        let temporary = (
-            std::mem::take(&mut prepared.plan.temporary),
-            prepared.temporary_writes.take(),
-        );
+        let temporary_plan = std::mem::take(&mut prepared.plan.temporary);
+        let temporary_rows = prepared.temporary_writes.take();
         if let Some(text) = text {
             self.commit_ddl(prepared, &text).await?;
             self.leave_dropped_database();
         }
-        self.apply_temporary(temporary.0, temporary.1)?;
+        self.apply_temporary(temporary_plan, temporary_rows)?;
         if let Some(failure) = failure {
             return Err(failure);
         }

@@ -330,7 +330,9 @@ impl ServerFunctions for SessionServices {
     }
 
     fn get_lock(&self, _session: &SessionContext, name: &str, timeout_seconds: f64) -> Result<WaitOutcome> {
-        self.user_locks.lock(self, name, timeout_seconds)
+        let (server, shared) = (&self.server, &self.shared);
+        self.user_locks
+            .lock(server, shared, &self.locks, name, timeout_seconds)
     }
 
     fn release_lock(&self, _session: &SessionContext, name: &str) -> Option<bool> {

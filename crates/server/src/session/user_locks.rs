@@ -1,7 +1,7 @@
 //! The locks of `GET_LOCK`.
 
 use super::errors::of_transaction;
-use super::services::SessionServices;
+use crate::registry::SessionShared;
 use crate::server::Server;
 use paceline_sql::Result;
 use paceline_sql::session::WaitOutcome;
@@ -26,11 +26,19 @@ pub struct UserLocks {
 }
 
 impl UserLocks {
-    /// `GET_LOCK`: waits at most `timeout_seconds`; without end if that is negative. What the session holds it holds once more.
+    /// `GET_LOCK` of the session that has these `locks`: waits at most `timeout_seconds`; without end if that is negative. What the session holds it
+    /// holds once more.
     ///
     /// # Errors
     /// 1213 if the wait would never end.
-    pub fn lock(&self, session: &SessionServices, name: &str, timeout_seconds: f64) -> Result<WaitOutcome> {
+    pub fn lock(
+        &self,
+        server: &Server,
+        shared: &SessionShared,
+        locks: &paceline_txn::Session,
+        name: &str,
+        timeout_seconds: f64,
+    ) -> Result<WaitOutcome> {
         let key = name.to_lowercase();
         if let Some((count, _)) = self.held.lock().get_mut(&key) {
             *count += 1;
@@ -40,19 +48,12 @@ impl UserLocks {
             seconds if seconds < 0.0 => Duration::from_secs(365 * 86_400),
             seconds => Duration::from_secs_f64(seconds.min(365.0 * 86_400.0)),
         };
-        session.shared.update(|activity| activity.state = "User lock");
-        let locked =
-            session
-                .locks
-                .lock_metadata(MetadataObject::UserLevel(&key), MetadataMode::Exclusive, timeout);
-        session.shared.update(|activity| activity.state = "executing");
+        shared.update(|activity| activity.state = "User lock");
+        let locked = locks.lock_metadata(MetadataObject::UserLevel(&key), MetadataMode::Exclusive, timeout);
+        shared.update(|activity| activity.state = "executing");
         match locked {
             Ok(guard) => {
-                session
-                    .server
-                    .user_locks
-                    .lock()
-                    .insert(key.clone(), session.shared.id);
+                server.user_locks.lock().insert(key.clone(), shared.id);
                 self.held.lock().insert(key, (1, guard));
                 Ok(WaitOutcome::Done)
             }
