@@ -105,6 +105,15 @@ def test_comments_stay_whole(paceline, mariadb):
     assert paceline.query("show create table d.t")[0][1].endswith("COMMENT='x'")
 
 
+def test_what_is_for_other_versions_is_a_comment_in_the_log(paceline, mariadb):
+    """A replica that is of such a version must not execute what its primary has not."""
+    for server in (paceline, mariadb):
+        server.query("reset master", "create database d /*!999999 character set latin1 */",
+                     "create /*M!999999 or replace */ table d.t (a int) /*!50701 comment='x' */")
+        assert logged(server) == ["create database d /* 999999 character set latin1 */",
+                                  "create /*M 999999 or replace */ table d.t (a int) /* 50701 comment='x' */"]
+
+
 def test_savepoints_stand_between_the_rows(paceline, mariadb):
     """The log has MariaDB's events for them, and replaying it passes over them."""
     script = (Path(__file__).parent.parent / "sql/savepoints_in_the_log.sql").read_text()

@@ -1,7 +1,8 @@
-//! Passwords in a statement's text, and the text without them.
+//! A statement's text as others are shown it.
 //!
-//! A log, a list of sessions and a trace keep what they are shown; so they are shown the hash that the server stores, in a statement that
-//! means the same.
+//! A log, a list of sessions and a trace keep what they are shown; so in the place of a password they are shown the hash that the server stores, in a statement that
+//! means the same. A comment for other versions (`/*!110000 … */`) becomes a plain one, as in MariaDB: a replica of such a version must not execute what this server
+//! has not.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -31,29 +32,33 @@ pub enum HashForm {
 }
 
 impl ParsedStatement {
-    /// The statement's own text out of the `whole` text, each password in it replaced by its hash.
+    /// The statement's own text out of the `whole` text, each password in it replaced by its hash, and what was not executed marked as a comment.
     ///
     /// A hash consists of letters, digits and the asterisk, so that it needs no escapes in any SQL mode.
     pub fn text_to_show<'a>(&self, whole: &'a [u8], hash: impl Fn(&str) -> String) -> Cow<'a, [u8]> {
-        if self.clear_passwords.is_empty() {
+        if self.clear_passwords.is_empty() && self.skipped_versions.is_empty() {
             return Cow::Borrowed(&whole[self.text.clone()]);
         }
+        let passwords = self.clear_passwords.iter().map(|secret| {
+            let shown = match secret.hash_form {
+                HashForm::WordAndString => format!("PASSWORD '{}'", hash(&secret.password)),
+                HashForm::String => format!("'{}'", hash(&secret.password)),
+                HashForm::Hidden => "'<secret>'".to_owned(),
+            };
+            (secret.text.clone(), shown)
+        });
+        let comments = self
+            .skipped_versions
+            .iter()
+            .map(|&at| (at..at + 1, " ".to_owned()));
+        let mut replaced: Vec<(Range<usize>, String)> = passwords.chain(comments).collect();
+        replaced.sort_by_key(|(range, _)| range.start);
         let mut shown = Vec::with_capacity(self.text.len() + 64);
         let mut copied = self.text.start;
-        for secret in &self.clear_passwords {
-            shown.extend_from_slice(&whole[copied..secret.text.start]);
-            if secret.hash_form == HashForm::WordAndString {
-                shown.extend_from_slice(b"PASSWORD ");
-            }
-            shown.push(b'\'');
-            match secret.hash_form {
-                HashForm::WordAndString | HashForm::String => {
-                    shown.extend_from_slice(hash(&secret.password).as_bytes());
-                }
-                HashForm::Hidden => shown.extend_from_slice(b"<secret>"),
-            }
-            shown.push(b'\'');
-            copied = secret.text.end;
+        for (range, with) in replaced {
+            shown.extend_from_slice(&whole[copied..range.start]);
+            shown.extend_from_slice(with.as_bytes());
+            copied = range.end;
         }
         shown.extend_from_slice(&whole[copied..self.text.end]);
         Cow::Owned(shown)
@@ -104,6 +109,14 @@ mod tests {
             (
                 "CREATE USER a IDENTIFIED BY PASSWORD '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'",
                 "CREATE USER a IDENTIFIED BY PASSWORD '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'",
+            ),
+            (
+                "SELECT 1 /*!99999 + 2 */ /*!50000 + 3 */; /*!999999 x */ DO 1 /*M!999999 y /* z */ */ + 1 /*!888888 + 5 */",
+                "SELECT 1 /* 99999 + 2 */ /*!50000 + 3 */; DO 1 /*M 999999 y /* z */ */ + 1 /* 888888 + 5 */",
+            ),
+            (
+                "SET PASSWORD /*!999999 a */ FOR a = PASSWORD('secret') /*!999999 b */",
+                "SET PASSWORD /* 999999 a */ FOR a = '*6' /* 999999 b */",
             ),
         ] {
             assert_eq!(shown(written), expected);

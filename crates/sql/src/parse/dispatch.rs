@@ -40,6 +40,7 @@ impl Parser<'_> {
             parameters: self.parameters,
             next,
             clear_passwords: std::mem::take(&mut self.clear_passwords),
+            skipped_versions: self.take_skipped_versions(start..end),
         })
     }
 

@@ -99,6 +99,8 @@ pub(super) struct Lexer<'a> {
     in_version_comment: bool,
     /// Where the last one of them began.
     version_comment_start: usize,
+    /// Where the `!` stands in each comment that is for newer versions, or for MySQL.
+    skipped_versions: Vec<usize>,
     /// A name must follow a point: `t.select`, `t.1a`.
     after_dot: bool,
 }
@@ -116,12 +118,18 @@ impl<'a> Lexer<'a> {
             sql_mode,
             in_version_comment: false,
             version_comment_start: 0,
+            skipped_versions: Vec::new(),
             after_dot: false,
         }
     }
 
     pub(super) fn text(&self) -> &'a [u8] {
         self.text
+    }
+
+    /// Where the `!` stands in each `/*!…*/` that was skipped so far.
+    pub(super) fn take_skipped_versions(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.skipped_versions)
     }
 
     /// Where the `/*! …` begins that the last token stands in.
@@ -221,6 +229,7 @@ impl<'a> Lexer<'a> {
             self.version_comment_start = start;
             return Ok(());
         }
+        self.skipped_versions.push(start + marker - 1);
         // Skip it, with the comments in it.
         let mut depth = 1;
         while depth > 0 {

@@ -102,6 +102,8 @@ pub struct ParsedStatement {
     pub next: Option<usize>,
     /// The passwords that the text gives in clear; where they stand is counted within the whole text.
     pub clear_passwords: Vec<ClearPassword>,
+    /// Where the `!` stands in comments that were not executed, as they are for other versions; counted likewise.
+    pub skipped_versions: Vec<usize>,
 }
 
 /// Parses the first statement of a text.
@@ -118,13 +120,14 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
         if !only_comments {
             return Err(Error::new(error_code::ER_EMPTY_QUERY, &[]));
         }
-        let text = 0..text.len();
+        let whole = text.len();
         return Ok(ParsedStatement {
             statement: Statement::Empty,
-            text,
+            text: 0..whole,
             parameters: 0,
             next: None,
             clear_passwords: Vec::new(),
+            skipped_versions: parser.take_skipped_versions(0..whole),
         });
     }
     if parser.is(&Token::Semicolon) {
@@ -146,6 +149,9 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Result<Vec<ParsedStatement>
         parsed.next = parsed.next.map(|next| next + offset);
         for secret in &mut parsed.clear_passwords {
             secret.text = secret.text.start + offset..secret.text.end + offset;
+        }
+        for mark in &mut parsed.skipped_versions {
+            *mark += offset;
         }
         let next = parsed.next;
         statements.push(parsed);

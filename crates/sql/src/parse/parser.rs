@@ -70,6 +70,13 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Where the `!` of skipped version comments stands within `text`.
+    pub(super) fn take_skipped_versions(&mut self, text: std::ops::Range<usize>) -> Vec<usize> {
+        let mut marks = self.lexer.take_skipped_versions();
+        marks.retain(|mark| text.contains(mark));
+        marks
+    }
+
     pub(super) fn sql_mode(&self) -> SqlMode {
         self.options.sql_mode
     }
