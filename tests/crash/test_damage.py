@@ -142,6 +142,13 @@ def test_missing_files_are_named(paceline, seed):
     workload.check(paceline, load)
 
 
+def test_a_shutdown_does_not_wait_for_tables_that_cannot_be_written(paceline):
+    paceline.query("create database d", "create table d.t (id int primary key)", "insert into d.t values (1)")
+    shutil.rmtree(paceline.datadir / "tables")
+    paceline.stop()
+    assert "No such file or directory" in paceline.said()
+
+
 @pytest.mark.parametrize("what", ["in use", "not a directory", "unknown option"])
 def test_refused_starts_say_why(paceline, tmp_path, what):
     from support.servers import Paceline

@@ -287,6 +287,10 @@ impl RocksDbEngine {
             }
             if self.background_errors() > self.errors_before_flush.load(Ordering::Relaxed) {
                 self.begin_flush()?; // returns the error, or waits until there is room on the disk
+                // A flush is taken also where RocksDB has stopped for good, and never comes; a write is not.
+                if let Err(error) = self.db.write_opt(WriteBatch::default(), &self.write_options) {
+                    self.wait_for_room(error)?;
+                }
             }
             self.pause(pause)?;
             pause = (pause * 2).min(Duration::from_millis(10));
