@@ -3,6 +3,7 @@
 import json
 import subprocess
 
+import pymysql
 import pytest
 
 from support.servers import BINARY, ROOT
@@ -235,3 +236,79 @@ def test_statistics_add_up(files):
     assert line[:3] == ["4", "3", "0"]
     events = tool(*files)[0]
     assert f"{events.count(b'gtid_seq_no=')} transactions in " in text
+
+
+LOADS = """
+create database loads;
+use loads;
+create table t (a int primary key, b varchar(2000), c int) engine=innodb;
+create table m (a int primary key, b varchar(30)) engine=myisam;
+set binlog_format=statement;
+load data infile '{plain}' into table t (a, b);
+load data infile '{plain}' replace into table t (a, b) set c=1;
+load data concurrent infile '{plain}' ignore into table t (a, b);
+load data infile '{plain}' replace into table every_type.said;
+load data infile '{empty}' into table t;
+set @v=1.5;
+load data infile '{long}' into table t (a, @b) set b=concat(@b, @v), c=2;
+load data infile '{plain}' into table m;
+load data infile '{plain}' into table m;
+create temporary table tmp like t;
+load data infile '{empty}' into table tmp;
+load data infile '{plain}' into table tmp;
+begin;
+load data infile '{other}' into table t (a, b);
+insert into t values (-1, 'x', 3);
+load data local infile '{other}' into table t (a, b);
+commit;
+flush binary logs;
+"""
+
+
+def test_load_data(mariadb, tmp_path):
+    """The statements are printed with the names of files that are written: the names and what is in the files are those of MariaDB's program."""
+    files = {"plain": "1\tone\n2\ttwo\n", "other": "11\tone\n12\ttwo\n", "empty": "", "long": "".join(f"{n}\t{'x' * 100}\n" for n in range(100, 3000))}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    mariadb.query("create database every_type", "create table every_type.said (a int primary key, b text)", "set global local_infile=1")
+    script = LOADS.format(**{name: tmp_path / name for name in files})
+    with mariadb.connect(local_infile=True) as session, session.cursor() as cursor:
+        failed = []
+        for statement in script.strip().split(";\n"):
+            try:
+                cursor.execute(statement.strip().rstrip(";"))
+            except pymysql.err.MySQLError as error:
+                failed.append(error.args[0])
+    assert failed == [1062, 1261], failed
+    [file, *_] = sorted((mariadb.directory / "data").glob("bin.0*"))
+    before = None
+    for number, options in enumerate([*OPTIONS, ["--rewrite-db=loads->l`oads"], ["--database=loads"], ["--database=every_type", "-v"], None]):
+        if options is None:
+            # In the middle of the long file.
+            at = next(line.split()[2] for line in before.splitlines() if line.startswith("# at ") and int(line.split()[2]) > 100_000)
+            options = [f"--start-position={at}"]
+        written = {}
+        for which, run in (("ours", tool), ("real", reference)):
+            directory = tmp_path / f"{which}{number}"
+            directory.mkdir()
+            (directory / "SQL_LOAD_MB-2-0").write_text("somebody's")
+            done = run(*options, f"--local-load={directory}", file)
+            assert done[-1] == 0, done
+            written[which] = (done[0].replace(str(directory).encode(), b"DIRECTORY"), {path.name: path.read_bytes() for path in directory.iterdir()})
+        (text, ours), (expected, real) = written["ours"], written["real"]
+        assert text.splitlines() == expected.splitlines() and text == expected, options
+        assert ours == real, options
+        before = text.decode()
+    assert "Append_block" in before and len(ours) < len(files) + 10
+    printed, _, status = tool("--verify", file)
+    assert status == 0 and b"no damage" in printed
+    text = tool("--short-form", f"--local-load={tmp_path}", file)[0].decode()
+    assert text.count("LOAD DATA") == 8
+    text = tool(f"--local-load={tmp_path}", file)[0].decode()
+    statements_there = text.count("error_code=") - text.count("\nCOMMIT\n/*!*/;")
+    assert f" {statements_there} statements" in tool("--stat", file)[0].decode()
+    assert tool("--json", file)[0] == b""
+    printed, said, status = tool("--flashback", f"--local-load={tmp_path / 'nowhere'}", "--database=loads", file)
+    assert status == 1 and "only row changes can be undone" in said
+    printed, said, status = tool(f"--local-load={tmp_path / 'nowhere'}", file)
+    assert status == 1 and f"Could not construct local filename {tmp_path / 'nowhere'}/SQL_LOAD_MB-" in said

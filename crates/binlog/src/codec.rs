@@ -15,6 +15,11 @@ impl<'a> Cursor<'a> {
         Self { event, rest: body }
     }
 
+    /// The name for errors.
+    pub fn event(&self) -> &'static str {
+        self.event
+    }
+
     pub fn malformed(&self, problem: &'static str) -> Error {
         Error::Malformed {
             event: self.event,

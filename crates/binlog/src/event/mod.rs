@@ -30,6 +30,7 @@ mod gtid_list;
 mod header;
 mod ignorable;
 mod incident;
+mod load_data;
 mod query;
 mod raw;
 mod rows;
@@ -49,6 +50,7 @@ pub use header::{
 };
 pub use ignorable::{Follows, IgnorableEvent};
 pub use incident::IncidentEvent;
+pub use load_data::{BlockKind, DeleteFileEvent, ExecuteLoadQueryEvent, FileBlockEvent, LoadDuplicates};
 pub use query::{QueryCompression, QueryEvent};
 pub use raw::{
     EventBody, EventStamp, RawEvent, checksum_is_right, encode_event, end_position, set_end_position,
@@ -95,13 +97,19 @@ pub enum Event<'a> {
     Rand(RandEvent),
     /// A user variable.
     UserVar(UserVarEvent<'a>),
+    /// A block of the file that LOAD DATA reads.
+    FileBlock(FileBlockEvent<'a>),
+    /// LOAD DATA, behind its file.
+    ExecuteLoadQuery(ExecuteLoadQueryEvent<'a>),
+    /// Nothing is done with the file.
+    DeleteFile(DeleteFileEvent),
     /// The transaction commits.
     Xid(XidEvent),
     /// The group ends with XA PREPARE.
     XaPrepare(XaPrepareEvent<'a>),
     /// Something is missing in the log.
     Incident(IncidentEvent<'a>),
-    /// A type that this crate does not look into: MySQL's own, LOAD DATA's in statement format, or one of the future.
+    /// A type that this crate does not look into: MySQL's own, or one of the future.
     Unknown {
         /// The type.
         event_type: EventType,
@@ -134,6 +142,11 @@ impl<'a> Event<'a> {
             EventType::INTVAR => Event::Intvar(IntvarEvent::decode(body)?),
             EventType::RAND => Event::Rand(RandEvent::decode(body)?),
             EventType::USER_VAR => Event::UserVar(UserVarEvent::decode(body)?),
+            EventType::BEGIN_LOAD_QUERY | EventType::APPEND_BLOCK => {
+                Event::FileBlock(FileBlockEvent::decode(header.event_type, body)?)
+            }
+            EventType::EXECUTE_LOAD_QUERY => Event::ExecuteLoadQuery(ExecuteLoadQueryEvent::decode(body)?),
+            EventType::DELETE_FILE => Event::DeleteFile(DeleteFileEvent::decode(body)?),
             EventType::XID => Event::Xid(XidEvent::decode(body)?),
             EventType::XA_PREPARE => Event::XaPrepare(XaPrepareEvent::decode(body)?),
             EventType::INCIDENT => Event::Incident(IncidentEvent::decode(body)?),
@@ -178,6 +191,9 @@ impl Event<'_> {
             Event::Intvar(body) => body,
             Event::Rand(body) => body,
             Event::UserVar(body) => body,
+            Event::FileBlock(body) => body,
+            Event::ExecuteLoadQuery(body) => body,
+            Event::DeleteFile(body) => body,
             Event::Xid(body) => body,
             Event::XaPrepare(body) => body,
             Event::Incident(body) => body,

@@ -62,33 +62,12 @@ impl<'a> QueryEvent<'a> {
     /// [`crate::Error::Malformed`].
     pub fn decode(event_type: EventType, body: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(event_type.name(), body);
-        let connection_id = cursor.u32()?;
-        let execution_seconds = cursor.u32()?;
-        let database_length = usize::from(cursor.u8()?);
-        let error_code = cursor.u16()?;
-        let vars_length = usize::from(cursor.u16()?);
-        let status_vars = decode_status_vars(event_type.name(), cursor.bytes(vars_length)?)?;
-        let database = cursor.bytes(database_length)?;
-        if cursor.u8()? != 0 {
-            return Err(cursor.malformed("the database's name does not end with NUL"));
-        }
-        let (compression, sql) = if event_type == EventType::QUERY_COMPRESSED {
-            (
-                QueryCompression::Compressed,
-                Cow::Owned(decompress(event_type.name(), cursor.rest())?),
-            )
-        } else {
-            (QueryCompression::Plain, Cow::Borrowed(cursor.rest()))
+        let head = QueryHead::decode(&mut cursor)?;
+        let compression = match event_type {
+            EventType::QUERY_COMPRESSED => QueryCompression::Compressed,
+            _ => QueryCompression::Plain,
         };
-        Ok(Self {
-            connection_id,
-            execution_seconds,
-            error_code,
-            status_vars,
-            database,
-            sql,
-            compression,
-        })
+        head.decode_rest(&mut cursor, compression)
     }
 
     /// The id of what a DDL statement built (Q_XID), if it carries one.
@@ -105,6 +84,77 @@ impl<'a> QueryEvent<'a> {
     }
 }
 
+/// The fixed part, behind which Execute_load_query has a part of its own.
+pub(super) struct QueryHead {
+    connection_id: u32,
+    execution_seconds: u32,
+    database_length: usize,
+    error_code: u16,
+    vars_length: usize,
+}
+
+impl QueryHead {
+    pub(super) fn decode(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self {
+            connection_id: cursor.u32()?,
+            execution_seconds: cursor.u32()?,
+            database_length: usize::from(cursor.u8()?),
+            error_code: cursor.u16()?,
+            vars_length: usize::from(cursor.u16()?),
+        })
+    }
+
+    /// What is behind it, up to the body's end.
+    pub(super) fn decode_rest<'a>(
+        self,
+        cursor: &mut Cursor<'a>,
+        compression: QueryCompression,
+    ) -> Result<QueryEvent<'a>> {
+        let status_vars = decode_status_vars(cursor.event(), cursor.bytes(self.vars_length)?)?;
+        let database = cursor.bytes(self.database_length)?;
+        if cursor.u8()? != 0 {
+            return Err(cursor.malformed("the database's name does not end with NUL"));
+        }
+        let sql = match compression {
+            QueryCompression::Compressed => Cow::Owned(decompress(cursor.event(), cursor.rest())?),
+            QueryCompression::Plain => Cow::Borrowed(cursor.rest()),
+        };
+        Ok(QueryEvent {
+            connection_id: self.connection_id,
+            execution_seconds: self.execution_seconds,
+            error_code: self.error_code,
+            status_vars,
+            database,
+            sql,
+            compression,
+        })
+    }
+}
+
+impl QueryEvent<'_> {
+    /// Encodes the body with something between the fixed part and the status variables.
+    pub(super) fn encode_around(&self, between: &[u8], out: &mut Vec<u8>) {
+        out.put_u32(self.connection_id);
+        out.put_u32(self.execution_seconds);
+        let database = &self.database[..self.database.len().min(255)];
+        out.put_u8(database.len() as u8);
+        out.put_u16(self.error_code);
+        let length_at = out.len();
+        out.put_u16(0);
+        out.extend_from_slice(between);
+        let vars_at = out.len();
+        encode_status_vars(&self.status_vars, out);
+        let length = (out.len() - vars_at) as u16;
+        out[length_at..length_at + 2].copy_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(database);
+        out.put_u8(0);
+        match self.compression {
+            QueryCompression::Plain => out.extend_from_slice(&self.sql),
+            QueryCompression::Compressed => compress(out, &self.sql),
+        }
+    }
+}
+
 impl EventBody for QueryEvent<'_> {
     fn event_type(&self) -> EventType {
         match self.compression {
@@ -114,21 +164,6 @@ impl EventBody for QueryEvent<'_> {
     }
 
     fn encode_body(&self, out: &mut Vec<u8>) {
-        out.put_u32(self.connection_id);
-        out.put_u32(self.execution_seconds);
-        let database = &self.database[..self.database.len().min(255)];
-        out.put_u8(database.len() as u8);
-        out.put_u16(self.error_code);
-        let length_at = out.len();
-        out.put_u16(0);
-        encode_status_vars(&self.status_vars, out);
-        let length = (out.len() - length_at - 2) as u16;
-        out[length_at..length_at + 2].copy_from_slice(&length.to_le_bytes());
-        out.extend_from_slice(database);
-        out.put_u8(0);
-        match self.compression {
-            QueryCompression::Plain => out.extend_from_slice(&self.sql),
-            QueryCompression::Compressed => compress(out, &self.sql),
-        }
+        self.encode_around(&[], out);
     }
 }

@@ -68,11 +68,15 @@ impl Grouping {
                 };
                 Ok(self.end_if(ends))
             }
-            // What a statement reads stands before it.
+            // What a statement reads stands before it; of LOAD DATA that is a file.
             Self::Standalone => {
                 let context = matches!(
                     event_type,
-                    EventType::INTVAR | EventType::RAND | EventType::USER_VAR
+                    EventType::INTVAR
+                        | EventType::RAND
+                        | EventType::USER_VAR
+                        | EventType::BEGIN_LOAD_QUERY
+                        | EventType::APPEND_BLOCK
                 );
                 Ok(self.end_if(!context))
             }

@@ -27,6 +27,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// A file that LOAD DATA reads cannot be written.
+    #[error("Could not construct local filename {}: {source}", path.display())]
+    LoadFile {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),

@@ -75,6 +75,9 @@ pub struct Options {
     /// Print what changed database FROM as if it had changed TO: its rows, and its statements' USE. May be given several times.
     #[arg(long, value_name = "FROM->TO", conflicts_with_all = ["verify", "json", "stat", "raw"])]
     pub rewrite_db: Vec<Rewrite>,
+    /// Where the files that LOAD DATA has read are written to, for the client that runs the output (the directory for temporary files).
+    #[arg(short, long, value_name = "DIR")]
+    pub local_load: Option<PathBuf>,
     /// Only transactions of this server.
     #[arg(long, value_name = "ID")]
     pub server_id: Option<u32>,

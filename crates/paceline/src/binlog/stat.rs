@@ -106,6 +106,7 @@ impl Statistics {
                 }
             }
             Event::Query(query) if !query.ends_group() => self.statements += 1,
+            Event::ExecuteLoadQuery(_) => self.statements += 1,
             Event::Rows(rows) => {
                 if let Some(table) = self.tables.get(&rows.table_id) {
                     let count = count_rows(table, &rows).unwrap_or(0);

@@ -10,9 +10,9 @@ use super::error::{Error, Result};
 use super::rows_text::count_rows;
 use super::source::{Checksums, EventFile, EventSource, LoggedEvent, Places};
 use paceline_binlog::BinlogState;
-use paceline_binlog::event::{Event, EventFlags, EventType, GtidFlags, GtidListEvent, TableId};
+use paceline_binlog::event::{BlockKind, Event, EventFlags, EventType, GtidFlags, GtidListEvent, TableId};
 use paceline_types::Gtid;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -72,6 +72,8 @@ struct Verifier {
     next_file: Option<OsString>,
     group: Option<OpenGroup>,
     tables: HashMap<TableId, MappedTable>,
+    /// The files that LOAD DATA of the open group may read.
+    load_files: HashSet<u32>,
 }
 
 impl Verifier {
@@ -215,6 +217,31 @@ impl Verifier {
             Event::Xid(_) | Event::XaPrepare(_) => true,
             Event::Query(query) => group.standalone || query.ends_group(),
             Event::Incident(_) => group.standalone,
+            Event::FileBlock(block) => {
+                let begins = block.kind == BlockKind::First;
+                if begins {
+                    self.load_files.insert(block.file_id);
+                } else if !self.load_files.contains(&block.file_id) {
+                    return Err(format!(
+                        "a block of file {}, which does not begin in the event group",
+                        block.file_id
+                    ));
+                }
+                false
+            }
+            Event::ExecuteLoadQuery(load) => {
+                if !self.load_files.remove(&load.file_id) {
+                    return Err(format!(
+                        "LOAD DATA reads file {}, which is not in the event group",
+                        load.file_id
+                    ));
+                }
+                group.standalone
+            }
+            Event::DeleteFile(delete) => {
+                self.load_files.remove(&delete.file_id);
+                group.standalone
+            }
             Event::TableMap(map) => {
                 let table = MappedTable::of(map).ok_or("a table map whose column types are not known")?;
                 self.tables.insert(map.table_id, table);
@@ -247,6 +274,7 @@ impl Verifier {
         };
         if ends {
             self.group = None;
+            self.load_files.clear();
         }
         Ok(())
     }

@@ -11,6 +11,7 @@
 //! ```
 //! The settings of a session are printed where they differ from those of the statement before ([`super::settings`]).
 
+mod load_files;
 mod rows;
 mod statements;
 
@@ -24,6 +25,7 @@ use super::script::DELIMITER;
 use super::settings::Settings;
 use super::source::LoggedEvent;
 use super::user_variable::append_user_variable;
+use load_files::LoadFiles;
 use paceline_binlog::event::{Event, EventFlags, EventType, IntvarKind, TableId};
 use paceline_types::base64::append_base64_lines;
 use paceline_types::{DateTime, DomainId, ServerId, TimeZone};
@@ -72,6 +74,7 @@ pub struct Printer<'o> {
     /// With [`Direction::Back`]: the inverses of the current statement's rows events, and what each event has become so far.
     inverses: Vec<Vec<u8>>,
     undone: Undone,
+    load_files: LoadFiles,
 }
 
 impl<'o> Printer<'o> {
@@ -111,6 +114,7 @@ impl<'o> Printer<'o> {
             format_printed: false,
             inverses: Vec::new(),
             undone: Undone::default(),
+            load_files: LoadFiles::new(options.local_load.as_deref()),
         })
     }
 
@@ -175,6 +179,15 @@ impl<'o> Printer<'o> {
                     sql: String::from_utf8_lossy(&query.sql).into_owned(),
                 });
             }
+            Event::ExecuteLoadQuery(load)
+                if self.style.direction == Direction::Back && !self.skips_database(load.query.database) =>
+            {
+                return Err(Error::NoInverse {
+                    sql: String::from_utf8_lossy(&load.query.sql).into_owned(),
+                });
+            }
+            // No file is written for what is not printed in the end.
+            Event::FileBlock(_) if self.style.direction == Direction::Back => return Ok(()),
             _ => self.print_skip_replication(event)?,
         }
         match decoded {
@@ -211,6 +224,11 @@ impl<'o> Printer<'o> {
             Event::Query(query) => {
                 self.print_rewritten_use(event, &query);
                 self.print_query(event, &query);
+            }
+            Event::FileBlock(block) => self.print_block(event, &block)?,
+            Event::ExecuteLoadQuery(load) => self.print_load(event, &load),
+            Event::DeleteFile(delete) => {
+                self.print_header(event, &format!("\n#Delete_file: file_id={}\n", delete.file_id));
             }
             Event::Xid(xid) => {
                 self.print_header(event, &format!("\tXid = {}\n", xid.xid));

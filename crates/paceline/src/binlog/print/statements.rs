@@ -78,6 +78,20 @@ impl Printer<'_> {
     }
 
     pub(super) fn print_query(&mut self, event: &LoggedEvent<'_>, query: &QueryEvent<'_>) {
+        self.print_query_head(event, query);
+        match self.style.direction {
+            Direction::Forward => self.head.extend_from_slice(&query.sql),
+            Direction::Back if query.sql[..] == *b"COMMIT" => {
+                self.head.extend_from_slice(b"START TRANSACTION")
+            }
+            Direction::Back if query.sql[..] == *b"BEGIN" => self.head.extend_from_slice(b"COMMIT"),
+            Direction::Back => return,
+        }
+        let _ = writeln!(self.head, "\n{DELIMITER}");
+    }
+
+    /// What stands in front of a statement's text.
+    pub(super) fn print_query_head(&mut self, event: &LoggedEvent<'_>, query: &QueryEvent<'_>) {
         let text = format!(
             "\t{}\tthread_id={}\texec_time={}\terror_code={}\txid={}\n",
             event.header().event_type.name(),
@@ -102,15 +116,6 @@ impl Printer<'_> {
         };
         self.settings
             .append(event.header(), query, thread, &mut self.head);
-        match self.style.direction {
-            Direction::Forward => self.head.extend_from_slice(&query.sql),
-            Direction::Back if query.sql[..] == *b"COMMIT" => {
-                self.head.extend_from_slice(b"START TRANSACTION")
-            }
-            Direction::Back if query.sql[..] == *b"BEGIN" => self.head.extend_from_slice(b"COMMIT"),
-            Direction::Back => return,
-        }
-        let _ = writeln!(self.head, "\n{DELIMITER}");
     }
 }
 
