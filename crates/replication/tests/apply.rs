@@ -7,11 +7,15 @@ use paceline_apply::replicated::{
     ExecMode, MappedTable, MappedTables, ReplicatedRows, RowOptions, SkippedErrors, TouchedKeys, touched_keys,
 };
 use paceline_binlog::EventGroup;
-use paceline_binlog::event::{Event, EventFlags, FormatDescription};
+use paceline_binlog::event::{
+    BlockKind, ChecksumAlgorithm, DeleteFileEvent, Event, EventBody, EventFlags, EventStamp,
+    ExecuteLoadQueryEvent, FileBlockEvent, FormatDescription, GtidEvent, GtidFlags, IntvarEvent, IntvarKind,
+    LoadDuplicates, QueryEvent, RawEvent, XidEvent, encode_event,
+};
 use paceline_replication::replica::apply::{Applier, ApplierOptions, ApplierState, ParallelMode};
-use paceline_replication::replica::received::Received;
+use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
 use paceline_txn::{Config, SyncBinlog};
-use paceline_types::{Gtid, LogPosition, Value};
+use paceline_types::{Gtid, LogPosition, ServerId, Value};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::HashSet;
@@ -534,4 +538,113 @@ fn positions_move_without_transactions() {
         applier.stop().await;
     });
     assert_eq!(replica.manager.replicated_position().to_string(), "0-1-8,3-1-1");
+}
+
+/// A transaction of these events.
+fn transaction_of(number: u64, bodies: &[&dyn EventBody]) -> Received {
+    let gtid = GtidEvent::new(format!("0-1-{number}").parse().unwrap(), GtidFlags::TRANSACTIONAL);
+    let mut group: Option<EventGroup> = None;
+    for body in std::iter::once(&gtid as &dyn EventBody).chain(bodies.iter().copied()) {
+        let stamp = EventStamp {
+            timestamp: 1,
+            server_id: ServerId(1),
+            flags: EventFlags::NONE,
+        };
+        let mut bytes = Vec::new();
+        encode_event(&mut bytes, &stamp, 0, body);
+        let event = RawEvent::new(&bytes, ChecksumAlgorithm::Crc32).unwrap();
+        match &mut group {
+            Some(group) => group.push(&event),
+            None => group = Some(EventGroup::begin(LogPosition::ZERO, &event).unwrap()),
+        }
+    }
+    Received::Group(ReceivedGroup {
+        group: group.unwrap(),
+        format: Arc::new(FormatDescription::new("10.11.0-MariaDB", 0)),
+        source_end: SourcePosition {
+            file: "primary-bin.000001".into(),
+            offset: number * 1000,
+        },
+        received_at: Instant::now(),
+        executed: None,
+    })
+}
+
+#[test]
+fn load_data_reads_what_its_transaction_has_brought() {
+    let block = |kind, file_id, bytes| FileBlockEvent { kind, file_id, bytes };
+    let (first, next) = (BlockKind::First, BlockKind::Next);
+    let load = |file_id, duplicates| ExecuteLoadQueryEvent {
+        query: QueryEvent::new(b"d", b"LOAD DATA LOCAL INFILE '/primary' IGNORE INTO TABLE `t`"),
+        file_id,
+        file_start: 9,
+        file_end: 45,
+        duplicates,
+    };
+    let insert_id = |value| IntvarEvent {
+        kind: IntvarKind::InsertId,
+        value,
+    };
+    let (plain, xid) = (LoadDuplicates::Error, XidEvent { xid: 1 });
+    let whole = transaction_of(
+        1,
+        &[
+            &insert_id(7),
+            &block(first, 3, b"a "),
+            &block(next, 3, b"b"),
+            &block(first, 4, b"c"),
+            &load(4, LoadDuplicates::Replace),
+            &insert_id(8),
+            &load(3, LoadDuplicates::Ignore),
+            &insert_id(9),
+            &block(first, 5, b"given up"),
+            &DeleteFileEvent { file_id: 5 },
+            &block(first, 6, b""),
+            &load(6, plain),
+            &xid,
+        ],
+    );
+    let (_directory, replica) = replica();
+    let runtime = runtime();
+    let stopped_by = |received| {
+        runtime.block_on(async {
+            let applier = replica.applier(options(2, ParallelMode::Optimistic));
+            apply_all(&applier, vec![received]).await;
+            let error = applier.status().error;
+            applier.stop().await;
+            error.map(|error| (error.code.number(), error.text))
+        })
+    };
+    assert_eq!(stopped_by(whole), None);
+    let loads: Vec<_> = std::mem::take(&mut *replica.loads.lock().unwrap());
+    let expected = [
+        ("LOAD DATA INFILE 'x' REPLACE INTO TABLE `t` [(InsertId, 7)]", "c"),
+        (
+            "LOAD DATA INFILE 'x' IGNORE INTO TABLE `t` [(InsertId, 8)]",
+            "a b",
+        ),
+        ("LOAD DATA INFILE 'x' INTO TABLE `t` []", ""),
+    ];
+    let expected = expected.map(|(text, file)| (text.to_owned(), file.as_bytes().to_vec()));
+    assert_eq!(loads, expected);
+
+    // What is not there: the file of another transaction, one that was given up, one that is read already, the beginning.
+    for (number, bodies) in [
+        (2, &[&load(3, plain) as &dyn EventBody, &xid][..]),
+        (
+            3,
+            &[
+                &block(first, 5, b"x"),
+                &DeleteFileEvent { file_id: 5 },
+                &load(5, plain),
+                &xid,
+            ],
+        ),
+        (4, &[&block(next, 5, b"x"), &xid]),
+    ] {
+        let (code, text) = stopped_by(transaction_of(number, bodies)).expect("an error");
+        assert_eq!(code, 1593, "{text}");
+        assert!(text.contains("which does not begin in its transaction"), "{text}");
+    }
+    assert!(replica.loads.lock().unwrap().is_empty());
 }

@@ -5,8 +5,8 @@
 
 use super::filter::Filters;
 use paceline_binlog::event::{
-    ChecksumAlgorithm, Event, EventBody, EventHeader, EventStamp, EventType, FormatDescription, QueryEvent,
-    RawEvent, TableId, encode_event,
+    ChecksumAlgorithm, Event, EventBody, EventHeader, EventStamp, EventType, ExecuteLoadQueryEvent,
+    FormatDescription, QueryEvent, RawEvent, TableId, encode_event,
 };
 use paceline_binlog::{EventGroup, Result};
 use paceline_sql::parse::{ParseOptions, statement_objects};
@@ -73,9 +73,8 @@ pub(super) fn filter_group(
                     true
                 } else {
                     let wanted = wants_statement(&query, filters);
-                    let database = String::from_utf8_lossy(query.database).into_owned();
-                    let here = filters.rewrite(&database);
-                    if wanted && here != database {
+                    let here = renamed(query.database, filters);
+                    if wanted && let Some(here) = &here {
                         let mut renamed = query.clone();
                         renamed.database = here.as_bytes();
                         encode_again(event.header(), &renamed, &mut rebuilt);
@@ -84,7 +83,19 @@ pub(super) fn filter_group(
                     wanted
                 }
             }
-            EventType::EXECUTE_LOAD_QUERY | EventType::XA_PREPARE => {
+            // Of one that is not wanted the file may stay: without its statement it is nothing.
+            EventType::EXECUTE_LOAD_QUERY => {
+                let mut load = ExecuteLoadQueryEvent::decode(event.body())?;
+                let wanted = wants_statement(&load.query, filters);
+                let here = renamed(load.query.database, filters);
+                if wanted && let Some(here) = &here {
+                    load.query.database = here.as_bytes();
+                    encode_again(event.header(), &load, &mut rebuilt);
+                }
+                has_changes |= wanted;
+                wanted
+            }
+            EventType::XA_PREPARE => {
                 has_changes = true;
                 true
             }
@@ -127,6 +138,13 @@ fn encode_again(header: &EventHeader, body: &dyn EventBody, out: &mut Vec<u8>) {
     encode_event(out, &stamp, 0, body);
 }
 
+/// What a database is called here, if it has another name.
+fn renamed(database: &[u8], filters: &Filters) -> Option<String> {
+    let database = String::from_utf8_lossy(database);
+    let here = filters.rewrite(&database);
+    (here != database).then(|| here.to_owned())
+}
+
 /// BEGIN, COMMIT, ROLLBACK, SAVEPOINT.
 fn is_frame(query: &QueryEvent<'_>) -> bool {
     let sql = query.sql.trim_ascii();
@@ -161,7 +179,9 @@ fn wants_statement(query: &QueryEvent<'_>, filters: &Filters) -> bool {
 mod tests {
     use super::*;
     use crate::replica::filter::FilterKind;
-    use paceline_binlog::event::{EventFlags, GtidEvent, GtidFlags, XidEvent};
+    use paceline_binlog::event::{
+        BlockKind, EventFlags, FileBlockEvent, GtidEvent, GtidFlags, LoadDuplicates, XidEvent,
+    };
     use paceline_types::{LogPosition, ServerId};
 
     fn group(bodies: &[&dyn EventBody]) -> EventGroup {
@@ -232,5 +252,53 @@ mod tests {
             filter_group(&empty, &format, &filters).unwrap(),
             Filtered::Whole
         ));
+    }
+
+    #[test]
+    fn load_data_is_judged_by_its_table() {
+        let judged = |filters: &Filters| {
+            let text = b"LOAD DATA INFILE 'x' INTO TABLE `t`";
+            let load = ExecuteLoadQueryEvent {
+                query: QueryEvent::new(b"d", text),
+                file_id: 1,
+                file_start: 9,
+                file_end: 25,
+                duplicates: LoadDuplicates::Error,
+            };
+            let block = FileBlockEvent {
+                kind: BlockKind::First,
+                file_id: 1,
+                bytes: b"1\n",
+            };
+            let gtid = GtidEvent::new("0-7-1".parse().unwrap(), GtidFlags::TRANSACTIONAL);
+            let group = group(&[&gtid, &block, &load, &XidEvent { xid: 1 }]);
+            let format = FormatDescription::new("10.11", 0);
+            match filter_group(&group, &format, filters).unwrap() {
+                Filtered::Whole => "whole".to_owned(),
+                Filtered::Nothing => "nothing".to_owned(),
+                Filtered::Part(part) => {
+                    let events = part.decoded(&format).map(Result::unwrap);
+                    let databases = events.filter_map(|event| match event {
+                        Event::ExecuteLoadQuery(load) => Some(load.query.database.to_vec()),
+                        _ => None,
+                    });
+                    String::from_utf8(databases.collect::<Vec<_>>().concat()).unwrap()
+                }
+            }
+        };
+        for (kind, value, expected) in [
+            (FilterKind::IgnoreDb, "d", "nothing"),
+            (FilterKind::IgnoreDb, "e", "whole"),
+            (FilterKind::DoTable, "d.u", "nothing"),
+            (FilterKind::DoTable, "d.t", "whole"),
+            (FilterKind::IgnoreTable, "d.t", "nothing"),
+            (FilterKind::WildIgnoreTable, "d.%", "nothing"),
+            (FilterKind::WildDoTable, "d.t%", "whole"),
+            (FilterKind::RewriteDb, "d->e", "e"),
+        ] {
+            let mut filters = Filters::default();
+            filters.set(kind, value).unwrap();
+            assert_eq!(judged(&filters), expected, "{kind:?} {value}");
+        }
     }
 }

@@ -23,7 +23,7 @@ use paceline_txn::{
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, LogPosition, SequenceNumber, ServerId, Value};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 struct NoAccounts;
@@ -39,11 +39,16 @@ impl AccountStatements for NoAccounts {
     }
 }
 
+/// Texts of LOAD DATA, and the files that they read.
+type Loads = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
+
 pub struct TestServer {
     pub manager: Arc<TransactionManager>,
     pub catalog: Arc<CatalogHandle>,
     pub server_id: ServerId,
     pub start: LogPosition,
+    /// What LOAD DATA would have read: the statement's text and the file.
+    pub loads: Loads,
 }
 
 impl TestServer {
@@ -71,6 +76,7 @@ impl TestServer {
             catalog,
             server_id,
             start: recovery.start,
+            loads: Arc::default(),
         }
     }
 
@@ -198,6 +204,7 @@ impl TestServer {
             statements: Arc::new(Runners {
                 manager: self.manager.clone(),
                 catalog: self.catalog.clone(),
+                loads: self.loads.clone(),
             }),
         })
     }
@@ -284,15 +291,17 @@ fn run_ddl(
     Ok(())
 }
 
-/// Runs definitions, and nothing else.
+/// Runs definitions, notes what LOAD DATA reads, and does nothing else.
 struct Runners {
     manager: Arc<TransactionManager>,
     catalog: Arc<CatalogHandle>,
+    loads: Loads,
 }
 
 struct Runner {
     manager: Arc<TransactionManager>,
     catalog: Arc<CatalogHandle>,
+    loads: Loads,
     gtid: Option<GtidChoice>,
 }
 
@@ -301,6 +310,7 @@ impl StatementRunners for Runners {
         Box::new(Runner {
             manager: self.manager.clone(),
             catalog: self.catalog.clone(),
+            loads: self.loads.clone(),
             gtid: None,
         })
     }
@@ -314,6 +324,12 @@ impl StatementRunner for Runner {
     }
 
     fn statement(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), Failure> {
+        if let Some(file) = statement.file {
+            let text = file.event.text_with(b" INFILE 'x'", file.event.duplicates);
+            let text = format!("{} {:?}", String::from_utf8(text).unwrap(), statement.intvars);
+            self.loads.lock().unwrap().push((text, file.blocks.concat()));
+            return Ok(());
+        }
         let gtid = self.gtid.take().expect("begun");
         run_ddl(
             &self.manager,

@@ -1,4 +1,4 @@
-//! LOAD DATA: where the file comes from, this machine or the client.
+//! LOAD DATA: where the file comes from, this machine, the client, or a primary's log.
 //!
 //! ```text
 //!   client                         server
@@ -10,6 +10,8 @@
 //! ```
 //!
 //! A client that has been asked for its file sends it to the end. So after an error the rest is read and thrown away.
+//!
+//! A primary that logs statements logs the file in front of its LOAD DATA: what a replica reads are the blocks of that ([`super::replicated`]).
 
 use super::Session;
 use super::connection::Connection;
@@ -53,10 +55,36 @@ impl Session {
         } else {
             self.services.require_any(&[Privilege::File])?;
         }
+        let origin = match load.local {
+            true => Origin::Client,
+            false => Origin::Server,
+        };
+        self.load_from(origin, statement, load, execution).await
+    }
+
+    /// LOAD DATA of a primary, which has logged the file in these blocks.
+    pub async fn load_logged(
+        &mut self,
+        blocks: &[&[u8]],
+        statement: &Statement,
+        load: &LoadData,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        self.load_from(Origin::Log(blocks), statement, load, execution)
+            .await
+    }
+
+    async fn load_from(
+        &mut self,
+        origin: Origin<'_>,
+        statement: &Statement,
+        load: &LoadData,
+        execution: Execution<'_>,
+    ) -> Result<()> {
         self.declare_variables(load);
         for _ in 0..ATTEMPTS_MAX {
             let plan = self.plan(statement)?;
-            if self.run_load(&plan, load, execution).await? == Run::Done {
+            if self.run_load(&plan, origin, load, execution).await? == Run::Done {
                 return Ok(());
             }
         }
@@ -80,24 +108,35 @@ impl Session {
         }
     }
 
-    async fn run_load(&mut self, plan: &Plan, load: &LoadData, execution: Execution<'_>) -> Result<Run> {
+    async fn run_load(
+        &mut self,
+        plan: &Plan,
+        origin: Origin<'_>,
+        load: &LoadData,
+        execution: Execution<'_>,
+    ) -> Result<Run> {
         let Some(catalog) = self.prepare_run(plan)? else {
             return Ok(Run::Stale);
         };
         let text = if self.annotates() { execution.text } else { b"" };
-        let mut server_file = match load.local {
-            true => None,
-            false => Some(self.open_file(load)?),
+        let mut server_file = match origin {
+            Origin::Server => Some(self.open_file(load)?),
+            Origin::Client | Origin::Log(_) => None,
+        };
+        let mut logged_file = match origin {
+            Origin::Log(blocks) => Some(LoggedFile { rest: blocks }),
+            Origin::Client | Origin::Server => None,
         };
         let timeout = self.services.values.lock().get(Variable::NetReadTimeout).as_u64();
-        if load.local {
+        let is_client_s = matches!(origin, Origin::Client);
+        if is_client_s {
             let asked = self.connection.request_file(load.path.as_bytes()).await;
             asked.map_err(|_| Error::new(ER_NET_ERROR_ON_WRITE, &[]))?;
         }
         let mut client_file = ClientFile {
             connection: &mut self.connection,
             timeout: Duration::from_secs(timeout),
-            state: match load.local {
+            state: match is_client_s {
                 true => Transfer::Running,
                 false => Transfer::Ended,
             },
@@ -113,9 +152,10 @@ impl Session {
             parameters: execution.parameters,
             text,
             affected: AffectedRows::Changed,
-            input: Some(match &mut server_file {
-                Some(file) => file,
-                None => &mut client_file,
+            input: Some(match (&mut server_file, &mut logged_file) {
+                (Some(file), _) => file,
+                (None, Some(file)) => file,
+                (None, None) => &mut client_file,
             }),
         };
         let done = execute(plan, &mut context, &mut RowCollector::default());
@@ -136,6 +176,33 @@ impl Session {
         }
         let file = File::open(&path).map_err(|error| FileProblem::Open.error(&path, &error))?;
         Ok(ServerFile { file, path })
+    }
+}
+
+/// Where the file comes from.
+#[derive(Clone, Copy)]
+enum Origin<'b> {
+    Server,
+    Client,
+    Log(&'b [&'b [u8]]),
+}
+
+/// A file that stands in a primary's log: the blocks that are not read yet.
+struct LoggedFile<'b> {
+    rest: &'b [&'b [u8]],
+}
+
+impl LoadInput for LoggedFile<'_> {
+    fn read(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
+        while let Some((block, rest)) = self.rest.split_first() {
+            self.rest = rest;
+            buffer.extend_from_slice(block);
+            // To who reads, nothing is the end; to a log, it may be a block.
+            if !block.is_empty() {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

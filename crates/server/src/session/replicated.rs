@@ -5,6 +5,9 @@
 //!
 //! The temporary tables of those sessions are kept between their statements ([`ReplicatedTables`]). A transaction that changes nothing else is logged here
 //! as an empty group under its GTID; what is read from them goes into our log as rows, so that our replicas need none.
+//!
+//! LOAD DATA comes with its file. As MariaDB does, its text is changed to name another file, and says of duplicates what the event says, as LOCAL has
+//! meant IGNORE; what it reads is the file that was logged, whatever that name is. Our log's annotation is the primary's text.
 
 use super::connection::Connection;
 use super::errors::of_transaction;
@@ -248,6 +251,28 @@ impl Session {
             .set(Variable::TimeZone, Setting::Text(time_zone.into()));
     }
 
+    /// As on the primary, a file of a statement that names no character set has that of the current database.
+    fn take_database_collation(&mut self, statement: &ReplicatedStatement<'_>) {
+        let is_told = |variable: &StatusVar<'_>| matches!(variable, StatusVar::CharsetDatabase(_));
+        if statement.query.status_vars.iter().any(is_told) {
+            return;
+        }
+        let catalog = self.server.catalog.load();
+        let database = self.context.database.as_deref();
+        self.context.settings.collation_database = match database.and_then(|name| catalog.database(name)) {
+            Some(database) => database.definition().collation,
+            None => self.context.settings.collation_server,
+        };
+    }
+
+    /// A statement's text in the parser's character set.
+    fn text_of_primary<'s>(&self, sql: &'s [u8]) -> Cow<'s, [u8]> {
+        match self.context.settings.character_set_client {
+            Charset::Latin1 => Charset::Latin1.decode(sql).into_owned().into_bytes().into(),
+            _ => Cow::Borrowed(sql),
+        }
+    }
+
     /// Takes what a statement reads that is not in its text.
     fn take_values(&mut self, statement: &ReplicatedStatement<'_>) {
         for (kind, value) in statement.intvars {
@@ -306,21 +331,22 @@ impl Session {
     ) -> Result<()> {
         self.take_settings(statement);
         self.take_replication(replication);
-        let sql: Cow<'_, [u8]> = match self.context.settings.character_set_client {
-            Charset::Latin1 => Charset::Latin1
-                .decode(&statement.query.sql)
-                .into_owned()
-                .into_bytes()
-                .into(),
-            _ => Cow::Borrowed(&statement.query.sql),
-        };
+        let sql = self.text_of_primary(&statement.query.sql);
+        let with_file = statement.file.map(|file| {
+            self.take_database_collation(statement);
+            let text = file.event.text_with(b" INFILE 'SQL_LOAD'", file.event.duplicates);
+            self.text_of_primary(&text).into_owned()
+        });
         let options = ParseOptions {
             sql_mode: self.context.settings.sql_mode,
             ..ParseOptions::default()
         };
-        let parsed = parse::parse_first(&sql, &options)?;
+        let parsed = parse::parse_first(with_file.as_deref().unwrap_or(&sql), &options)?;
         // A primary may have logged a password in clear; we do not.
-        let text = parsed.text_to_show(&sql, super::query::stored_hash);
+        let text = match with_file {
+            Some(_) => Cow::Borrowed(&*sql),
+            None => parsed.text_to_show(&sql, super::query::stored_hash),
+        };
         let text = &*text;
         self.begin_statement(Some(&parsed.statement), text);
         self.take_values(statement);
@@ -330,10 +356,13 @@ impl Session {
             format: RowFormat::Text,
             more: More::No,
         };
-        let done = match &parsed.statement {
+        let done = match (&parsed.statement, statement.file) {
             // What is only for the primary itself.
-            Statement::Empty => Ok(()),
-            statement => self.statement(statement, execution).await,
+            (Statement::Empty, _) => Ok(()),
+            (parsed @ Statement::LoadData(load), Some(file)) => {
+                self.load_logged(file.blocks, parsed, load, execution).await
+            }
+            (parsed, _) => self.statement(parsed, execution).await,
         };
         if done.is_err() {
             self.abort_statement();

@@ -50,6 +50,7 @@ fn collect(statement: &Statement, objects: &mut StatementObjects) {
                 .extend(single_table(&delete.from).map(|(table, _)| table)),
             false => objects.tables.clone_from(&delete.targets),
         },
+        Statement::LoadData(load) => objects.tables.push(load.table.clone()),
         Statement::SetStatement { statement, .. } => collect(statement, objects),
         _ => {}
     }
@@ -95,6 +96,10 @@ mod tests {
             tables(&["a", "b"])
         );
         assert_eq!(names("INSERT INTO d.t SELECT * FROM e.u"), tables(&["d.t"]));
+        assert_eq!(
+            names("LOAD DATA LOCAL INFILE '/x' REPLACE INTO TABLE d.`t` (@a, b) SET c = @a"),
+            tables(&["d.t"])
+        );
         assert_eq!(names("DROP DATABASE d"), (Some("d".into()), vec![]));
         assert_eq!(names("no statement"), tables(&[]));
     }

@@ -1,19 +1,20 @@
 //! A lane: the thread of a domain, which plans its transactions, dispatches rounds, and runs statements.
 
+use super::load_files::LoadFiles;
 use super::pipeline::Pipeline;
 use super::plan::{Conflicts, Fit, TableMaps, lock_server};
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
 use super::round::{Planned, Round, RoundBuilder};
 use super::shared::Shared;
-use super::statements::{ReplicatedStatement, StatementRunner};
+use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, StatementRunner};
 use super::worker::Worker;
 use super::{KeptPosition, ParallelMode};
 use crate::replica::received::{ReceivedGroup, SourcePosition};
 use paceline_apply::replicated::{
     Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
 };
-use paceline_binlog::event::{CommitId, Event, EventType, IntvarKind, RandEvent, UserVarEvent};
+use paceline_binlog::event::{CommitId, Event, EventType};
 use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord};
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
@@ -414,9 +415,8 @@ impl Lane {
         runner: &mut dyn StatementRunner,
         received: &ReceivedGroup,
     ) -> Result<(), Failure> {
-        let mut intvars: Vec<(IntvarKind, u64)> = Vec::new();
-        let mut rand: Option<RandEvent> = None;
-        let mut user_variables: Vec<UserVarEvent<'_>> = Vec::new();
+        let mut context = StatementContext::default();
+        let mut files = LoadFiles::default();
         runner.begin(self.worker.gtid_choice(received), Worker::replication(received));
         let mut tables: Option<MappedTables> = None;
         let has_rows = received.group.events().any(|event| event.event_type().is_rows());
@@ -427,9 +427,29 @@ impl Lane {
                 ..failure
             };
             match event.decode(&received.format)? {
-                Event::Intvar(intvar) => intvars.push((intvar.kind, intvar.value)),
-                Event::Rand(seeds) => rand = Some(seeds),
-                Event::UserVar(variable) => user_variables.push(variable),
+                Event::Intvar(intvar) => context.intvars.push((intvar.kind, intvar.value)),
+                Event::Rand(seeds) => context.rand = Some(seeds),
+                Event::UserVar(variable) => context.user_variables.push(variable),
+                Event::FileBlock(block) => files.take_block(&block).map_err(at)?,
+                Event::DeleteFile(delete) => {
+                    files.forget(delete.file_id);
+                    context.clear();
+                }
+                Event::ExecuteLoadQuery(load) => {
+                    let blocks = files.take(load.file_id).map_err(at)?;
+                    let statement = ReplicatedStatement {
+                        file: Some(LoadedFile {
+                            event: &load,
+                            blocks: &blocks,
+                        }),
+                        ..context.of(&load.query, &header)
+                    };
+                    let done = runner.statement(&statement);
+                    context.clear();
+                    if let Err(failure) = done {
+                        self.pass_over(&load.query, failure).map_err(at)?;
+                    }
+                }
                 Event::Query(query) => {
                     let sql = query.sql.trim_ascii();
                     if sql.eq_ignore_ascii_case(b"BEGIN") || sql.eq_ignore_ascii_case(b"COMMIT") {
@@ -439,15 +459,7 @@ impl Lane {
                         runner.rollback();
                         continue;
                     }
-                    let statement = ReplicatedStatement {
-                        query: &query,
-                        server_id: header.server_id,
-                        event_flags: header.flags,
-                        timestamp_seconds: header.timestamp,
-                        intvars: &intvars,
-                        rand,
-                        user_variables: &user_variables,
-                    };
+                    let statement = context.of(&query, &header);
                     let makes_table = sql
                         .get(..13)
                         .is_some_and(|head| head.eq_ignore_ascii_case(b"CREATE TABLE "));
@@ -455,9 +467,7 @@ impl Lane {
                         true => runner.make_table(&statement),
                         false => runner.statement(&statement),
                     };
-                    intvars.clear();
-                    rand = None;
-                    user_variables.clear();
+                    context.clear();
                     if let Err(failure) = done {
                         self.pass_over(&query, failure).map_err(at)?;
                     }

@@ -38,9 +38,10 @@
 //! times the rounds that are under way. One transaction may be larger: then it is alone.
 //!
 //! [`lane`]: the domain's thread. [`plan`]: tables and keys. [`round`]: transactions that go together. [`worker`]: preparing. [`pipeline`]: handing over, in order.
-//! [`statements`]: what runs through SQL. [`progress`], [`status`]: how far it has come.
+//! [`statements`]: what runs through SQL. [`load_files`]: what LOAD DATA reads. [`progress`], [`status`]: how far it has come.
 
 mod lane;
+mod load_files;
 mod pipeline;
 mod plan;
 mod progress;
@@ -52,7 +53,7 @@ mod status;
 mod worker;
 
 pub use shared::Stopped;
-pub use statements::{ReplicatedStatement, StatementRunner, StatementRunners};
+pub use statements::{LoadedFile, ReplicatedStatement, StatementRunner, StatementRunners};
 pub use status::{ApplierState, ApplierStatus, ApplyError, GroupCounts};
 
 use crate::replica::received::Received;

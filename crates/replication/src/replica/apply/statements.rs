@@ -4,7 +4,9 @@
 //! published, and nothing of the domain runs beside it.
 
 use paceline_apply::replicated::Failure;
-use paceline_binlog::event::{EventFlags, IntvarKind, QueryEvent, RandEvent, UserVarEvent};
+use paceline_binlog::event::{
+    EventFlags, EventHeader, ExecuteLoadQueryEvent, IntvarKind, QueryEvent, RandEvent, UserVarEvent,
+};
 use paceline_txn::{GtidChoice, Replication, Transaction};
 use paceline_types::ServerId;
 
@@ -25,6 +27,51 @@ pub struct ReplicatedStatement<'a> {
     pub rand: Option<RandEvent>,
     /// User variables that it reads.
     pub user_variables: &'a [UserVarEvent<'a>],
+    /// Of LOAD DATA: what it reads.
+    pub file: Option<LoadedFile<'a>>,
+}
+
+/// The file that LOAD DATA has read on the primary.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadedFile<'a> {
+    /// The statement: its text names the primary's file, and [`ExecuteLoadQueryEvent::text_with`] another one.
+    pub event: &'a ExecuteLoadQueryEvent<'a>,
+    /// The file's bytes, in order.
+    pub blocks: &'a [&'a [u8]],
+}
+
+/// What events say of the statement behind them.
+#[derive(Default)]
+pub(super) struct StatementContext<'g> {
+    pub(super) intvars: Vec<(IntvarKind, u64)>,
+    pub(super) rand: Option<RandEvent>,
+    pub(super) user_variables: Vec<UserVarEvent<'g>>,
+}
+
+impl<'g> StatementContext<'g> {
+    /// The statement; its event has that header.
+    pub(super) fn of<'a>(&'a self, query: &'a QueryEvent<'a>, header: &EventHeader) -> ReplicatedStatement<'a>
+    where
+        'g: 'a,
+    {
+        ReplicatedStatement {
+            query,
+            server_id: header.server_id,
+            event_flags: header.flags,
+            timestamp_seconds: header.timestamp,
+            intvars: &self.intvars,
+            rand: self.rand,
+            user_variables: &self.user_variables,
+            file: None,
+        }
+    }
+
+    /// What was said was for a statement that is done.
+    pub(super) fn clear(&mut self) {
+        self.intvars.clear();
+        self.rand = None;
+        self.user_variables.clear();
+    }
 }
 
 /// Runs the statements of one domain. Its functions block the thread, which is none of the runtime's.

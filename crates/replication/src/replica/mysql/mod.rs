@@ -6,6 +6,7 @@
 //!   Table_map                     JSON columns are LONGTEXT's, without MySQL's optional metadata           [`rows`]
 //!   Write_, Update_, Delete_rows  version 1; JSON as text; bits of no column in the NULL bitmap set          [`rows`]
 //!   Query                         MariaDB's words, collations and SQL mode                                   [`statement`]
+//!   Execute_load_query            MariaDB's collations and SQL mode                                          [`statement`]
 //!   Gtid, Anonymous_gtid, Xid …   as they are: the assembler makes a group's head of the former
 //! ```
 //! Behind this, a transaction is like any other of a primary without GTIDs: assembler, filters and applier know nothing of MySQL.
@@ -89,6 +90,11 @@ impl Translator {
                     sink(&event)
                 }
             },
+            EventType::EXECUTE_LOAD_QUERY => {
+                let load = statement::translate_load(event.body())?;
+                let event = made(&mut self.made, &header, &load)?;
+                sink(&event)
+            }
             EventType::ROWS_QUERY => {
                 // The length in front of the text has one byte, whatever the text's length.
                 let sql = event.body().get(1..).unwrap_or_default();

@@ -4,7 +4,7 @@
 //! Collations go by the nearest that there are. MySQL's SQL mode has one bit that means something else to MariaDB.
 
 use super::super::error::{SourceError, corrupt};
-use paceline_binlog::event::{EventType, QueryEvent, StatusVar};
+use paceline_binlog::event::{EventType, ExecuteLoadQueryEvent, QueryEvent, StatusVar};
 use paceline_sql::parse::{MySqlSession, MySqlStatement, translate_mysql};
 use paceline_sql::session::SqlMode;
 use paceline_types::{Charset, Collation};
@@ -58,6 +58,13 @@ pub(super) fn translate(body: &[u8]) -> Result<Option<QueryEvent<'_>>, SourceErr
         }
     };
     Ok(Some(query))
+}
+
+/// LOAD DATA with MariaDB's settings. Its words are the same.
+pub(super) fn translate_load(body: &[u8]) -> Result<ExecuteLoadQueryEvent<'_>, SourceError> {
+    let mut load = ExecuteLoadQueryEvent::decode(body).map_err(corrupt)?;
+    load.query.status_vars = load.query.status_vars.drain(..).filter_map(setting).collect();
+    Ok(load)
 }
 
 /// MariaDB's SQL mode for MySQL's. Options that only MySQL has are passed over, as MySQL does with MariaDB's.

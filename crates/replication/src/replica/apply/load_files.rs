@@ -1,0 +1,102 @@
+//! The files that LOAD DATA reads where its primary logs statements.
+//!
+//! ```text
+//!   Gtid | Begin_load_query 5 | Append_block 5 | … | Execute_load_query 5 | Begin_load_query 6 | Delete_file 6 | … | Xid
+//! ```
+//! A file's blocks stay where they are, in their event group, which is in memory or, from [`LARGE_GROUP_BYTES`] on, in a file without a name below the data
+//! directory: here is only where each of them begins. So what is received in part, or not applied for whatever reason, leaves nothing behind, and
+//! what is applied again after a restart is received again.
+//!
+//! | in a group | as in MariaDB? |
+//! |---|---|
+//! | a file that begins again before its statement | yes: the first one is forgotten |
+//! | Delete_file | yes: the file is forgotten, also one that is not there |
+//! | a block or a statement whose file the group has not begun | stops the connection: 1593. There the blocks would be looked for in a directory, where an earlier group may have left them; no server since MariaDB 5.3 logs them apart |
+//! | a file without a statement | yes: nothing is done with it |
+//!
+//! [`LARGE_GROUP_BYTES`]: paceline_binlog::group::LARGE_GROUP_BYTES
+
+use paceline_apply::replicated::Failure;
+use paceline_binlog::event::{BlockKind, FileBlockEvent};
+use std::collections::HashMap;
+
+/// The files of one group, as far as it was read.
+#[derive(Default)]
+pub(super) struct LoadFiles<'g> {
+    blocks: HashMap<u32, Vec<&'g [u8]>>,
+}
+
+impl<'g> LoadFiles<'g> {
+    /// The next block of a file.
+    ///
+    /// # Errors
+    /// 1593 if the file has not begun.
+    pub(super) fn take_block(&mut self, block: &FileBlockEvent<'g>) -> Result<(), Failure> {
+        match (block.kind, self.blocks.get_mut(&block.file_id)) {
+            (BlockKind::First, _) => {
+                self.blocks.insert(block.file_id, vec![block.bytes]);
+            }
+            (BlockKind::Next, Some(blocks)) => blocks.push(block.bytes),
+            (BlockKind::Next, None) => return Err(missing("an Append_block event", block.file_id)),
+        }
+        Ok(())
+    }
+
+    /// The blocks of a file, for its statement.
+    ///
+    /// # Errors
+    /// 1593 if there is none.
+    pub(super) fn take(&mut self, file_id: u32) -> Result<Vec<&'g [u8]>, Failure> {
+        let blocks = self.blocks.remove(&file_id);
+        blocks.ok_or_else(|| missing("an Execute_load_query event", file_id))
+    }
+
+    /// Nothing is done with a file.
+    pub(super) fn forget(&mut self, file_id: u32) {
+        self.blocks.remove(&file_id);
+    }
+}
+
+fn missing(what: &str, file_id: u32) -> Failure {
+    Failure::fatal(format_args!(
+        "{what} is about file {file_id}, which does not begin in its transaction"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(kind: BlockKind, file_id: u32, bytes: &'static [u8]) -> FileBlockEvent<'static> {
+        FileBlockEvent { kind, file_id, bytes }
+    }
+
+    #[test]
+    fn each_file_has_its_blocks() {
+        let mut files = LoadFiles::default();
+        for (kind, file_id, bytes) in [
+            (BlockKind::First, 1, &b"lost"[..]),
+            (BlockKind::First, 1, b"a"),
+            (BlockKind::First, 2, b""),
+            (BlockKind::Next, 1, b"b"),
+            (BlockKind::First, 3, b"given up"),
+        ] {
+            files.take_block(&block(kind, file_id, bytes)).unwrap();
+        }
+        files.forget(3);
+        files.forget(9);
+        assert_eq!(files.take(1).unwrap(), [b"a", b"b"]);
+        assert_eq!(files.take(2).unwrap(), [b""]);
+        for gone in [1, 3, 9] {
+            let failure = files.take(gone).unwrap_err();
+            assert_eq!(failure.code.number(), 1593);
+            assert!(
+                failure.message.contains(&format!("file {gone}")),
+                "{}",
+                failure.message
+            );
+            let next = block(BlockKind::Next, gone, b"");
+            assert_eq!(files.take_block(&next).unwrap_err().code.number(), 1593);
+        }
+    }
+}
