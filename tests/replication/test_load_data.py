@@ -28,7 +28,6 @@ def running(*servers):
 
 
 def follow(replica, primary, port=None, **settings):
-    replication_user(primary)
     change_master(replica, primary, port=port, **{"master_use_gtid": "slave_pos", **settings})
     replica.query("start slave")
     wait_for_replica(replica, primary)
@@ -43,6 +42,7 @@ def pair(tmp_path):
     """A MariaDB that logs statements, and a Paceline that follows it."""
     with running(mariadb(tmp_path / "primary"), Paceline(tmp_path / "replica", "--server-id=2")) as (primary, replica):
         primary.query("create database d", "create table d.t (a int primary key, b varchar(2000), c int default 0)")
+        replication_user(primary)
         follow(replica, primary)
         yield primary, replica
 
@@ -82,7 +82,9 @@ def test_every_form_of_it(tmp_path, file, format):
     servers = (mariadb(tmp_path / "primary", "--log-bin-compress=1", "--log-bin-compress-min-len=10", format=format),
                Paceline(tmp_path / "replica", "--server-id=2"), mariadb(tmp_path / "behind", number=3, format="ROW"))
     with running(*servers) as (primary, replica, behind):
+        replication_user(primary)
         follow(replica, primary)
+        # With the account that has come with the log.
         follow(behind, replica)
         primary.query("create database d character set latin1", "use d", "create table t (a int primary key, b varchar(200) character set utf8mb4, c int default 0)",
                       "create table n (a int auto_increment primary key, b varchar(200) character set utf8mb4, c datetime(6), unique (b))",
@@ -131,7 +133,7 @@ def test_every_form_of_it(tmp_path, file, format):
             assert counted[17] == counted[18] == 18 and counted[9] > 20, counted
         replica.query("flush binary logs")
         assert kinds(replica.log_files()[:-1]) == {}
-        text = replica.client("--base64-output=decode-rows", "-v", "--skip-gtid-strict-mode", *replica.log_files()[:-1], program="mariadb-binlog").lower()
+        text = replica.client("--base64-output=decode-rows", "-v", *replica.log_files()[:-1], program="mariadb-binlog").lower()
         assert f"#q> load data infile {plain} into table".lower() in text
         assert "sql_load" not in text
 
@@ -221,6 +223,7 @@ def test_filters(tmp_path, file):
                "--replicate-ignore-db=nothing"]
     with running(mariadb(tmp_path / "primary"), Paceline(tmp_path / "replica", *options)) as (primary, replica):
         primary.query("create database d", "create database old", "create database nothing")
+        replication_user(primary)
         follow(replica, primary)
         replica.query("create database if not exists new")
         for database in ("d", "old", "nothing"):
@@ -239,6 +242,7 @@ def test_a_line_that_is_cut_between_blocks(tmp_path, file):
     with running(mariadb(tmp_path / "primary"), Paceline(tmp_path / "replica", "--server-id=2")) as (primary, replica):
         primary.query("create database d", "create table d.t (a int primary key, b varchar(200))")
         line = Tampering(primary.port)
+        replication_user(primary)
         follow(replica, primary, port=line.port)
         line.holds_after = line.passed_bytes + 3 * BLOCK
         primary.query("use d", f"load data infile {file(rows(0, 20_000, 'z' * 40))} into table t")

@@ -353,4 +353,6 @@ impl StatementRunner for Runner {
     }
 
     fn rollback(&mut self) {}
+
+    fn give_up(&mut self) {}
 }

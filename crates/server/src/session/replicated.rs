@@ -4,7 +4,8 @@
 //! ran it on the primary, so that it gives the same result here, and what it changes is logged as rows, under the primary's GTID.
 //!
 //! The temporary tables of those sessions are kept between their statements ([`ReplicatedTables`]). A transaction that changes nothing else is logged here
-//! as an empty group under its GTID; what is read from them goes into our log as rows, so that our replicas need none.
+//! as an empty group under its GTID; what is read from them goes into our log as rows, so that our replicas need none. A transaction that fails here comes
+//! again: the temporary tables that it has made go, and those that it has dropped are there again, with their rows.
 //!
 //! LOAD DATA comes with its file. As MariaDB does, its text is changed to name another file, and says of duplicates what the event says, as LOCAL has
 //! meant IGNORE; what it reads is the file that was logged, whatever that name is. Our log's annotation is the primary's text.
@@ -72,6 +73,23 @@ impl ReplicatedTables {
         self.connections.lock().get_mut(connection)?.remove(&session)
     }
 
+    /// A transaction has ended: what it did to the definitions of a session's tables stays, or is undone.
+    fn end(&self, connection: &str, session: PrimarySession, end: TransactionEnd) {
+        let mut connections = self.connections.lock();
+        let Some(sessions) = connections.get_mut(connection) else {
+            return;
+        };
+        if let Some(tables) = sessions.get_mut(&session) {
+            match end {
+                TransactionEnd::Committed => tables.keep_definitions(),
+                TransactionEnd::GivenUp => tables.undo_definitions(),
+            }
+            if tables.is_nothing() {
+                sessions.remove(&session);
+            }
+        }
+    }
+
     fn keep(&self, connection: &Arc<str>, session: PrimarySession, tables: TemporaryTables) {
         let mut connections = self.connections.lock();
         connections
@@ -79,6 +97,14 @@ impl ReplicatedTables {
             .or_default()
             .insert(session, tables);
     }
+}
+
+/// How a primary's transaction has ended here.
+#[derive(Clone, Copy)]
+enum TransactionEnd {
+    Committed,
+    /// It comes again.
+    GivenUp,
 }
 
 /// Makes such sessions, one for each domain of a connection.
@@ -109,6 +135,7 @@ impl StatementRunners for ReplicatedSessions {
             gtid: None,
             replication: Replication::Replicated,
             timestamp_seconds: 0,
+            defining: Vec::new(),
         })
     }
 
@@ -135,6 +162,8 @@ struct ReplicatedSession {
     /// And for whom.
     replication: Replication,
     timestamp_seconds: u32,
+    /// The sessions whose temporary tables the running transaction sees, and may have defined.
+    defining: Vec<PrimarySession>,
 }
 
 impl ReplicatedSession {
@@ -145,6 +174,12 @@ impl ReplicatedSession {
         }
         let open = self.open.as_mut();
         Ok(&mut open.expect("made above").session)
+    }
+
+    fn end_definitions(&mut self, end: TransactionEnd) {
+        for session in self.defining.drain(..) {
+            self.server.replicated_tables.end(&self.connection, session, end);
+        }
     }
 
     fn ready(&mut self) -> std::result::Result<&mut Session, Failure> {
@@ -467,10 +502,14 @@ impl StatementRunner for ReplicatedSession {
         if let Some(tables) = server.replicated_tables.take(&connection, of) {
             session.temporary = tables;
         }
+        session.temporary.begin_undoable();
         let done = runtime.block_on(session.run_replicated(statement, replication));
-        if !session.temporary.catalog().is_empty() {
-            let tables = std::mem::replace(&mut session.temporary, server.temporary_tables());
+        let tables = std::mem::replace(&mut session.temporary, server.temporary_tables());
+        if !tables.is_nothing() {
             server.replicated_tables.keep(&connection, of, tables);
+            if !self.defining.contains(&of) {
+                self.defining.push(of);
+            }
         }
         done.map_err(failure)
     }
@@ -533,6 +572,9 @@ impl StatementRunner for ReplicatedSession {
             Ok(())
         });
         self.gtid = None;
+        if done.is_ok() {
+            self.end_definitions(TransactionEnd::Committed);
+        }
         done.map_err(failure)
     }
 
@@ -540,5 +582,10 @@ impl StatementRunner for ReplicatedSession {
         if let Some(open) = &mut self.open {
             open.session.roll_back();
         }
+    }
+
+    fn give_up(&mut self) {
+        self.rollback();
+        self.end_definitions(TransactionEnd::GivenUp);
     }
 }

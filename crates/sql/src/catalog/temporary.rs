@@ -86,12 +86,23 @@ impl TemporaryPlan {
     }
 }
 
+/// What it takes to undo definitions.
+#[derive(Debug)]
+struct DefinitionUndo {
+    /// What there was.
+    catalog: Arc<TemporaryCatalog>,
+    /// The indexes of what was dropped since, with their rows.
+    dropped: Vec<TemporaryIndex>,
+}
+
 /// A session's temporary tables. Dropping them deletes their rows.
 #[derive(Debug)]
 pub struct TemporaryTables {
     space: Arc<TemporarySpace>,
     catalog: Arc<TemporaryCatalog>,
     indexes: HashMap<IndexId, TemporaryIndex>,
+    /// If the definitions since some moment may be undone.
+    undo: Option<Box<DefinitionUndo>>,
     /// The shared catalog that was asked for last, and what it is with these tables over it.
     over: Mutex<Option<(Arc<Catalog>, Arc<Catalog>)>>,
 }
@@ -103,6 +114,7 @@ impl TemporaryTables {
             space,
             catalog: Arc::default(),
             indexes: HashMap::new(),
+            undo: None,
             over: Mutex::default(),
         }
     }
@@ -156,13 +168,53 @@ impl TemporaryTables {
         Ok(dropped)
     }
 
+    /// From now on definitions can be undone, if it is not so already: what is dropped keeps its rows until then. Not the emptying of a table (TRUNCATE).
+    pub fn begin_undoable(&mut self) {
+        let catalog = &self.catalog;
+        self.undo.get_or_insert_with(|| {
+            Box::new(DefinitionUndo {
+                catalog: catalog.clone(),
+                dropped: Vec::new(),
+            })
+        });
+    }
+
+    /// What was defined since [`begin_undoable`](Self::begin_undoable) stays. The transaction that it was in has ended.
+    pub fn keep_definitions(&mut self) {
+        self.undo = None;
+    }
+
+    /// There are the tables again that there were. Their rows are not touched: the transaction that has changed them is rolled back.
+    pub fn undo_definitions(&mut self) {
+        let Some(undo) = self.undo.take() else { return };
+        self.catalog = undo.catalog;
+        let dropped = undo.dropped.into_iter().map(|index| (index.id(), index));
+        self.indexes.extend(dropped);
+        *self.over.get_mut() = None;
+        // What was made since goes with its rows.
+        self.take_unused();
+    }
+
+    /// Whether nothing is lost with it: there are no tables, and none would come back.
+    pub fn is_nothing(&self) -> bool {
+        let comes_back = self.undo.as_ref().is_some_and(|undo| !undo.catalog.is_empty());
+        self.catalog.is_empty() && !comes_back
+    }
+
     fn take_unused(&mut self) -> Vec<TemporaryIndex> {
         let used: std::collections::HashSet<u32> =
             self.catalog.tables().flat_map(|table| numbers(table)).collect();
-        self.indexes
+        let unused = self
+            .indexes
             .extract_if(|id, _| !used.contains(&id.as_u32()))
-            .map(|(_, index)| index)
-            .collect()
+            .map(|(_, index)| index);
+        match &mut self.undo {
+            Some(undo) => {
+                undo.dropped.extend(unused);
+                Vec::new()
+            }
+            None => unused.collect(),
+        }
     }
 
     /// Puts a new table where nothing but the statement that fills it finds it.

@@ -402,7 +402,7 @@ impl Lane {
         let done = self.run_statements(runner.as_mut(), &received);
         self.release_locks();
         if let Err(failure) = done {
-            runner.rollback();
+            runner.give_up();
             return Err(self.raise(failure, gtid, Some(received.source_end)));
         }
         self.runner = Some(runner);

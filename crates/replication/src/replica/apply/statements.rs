@@ -106,8 +106,11 @@ pub trait StatementRunner: Send {
     /// If it cannot be committed.
     fn commit(&mut self) -> Result<(), Failure>;
 
-    /// Undoes what is not committed.
+    /// Undoes what is not committed, as the primary did: temporary tables that came and went stay as they are.
     fn rollback(&mut self);
+
+    /// The transaction cannot be applied, and will come again: it has done nothing, neither to temporary tables. What has committed by itself stays.
+    fn give_up(&mut self);
 }
 
 /// Makes a runner for each domain.
