@@ -85,6 +85,24 @@ impl CopiedFile {
         &self.head.state
     }
 
+    /// When it was begun, in seconds since 1970: what is in the files before it was committed by then.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Damaged`].
+    pub fn begun(&self) -> Result<u32> {
+        let length = self.file.length().map_err(|source| Error::Io {
+            operation: "examine",
+            path: self.path.clone(),
+            source,
+        })?;
+        let start = MAGIC.len() as u64;
+        let mut stream = EventStream::new(Arc::clone(&self.file), self.name.clone(), start, length);
+        match stream.next()? {
+            Some((_, event)) => Ok(event.header().timestamp),
+            None => Err(stream.damaged(start, "it has no Format_description")),
+        }
+    }
+
     /// Where its last whole event group ends. Behind it there may be the zeros of a file that was in use, or a write that a crash has
     /// torn.
     ///

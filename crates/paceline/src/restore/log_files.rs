@@ -146,11 +146,11 @@ impl LogFiles {
     /// # Errors
     /// [`Error::Target`] if it is not there; [`Error::Log`] for a damaged file.
     pub fn find(&self, target: Target, tables: LogPosition) -> Result<Point> {
-        let before = match self.files.first() {
-            Some(first) => first.state_before().clone(),
+        let (before, begun) = match self.files.first() {
+            Some(first) => (first.state_before().clone(), first.begun()?),
             None => Default::default(),
         };
-        let mut search = Search::new(target, tables, before);
+        let mut search = Search::new(target, tables, before, begun);
         for (at, file) in self.files.iter().enumerate() {
             let mut groups = file.groups(self.end_of(at)?)?;
             while let Some(group) = groups.next_group()? {

@@ -92,16 +92,18 @@ pub struct Search {
     /// Everything that has passed.
     state: BinlogState,
     last_timestamp: Option<u32>,
-    /// The state of the tables, when it has passed.
-    earliest: Option<(BinlogState, Option<u32>)>,
+    /// When the first file was begun, in seconds since 1970: nothing before it is later.
+    begun: u32,
+    /// The state of the tables, when it has passed, and a time at which it was there.
+    earliest: Option<(BinlogState, u32)>,
     /// Of a list: what has not passed yet.
     missing: Vec<Gtid>,
     found: Option<Point>,
 }
 
 impl Search {
-    /// Begins in front of the first file, whose state is `before`.
-    pub fn new(target: Target, tables: LogPosition, before: BinlogState) -> Self {
+    /// Begins in front of the first file, whose state is `before`, and which was `begun` so many seconds after 1970 began.
+    pub fn new(target: Target, tables: LogPosition, before: BinlogState, begun: u32) -> Self {
         let missing = match &target {
             Target::Until(list) => list.iter().collect(),
             _ => Vec::new(),
@@ -111,6 +113,7 @@ impl Search {
             tables,
             state: before,
             last_timestamp: None,
+            begun,
             earliest: None,
             missing,
             found: None,
@@ -184,7 +187,14 @@ impl Search {
         if self.earliest.is_some() {
             return;
         }
-        self.earliest = Some((self.state.clone(), self.last_timestamp));
+        let time = self.last_timestamp.unwrap_or(self.begun);
+        self.earliest = Some((self.state.clone(), time));
+        if let Target::Time(seconds) = self.target
+            && i64::from(time) > seconds
+        {
+            // What the tables hold may be later, and is in no file of this backup.
+            self.target = Target::Until(GtidPosition::new());
+        }
         if let Target::Until(list) = &self.target
             && !list.is_empty()
         {
@@ -216,11 +226,11 @@ impl Search {
         }
         let (earliest, time) = self.earliest.clone().unwrap_or_default();
         let too_early = |what: String| {
-            let time = time.map(time_text).unwrap_or_else(|| "the beginning".into());
             Err(Error::Target(format!(
-                "{what} is before the tables of this backup. The earliest point that it can be restored to is '{}' ({time}); an \
+                "{what} is before the tables of this backup. The earliest point that it can be restored to is '{}' ({}); an \
                  earlier one needs an earlier backup",
-                earliest.position()
+                earliest.position(),
+                time_text(time)
             )))
         };
         let not_there = |what: String| {
@@ -291,7 +301,7 @@ mod tests {
     fn search(target: Target) -> Result<Point> {
         let mut before = BinlogState::new();
         before.update("3-1-9".parse().unwrap());
-        let mut search = Search::new(target, LogPosition::new(7, 1200), before);
+        let mut search = Search::new(target, LogPosition::new(7, 1200), before, 5);
         for group in groups() {
             search.pass(&group)?;
         }
@@ -347,6 +357,29 @@ mod tests {
         let early = at(15).unwrap_err().to_string();
         assert!(
             early.contains("in front of 1-4-1, is before the tables"),
+            "{early}"
+        );
+
+        // The tables' log is in no file of the backup: only when its first file was begun is known.
+        let behind = |seconds| {
+            let mut search = Search::new(
+                Target::Time(seconds),
+                LogPosition::new(7, 1000),
+                BinlogState::new(),
+                5,
+            );
+            for group in groups() {
+                search.pass(&group)?;
+            }
+            search
+                .finish(LogPosition::new(7, 1600))
+                .map(|point| point.cut.offset())
+        };
+        assert_eq!(behind(5).unwrap(), 1000);
+        assert_eq!(behind(10).unwrap(), 1100);
+        let early = behind(4).unwrap_err().to_string();
+        assert!(
+            early.contains(&format!("point asked for is before the tables of this backup. The earliest point that it can be restored to is '' ({})", time_text(5))),
             "{early}"
         );
 
