@@ -1,7 +1,9 @@
 """Backups in a bucket: the same as in a directory."""
 
 import os
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -57,3 +59,54 @@ def test_a_bucket(paceline, tmp_path, bucket):
     assert restore(bucket.url("two"), tmp_path / "two", environment=environment) == binlog_position(paceline)
     missing = refused("restore", "--from", bucket.url("three"), "--datadir", tmp_path / "no2", environment=environment)
     assert "holds no whole backup" in missing
+
+
+def test_several_objects_at_a_time(paceline, tmp_path, bucket):
+    paceline.query("create database d", "create table d.t (id int primary key auto_increment, v int)")
+    place, environment = bucket.url("slow"), bucket.environment
+    backup(paceline, place, environment=environment)
+    for number in range(12):
+        paceline.query(f"insert into d.t (v) values ({number})")
+        backup(paceline, place, "--incremental", environment=environment)
+    wanted = binlog_position(paceline)
+
+    def most(is_manifest):
+        counts = [sum(name.endswith(".json") == is_manifest for name in names) for names in bucket.read_at_once]
+        bucket.read_at_once.clear()
+        return max(counts)
+
+    bucket.delay = 0.2
+    for options, expected in [((), range(4, 9)), (("--parallel", 3), [3]), (("--parallel", 1), [1])]:
+        assert restore(place, tmp_path / f"restored{len(options)}{expected[0]}", *options, environment=environment) == wanted
+        manifests = list(bucket.read_at_once)
+        assert most(is_manifest=False) in expected, options
+        bucket.read_at_once = manifests
+        assert most(is_manifest=True) in range(4, 9)
+    restored = on(tmp_path / "restored04", tmp_path / "server").start()
+    try:
+        assert restored.query("select count(*), sum(v) from d.t") == ((12, 66),)
+    finally:
+        restored.close()
+    assert backups.paceline("restore", "--from", place, "--check", environment=environment)[0] == 0
+    assert most(is_manifest=False) in range(4, 9)
+    # One that fails ends the others, and the directory is not taken for whole.
+    last = max(name for name in bucket.objects if "/log/" in name)
+    kept = bucket.objects.pop(last)
+    said = refused("restore", "--from", place, "--datadir", tmp_path / "no", environment=environment)
+    assert "it is missing" in said and "not complete" in said
+    assert (tmp_path / "no/paceline.unfinished").exists()
+    bucket.objects[last] = kept
+    # Interrupted while it reads objects.
+    while bucket.reading:
+        time.sleep(0.01)
+    bucket.read_at_once.clear()
+    bucket.delay = 1
+    command = [BINARY, "restore", "--from", place, "--datadir", tmp_path / "no"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+    while not any(not name.endswith(".json") for names in list(bucket.read_at_once) for name in names):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    printed, said = process.communicate(timeout=10)
+    assert process.returncode == 1 and printed == "" and "interrupted\n" in said and "not complete" in said, said
+    assert (tmp_path / "no/paceline.unfinished").exists()

@@ -14,9 +14,12 @@ BUCKET = "bucket"
 
 
 class ObjectStorage:
-    """Objects by name, in one bucket."""
+    """Objects by name, in one bucket. Reading one takes `delay` seconds, and then goes at `rate` bytes a second, if there is one: to each of those
+    who read. `read_at_once` has, for each who began to read, the names of all that were being read then."""
 
     def __init__(self):
+        self.delay, self.rate = 0, None
+        self.reading, self.read_at_once = [], []
         self.objects = {}
         self.uploads = {}
         self.requests = []
@@ -145,7 +148,7 @@ class Requests(BaseHTTPRequestHandler):
             return self.answer(200, Content_Length=str(len(content)), **headers)
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         if not wanted:
-            return self.answer(200, content, **headers)
+            return self.answer_slowly(name, content, headers)
         first = int(wanted[1])
         last = min(int(wanted[2]) if wanted[2] else len(content) - 1, len(content) - 1)
         if first >= len(content):
@@ -153,6 +156,27 @@ class Requests(BaseHTTPRequestHandler):
         return self.answer(206, content[first:last + 1], Content_Range=f"bytes {first}-{last}/{len(content)}", **headers)
 
     do_HEAD = do_GET
+
+    def answer_slowly(self, name, content, headers):
+        storage = self.storage
+        with storage.lock:
+            storage.reading.append(name)
+            storage.read_at_once.append(list(storage.reading))
+        try:
+            time.sleep(storage.delay)
+            if storage.rate is None:
+                return self.answer(200, content, **headers)
+            self.answer(200, b"", Content_Length=str(len(content)), **headers)
+            piece = max(1, int(storage.rate / 20))
+            for at in range(0, len(content), piece):
+                self.wfile.write(content[at:at + piece])
+                time.sleep(len(content[at:at + piece]) / storage.rate)
+        except OSError:
+            # Whoever asked has gone.
+            self.close_connection = True
+        finally:
+            with storage.lock:
+                storage.reading.remove(name)
 
     def list(self, query):
         with self.storage.lock:

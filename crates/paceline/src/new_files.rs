@@ -1,9 +1,10 @@
-//! Files of a data directory that is being made, written from their beginning to their end, and durable with their names.
+//! Files of a data directory that is being made, each byte written once, and durable with their names.
 
 use crate::backup::error::{Error, Result};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{Error as IoError, Write};
+use std::io::Error as IoError;
+use std::os::unix::fs::FileExt;
 use std::path::{Component, Path, PathBuf};
 
 /// The directory that table files lie in, below the data directory.
@@ -15,13 +16,17 @@ pub struct NewFiles {
     datadir: PathBuf,
     /// The directories that have got files.
     directories: BTreeSet<PathBuf>,
+    /// Where the files of the log will end that are made of pieces.
+    log_ends: BTreeMap<PathBuf, u64>,
 }
 
-/// A file that grows.
+/// A file that grows, or a piece of one.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,
     file: File,
+    /// Where the next byte goes.
+    at: u64,
 }
 
 impl NewFiles {
@@ -30,6 +35,7 @@ impl NewFiles {
         NewFiles {
             datadir: datadir.to_owned(),
             directories: BTreeSet::from([datadir.to_owned()]),
+            log_ends: BTreeMap::new(),
         }
     }
 
@@ -49,7 +55,7 @@ impl NewFiles {
         if let Some(directory) = path.parent() {
             paceline_storage::create_directory(directory).map_err(Error::file(directory))?;
         }
-        self.open(path, 0)
+        self.open_behind(path, 0)
     }
 
     /// A file of the log, which is `offset` bytes long so far.
@@ -57,25 +63,44 @@ impl NewFiles {
     /// # Errors
     /// [`Error::Usage`] for what is not the name of a file; [`Error::File`].
     pub fn log(&mut self, name: &str, offset: u64) -> Result<NewFile> {
-        if name.contains('/') || name.starts_with('.') || name.is_empty() {
-            return Err(Error::Usage(format!("'{name}' is no name of a binary log file")));
-        }
-        self.open(self.datadir.join(name), offset)
+        self.open_behind(self.log_path(name)?, offset)
     }
 
-    fn open(&mut self, path: PathBuf, offset: u64) -> Result<NewFile> {
+    /// A piece of a file of the log, `length` bytes from `offset` on. They are named in order; which is written first does not matter.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for what is not the name of a file; [`Error::File`], also for a hole between two pieces.
+    pub fn log_piece(&mut self, name: &str, offset: u64, length: u64) -> Result<NewFile> {
+        let path = self.log_path(name)?;
+        let end = self.log_ends.entry(path.clone()).or_default();
+        check_behind(&path, *end, offset)?;
+        *end += length;
+        self.open(path, offset)
+    }
+
+    fn log_path(&self, name: &str) -> Result<PathBuf> {
+        match name.contains('/') || name.starts_with('.') || name.is_empty() {
+            true => Err(Error::Usage(format!("'{name}' is no name of a binary log file"))),
+            false => Ok(self.datadir.join(name)),
+        }
+    }
+
+    fn open_behind(&mut self, path: PathBuf, offset: u64) -> Result<NewFile> {
+        let opened = self.open(path, offset)?;
+        let there = opened.file.metadata().map_err(Error::file(&opened.path))?.len();
+        check_behind(&opened.path, there, offset)?;
+        Ok(opened)
+    }
+
+    fn open(&mut self, path: PathBuf, at: u64) -> Result<NewFile> {
         let file = File::options()
             .create(true)
-            .append(true)
+            .truncate(false)
+            .write(true)
             .open(&path)
             .map_err(Error::file(&path))?;
-        let there = file.metadata().map_err(Error::file(&path))?.len();
-        if there != offset {
-            let problem = format!("it ends at {there}, and what comes next begins at {offset}");
-            return Err(Error::file(path)(IoError::other(problem)));
-        }
         self.directories.extend(path.parent().map(Path::to_owned));
-        Ok(NewFile { path, file })
+        Ok(NewFile { path, file, at })
     }
 
     /// Makes the files' names durable.
@@ -92,13 +117,24 @@ impl NewFiles {
     }
 }
 
+fn check_behind(path: &Path, end: u64, offset: u64) -> Result<()> {
+    if end == offset {
+        return Ok(());
+    }
+    let problem = format!("it ends at {end}, and what comes next begins at {offset}");
+    Err(Error::file(path)(IoError::other(problem)))
+}
+
 impl NewFile {
-    /// Appends.
+    /// Goes on.
     ///
     /// # Errors
     /// [`Error::File`].
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        tokio::task::block_in_place(|| self.file.write_all(bytes)).map_err(Error::file(&self.path))
+        let written = tokio::task::block_in_place(|| self.file.write_all_at(bytes, self.at));
+        written.map_err(Error::file(&self.path))?;
+        self.at += bytes.len() as u64;
+        Ok(())
     }
 
     /// It is whole: durable when this returns.
@@ -128,5 +164,21 @@ mod tests {
         assert!(directory.path().join("tables/rocksdb/1.sst").is_file());
         files.sync().unwrap();
         assert!(matches!(files.log("binlog.000001", 4), Err(Error::File { .. })));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn pieces_are_written_in_any_order_and_leave_no_hole() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut files = NewFiles::in_directory(directory.path());
+        let mut first = files.log_piece("binlog.000001", 0, 4).unwrap();
+        let mut second = files.log_piece("binlog.000001", 4, 3).unwrap();
+        let hole = files.log_piece("binlog.000001", 8, 1);
+        assert!(matches!(hole, Err(Error::File { .. })));
+        second.write(b"and").unwrap();
+        first.write(b"th").unwrap();
+        first.write(b"is").unwrap();
+        first.finish().unwrap();
+        let content = std::fs::read(directory.path().join("binlog.000001")).unwrap();
+        assert_eq!(content, b"thisand");
     }
 }

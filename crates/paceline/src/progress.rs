@@ -47,6 +47,13 @@ impl Screen {
         }
     }
 
+    /// Lets the line stand; what comes next stands below it.
+    pub fn leave(self) {
+        if self.is_terminal {
+            eprintln!();
+        }
+    }
+
     /// Takes the line away.
     pub fn clear(self) {
         if self.is_terminal {
@@ -85,6 +92,8 @@ pub struct Progress {
     done: u64,
     started: Instant,
     told: Option<Instant>,
+    /// Nothing is told any more.
+    is_over: bool,
     screen: Screen,
 }
 
@@ -97,6 +106,7 @@ impl Progress {
             done: 0,
             started: Instant::now(),
             told: None,
+            is_over: false,
             screen: Screen::standard_error(),
         }
     }
@@ -109,6 +119,9 @@ impl Progress {
     /// So much is done now.
     pub fn set(&mut self, bytes: u64) {
         self.done = bytes;
+        if self.is_over {
+            return;
+        }
         let last = self.told.unwrap_or(self.started);
         if last.elapsed() >= self.screen.pause() {
             self.told = Some(Instant::now());
@@ -117,8 +130,8 @@ impl Progress {
     }
 
     /// Takes the bar away, and says how much it was in what time.
-    pub fn finish(self) -> String {
-        if self.told.is_some() {
+    pub fn finish(&mut self) -> String {
+        if self.told.take().is_some() {
             self.screen.clear();
         }
         let seconds = self.started.elapsed().as_secs_f64().max(0.001);
@@ -127,6 +140,14 @@ impl Progress {
             bytes_text(self.done),
             bytes_text((self.done as f64 / seconds) as u64)
         )
+    }
+
+    /// It ends here. What is not finished stays to be seen: it tells how far it was.
+    pub fn leave(&mut self) {
+        self.is_over = true;
+        if self.told.take().is_some() {
+            self.screen.leave();
+        }
     }
 
     fn line(&self, elapsed: Duration) -> String {
@@ -143,6 +164,12 @@ impl Progress {
             clock(seconds),
             time_left(self.done, total, rate)
         )
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 

@@ -17,12 +17,16 @@ use paceline_object_storage::{ObjectStorage, Replace};
 use paceline_server::backup::position_text;
 use paceline_types::LogPosition;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// The manifest of the full backup.
 pub const FULL: &str = "backup.json";
 /// What the manifests of increments begin with.
 const INCREMENT: &str = "increment-";
+/// How many manifests are read at a time: each takes a bucket tens of milliseconds, and there may be one for every minute of a week.
+const SIDE_BY_SIDE: usize = 8;
 /// The manifests' format.
 const FORMAT: u32 = 1;
 
@@ -223,6 +227,24 @@ impl Manifest {
     }
 }
 
+/// Increments that are being read, by their numbers.
+type Coming = VecDeque<(u32, JoinHandle<Result<Manifest>>)>;
+
+/// Reads the manifest of an increment that has to be there.
+async fn read_increment(storage: ObjectStorage, number: u32) -> Result<Manifest> {
+    let name = increment_name(number);
+    match storage.get(&name).await {
+        Ok(bytes) => Manifest::unseal(&storage, &name, &bytes),
+        // Without the one that is missing the others would seem to be none.
+        Err(paceline_object_storage::Error::NotFound { .. }) => Err(Error::Damaged {
+            place: storage.place().to_owned(),
+            name,
+            problem: "it is missing, and there are later ones".into(),
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// A full backup and its increments.
 #[derive(Debug)]
 pub struct Chain {
@@ -244,41 +266,47 @@ impl Chain {
         let mut chain = Chain {
             manifests: vec![full],
         };
-        loop {
-            let number = chain.manifests.len() as u32;
-            let name = increment_name(number);
-            let next = match storage.get(&name).await {
-                Ok(bytes) => Manifest::unseal(storage, &name, &bytes)?,
-                Err(paceline_object_storage::Error::NotFound { .. }) => break,
-                Err(error) => return Err(error.into()),
-            };
-            let last = chain.last();
-            let wanted = Follows {
-                number,
-                checksum: last.checksum(),
-            };
-            if next.follows.as_ref() != Some(&wanted) || next.log.from != last.log.to {
-                return Err(Error::Damaged {
-                    place: storage.place().to_owned(),
-                    name,
-                    problem: "it does not follow the part before it".into(),
-                });
+        let last = storage.list("").await?;
+        let last = last
+            .iter()
+            .filter_map(|object| increment_number(&object.name))
+            .max();
+        let mut coming = VecDeque::new();
+        for number in 1..=last.unwrap_or(0) {
+            coming.push_back((number, tokio::spawn(read_increment(storage.clone(), number))));
+            if coming.len() == SIDE_BY_SIDE {
+                chain.take_first(storage, &mut coming).await?;
             }
-            chain.manifests.push(next);
         }
-        // Without the one that is missing the others would seem to be none.
-        let later = storage.list("").await?.into_iter().any(|object| {
-            let number = increment_number(&object.name);
-            number.is_some_and(|number| number > chain.manifests.len() as u32)
-        });
-        match later {
-            false => Ok(Some(chain)),
-            true => Err(Error::Damaged {
+        while !coming.is_empty() {
+            chain.take_first(storage, &mut coming).await?;
+        }
+        Ok(Some(chain))
+    }
+
+    /// Adds the first of the increments that are being read.
+    async fn take_first(&mut self, storage: &ObjectStorage, coming: &mut Coming) -> Result<()> {
+        let Some((number, reading)) = coming.pop_front() else {
+            return Ok(());
+        };
+        let next = match reading.await {
+            Ok(next) => next?,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        };
+        let last = self.last();
+        let wanted = Follows {
+            number,
+            checksum: last.checksum(),
+        };
+        if next.follows.as_ref() != Some(&wanted) || next.log.from != last.log.to {
+            return Err(Error::Damaged {
                 place: storage.place().to_owned(),
-                name: increment_name(chain.manifests.len() as u32),
-                problem: "it is missing, and there are later ones".into(),
-            }),
+                name: increment_name(number),
+                problem: "it does not follow the part before it".into(),
+            });
         }
+        self.manifests.push(next);
+        Ok(())
     }
 
     /// The newest part.

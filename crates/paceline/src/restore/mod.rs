@@ -18,7 +18,7 @@ use crate::backup::error::{Error, Result};
 use crate::backup::manifest::Chain;
 use crate::new_files::NewFiles;
 use crate::progress::Progress;
-use fetch::Fetch;
+use fetch::{Fetch, Wanted};
 pub use log_files::LogFiles;
 use paceline_object_storage::ObjectStorage;
 use paceline_server::restore::{Copied, Follows, Restored, recover_copy};
@@ -48,6 +48,9 @@ pub struct Options {
     /// A directory with the server's own binary log files: what they have beyond the backup is applied too.
     #[arg(long, value_name = "DIR")]
     apply_log: Option<PathBuf>,
+    /// How many objects of the backup are read side by side.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=64))]
+    parallel: u8,
     /// Only read the whole backup and compare it with its checksums.
     #[arg(long, conflicts_with_all = ["datadir", "until", "stop_before", "apply_log"])]
     check: bool,
@@ -68,7 +71,7 @@ pub async fn run(options: &Options) -> Result<()> {
             .into(),
     })?;
     let Some(datadir) = &options.datadir else {
-        return check(&storage, &chain).await;
+        return check(options, &storage, &chain).await;
     };
     let directory = Unfinished::begin(datadir, COMMAND).map_err(|error| Error::InTheWay {
         place: datadir.display().to_string(),
@@ -123,12 +126,18 @@ fn open_existing(place: &str) -> Result<ObjectStorage> {
     Ok(ObjectStorage::open(place)?)
 }
 
-async fn check(storage: &ObjectStorage, chain: &Chain) -> Result<()> {
+async fn check(options: &Options, storage: &ObjectStorage, chain: &Chain) -> Result<()> {
     let total = chain.objects().map(|object| object.1).sum();
-    let mut fetch = Fetch::new(storage, Progress::new("checked", total));
-    for (object, length, checksum) in chain.objects() {
-        fetch.check(&object, length, checksum).await?;
-    }
+    let fetch = Fetch::new(storage, Progress::new("checked", total), options.parallel.into());
+    let objects = chain.objects().map(|(object, length, checksum)| {
+        Ok(Wanted {
+            object,
+            length,
+            checksum: checksum.to_owned(),
+            file: None,
+        })
+    });
+    fetch.all(objects).await?;
     println!(
         "The backup in {} is as it was written, up to '{}': {}.",
         storage.place(),
@@ -153,27 +162,33 @@ async fn restore(
     };
     let tables = chain.tables().ok_or_else(no_tables)?;
     let total = chain.objects().map(|object| object.1).sum();
-    let mut fetch = Fetch::new(storage, Progress::new("restored", total));
+    let fetch = Fetch::new(storage, Progress::new("restored", total), options.parallel.into());
     let log_bin = chain.manifests[0].server.log_bin.clone();
     let mut files = NewFiles::in_directory(datadir);
-    for piece in chain.log_pieces() {
-        let file = files.log(&piece.file, piece.offset)?;
-        fetch
-            .append(&piece.object(), piece.length, &piece.checksum, file)
-            .await?;
-    }
+    let pieces = chain.log_pieces().map(|piece| {
+        Ok(Wanted {
+            object: piece.object(),
+            length: piece.length,
+            checksum: piece.checksum.clone(),
+            file: Some(files.log_piece(&piece.file, piece.offset, piece.length)?),
+        })
+    });
+    fetch.all(pieces).await?;
     let mut log = LogFiles::open(datadir, &log_bin, chain.last().log.to)?;
     if let Some(further) = &options.apply_log {
         log.append_from(further)?;
     }
     let point = log.find(target, tables.position)?;
     log.cut(point.cut)?;
-    for table in &tables.files {
-        let file = files.table(&table.name)?;
-        fetch
-            .append(&table.object(), table.length, &table.checksum, file)
-            .await?;
-    }
+    let table_files = tables.files.iter().map(|table| {
+        Ok(Wanted {
+            object: table.object(),
+            length: table.length,
+            checksum: table.checksum.clone(),
+            file: Some(files.table(&table.name)?),
+        })
+    });
+    fetch.all(table_files).await?;
     files.sync()?;
     let amount = fetch.finish();
     let copied = Copied {
