@@ -1,5 +1,6 @@
 """`paceline join` from a Paceline: its files, streamed into an empty directory, which becomes its replica."""
 
+import signal
 import threading
 
 import pytest
@@ -117,7 +118,7 @@ def between(paceline, joined):
 
 
 def is_empty(directory):
-    return list(directory.iterdir()) == []
+    return not directory.exists() or list(directory.iterdir()) == []
 
 
 def test_interrupted(paceline, joined, between):
@@ -142,6 +143,17 @@ def test_interrupted(paceline, joined, between):
     assert is_empty(joined.datadir)
     paceline.start()
 
+    # Its user interrupts it.
+    between.holds_after, between.passed_bytes = 1_000_000, 0
+    between.holding.clear()
+    between.released.clear()
+    joined.spawn()
+    assert between.holding.wait(60)
+    joined.process.send_signal(signal.SIGINT)
+    assert joined.process.wait(60) == 1 and joined.said().endswith("paceline join: interrupted\n")
+    between.released.set()
+    assert is_empty(joined.datadir)
+
     # What is changed on the way is noticed.
     between.holds_after, between.passed_bytes, between.flips_at = None, 0, 1_000_000
     assert "the server's stream is damaged" in joined.refuses("--prepare-only")
@@ -155,7 +167,7 @@ def test_a_primary_of_another_version(paceline, joined, between):
     """One that has no such stream: its rows are copied."""
     rows(paceline, 1000)
     between.replaces = (b"BACKUP SERVER", b"BACKUP SHADOW")
-    assert "it gives no backup in the format" in joined.refuses("--copy=files")
+    assert "it does not know BACKUP SERVER" in joined.refuses("--copy=files")
     assert is_empty(joined.datadir)
     assert "has not the privilege TRIGGER" in joined.refuses()
     allow_readers(paceline, PRIVILEGES + ", trigger")

@@ -1,5 +1,7 @@
 """Servers that fall silent while their connections stay open: the commands give up, say so, and leave nothing that looks complete."""
 
+import signal
+import subprocess
 import time
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from support.backups import paceline as run, refused
 from support.joining import Joined, allow_readers
 from support.line import Silent, Tampering
+from support.servers import BINARY
 
 TIMEOUT = "Got timeout reading communication packets: nothing has come for 1 s"
 
@@ -24,8 +27,17 @@ def test_before_the_first_word(tmp_path, silent):
         began = time.monotonic()
         assert TIMEOUT in refused(*command, "--net-timeout=1")
         assert time.monotonic() - began < 10
-    assert not (tmp_path / "backup").exists() or list((tmp_path / "backup").iterdir()) == []
-    assert not (tmp_path / "joined").exists()
+    assert not (tmp_path / "backup").exists() and not (tmp_path / "joined").exists()
+
+
+def test_interrupted_while_nobody_answers(tmp_path, silent):
+    process = subprocess.Popen([BINARY, "backup", "--from", f"127.0.0.1:{silent.port}", "--to", tmp_path / "backup"], stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "backup").exists():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=10)
+    assert process.returncode == 1 and said == "paceline backup: interrupted\n"
+    assert not (tmp_path / "backup").exists()
 
 
 def test_a_promotion(silent):
@@ -66,7 +78,7 @@ def test_in_the_middle_of_a_join(paceline, line, tmp_path, copied):
     joined.through = line.port
     try:
         assert TIMEOUT in joined.refuses("--prepare-only")
-        assert list(joined.datadir.iterdir()) == []
+        assert not joined.datadir.exists()
     finally:
         joined.close()
 

@@ -77,6 +77,17 @@ pub struct ObjectStorage {
     shown: Arc<str>,
     /// The directory, if it is one.
     directory: Option<PathBuf>,
+    /// Who has made it.
+    made: Made,
+}
+
+/// Who has made a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Made {
+    /// It was there.
+    Before,
+    /// Opening it has made it.
+    Here,
 }
 
 impl ObjectStorage {
@@ -269,6 +280,24 @@ impl ObjectStorage {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(self.problem("delete", name, error)),
         }
+    }
+
+    /// Removes the directories below that hold nothing, and the place itself if it holds nothing and opening it has made it. In a bucket there
+    /// are none. Nobody else may write there.
+    pub async fn remove_empty(&self) {
+        let Some(directory) = self.directory.clone() else {
+            return;
+        };
+        let made = self.made;
+        let removed = tokio::task::spawn_blocking(move || {
+            place::remove_empty_below(&directory);
+            match made {
+                Made::Before => Ok(()),
+                Made::Here => std::fs::remove_dir(&directory),
+            }
+        });
+        // What is not empty stays.
+        let _ = removed.await;
     }
 
     /// Removes what uploads that were interrupted have left below `below`, while no other upload to there is under way. In a bucket there

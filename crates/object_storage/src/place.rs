@@ -1,7 +1,7 @@
 //! Which place is meant.
 
-use crate::ObjectStorage;
 use crate::error::{Error, Result};
+use crate::{Made, ObjectStorage};
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -16,6 +16,13 @@ pub(crate) fn open(place: &str) -> Result<ObjectStorage> {
         place: place.to_owned(),
         problem,
     };
+    if let Some(scheme) = ["s3:", "file:"].iter().find(|scheme| place.starts_with(**scheme))
+        && !place[scheme.len()..].starts_with("//")
+    {
+        return Err(problem(format!(
+            "a URL begins with {scheme}//; a directory of that name is written ./{place}"
+        )));
+    }
     if !place.contains("://") {
         return open_directory(place, PathBuf::from(place));
     }
@@ -42,6 +49,10 @@ fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
     if path.as_os_str().is_empty() {
         return Err(problem("it has no name".into()));
     }
+    let made = match path.exists() {
+        true => Made::Before,
+        false => Made::Here,
+    };
     fs::create_dir_all(&path).map_err(|error| problem(error.to_string()))?;
     let path = path.canonicalize().map_err(|error| problem(error.to_string()))?;
     let store = LocalFileSystem::new_with_prefix(&path).map_err(|error| problem(error.to_string()))?;
@@ -50,6 +61,7 @@ fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
         prefix: Path::default(),
         shown: place.into(),
         directory: Some(path),
+        made,
     })
 }
 
@@ -74,7 +86,22 @@ fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
         prefix,
         shown: place.into(),
         directory: None,
+        made: Made::Before,
     })
+}
+
+/// Removes the directories below one that hold nothing but such directories.
+pub(crate) fn remove_empty_below(directory: &std::path::Path) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_empty_below(&entry.path());
+            // One that is not empty stays.
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
 }
 
 /// Removes the files under which the directory's store writes what is not finished: `NAME#1`.
@@ -125,7 +152,15 @@ mod tests {
             by_path.put("x/y", "content", Replace::No).await.unwrap();
             assert_eq!(by_url.get("x/y").await.unwrap(), "content");
         });
-        for wrong in ["", "ftp://x/y", "s3:///name", "file://relative/name"] {
+        for wrong in [
+            "",
+            "ftp://x/y",
+            "s3:///name",
+            "file://relative/name",
+            "s3:/b/x",
+            "s3:b",
+            "file:/x",
+        ] {
             assert!(matches!(open(wrong), Err(Error::Place { .. })), "{wrong}");
         }
         fs::write(directory.path().join("file"), "").unwrap();
@@ -170,6 +205,27 @@ mod tests {
             assert_eq!(names, ["a/big"]);
             assert_eq!(storage.remove_unfinished("").await.unwrap(), 1);
             assert_eq!(storage.remove_unfinished("not there").await.unwrap(), 0);
+        });
+    }
+
+    #[test]
+    fn empty_directories_go() {
+        let directory = tempfile::tempdir().unwrap();
+        let (made, there) = (directory.path().join("made"), directory.path().join("there"));
+        fs::create_dir(&there).unwrap();
+        run(async {
+            for (path, stays) in [(&made, false), (&there, true)] {
+                let storage = open(path.to_str().unwrap()).unwrap();
+                storage.put("a/b/c", "1", Replace::No).await.unwrap();
+                storage.put("a/d", "1", Replace::No).await.unwrap();
+                storage.delete("a/b/c").await.unwrap();
+                storage.remove_empty().await;
+                assert!(!path.join("a/b").exists() && path.join("a/d").exists());
+                storage.delete("a/d").await.unwrap();
+                storage.remove_empty().await;
+                assert!(!path.join("a").exists());
+                assert_eq!(path.exists(), stays);
+            }
         });
     }
 

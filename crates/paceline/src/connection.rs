@@ -120,7 +120,7 @@ impl Connection {
             }),
             Err(error) => Err(ServerError {
                 address: name,
-                problem: format!("as '{}': {error}", options.user),
+                problem: format!("cannot connect as '{}': {error}", options.user),
             }),
         }
     }

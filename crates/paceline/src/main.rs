@@ -10,6 +10,7 @@ mod new_files;
 mod progress;
 mod promote;
 mod restore;
+mod stop;
 mod tls;
 
 use clap::{Parser, Subcommand};

@@ -37,6 +37,8 @@ pub enum BeginError {
 #[derive(Debug)]
 pub struct Unfinished {
     directory: PathBuf,
+    /// Whether it was there before.
+    was_there: bool,
     // Its lock ends with the process.
     _marker: File,
 }
@@ -53,6 +55,7 @@ impl Unfinished {
             let path = path.to_owned();
             move |source| BeginError::Io { path, source }
         };
+        let was_there = directory.exists();
         paceline_storage::create_directory(directory).map_err(io(directory))?;
         let path = directory.join(FILE);
         let others = || -> io::Result<Vec<PathBuf>> {
@@ -87,6 +90,7 @@ impl Unfinished {
         .map_err(io(&path))?;
         Ok(Unfinished {
             directory: directory.to_owned(),
+            was_there,
             _marker: marker,
         })
     }
@@ -105,7 +109,7 @@ impl Unfinished {
         File::open(&self.directory)?.sync_all()
     }
 
-    /// It will not be complete: empties the directory.
+    /// It will not be complete: empties the directory, and removes it if it was not there before.
     ///
     /// # Errors
     /// What is left is still marked.
@@ -117,7 +121,12 @@ impl Unfinished {
                 remove(&entry)?;
             }
         }
-        self.finish()
+        let (directory, was_there) = (self.directory.clone(), self.was_there);
+        self.finish()?;
+        match was_there {
+            true => Ok(()),
+            false => fs::remove_dir(directory),
+        }
     }
 }
 

@@ -24,14 +24,12 @@ pub enum Error {
         problem: String,
     },
     /// The server streams in another way, or not at all.
-    #[error(
-        "{address}: it gives no backup in the format that this program reads ({format}): server and program are of different versions"
-    )]
+    #[error("{address}: {problem}")]
     OtherVersion {
         /// The server.
         address: String,
-        /// Its format, or that it has none.
-        format: String,
+        /// What it has instead.
+        problem: String,
     },
     /// The place of the backup failed.
     #[error(transparent)]
@@ -82,6 +80,14 @@ pub enum Error {
     /// The user has stopped it.
     #[error("interrupted")]
     Interrupted,
+    /// It had begun to write.
+    #[error("{why}\n{left}")]
+    Left {
+        /// What has stopped it.
+        why: Box<Error>,
+        /// What there is now, and what to do.
+        left: String,
+    },
 }
 
 impl Error {

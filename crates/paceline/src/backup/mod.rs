@@ -21,6 +21,7 @@ mod running;
 pub mod source;
 
 use crate::progress::Progress;
+use crate::stop::StopSignals;
 use error::{Error, Result};
 use manifest::{Chain, Follows, LogPart, LogPiece, Manifest, Server, TableFile, Tables, checksum_text};
 use paceline_object_storage::{Bytes, ObjectStorage, Upload};
@@ -28,7 +29,6 @@ use running::{Replace, Running};
 pub use source::Access;
 use source::{FilePiece, Piece, Source};
 use std::time::{Duration, Instant};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use xxhash_rust::xxh3::Xxh3;
 
 /// What the command line says.
@@ -57,18 +57,18 @@ pub struct Options {
 pub async fn run(options: &Options) -> Result<()> {
     let mut stop = StopSignals::take()?;
     let storage = ObjectStorage::open(&options.to)?;
-    check_place(Chain::load(&storage).await?.as_ref(), options)?;
-    let mut source = Source::connect(&options.access).await?;
-    let replace = match options.replace_unfinished {
-        true => Replace::Always,
-        false => Replace::IfGone,
+    // Neither a server nor a place need answer soon.
+    let begun = tokio::select! {
+        begun = begin(options, &storage) => begun,
+        () = stop.wait() => Err(Error::Interrupted),
     };
-    let (running, chain) = Running::begin(&storage, replace).await?;
-    // Another backup may have ended since the place was looked at.
-    if let Err(error) = check_place(chain.as_ref(), options) {
-        running.end().await?;
-        return Err(error);
-    }
+    let (mut source, running, chain) = match begun {
+        Ok(begun) => begun,
+        Err(error) => {
+            storage.remove_empty().await;
+            return Err(error);
+        }
+    };
     let done = tokio::select! {
         done = copy(&mut source, &storage, chain.as_ref(), options.rate_max) => done,
         () = stop.wait() => Err(Error::Interrupted),
@@ -81,19 +81,42 @@ pub async fn run(options: &Options) -> Result<()> {
             print!("{report}");
             Ok(())
         }
-        Err(error) => {
-            match running.give_up(chain.as_ref()).await {
-                Ok(()) => eprintln!(
-                    "paceline backup: what it has written was removed again; run the same command once more"
+        Err(why) => {
+            let left = match running.give_up(chain.as_ref()).await {
+                Ok(()) => match why {
+                    Error::Interrupted => "what it has written was removed again; run the same command once more".to_owned(),
+                    _ => "what it has written was removed again; when that is mended, run the same command once more"
+                        .to_owned(),
+                },
+                Err(left) => format!(
+                    "what it has written is no backup and could not be removed ({left}); the same command, run once more, removes it \
+                     first"
                 ),
-                Err(left) => eprintln!(
-                    "paceline backup: what it has written is no backup and could not be removed ({left}); the same command, run once \
-                     more, removes it first"
-                ),
-            }
-            Err(error)
+            };
+            storage.remove_empty().await;
+            Err(Error::Left {
+                why: why.into(),
+                left,
+            })
         }
     }
+}
+
+/// Connects to both ends. Interrupted, it may leave the mark of a backup whose process is gone.
+async fn begin(options: &Options, storage: &ObjectStorage) -> Result<(Source, Running, Option<Chain>)> {
+    check_place(Chain::load(storage).await?.as_ref(), options)?;
+    let source = Source::connect(&options.access).await?;
+    let replace = match options.replace_unfinished {
+        true => Replace::Always,
+        false => Replace::IfGone,
+    };
+    let (running, chain) = Running::begin(storage, replace).await?;
+    // Another backup may have ended since the place was looked at.
+    if let Err(error) = check_place(chain.as_ref(), options) {
+        running.end().await?;
+        return Err(error);
+    }
+    Ok((source, running, chain))
 }
 
 /// Whether the backup that is wanted fits what is there.
@@ -110,35 +133,6 @@ fn check_place(chain: Option<&Chain>, options: &Options) -> Result<()> {
             problem: "there is nothing to add to; make a full one first, without --incremental".into(),
         }),
         (Some(_), true) | (None, false) => Ok(()),
-    }
-}
-
-/// Notices that the user wants it to stop, from the moment that it is made.
-pub struct StopSignals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl StopSignals {
-    /// Takes SIGINT and SIGTERM over.
-    ///
-    /// # Errors
-    /// If the system has none.
-    pub fn take() -> Result<Self> {
-        let watch =
-            |kind| signal(kind).map_err(|error| Error::Usage(format!("cannot watch signals: {error}")));
-        Ok(StopSignals {
-            interrupt: watch(SignalKind::interrupt())?,
-            terminate: watch(SignalKind::terminate())?,
-        })
-    }
-
-    /// Ready when one has come.
-    pub async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
     }
 }
 

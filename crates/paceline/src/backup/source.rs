@@ -78,6 +78,9 @@ pub struct Source {
     received: Received,
 }
 
+/// Of a server that does not know the statement.
+const NO_STREAM: &str = "it does not know BACKUP SERVER: it is no Paceline, or an earlier one. A MariaDB is copied by mariadb-backup, and `paceline \
+                         join` makes a replica of one";
 /// What a server says of a statement that it does not know.
 const UNKNOWN: [ErrorCode; 2] = [ER_PARSE_ERROR, ER_NOT_SUPPORTED_YET];
 
@@ -232,7 +235,7 @@ impl Source {
                     WireError::Server { code, .. }
                         if UNKNOWN.iter().any(|unknown| unknown.number() == *code) =>
                     {
-                        self.other_version("none")
+                        self.other_version(NO_STREAM.to_owned())
                     }
                     _ => self.problem(error),
                 });
@@ -262,7 +265,10 @@ impl Source {
                 let row: ServerRow =
                     serde_json::from_slice(&content).map_err(|error| self.damaged(error.to_string()))?;
                 if row.protocol != PROTOCOL {
-                    return Err(self.other_version(row.protocol));
+                    return Err(self.other_version(format!(
+                        "it streams a backup in the format {}, and this program reads {PROTOCOL}: they are of different versions",
+                        row.protocol
+                    )));
                 }
                 self.received = Received::begin(&row);
                 Ok(row)
@@ -271,10 +277,10 @@ impl Source {
         }
     }
 
-    fn other_version(&self, format: impl ToString) -> Error {
+    fn other_version(&self, problem: String) -> Error {
         Error::OtherVersion {
             address: self.connection.address().to_owned(),
-            format: format.to_string(),
+            problem,
         }
     }
 

@@ -27,8 +27,8 @@
 //! *Rows enter as text*, in transactions of some megabytes, in all columns' exact form: TIMESTAMP in UTC, FLOAT as the double that it is, BIT as a
 //! number. Each LOAD DATA must report as many rows as were sent, and no warning.
 //!
-//! *Failed*, it empties the directory. *Interrupted*, the directory is marked ([`paceline_server::unfinished`]): no server starts on it, and the
-//! next join begins anew.
+//! *Failed* or interrupted, it empties the directory. *Killed*, the directory is marked ([`paceline_server::unfinished`]): no server starts on it,
+//! and the next join begins anew.
 
 mod arguments;
 mod copy;
@@ -45,15 +45,15 @@ mod target;
 pub use arguments::{Arguments, Refusal, parse};
 
 use crate::backup::error::Error as CopyError;
+use crate::stop::StopSignals;
 use arguments::{Copy, Options};
 use copy::Copier;
 use error::{Error, Result};
 use paceline_server::unfinished::Unfinished;
 use primary::Primary;
-use progress::Progress;
+use progress::{Progress, Reporting};
 use schema::Choice;
 use std::sync::Arc;
-use std::time::Instant;
 use target::Target;
 
 /// What becomes of the directory after it is complete.
@@ -129,11 +129,16 @@ async fn fill(
     directory: &Arc<Unfinished>,
 ) -> Result<String> {
     let Arguments { options, server, .. } = arguments;
+    let mut stop = StopSignals::take()?;
     if *what == Copy::Files {
-        match physical::begin(options).await {
+        let stream = tokio::select! {
+            stream = physical::begin(options) => stream,
+            () = stop.wait() => Err(CopyError::Interrupted),
+        };
+        match stream {
             Ok(stream) => {
                 let definition = Primary::definition(options)?;
-                let complete = physical::copy(stream, server, directory, definition).await?;
+                let complete = physical::copy(stream, server, directory, definition, &mut stop).await?;
                 return Ok(format!(
                     "{}, as it was at {}",
                     complete.amount,
@@ -149,7 +154,15 @@ async fn fill(
         }
     }
     let mut target = Target::start(arguments, directory.clone())?;
-    let filled = fill_rows(primary, &mut target, choice, options).await;
+    // The server that is filled is interrupted as well, and may be the first to say so.
+    let filled = tokio::select! {
+        biased;
+        () = stop.wait() => Err(CopyError::Interrupted.into()),
+        filled = fill_rows(primary, &mut target, choice, options) => match filled {
+            Err(_) if stop.has_come().await => Err(CopyError::Interrupted.into()),
+            filled => filled,
+        },
+    };
     let stopped = target.stop().await;
     filled.and_then(|filled| stopped.map(|()| filled))
 }
@@ -182,17 +195,15 @@ async fn fill_rows(
     }
     let tables = snapshot.schema.take_tables();
     let progress = Arc::new(Progress::new(&tables));
-    let started = Instant::now();
     let copier = Copier::new(tables, &mut snapshot.sessions, progress.clone()).await?;
     let mut targets = vec![];
     for _ in 0..snapshot.sessions.len() {
         targets.push(target.connect().await?);
     }
-    let reporting = tokio::spawn(progress.clone().report());
-    let copied = copier.run(snapshot.sessions, targets).await;
-    reporting.abort();
-    progress.finish(started.elapsed());
-    let copied = copied?;
+    let copied = {
+        let _reporting = Reporting::start(progress);
+        copier.run(snapshot.sessions, targets).await?
+    };
     let session = target.session().await?;
     for statement in primary.go_on(options, &snapshot.position, &snapshot.state)? {
         session.execute(&statement).await?;

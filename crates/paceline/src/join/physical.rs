@@ -21,6 +21,7 @@ use crate::backup::source::{FilePiece, Piece, Source};
 use crate::new_files::{NewFile, NewFiles};
 use crate::progress::{Progress, bytes_text};
 use crate::restore::{LogFiles, recover};
+use crate::stop::StopSignals;
 use paceline_replication::replica::definition::Definition;
 use paceline_server::backup::ServerRow;
 use paceline_server::options::StartOptions;
@@ -107,6 +108,7 @@ pub async fn copy(
     server: &StartOptions,
     directory: &Unfinished,
     definition: Definition,
+    stop: &mut StopSignals,
 ) -> Result<Complete> {
     let Some(tables) = &primary.tables else {
         return Err(Error::Target("the stream has no tables".into()));
@@ -124,7 +126,11 @@ pub async fn copy(
         progress: Progress::new("copied", tables.bytes.saturating_add(primary.log_bytes)),
     };
     let end = loop {
-        match source.next().await? {
+        let piece = tokio::select! {
+            piece = source.next() => piece?,
+            () = stop.wait() => return Err(CopyError::Interrupted.into()),
+        };
+        match piece {
             Piece::End(end) => break end,
             piece => target.take(piece)?,
         }
@@ -143,7 +149,11 @@ pub async fn copy(
         tables: tables.position,
         follows: Follows::Primary(Box::new(definition)),
     };
+    // Its threads write into the directory until they are done: nobody interrupts them.
     let restored = recover(copied, end.log_end).await?;
+    if stop.has_come().await {
+        return Err(CopyError::Interrupted.into());
+    }
     Ok(Complete {
         amount,
         position: restored.position.to_string(),

@@ -5,6 +5,7 @@ use crate::progress::{Screen, bar, clock, time_left};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use tokio::task::JoinHandle;
 
 /// Counters that the copying sessions share.
 pub struct Progress {
@@ -41,20 +42,6 @@ impl Progress {
         self.tables_done.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Tells about it until it is dropped.
-    pub async fn report(self: Arc<Self>) {
-        let screen = Screen::standard_error();
-        loop {
-            tokio::time::sleep(screen.pause()).await;
-            screen.tell(&self.line(self.started.elapsed()));
-        }
-    }
-
-    /// The last line.
-    pub fn finish(&self, took: Duration) {
-        Screen::standard_error().tell_last(&self.line(took));
-    }
-
     fn line(&self, elapsed: Duration) -> String {
         let rows = self.rows.load(Ordering::Relaxed);
         let done = self.tables_done.load(Ordering::Relaxed);
@@ -75,6 +62,34 @@ impl Progress {
             self.tables,
             clock(seconds)
         )
+    }
+}
+
+/// Tells about it until it is dropped. The last line stands then, however the copying has ended.
+pub struct Reporting {
+    progress: Arc<Progress>,
+    task: JoinHandle<()>,
+}
+
+impl Reporting {
+    /// Begins.
+    pub fn start(progress: Arc<Progress>) -> Self {
+        let screen = Screen::standard_error();
+        let told = progress.clone();
+        let task = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(screen.pause()).await;
+                screen.tell(&told.line(told.started.elapsed()));
+            }
+        });
+        Reporting { progress, task }
+    }
+}
+
+impl Drop for Reporting {
+    fn drop(&mut self) {
+        self.task.abort();
+        Screen::standard_error().tell_last(&self.progress.line(self.progress.started.elapsed()));
     }
 }
 

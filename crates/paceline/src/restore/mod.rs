@@ -13,16 +13,16 @@ mod fetch;
 mod log_files;
 mod point;
 
-use crate::backup::StopSignals;
 use crate::backup::error::{Error, Result};
 use crate::backup::manifest::Chain;
 use crate::new_files::NewFiles;
 use crate::progress::Progress;
+use crate::stop::StopSignals;
 use fetch::{Fetch, Wanted};
 pub use log_files::LogFiles;
 use paceline_object_storage::ObjectStorage;
 use paceline_server::restore::{Copied, Follows, Restored, recover_copy};
-use paceline_server::unfinished::{self, Unfinished};
+use paceline_server::unfinished::Unfinished;
 use paceline_types::{LogPosition, ServerId};
 use point::{Point, Target, time_text};
 use std::path::{Path, PathBuf};
@@ -64,14 +64,19 @@ pub async fn run(options: &Options) -> Result<()> {
     let mut stop = StopSignals::take()?;
     let target = Target::parse(options.until.as_deref(), options.stop_before.as_deref())?;
     let storage = open_existing(&options.from)?;
-    let chain = Chain::load(&storage).await?.ok_or_else(|| Error::NoBackup {
-        place: options.from.clone(),
-        problem: "backup.json, which is written last, is not there. A backup to it was interrupted or is still running, if it \
-                  ever was one"
-            .into(),
-    })?;
+    let begun = async {
+        let chain = load(options, &storage).await?;
+        if options.datadir.is_none() {
+            check(options, &storage, &chain).await?;
+        }
+        Result::<Chain>::Ok(chain)
+    };
+    let chain = tokio::select! {
+        begun = begun => begun?,
+        () = stop.wait() => return Err(Error::Interrupted),
+    };
     let Some(datadir) = &options.datadir else {
-        return check(options, &storage, &chain).await;
+        return Ok(());
     };
     let directory = Unfinished::begin(datadir, COMMAND).map_err(|error| Error::InTheWay {
         place: datadir.display().to_string(),
@@ -85,15 +90,18 @@ pub async fn run(options: &Options) -> Result<()> {
         Ok(report) => report,
         // Only the log has been copied.
         Err(error @ Error::Target(_)) => {
-            empty(datadir)?;
+            directory.abandon().map_err(Error::file(datadir))?;
             return Err(error);
         }
-        Err(error) => {
-            eprintln!(
-                "paceline restore: {} is not complete, and no server starts on it; run the same command again, or delete it",
+        Err(why) => {
+            let left = format!(
+                "{} is not complete, and no server starts on it; run the same command again, or delete it",
                 datadir.display()
             );
-            return Err(error);
+            return Err(Error::Left {
+                why: why.into(),
+                left,
+            });
         }
     };
     directory.finish().map_err(Error::file(datadir))?;
@@ -101,17 +109,13 @@ pub async fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Removes what was begun, the mark last.
-fn empty(directory: &Path) -> Result<()> {
-    let entries = std::fs::read_dir(directory).map_err(Error::file(directory))?;
-    for entry in entries {
-        let path = entry.map_err(Error::file(directory))?.path();
-        if path.file_name().is_some_and(|name| name != unfinished::FILE) {
-            std::fs::remove_file(&path).map_err(Error::file(&path))?;
-        }
-    }
-    let mark = directory.join(unfinished::FILE);
-    std::fs::remove_file(&mark).map_err(Error::file(&mark))
+async fn load(options: &Options, storage: &ObjectStorage) -> Result<Chain> {
+    Chain::load(storage).await?.ok_or_else(|| Error::NoBackup {
+        place: options.from.clone(),
+        problem: "backup.json, which is written last, is not there. A backup to it was interrupted or is still running, if it \
+                  ever was one"
+            .into(),
+    })
 }
 
 /// A directory that is misspelt is not made.
