@@ -9,9 +9,10 @@ from support.real_replicas import (ACCOUNT, PASSWORD, allow_replicas, catch_up, 
 from support.servers import BINARY, MariaDb, Paceline
 
 
-def promote(candidate, *others, old_primary=None, fails=False):
+def promote(candidate, *others, old_primary=None, fails=False, replication_password=PASSWORD, timeout=30):
     command = [BINARY, "promote", f"127.0.0.1:{candidate.port}", *[f"127.0.0.1:{other.port}" for other in others],
-               "--user=admin", "--password=adm'in", f"--replication-user={ACCOUNT}", f"--replication-password={PASSWORD}", "--timeout=30"]
+               "--user=admin", "--password=adm'in", f"--replication-user={ACCOUNT}", f"--replication-password={replication_password}",
+               f"--timeout={timeout}"]
     if old_primary is not None:
         command.append(f"--old-primary=127.0.0.1:{old_primary.port}")
     result = subprocess.run(command, capture_output=True, text=True, timeout=180)
@@ -79,6 +80,37 @@ def test_switch_over_and_back(servers):
     for replica in (ours, theirs):
         catch_up(replica, primary)
         assert check_same_tables(primary, replica) == 3
+
+
+def test_who_does_not_follow_is_named(servers):
+    primary, ours, theirs = servers
+    for replica in (ours, theirs):
+        catch_up(replica, primary)
+    said = promote(ours, theirs, old_primary=primary, fails=True, replication_password="wrong")
+    assert "is the primary, and these do not replicate from it" in said and "replicates from it" not in said.split("these do not")[0]
+    for server in (primary, theirs):
+        assert f"  127.0.0.1:{server.port}: " in said
+    assert said.count("Access denied") == 2
+    # Once more, with the password.
+    promote(ours, theirs, old_primary=primary)
+    ours.query("insert into t.a values (2, 'new primary')")
+    for replica in (primary, theirs):
+        catch_up(replica, ours)
+
+
+def test_between_two_primaries(servers):
+    """The old one has been told to write no more, and the new one does not come to where it ends."""
+    primary, ours, theirs = servers
+    for replica in (ours, theirs):
+        catch_up(replica, primary)
+    ours.query("stop slave")
+    primary.query("insert into t.a values (2, 'late')")
+    said = promote(ours, theirs, old_primary=primary, fails=True, timeout=2)
+    assert "it does not come to" in said
+    assert f"127.0.0.1:{primary.port} is read_only now, and no other server writes" in said
+    assert primary.query("select @@read_only") == ((1,),)
+    ours.query("start slave")
+    assert "is the primary" in promote(ours, theirs, old_primary=primary)
 
 
 def test_contradictions_are_refused(servers):

@@ -46,14 +46,14 @@ pub struct Options {
     /// Who changes the servers.
     #[arg(long, default_value = "root")]
     user: String,
-    /// Their password; else PACELINE_PASSWORD in the environment.
-    #[arg(long, default_value = "")]
+    /// Their password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.
+    #[arg(long, default_value = "", hide_default_value = true)]
     password: String,
     /// Whom the servers replicate as.
     #[arg(long)]
     replication_user: String,
     /// Their password; else PACELINE_REPLICATION_PASSWORD in the environment.
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     replication_password: String,
     /// How long each step may take, in seconds. A server that has not answered ten seconds after that is taken for gone.
     #[arg(long, default_value_t = 60)]
@@ -77,6 +77,30 @@ pub enum Error {
     /// What the command line says of TLS cannot be heeded.
     #[error("{0}")]
     Tls(String),
+    /// The old primary writes no more, and there is no new one.
+    #[error(
+        "{why}\n{old} is read_only now, and no other server writes: run the same command again, which goes on from here, or let {old} go \
+         on with SET GLOBAL read_only=0 there and START SLAVE on its replicas"
+    )]
+    NoPrimary {
+        /// What happened.
+        why: Box<Error>,
+        /// HOST:PORT.
+        old: String,
+    },
+    /// There is a new primary, and servers that do not follow it.
+    #[error("{new} is the primary, and these do not replicate from it:\n{}", list(.servers))]
+    NotFollowing {
+        /// HOST:PORT.
+        new: String,
+        /// Which, and why.
+        servers: Vec<String>,
+    },
+}
+
+fn list(lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
 }
 
 /// What functions here return.
@@ -90,7 +114,7 @@ pub async fn run(options: &Options) -> Result<()> {
     let patience = Duration::from_secs(options.timeout);
     let account = ConnectOptions {
         user: options.user.clone(),
-        password: or_environment(&options.password, &["PACELINE_PASSWORD"]),
+        password: or_environment(&options.password, &["PACELINE_PASSWORD", "MYSQL_PWD"]),
         tls: options
             .tls
             .client()
@@ -119,26 +143,65 @@ pub async fn run(options: &Options) -> Result<()> {
     }
     refuse_contradictions(&holdings)?;
 
-    if let Some(old) = &mut old_primary {
+    let made = make_primary(
+        &mut candidate,
+        &mut others,
+        old_primary.as_mut(),
+        &replication,
+        patience,
+    )
+    .await;
+    if let Err(why) = made {
+        let Some(old) = &mut old_primary else {
+            return Err(why);
+        };
+        // If it cannot be asked, it is told all the same.
+        return Err(match old.value("@@GLOBAL.read_only").await.as_deref() {
+            Ok("0") => why,
+            _ => Error::NoPrimary {
+                why: why.into(),
+                old: old.address().to_owned(),
+            },
+        });
+    }
+    let position = candidate.holding().await?.has();
+    println!("{} is the primary, at {position}", candidate.address());
+    let mut failed = Vec::new();
+    for server in others.iter_mut().chain(&mut old_primary) {
+        match server.follow(candidate.address(), &replication).await {
+            Ok(()) => println!("{} replicates from it", server.address()),
+            Err(error) => failed.push(error.to_string()),
+        }
+    }
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(Error::NotFollowing {
+            new: candidate.address().to_owned(),
+            servers: failed,
+        }),
+    }
+}
+
+/// The candidate gets everything that any of them has, and writes.
+async fn make_primary(
+    candidate: &mut Server,
+    others: &mut [Server],
+    old_primary: Option<&mut Server>,
+    replication: &Replication,
+    patience: Duration,
+) -> Result<()> {
+    if let Some(old) = old_primary {
         old.execute("SET GLOBAL read_only=1").await?;
         let last = old.holding().await?.logged;
         println!("{} writes no more; it ends at {last}", old.address());
         candidate.wait_replicated(&last, patience).await?;
     }
-    for server in std::iter::once(&mut candidate).chain(&mut others) {
+    for server in std::iter::once(&mut *candidate).chain(others.iter_mut()) {
         server.stop_receiving(patience).await?;
     }
-    collect(&mut candidate, &mut others, &replication, patience).await?;
-
+    collect(candidate, others, replication, patience).await?;
     candidate.forget_primaries().await?;
-    candidate.execute("SET GLOBAL read_only=0").await?;
-    let position = candidate.holding().await?.has();
-    println!("{} is the primary, at {position}", candidate.address());
-    for server in others.iter_mut().chain(&mut old_primary) {
-        server.follow(candidate.address(), &replication).await?;
-        println!("{} replicates from it", server.address());
-    }
-    Ok(())
+    candidate.execute("SET GLOBAL read_only=0").await
 }
 
 /// The candidate fetches what the others have and it lacks.

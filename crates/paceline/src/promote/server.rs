@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// How often something is looked at that is waited for.
 const POLL: Duration = Duration::from_millis(50);
 
+/// How long a replica may take to connect.
+const CONNECT: Duration = Duration::from_secs(10);
+
 /// Whom servers replicate as.
 #[derive(Clone, Debug)]
 pub struct Replication {
@@ -54,7 +57,8 @@ impl Server {
         Ok(self.0.rows(statement).await.map(drop)?)
     }
 
-    async fn value(&mut self, expression: &str) -> Result<String> {
+    /// What an expression is there.
+    pub async fn value(&mut self, expression: &str) -> Result<String> {
         let row = self.0.row(&format!("SELECT {expression}")).await?;
         let value = row.into_iter().next();
         Ok(value.ok_or_else(|| self.problem(format!("no answer to {expression}")))?)
@@ -184,7 +188,34 @@ impl Server {
             false => self.execute(&format!("STOP SLAVE {name}")).await?,
         }
         self.execute(&change).await?;
-        self.execute(&format!("START SLAVE {name}")).await
+        self.execute(&format!("START SLAVE {name}")).await?;
+        self.wait_connected(&name).await
+    }
+
+    /// Waits until a connection receives. An account that may not replicate is found out here.
+    async fn wait_connected(&mut self, quoted_name: &str) -> Result<()> {
+        let deadline = Instant::now() + CONNECT;
+        loop {
+            let rows = self.connections().await?;
+            let row = rows
+                .iter()
+                .find(|row| quoted(&row["Connection_name"]) == quoted_name);
+            let Some(row) = row else {
+                return Err(self.problem("it has lost its connection").into());
+            };
+            let (running, error) = (&row["Slave_IO_Running"], &row["Last_IO_Error"]);
+            if running == "Yes" {
+                return Ok(());
+            }
+            if !error.is_empty() || Instant::now() > deadline {
+                let problem = match error.as_str() {
+                    "" => "it does not connect in time",
+                    error => error,
+                };
+                return Err(self.problem(problem).into());
+            }
+            tokio::time::sleep(POLL).await;
+        }
     }
 }
 
