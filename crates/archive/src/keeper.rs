@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -31,6 +32,9 @@ use tokio::io::AsyncReadExt;
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// How much is handed to the storage at a time, in bytes.
 const UPLOAD_PIECE: usize = 1 << 20;
+
+/// How much of an object's beginning and of its end is compared with the file, in bytes.
+const COMPARED_BYTES: u64 = 64 << 10;
 
 /// What SHOW STATUS says of it.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +85,10 @@ enum KeepError {
         there: u64,
         here: u64,
     },
+    #[error(
+        "'{object}' is in {place} as long as it is here, with other content: another archive writes to the same place, or it was damaged there"
+    )]
+    OtherContent { object: String, place: String },
 }
 
 impl Keeper {
@@ -202,8 +210,14 @@ impl Keeper {
             return Ok(());
         }
         let object = format!("{}{COMPRESSED}", file.name);
+        let path = with_suffix(&self.directory.join(&file.name), COMPRESSED);
         match storage.look(&object).await {
-            Ok(found) if found.length == bytes => {}
+            Ok(found) if found.length == bytes => {
+                if !has_same_ends(storage, &object, &path, bytes).await? {
+                    let place = storage.place().to_owned();
+                    return Err(KeepError::OtherContent { object, place });
+                }
+            }
             Ok(found) => {
                 return Err(KeepError::OtherObject {
                     object,
@@ -213,7 +227,6 @@ impl Keeper {
                 });
             }
             Err(StorageError::NotFound { .. }) => {
-                let path = with_suffix(&self.directory.join(&file.name), COMPRESSED);
                 let mut source = tokio::fs::File::open(path).await?;
                 let mut upload = storage.upload(&object).await?;
                 let mut piece = vec![0; UPLOAD_PIECE];
@@ -288,6 +301,31 @@ impl Keeper {
         tracing::info!("'{name}' is in object storage only from now on");
         Ok(())
     }
+}
+
+/// Whether an object begins and ends as the file does that is as long. The beginning has the archive's server id, the time and the GTID state; the
+/// end has a checksum of the last frame's content, and how long each frame is. The whole would be read again at each start of an archive.
+async fn has_same_ends(
+    storage: &ObjectStorage,
+    object: &str,
+    path: &Path,
+    length: u64,
+) -> Result<bool, KeepError> {
+    let part = length.min(COMPARED_BYTES);
+    for range in [0..part, length - part..length] {
+        let path = path.to_owned();
+        let wanted = range.clone();
+        let here = tokio::task::spawn_blocking(move || {
+            let mut bytes = vec![0; (wanted.end - wanted.start) as usize];
+            fs::File::open(path)?.read_exact_at(&mut bytes, wanted.start)?;
+            io::Result::Ok(bytes)
+        });
+        let here = here.await.map_err(io::Error::other)??;
+        if storage.read(object, range).await? != here {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Compresses a closed file, and removes what it was made of.

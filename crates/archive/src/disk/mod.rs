@@ -112,7 +112,7 @@ impl ArchiveDisk {
                 opened => return opened,
             }
         }
-        Err(ErrorKind::NotFound.into())
+        Err(io::Error::new(ErrorKind::NotFound, "no such file"))
     }
 
     fn open_stub(&self, path: &Path, object: String) -> io::Result<Arc<dyn DiskFile>> {

@@ -9,6 +9,9 @@ use std::path::Path;
 /// A number has at least so many digits.
 const DIGITS_MIN: usize = 6;
 
+/// What the files of another log begin with that a MariaDB has in its data directory: Aria's own.
+const ARIA_LOG: &str = "aria_log";
+
 /// The files of one log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogNames {
@@ -30,7 +33,8 @@ impl LogNames {
             let Some((base, digits)) = plain.rsplit_once('.') else {
                 continue;
             };
-            if digits.len() >= DIGITS_MIN
+            if base != ARIA_LOG
+                && digits.len() >= DIGITS_MIN
                 && digits.bytes().all(|digit| digit.is_ascii_digit())
                 && let Ok(number) = digits.parse()
             {
@@ -97,6 +101,7 @@ mod tests {
             "a.000002",
             "a.1000000",
             "b.12",
+            "aria_log.00000001",
         ]);
         let found = found.unwrap();
         assert_eq!(found.base_name, "a");

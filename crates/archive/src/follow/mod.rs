@@ -27,13 +27,15 @@ use parking_lot::Mutex;
 use status::{FollowState, FollowStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// The first pause before connecting again; it doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// The longest one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How often the log tells an error that stays the same.
+const TELL_AGAIN: Duration = Duration::from_secs(60);
 
 /// Whether a follower is to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -165,6 +167,7 @@ impl Follower {
     /// Follows until the archive stops.
     pub async fn run(self: Arc<Self>, shared: Arc<ArchiveShared>) {
         let mut pause = FIRST_PAUSE;
+        let mut told: Option<(String, Instant)> = None;
         let mut wanted = self.wanted.subscribe();
         let mut changed = self.changed.subscribe();
         loop {
@@ -195,7 +198,14 @@ impl Follower {
                 }
                 End::Failed(error) => {
                     let (_, message) = error.shown();
-                    tracing::warn!("{}: {message}", self.shown());
+                    let is_known = self.status().connects == connects
+                        && told
+                            .as_ref()
+                            .is_some_and(|(text, at)| text == message && at.elapsed() < TELL_AGAIN);
+                    if !is_known {
+                        tracing::warn!("{}: {message}", self.shown());
+                        told = Some((message.to_owned(), Instant::now()));
+                    }
                     self.update(|status| status.fail(&error));
                     if let SourceError::Fatal { .. } = error {
                         *self.unfit.lock() = self.status().address;

@@ -81,7 +81,12 @@ async fn try_run(follower: &Follower, shared: &ArchiveShared) -> Result<Never, E
         status.error_number = 0;
         status.error.clear();
     });
-    tracing::info!("following {address} from '{}' on", shared.position());
+    match shared.position() {
+        position if position.is_empty() => {
+            tracing::info!("following {address} from the beginning of its log on")
+        }
+        position => tracing::info!("following {address} from '{position}' on"),
+    }
     let stream = Stream {
         follower,
         directory: &shared.datadir,
