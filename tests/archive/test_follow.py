@@ -8,6 +8,7 @@ import time
 import pymysql
 import pytest
 
+from conftest import fill
 from support import workload
 from support.archive import Archive, group_events, gtids
 from support.real_replicas import (ACCOUNT, PASSWORD, allow_replicas, catch_up, change_master, check_same_tables, wait_for,
@@ -220,3 +221,23 @@ def test_mariadbs_tools(primary, archive):
                f"--user={ACCOUNT}", f"--password={PASSWORD}", "--to-last-log", archive.files()[0].name]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert text.count("GTID 0-1-") == len(gtids(archive.files()))
+
+
+def test_nobody_begins_in_the_directory_of_another(start, tmp_path):
+    primary = start(Paceline, 1)
+    archive = start(Archive, primary)
+    fill(primary, 2)
+    archive.wait_for(primary)
+    archive.kill()
+    primary.kill()
+    there = sorted(archive.datadir.iterdir())
+    begun = Paceline(tmp_path / "server", datadir=archive.datadir)
+    begun.spawn()
+    assert begun.process.wait(timeout=60) == 1 and "it is an archive's" in begun.said()
+    assert sorted(archive.datadir.iterdir()) == there
+    other = Archive(tmp_path / "other", primary)
+    other.datadir = primary.datadir
+    other.spawn()
+    assert other.process.wait(timeout=60) == 1 and "is the data directory of a Paceline server" in other.said()
+    assert not list(primary.datadir.glob("archive.*"))
+    archive.start()

@@ -50,6 +50,13 @@ impl DataDirectory {
     /// [`Error::InUse`].
     pub fn lock(path: &Path) -> Result<DataDirectory> {
         let shown = path.display();
+        for (found, whose) in OTHERS {
+            if path.join(found).exists() {
+                return Err(Error::Option(format!(
+                    "{shown} is the data directory of a {whose} server, which has '{found}' there; an archive needs one of its own"
+                )));
+            }
+        }
         std::fs::create_dir_all(path).map_err(Error::system(format!("make the directory {shown}")))?;
         let path = path
             .canonicalize()
@@ -79,6 +86,9 @@ impl DataDirectory {
         Ok(DataDirectory { path, _lock: lock })
     }
 }
+
+/// What other servers have in their directories.
+const OTHERS: [(&str, &str); 2] = [("tables", "Paceline"), ("ibdata1", "MariaDB or MySQL")];
 
 /// Runs an archive until it is told to stop: SIGTERM, SIGINT, SHUTDOWN.
 ///
@@ -139,12 +149,15 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
     };
     let listener = Listener::bind(&options.bind_address, options.port, socket.as_deref()).await?;
     watch_signals(&archive)?;
+    let reached = match archive.shared.position() {
+        position if position.is_empty() => "nothing archived yet".to_owned(),
+        position => format!("at '{position}'"),
+    };
     tracing::info!(
-        "paceline {}: ready for connections. {}; server id {}, at '{}'",
+        "paceline {}: ready for connections. {}; server id {}, {reached}",
         version(),
         listener.addresses(),
-        archive.shared.server_id,
-        archive.shared.position()
+        archive.shared.server_id
     );
     if let Some(keeper) = &archive.keeper {
         tokio::spawn(keeper.clone().run(archive.shared.clone()));

@@ -38,3 +38,4 @@ pub mod status_list;
 pub mod tls;
 pub mod unfinished;
 pub mod variables;
+mod whose;

@@ -22,6 +22,7 @@ use crate::options::{OfferTls, StartOptions, absolute};
 use crate::server::Server;
 use crate::unfinished::{Unfinished, refuse_unfinished};
 use crate::variables::{Globals, Setting, Variable, transaction_config};
+use crate::whose::refuse_anothers;
 use paceline_binlog::History;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
@@ -109,6 +110,7 @@ impl DataDirectory {
 /// Why it could not start, or not stop cleanly; for people.
 pub fn run(options: StartOptions) -> Result<(), String> {
     refuse_unfinished(&options.datadir)?;
+    refuse_anothers(&options.datadir, &options.log_bin)?;
     run_in(options)
 }
 
