@@ -1,7 +1,7 @@
 //! Annotate_rows: the text of the statement whose rows follow. The body is the text.
 
 use super::EventType;
-use super::raw::EventBody;
+use super::body::EventBody;
 
 /// The statement whose rows follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! The small events that belong to the log itself: Rotate, Stop, Binlog_checkpoint, Heartbeat, Start_encryption.
 
 use super::EventType;
-use super::raw::EventBody;
+use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 

@@ -6,7 +6,7 @@
 //! ```
 //! MariaDB's `Format_description_log_event`; the algorithm is there since 5.3.
 
-use super::raw::EventBody;
+use super::body::EventBody;
 use super::{EventType, HEADER_LENGTH};
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;

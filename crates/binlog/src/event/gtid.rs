@@ -10,7 +10,7 @@
 //! MariaDB's `Gtid_log_event`. The server id of the GTID is the header's.
 
 use super::EventType;
-use super::raw::EventBody;
+use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber, ServerId};

@@ -6,7 +6,7 @@
 //! MariaDB's `Gtid_list_log_event`. Within a domain, the GTID that was written last stands last.
 
 use super::EventType;
-use super::raw::EventBody;
+use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 use crate::gtid::BinlogState;

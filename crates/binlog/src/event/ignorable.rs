@@ -8,7 +8,7 @@
 //! "pace" (4) | kind (1) | content
 //! ```
 
-use super::raw::EventBody;
+use super::body::EventBody;
 use super::{CHECKSUM_LENGTH, EventType, HEADER_LENGTH};
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! Incident: the primary says that something happened that is not in its log. `kind (2) | length (1) | message`.
 
 use super::EventType;
-use super::raw::EventBody;
+use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 

@@ -12,8 +12,8 @@
 //! its statement stand in one event group. Neither kind is ever compressed.
 
 use super::EventType;
+use super::body::EventBody;
 use super::query::{QueryCompression, QueryEvent, QueryHead};
-use super::raw::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 

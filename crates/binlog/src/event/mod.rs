@@ -21,6 +21,7 @@
 //! wrote.
 
 mod annotate_rows;
+mod body;
 mod compression;
 mod control;
 mod event_type;
@@ -40,6 +41,7 @@ mod table_map;
 mod xid;
 
 pub use annotate_rows::AnnotateRowsEvent;
+pub use body::EventBody;
 pub use control::{BinlogCheckpointEvent, HeartbeatEvent, RotateEvent, StopEvent};
 pub use event_type::EventType;
 pub use format_description::{ChecksumAlgorithm, FormatDescription, POST_HEADER_LENGTHS};
@@ -52,9 +54,7 @@ pub use ignorable::{Follows, IgnorableEvent};
 pub use incident::IncidentEvent;
 pub use load_data::{BlockKind, DeleteFileEvent, ExecuteLoadQueryEvent, FileBlockEvent, LoadDuplicates};
 pub use query::{QueryCompression, QueryEvent};
-pub use raw::{
-    EventBody, EventStamp, RawEvent, checksum_is_right, encode_event, end_position, set_end_position,
-};
+pub use raw::{EventStamp, RawEvent, checksum_is_right, encode_event, end_position, set_end_position};
 pub use rows::{RowsCompression, RowsEvent, RowsFlags, RowsKind, RowsVersion};
 pub use statement_context::{IntvarEvent, IntvarKind, RandEvent, UserVarEvent, UserVarValue};
 pub use status_vars::StatusVar;

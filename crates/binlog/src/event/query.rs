@@ -7,8 +7,8 @@
 //! MariaDB's `Query_log_event`; the compressed kind holds the statement in [`super::compression`]'s form.
 
 use super::EventType;
+use super::body::EventBody;
 use super::compression::{compress, decompress};
-use super::raw::EventBody;
 use super::status_vars::{StatusVar, decode_status_vars, encode_status_vars};
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;

@@ -1,5 +1,6 @@
 //! An event as it stands in a file, and how one is written.
 
+use super::body::EventBody;
 use super::format_description::{ChecksumAlgorithm, FormatDescription};
 use super::header::{
     CHECKSUM_LENGTH, END_POSITION_OFFSET, EventFlags, EventHeader, FLAGS_OFFSET, HEADER_LENGTH,
@@ -8,15 +9,6 @@ use super::{Event, EventType};
 use crate::checksum::crc32;
 use crate::error::{Error, Result};
 use paceline_types::ServerId;
-
-/// What a body is that can be put behind a header.
-pub trait EventBody {
-    /// The type code for the header.
-    fn event_type(&self) -> EventType;
-
-    /// Appends the body, without header and checksum.
-    fn encode_body(&self, out: &mut Vec<u8>);
-}
 
 /// The fields of a header that do not follow from the event's content and place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,8 +9,8 @@
 //! [`super::compression`]'s form. What an image means is known to `paceline_types::row_image`.
 
 use super::EventType;
+use super::body::EventBody;
 use super::compression::decompress;
-use super::raw::EventBody;
 use super::table_map::{TableId, column_count};
 use crate::codec::{Cursor, PutExt};
 use crate::error::{Error, Result};

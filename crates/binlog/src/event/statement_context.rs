@@ -1,7 +1,7 @@
 //! What a statement reads that is not in its text: Intvar, RAND and User var events, written before its Query event.
 
 use super::EventType;
-use super::raw::EventBody;
+use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 

@@ -9,7 +9,7 @@
 //! MariaDB's `Table_map_log_event`. What the metadata means is known to `paceline_types::table_map_metadata`.
 
 use super::EventType;
-use super::raw::EventBody;
+use super::body::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 

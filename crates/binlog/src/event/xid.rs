@@ -1,8 +1,8 @@
 //! What ends an event group: Xid (a transaction commits) and XA_prepare.
 
 use super::EventType;
+use super::body::EventBody;
 use super::gtid::XaName;
-use super::raw::EventBody;
 use crate::codec::{Cursor, PutExt};
 use crate::error::Result;
 
