@@ -28,6 +28,8 @@ pub mod options;
 pub mod output;
 pub mod recovery;
 pub mod registry;
+pub mod replica_filters;
+pub mod replicated_tables;
 pub mod replication;
 pub mod restore;
 pub mod server;

@@ -8,76 +8,13 @@ use paceline_replication::replica::apply::{
     Applier, ApplierOptions, ApplierParts, KeptPosition, ParallelMode,
 };
 use paceline_replication::replica::connection::Environment;
-use paceline_replication::replica::filter::{BadRule, FilterKind, Filters};
 use paceline_replication::replica::options::{MarkedForSkip, ReplicaOptions};
 use paceline_txn::TransactionManager;
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, ServerId};
-use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-
-/// The variables that are filters.
-const FILTERS: [(Variable, FilterKind); 7] = [
-    (Variable::ReplicateDoDb, FilterKind::DoDb),
-    (Variable::ReplicateIgnoreDb, FilterKind::IgnoreDb),
-    (Variable::ReplicateDoTable, FilterKind::DoTable),
-    (Variable::ReplicateIgnoreTable, FilterKind::IgnoreTable),
-    (Variable::ReplicateWildDoTable, FilterKind::WildDoTable),
-    (Variable::ReplicateWildIgnoreTable, FilterKind::WildIgnoreTable),
-    (Variable::ReplicateRewriteDb, FilterKind::RewriteDb),
-];
-
-/// Which filter a variable is.
-pub fn filter_kind(variable: Variable) -> Option<FilterKind> {
-    FILTERS
-        .iter()
-        .find(|(known, _)| *known == variable)
-        .map(|(_, kind)| *kind)
-}
-
-/// The rules of connections. One that was given none of its own has those that the server was started with.
-#[derive(Debug, Default)]
-pub struct ReplicaFilters {
-    own: Mutex<HashMap<String, Arc<Filters>>>,
-}
-
-impl ReplicaFilters {
-    /// A connection's rules.
-    pub fn of(&self, connection: &str, globals: &Globals) -> Arc<Filters> {
-        if let Some(own) = self.own.lock().get(&connection.to_lowercase()) {
-            return own.clone();
-        }
-        let mut filters = Filters::default();
-        for (variable, kind) in FILTERS {
-            if let Err(error) = filters.set(kind, globals.get(variable).as_str()) {
-                tracing::error!("{}: {error}", variable.definition().name);
-            }
-        }
-        Arc::new(filters)
-    }
-
-    /// Changes a connection's rules of one kind.
-    ///
-    /// # Errors
-    /// For a list that is not one of that kind.
-    pub fn set(
-        &self,
-        connection: &str,
-        globals: &Globals,
-        kind: FilterKind,
-        list: &str,
-    ) -> Result<(), BadRule> {
-        let mut filters = (*self.of(connection, globals)).clone();
-        filters.set(kind, list)?;
-        self.own
-            .lock()
-            .insert(connection.to_lowercase(), Arc::new(filters));
-        Ok(())
-    }
-}
 
 /// What the variables say to a connection.
 pub fn options(server: &Server, connection: &str) -> ReplicaOptions {
@@ -223,18 +160,6 @@ impl Environment for ServerEnvironment {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_connection_without_rules_has_those_of_the_start() {
-        let globals = Globals::default();
-        globals.set_text(Variable::ReplicateDoDb, "a,b");
-        let filters = ReplicaFilters::default();
-        filters.set("East", &globals, FilterKind::IgnoreDb, "x").unwrap();
-        globals.set_text(Variable::ReplicateDoDb, "");
-        assert_eq!(filters.of("east", &globals).show(FilterKind::DoDb), "a,b");
-        assert!(filters.of("", &globals).is_empty());
-        assert!(filters.set("", &globals, FilterKind::DoTable, "t").is_err());
-    }
 
     #[test]
     fn errors_that_are_skipped() {

@@ -3,13 +3,14 @@
 use crate::accounts::{Accounts, SharedAccounts};
 use crate::information_schema::{self, TableSize};
 use crate::registry::Sessions;
-use crate::replication::{ReplicaFilters, ServerEnvironment};
-use crate::session::replicated::ReplicatedTables;
+use crate::replica_filters::ReplicaFilters;
+use crate::replicated_tables::ReplicatedTables;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
 use crate::{accounts, mysql_tables};
 use paceline_replication::primary::{Primary, SemiSync};
+use paceline_replication::replica::connection::Environment;
 use paceline_replication::replica::replicas::Replicas;
 use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_sql::plan::Statistics;
@@ -21,8 +22,8 @@ use paceline_types::error_code::ER_MAX_PREPARED_STMT_COUNT_REACHED;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 use tokio::sync::watch;
 
@@ -71,22 +72,20 @@ impl fmt::Debug for Server {
 }
 
 impl Server {
-    /// A server on what start-up has opened.
+    /// A server on what start-up has opened. `environment` makes what its connections to primaries are given.
     pub fn new(
         globals: Globals,
         catalog: Arc<CatalogHandle>,
         transactions: Arc<TransactionManager>,
         semi_sync: Arc<SemiSync>,
         replica_filters: ReplicaFilters,
+        environment: impl FnOnce(Weak<Server>) -> Arc<dyn Environment>,
     ) -> Arc<Self> {
         let accounts = accounts_of(&catalog.load());
         let primary = Primary::new(transactions.clone(), semi_sync);
         primary.semi_sync().set(semi_sync_settings(&globals));
         Arc::new_cyclic(|server| Server {
-            replicas: Replicas::open(Arc::new(ServerEnvironment::new(
-                server.clone(),
-                transactions.clone(),
-            ))),
+            replicas: Replicas::open(environment(server.clone())),
             replicated_tables: ReplicatedTables::default(),
             replica_filters,
             primary,

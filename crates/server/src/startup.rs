@@ -19,6 +19,7 @@
 
 use crate::listener::Listener;
 use crate::options::{OfferTls, StartOptions, absolute};
+use crate::replication::ServerEnvironment;
 use crate::server::Server;
 use crate::unfinished::{Unfinished, refuse_unfinished};
 use crate::variables::{Globals, Setting, Variable, transaction_config};
@@ -26,6 +27,7 @@ use crate::whose::refuse_anothers;
 use paceline_binlog::History;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
+use paceline_replication::replica::connection::Environment;
 use paceline_replication::replica::replicas::STOP_PATIENCE;
 use paceline_sql::catalog::CatalogHandle;
 use paceline_storage::{Storage, StorageConfig};
@@ -163,7 +165,12 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let semi_sync = SemiSync::new();
     let (catalog, transactions) = open(&directory.path, &log_bin, &options.globals, &semi_sync)?;
     let is_new = catalog.load().accounts().next().is_none();
-    let server = Server::new(options.globals, catalog, transactions, semi_sync, options.filters);
+    let environment = {
+        let transactions = transactions.clone();
+        |server| Arc::new(ServerEnvironment::new(server, transactions)) as Arc<dyn Environment>
+    };
+    let (globals, filters) = (options.globals, options.filters);
+    let server = Server::new(globals, catalog, transactions, semi_sync, filters, environment);
     if options.tls == OfferTls::Yes {
         server.tls.offer(&server.globals)?;
     }

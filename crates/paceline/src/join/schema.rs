@@ -6,7 +6,7 @@ use super::target::Session;
 use crate::connection::{Connection, Row};
 use paceline_replication::replica::filter::Filters;
 use paceline_server::options::StartOptions;
-use paceline_server::replication::ReplicaFilters;
+use paceline_server::replica_filters::ReplicaFilters;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 
 mod file;
 
-use crate::replication::{ReplicaFilters, filter_kind};
+use crate::replica_filters::{ReplicaFilters, filter_kind};
 use crate::variables::{Access, Fit, Globals, Kind, Scope, Setting, TABLE, Variable};
 use paceline_replication::replica::filter::FilterKind;
 use std::fmt::Write;

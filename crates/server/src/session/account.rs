@@ -4,8 +4,8 @@
 //! list of accounts switched when they are published. One at a time: each starts from what the one before has left.
 
 use super::Session;
-use super::ddl::LoggedStatement;
 use super::errors::of_transaction;
+use super::logged_statement::LoggedStatement;
 use super::query::Execution;
 use crate::accounts::statements::{StatementContext, apply, resolve};
 use crate::accounts::{Accounts, PrivilegeSet};

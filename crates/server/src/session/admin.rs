@@ -2,6 +2,7 @@
 
 use super::errors::of_transaction;
 use super::query::Execution;
+use super::table_locks::{LockedTable, TableLocks};
 use super::{More, Session};
 use crate::output::Output;
 use paceline_sql::ddl::DdlObject;
@@ -11,40 +12,9 @@ use paceline_sql::parse::{
 use paceline_sql::plan::{Plan, TableUse};
 use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
-use paceline_txn::{GlobalReadLock, InterruptReason, MetadataGuard, MetadataMode, MetadataObject};
+use paceline_txn::{InterruptReason, MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::error_code::*;
-
-/// What a session holds beyond its transaction: LOCK TABLES, and FLUSH TABLES WITH READ LOCK.
-#[derive(Default)]
-pub struct TableLocks {
-    tables: Vec<LockedTable>,
-    global: Option<GlobalReadLock>,
-}
-
-struct LockedTable {
-    database: String,
-    name: String,
-    write: bool,
-    _guard: MetadataGuard,
-}
-
-impl TableLocks {
-    /// Gives back what LOCK TABLES has locked; the global read lock stays.
-    pub fn release_tables(&mut self) {
-        self.tables.clear();
-    }
-
-    /// True while LOCK TABLES holds.
-    pub fn has_tables(&self) -> bool {
-        !self.tables.is_empty()
-    }
-
-    /// True while FLUSH TABLES WITH READ LOCK holds.
-    pub fn is_globally_locked(&self) -> bool {
-        self.global.is_some()
-    }
-}
 
 impl Session {
     /// 1223 for a write under one's own global read lock; 1099 and 1100 for tables that LOCK TABLES did not name.

@@ -3,7 +3,7 @@
 use super::errors::of_transaction;
 use super::replication::of_replica;
 use super::services::{SessionServices, must_be_of_connections, of_gtid_list, split_connection, unknown};
-use crate::replication::filter_kind;
+use crate::replica_filters::filter_kind;
 use crate::variables::{
     Access, Fit, Globals, Scope, Setting, Variable, apply_to_session, is_transaction_config,
 };

@@ -7,9 +7,10 @@
 
 use super::Session;
 use super::errors::of_transaction;
+use super::logged_statement::LoggedStatement;
 use super::query::Execution;
 use crate::variables::Variable;
-use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
+use paceline_binlog::event::EventFlags;
 use paceline_sql::catalog::{ColumnDefault, TableEngine};
 use paceline_sql::ddl::{
     DdlInput, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info, ddl_objects,
@@ -19,105 +20,10 @@ use paceline_sql::parse::definition::{CreateTable, CreateTableBody};
 use paceline_sql::parse::{
     ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName,
 };
-use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges, SessionContext};
+use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_txn::{CommitOutcome, DdlCommit, MetadataGuard, MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
-
-/// OPTION_AUTO_IS_NULL in a Query event's flags.
-const FLAG_AUTO_IS_NULL: u32 = 1 << 14;
-/// OPTION_NOT_AUTOCOMMIT.
-const FLAG_NOT_AUTOCOMMIT: u32 = 1 << 19;
-/// OPTION_EXPLICIT_DEF_TIMESTAMP: a TIMESTAMP column has the defaults that are written, and no others. Always so here; without the flag a
-/// MariaDB replica gives a plain one DEFAULT and ON UPDATE CURRENT_TIMESTAMP.
-const FLAG_EXPLICIT_DEFAULTS_FOR_TIMESTAMP: u32 = 1 << 24;
-/// OPTION_NO_FOREIGN_KEY_CHECKS.
-const FLAG_NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
-/// OPTION_RELAXED_UNIQUE_CHECKS.
-const FLAG_RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
-
-/// A statement as it goes into the log: its text, and everything of its session that gives it its meaning.
-#[derive(Debug, Clone)]
-pub struct LoggedStatement {
-    text: Vec<u8>,
-    database: Vec<u8>,
-    connection_id: u32,
-    flags: u32,
-    sql_mode: u64,
-    collations: (u16, u16, u16),
-    collation_database: u16,
-    time_zone: String,
-    user: String,
-    host: String,
-    /// When it began, in seconds since 1970.
-    pub timestamp_seconds: u32,
-}
-
-impl LoggedStatement {
-    /// Of the session's statement with this text.
-    pub fn of(session: &Session, text: &[u8]) -> Self {
-        let time_zone = {
-            let values = session.services.values.lock();
-            values
-                .get(crate::variables::Variable::TimeZone)
-                .as_str()
-                .to_owned()
-        };
-        Self::of_context(&session.context, text, time_zone)
-    }
-
-    fn of_context(context: &SessionContext, text: &[u8], time_zone: String) -> Self {
-        let settings = &context.settings;
-        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
-        LoggedStatement {
-            text: text.to_vec(),
-            database: context.database.clone().unwrap_or_default().into_bytes(),
-            connection_id: context.connection_id as u32,
-            flags: FLAG_EXPLICIT_DEFAULTS_FOR_TIMESTAMP
-                | flag(settings.auto_is_null, FLAG_AUTO_IS_NULL)
-                | flag(!settings.autocommit, FLAG_NOT_AUTOCOMMIT)
-                | flag(!settings.foreign_key_checks, FLAG_NO_FOREIGN_KEY_CHECKS)
-                | flag(!settings.unique_checks, FLAG_RELAXED_UNIQUE_CHECKS),
-            sql_mode: settings.sql_mode.bits(),
-            // What the text is in: the parser has made UTF-8 of it.
-            collations: (
-                paceline_types::Charset::Utf8mb4.default_collation().id(),
-                settings.collation_connection.id(),
-                settings.collation_server.id(),
-            ),
-            collation_database: settings.collation_database.id(),
-            time_zone,
-            user: context.current_user.user.clone(),
-            host: context.current_user.host.clone(),
-            timestamp_seconds: u32::try_from(context.statement.start_seconds()).unwrap_or(0),
-        }
-    }
-
-    /// The event, with the id of what the statement has built.
-    pub fn query_event(&self, build: Option<u64>) -> QueryEvent<'_> {
-        let mut event = QueryEvent::new(&self.database, &self.text);
-        event.connection_id = self.connection_id;
-        let (client, connection, server) = self.collations;
-        event.status_vars = vec![
-            StatusVar::Flags2(self.flags),
-            StatusVar::SqlMode(self.sql_mode),
-            StatusVar::Catalog(b"std"),
-            StatusVar::Charset {
-                client,
-                connection,
-                server,
-            },
-            StatusVar::TimeZone(self.time_zone.as_bytes()),
-            StatusVar::CharsetDatabase(self.collation_database),
-            StatusVar::Invoker {
-                user: self.user.as_bytes(),
-                host: self.host.as_bytes(),
-            },
-        ];
-        event.status_vars.extend(build.map(StatusVar::Xid));
-        event
-    }
-}
 
 impl Session {
     /// Executes a DDL statement.

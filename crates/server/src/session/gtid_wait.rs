@@ -1,11 +1,10 @@
 //! Waiting for a GTID: `wait_for_gtid` before a snapshot, and `MASTER_GTID_WAIT()`.
 
 use super::errors::of_transaction;
-use super::services::SessionServices;
-use crate::variables::Variable;
+use crate::registry::SessionShared;
 use paceline_binlog::GtidPosition;
 use paceline_sql::{Error, Result};
-use paceline_txn::WaitEnd;
+use paceline_txn::{TransactionManager, WaitEnd};
 use paceline_types::error_code::*;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +19,7 @@ pub struct AwaitedGtid {
 
 impl AwaitedGtid {
     /// What is waited for.
-    fn get(&self) -> Option<GtidPosition> {
+    pub fn get(&self) -> Option<GtidPosition> {
         match self.is_set.load(Ordering::Relaxed) {
             true => self.position.lock().clone(),
             false => None,
@@ -34,76 +33,64 @@ impl AwaitedGtid {
     }
 }
 
-impl SessionServices {
-    /// `wait_for_gtid`: waits until what the session wants to see is published. What is there stays there, so that it is looked for once.
-    ///
-    /// # Errors
-    /// 1205 after `wait_for_gtid_timeout`; those of KILL.
-    pub fn await_gtid(&self) -> Result<()> {
-        let Some(wanted) = self.awaited.get() else {
-            return Ok(());
-        };
-        self.wait_until_logged(&wanted)?;
-        self.awaited.set(None);
-        Ok(())
+/// Waits until everything in a position is visible, at most so long.
+///
+/// # Errors
+/// 1205 after that; those of KILL.
+pub fn wait_until_logged(
+    transactions: &TransactionManager,
+    shared: &SessionShared,
+    wanted: &GtidPosition,
+    timeout: Duration,
+) -> Result<()> {
+    let deadline = Instant::now().checked_add(timeout);
+    shared.update(|activity| activity.state = "Waiting for wait_for_gtid");
+    let waited = transactions.wait_logged(wanted, deadline, &shared.interrupt);
+    shared.update(|activity| activity.state = "executing");
+    match waited {
+        Ok(WaitEnd::Reached) => Ok(()),
+        Ok(WaitEnd::TimedOut) => Err(Error::new(ER_LOCK_WAIT_TIMEOUT, &[])),
+        Err(error) => Err(of_transaction(&error)),
     }
+}
 
-    /// Waits until everything in a position is visible, at most `wait_for_gtid_timeout`.
-    ///
-    /// # Errors
-    /// 1205 after that; those of KILL.
-    pub fn wait_until_logged(&self, wanted: &GtidPosition) -> Result<()> {
-        let seconds = self.values.lock().get(Variable::WaitForGtidTimeout).as_f64();
-        let deadline = Instant::now().checked_add(Duration::from_secs_f64(seconds));
-        self.shared
-            .update(|activity| activity.state = "Waiting for wait_for_gtid");
-        let waited = self
-            .server
-            .transactions
-            .wait_logged(wanted, deadline, &self.shared.interrupt);
-        self.shared.update(|activity| activity.state = "executing");
-        match waited {
-            Ok(WaitEnd::Reached) => Ok(()),
-            Ok(WaitEnd::TimedOut) => Err(Error::new(ER_LOCK_WAIT_TIMEOUT, &[])),
-            Err(error) => Err(of_transaction(&error)),
-        }
+/// `MASTER_GTID_WAIT`: 0 when everything in the position is applied, -1 after the timeout (`None` or negative: none).
+///
+/// # Errors
+/// 1941 for a position that cannot be read; those of KILL.
+pub fn wait_until_replicated(
+    transactions: &TransactionManager,
+    shared: &SessionShared,
+    position: &str,
+    timeout_seconds: Option<f64>,
+) -> Result<i64> {
+    let wanted: GtidPosition = position
+        .parse()
+        .map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
+    if wanted.is_empty() {
+        return Ok(0);
     }
-
-    /// `MASTER_GTID_WAIT`: 0 when everything in the position is applied, -1 after the timeout (`None` or negative: none).
-    ///
-    /// # Errors
-    /// 1941 for a position that cannot be read; those of KILL.
-    pub(super) fn wait_until_replicated(&self, position: &str, timeout_seconds: Option<f64>) -> Result<i64> {
-        let wanted: GtidPosition = position
-            .parse()
-            .map_err(|_| Error::new(ER_INCORRECT_GTID_STATE, &[]))?;
-        if wanted.is_empty() {
-            return Ok(0);
+    let began = Instant::now();
+    let deadline = match timeout_seconds {
+        Some(seconds) if seconds >= 0.0 => {
+            began.checked_add(Duration::from_secs_f64(seconds.min(365.0 * 86_400.0)))
         }
-        let began = Instant::now();
-        let deadline = match timeout_seconds {
-            Some(seconds) if seconds >= 0.0 => {
-                began.checked_add(Duration::from_secs_f64(seconds.min(365.0 * 86_400.0)))
-            }
-            _ => None,
-        };
-        let transactions = &self.server.transactions;
-        let counters = &self.shared.counters;
-        self.shared
-            .update(|activity| activity.state = "Waiting in MASTER_GTID_WAIT()");
-        let waited = transactions.wait_replicated(&wanted, deadline, &self.shared.interrupt);
-        self.shared.update(|activity| activity.state = "executing");
-        counters.master_gtid_wait_count.add(1);
-        counters
-            .master_gtid_wait_time
-            .add(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
-        match waited {
-            Ok(WaitEnd::Reached) => Ok(0),
-            Ok(WaitEnd::TimedOut) => {
-                counters.master_gtid_wait_timeouts.add(1);
-                Ok(-1)
-            }
-            Err(error) => Err(of_transaction(&error)),
+        _ => None,
+    };
+    let counters = &shared.counters;
+    shared.update(|activity| activity.state = "Waiting in MASTER_GTID_WAIT()");
+    let waited = transactions.wait_replicated(&wanted, deadline, &shared.interrupt);
+    shared.update(|activity| activity.state = "executing");
+    counters.master_gtid_wait_count.add(1);
+    counters
+        .master_gtid_wait_time
+        .add(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
+    match waited {
+        Ok(WaitEnd::Reached) => Ok(0),
+        Ok(WaitEnd::TimedOut) => {
+            counters.master_gtid_wait_timeouts.add(1);
+            Ok(-1)
         }
+        Err(error) => Err(of_transaction(&error)),
     }
 }

@@ -26,6 +26,7 @@ pub mod files;
 pub mod gtid_wait;
 pub mod load;
 pub mod log_admin;
+pub mod logged_statement;
 pub mod login;
 pub mod look_back;
 pub mod outfile;
@@ -41,6 +42,7 @@ pub mod set;
 pub mod show;
 pub mod slave_status;
 pub mod sources;
+pub mod table_locks;
 pub mod temporary;
 pub mod transaction;
 pub mod user_locks;
@@ -92,7 +94,7 @@ pub struct Session {
     /// Its prepared statements.
     pub prepared: prepared::PreparedStatements,
     /// LOCK TABLES, FLUSH TABLES WITH READ LOCK.
-    pub table_locks: admin::TableLocks,
+    pub table_locks: table_locks::TableLocks,
     /// Several statements in one query are allowed.
     pub multi_statements: bool,
     /// Encoded changes of the session's state for the next OK packet.

@@ -3,9 +3,9 @@
 //! It is a session as any other, but that nobody is connected: what it would answer is thrown away. Each statement finds the settings of the session that
 //! ran it on the primary, so that it gives the same result here, and what it changes is logged as rows, under the primary's GTID.
 //!
-//! The temporary tables of those sessions are kept between their statements ([`ReplicatedTables`]). A transaction that changes nothing else is logged here
-//! as an empty group under its GTID; what is read from them goes into our log as rows, so that our replicas need none. A transaction that fails here comes
-//! again: the temporary tables that it has made go, and those that it has dropped are there again, with their rows.
+//! The temporary tables of those sessions are kept between their statements ([`crate::replicated_tables`]). A transaction that changes nothing else is
+//! logged here as an empty group under its GTID; what is read from them goes into our log as rows, so that our replicas need none. A transaction that
+//! fails here comes again: the temporary tables that it has made go, and those that it has dropped are there again, with their rows.
 //!
 //! LOAD DATA comes with its file. As MariaDB does, its text is changed to name another file, and says of duplicates what the event says, as LOCAL has
 //! meant IGNORE; what it reads is the file that was logged, whatever that name is. Our log's annotation is the primary's text.
@@ -18,12 +18,12 @@ use super::services::SessionServices;
 use super::{More, Phase, Session};
 use crate::accounts::{Account, ClientHost, PrivilegeSet};
 use crate::registry::SessionShared;
+use crate::replicated_tables::{PrimarySession, TransactionEnd};
 use crate::server::Server;
 use crate::variables::{Setting, Variable, apply_all_to_session};
 use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{IntvarKind, StatusVar, UserVarEvent};
 use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
-use paceline_sql::catalog::TemporaryTables;
 use paceline_sql::ddl::session_of_event;
 use paceline_sql::expr::ExprType;
 use paceline_sql::parse::{self, DdlStatement, ParseOptions, Statement};
@@ -32,11 +32,9 @@ use paceline_sql::{Error, Result};
 use paceline_storage::Direction;
 use paceline_txn::{GtidChoice, Replication, Transaction};
 use paceline_types::error_code::ER_UNKNOWN_ERROR;
-use paceline_types::{Charset, Collation, DataType, Decimal, ServerId, Value};
+use paceline_types::{Charset, Collation, DataType, Decimal, Value};
 use paceline_wire::socket::Socket;
-use parking_lot::Mutex;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::net::UnixStream;
@@ -44,68 +42,6 @@ use tokio::runtime::Handle;
 
 /// The user that the process list shows.
 const USER: &str = "system user";
-
-/// A session on a primary: its server and its connection's id there.
-type PrimarySession = (ServerId, u32);
-
-/// The temporary tables of the primaries' sessions, by the connection that they came through. As in MariaDB they outlast STOP SLAVE; they go when the
-/// primary's log says that they do, when it has started anew, with RESET SLAVE, and with this server.
-#[derive(Default)]
-pub struct ReplicatedTables {
-    connections: Mutex<HashMap<Arc<str>, HashMap<PrimarySession, TemporaryTables>>>,
-}
-
-impl ReplicatedTables {
-    /// `Slave_open_temp_tables`.
-    pub fn count(&self) -> usize {
-        let connections = self.connections.lock();
-        let sessions = connections.values().flat_map(HashMap::values);
-        sessions.map(|tables| tables.catalog().tables().count()).sum()
-    }
-
-    /// Those that came through a connection go.
-    pub fn forget(&self, connection: &str) {
-        let is_other = |name: &Arc<str>| !name.eq_ignore_ascii_case(connection);
-        self.connections.lock().retain(|name, _| is_other(name));
-    }
-
-    fn take(&self, connection: &str, session: PrimarySession) -> Option<TemporaryTables> {
-        self.connections.lock().get_mut(connection)?.remove(&session)
-    }
-
-    /// A transaction has ended: what it did to the definitions of a session's tables stays, or is undone.
-    fn end(&self, connection: &str, session: PrimarySession, end: TransactionEnd) {
-        let mut connections = self.connections.lock();
-        let Some(sessions) = connections.get_mut(connection) else {
-            return;
-        };
-        if let Some(tables) = sessions.get_mut(&session) {
-            match end {
-                TransactionEnd::Committed => tables.keep_definitions(),
-                TransactionEnd::GivenUp => tables.undo_definitions(),
-            }
-            if tables.is_nothing() {
-                sessions.remove(&session);
-            }
-        }
-    }
-
-    fn keep(&self, connection: &Arc<str>, session: PrimarySession, tables: TemporaryTables) {
-        let mut connections = self.connections.lock();
-        connections
-            .entry(connection.clone())
-            .or_default()
-            .insert(session, tables);
-    }
-}
-
-/// How a primary's transaction has ended here.
-#[derive(Clone, Copy)]
-enum TransactionEnd {
-    Committed,
-    /// It comes again.
-    GivenUp,
-}
 
 /// Makes such sessions, one for each domain of a connection.
 pub struct ReplicatedSessions {

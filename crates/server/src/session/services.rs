@@ -1,19 +1,19 @@
 //! What execution asks of the server around it, answered for one session.
 
-use super::gtid_wait::AwaitedGtid;
+use super::gtid_wait::{self, AwaitedGtid};
 use super::user_locks::UserLocks;
 use crate::accounts::Account;
 use crate::registry::SessionShared;
-use crate::replication::filter_kind;
+use crate::replica_filters::filter_kind;
 use crate::server::Server;
 use crate::variables::{Scope, SessionValues, Setting, Variable};
 use arc_swap::ArcSwap;
-use paceline_binlog::BinlogState;
+use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_replication::replica::filter::FilterKind;
 use paceline_sql::catalog::TableDefinition;
 use paceline_sql::session::{
     Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SystemVariable, SystemVariables,
-    VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
+    VariableScope, WaitOutcome,
 };
 use paceline_sql::{Error, Result};
 use paceline_txn::{GtidChoice, InterruptReason};
@@ -114,6 +114,29 @@ impl SessionServices {
         self.shared
             .interrupt
             .set_deadline((!limit.is_zero()).then_some(limit));
+    }
+
+    /// `wait_for_gtid`: waits until what the session wants to see is published. What is there stays there, so that it is looked for once.
+    ///
+    /// # Errors
+    /// 1205 after `wait_for_gtid_timeout`; those of KILL.
+    pub fn await_gtid(&self) -> Result<()> {
+        let Some(wanted) = self.awaited.get() else {
+            return Ok(());
+        };
+        self.wait_until_logged(&wanted)?;
+        self.awaited.set(None);
+        Ok(())
+    }
+
+    /// Waits until everything in a position is visible, at most `wait_for_gtid_timeout`.
+    ///
+    /// # Errors
+    /// 1205 after that; those of KILL.
+    pub fn wait_until_logged(&self, wanted: &GtidPosition) -> Result<()> {
+        let seconds = self.values.lock().get(Variable::WaitForGtidTimeout).as_f64();
+        let timeout = Duration::from_secs_f64(seconds);
+        gtid_wait::wait_until_logged(&self.server.transactions, &self.shared, wanted, timeout)
     }
 
     /// 1227 if the account has none of these privileges.
@@ -284,33 +307,6 @@ impl Privileges for SessionServices {
     }
 }
 
-impl VirtualTables for SessionServices {
-    fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>> {
-        crate::server::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
-    }
-
-    fn rows(&self, session: &SessionContext, database: &str, table: &str) -> Result<Vec<Vec<Value>>> {
-        if database == crate::mysql_tables::DATABASE {
-            self.check(
-                session,
-                Privilege::Select,
-                PrivilegeTarget::Table { database, table },
-            )?;
-            if table == "gtid_slave_pos" {
-                return Ok(crate::mysql_tables::gtid_slave_pos(
-                    &self.server.transactions.replicated_position(),
-                ));
-            }
-            return Ok(crate::mysql_tables::rows(table, &self.server.accounts.load()));
-        }
-        let sources = super::sources::SessionSources {
-            services: self,
-            session,
-        };
-        Ok(crate::information_schema::rows(table, &sources).unwrap_or_default())
-    }
-}
-
 impl ServerFunctions for SessionServices {
     fn sleep(&self, _session: &SessionContext, duration: Duration) -> WaitOutcome {
         self.shared.update(|activity| activity.state = "User sleep");
@@ -362,7 +358,7 @@ impl ServerFunctions for SessionServices {
         position: &str,
         timeout_seconds: Option<f64>,
     ) -> Result<i64> {
-        self.wait_until_replicated(position, timeout_seconds)
+        gtid_wait::wait_until_replicated(&self.server.transactions, &self.shared, position, timeout_seconds)
     }
 
     fn version(&self) -> String {

@@ -2,11 +2,16 @@
 
 use super::services::SessionServices;
 use crate::accounts::PrivilegeSet;
-use crate::information_schema::{GrantedPrivilege, Process, Row, Scope, Sources, TableSize};
+use crate::information_schema::{self, GrantedPrivilege, Process, Row, Scope, Sources, TableSize};
+use crate::mysql_tables;
 use crate::registry::now_micros;
+use crate::server::virtual_columns;
 use crate::variables::{self, Access, Kind, TABLE};
+use paceline_sql::Result;
 use paceline_sql::catalog::{DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription};
-use paceline_sql::session::{Privilege, SessionContext};
+use paceline_sql::session::{
+    Privilege, PrivilegeTarget, Privileges, SessionContext, VirtualColumn, VirtualTables,
+};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
 use std::sync::Arc;
@@ -17,6 +22,33 @@ pub struct SessionSources<'a> {
     pub services: &'a SessionServices,
     /// What execution reads of it.
     pub session: &'a SessionContext,
+}
+
+impl VirtualTables for SessionServices {
+    fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>> {
+        virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
+    }
+
+    fn rows(&self, session: &SessionContext, database: &str, table: &str) -> Result<Vec<Vec<Value>>> {
+        if database == mysql_tables::DATABASE {
+            self.check(
+                session,
+                Privilege::Select,
+                PrivilegeTarget::Table { database, table },
+            )?;
+            if table == "gtid_slave_pos" {
+                return Ok(mysql_tables::gtid_slave_pos(
+                    &self.server.transactions.replicated_position(),
+                ));
+            }
+            return Ok(mysql_tables::rows(table, &self.server.accounts.load()));
+        }
+        let sources = SessionSources {
+            services: self,
+            session,
+        };
+        Ok(information_schema::rows(table, &sources).unwrap_or_default())
+    }
 }
 
 impl SessionSources<'_> {

@@ -7,8 +7,8 @@
 //!    └────────────▶ Single ──the statement's end──▶ None
 //! ```
 
-use super::ddl::LoggedStatement;
 use super::errors::of_transaction;
+use super::logged_statement::LoggedStatement;
 use super::services::SessionServices;
 use super::{More, Phase, Session};
 use crate::variables::Variable;

@@ -1,0 +1,84 @@
+//! `replicate_do_db` and its like: the rules of each connection to a primary.
+
+use crate::variables::{Globals, Variable};
+use paceline_replication::replica::filter::{BadRule, FilterKind, Filters};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The variables that are filters.
+const FILTERS: [(Variable, FilterKind); 7] = [
+    (Variable::ReplicateDoDb, FilterKind::DoDb),
+    (Variable::ReplicateIgnoreDb, FilterKind::IgnoreDb),
+    (Variable::ReplicateDoTable, FilterKind::DoTable),
+    (Variable::ReplicateIgnoreTable, FilterKind::IgnoreTable),
+    (Variable::ReplicateWildDoTable, FilterKind::WildDoTable),
+    (Variable::ReplicateWildIgnoreTable, FilterKind::WildIgnoreTable),
+    (Variable::ReplicateRewriteDb, FilterKind::RewriteDb),
+];
+
+/// Which filter a variable is.
+pub fn filter_kind(variable: Variable) -> Option<FilterKind> {
+    FILTERS
+        .iter()
+        .find(|(known, _)| *known == variable)
+        .map(|(_, kind)| *kind)
+}
+
+/// The rules of connections. One that was given none of its own has those that the server was started with.
+#[derive(Debug, Default)]
+pub struct ReplicaFilters {
+    own: Mutex<HashMap<String, Arc<Filters>>>,
+}
+
+impl ReplicaFilters {
+    /// A connection's rules.
+    pub fn of(&self, connection: &str, globals: &Globals) -> Arc<Filters> {
+        if let Some(own) = self.own.lock().get(&connection.to_lowercase()) {
+            return own.clone();
+        }
+        let mut filters = Filters::default();
+        for (variable, kind) in FILTERS {
+            if let Err(error) = filters.set(kind, globals.get(variable).as_str()) {
+                tracing::error!("{}: {error}", variable.definition().name);
+            }
+        }
+        Arc::new(filters)
+    }
+
+    /// Changes a connection's rules of one kind.
+    ///
+    /// # Errors
+    /// For a list that is not one of that kind.
+    pub fn set(
+        &self,
+        connection: &str,
+        globals: &Globals,
+        kind: FilterKind,
+        list: &str,
+    ) -> Result<(), BadRule> {
+        let mut filters = (*self.of(connection, globals)).clone();
+        filters.set(kind, list)?;
+        self.own
+            .lock()
+            .insert(connection.to_lowercase(), Arc::new(filters));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_without_rules_has_those_of_the_start() {
+        let globals = Globals::default();
+        globals.set_text(Variable::ReplicateDoDb, "a,b");
+        let filters = ReplicaFilters::default();
+        filters.set("East", &globals, FilterKind::IgnoreDb, "x").unwrap();
+        globals.set_text(Variable::ReplicateDoDb, "");
+        assert_eq!(filters.of("east", &globals).show(FilterKind::DoDb), "a,b");
+        assert!(filters.of("", &globals).is_empty());
+        assert!(filters.set("", &globals, FilterKind::DoTable, "t").is_err());
+    }
+}
