@@ -7,7 +7,7 @@ use paceline_apply::replicated::{ExecMode, RowOptions, SkippedErrors, TypeConver
 use paceline_replication::replica::apply::{
     Applier, ApplierOptions, ApplierParts, KeptPosition, ParallelMode,
 };
-use paceline_replication::replica::connection::Environment;
+use paceline_replication::replica::environment::Environment;
 use paceline_replication::replica::options::{MarkedForSkip, ReplicaOptions};
 use paceline_txn::TransactionManager;
 use paceline_types::table_map_metadata::RowMetadata;

@@ -10,7 +10,7 @@ use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
 use crate::{accounts, mysql_tables};
 use paceline_replication::primary::{Primary, SemiSync};
-use paceline_replication::replica::connection::Environment;
+use paceline_replication::replica::environment::Environment;
 use paceline_replication::replica::replicas::Replicas;
 use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_sql::plan::Statistics;

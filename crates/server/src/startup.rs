@@ -27,7 +27,7 @@ use crate::whose::refuse_anothers;
 use paceline_binlog::History;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
-use paceline_replication::replica::connection::Environment;
+use paceline_replication::replica::environment::Environment;
 use paceline_replication::replica::replicas::STOP_PATIENCE;
 use paceline_sql::catalog::CatalogHandle;
 use paceline_storage::{Storage, StorageConfig};

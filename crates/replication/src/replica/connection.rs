@@ -3,39 +3,25 @@
 //! The two are started and stopped each by itself, as in MariaDB. A receiver without an applier stays connected and asks for nothing; an
 //! applier without a receiver has nothing to do.
 
-use super::apply::{Applier, ApplierStatus, ApplyError, GroupCounts, KeptPosition};
+use super::apply::{ApplierStatus, ApplyError, GroupCounts, KeptPosition};
 use super::definition::{Definition, UseGtid};
 use super::duplicates::DomainOwners;
+use super::environment::Environment;
 use super::error::ReplicaError;
-use super::options::ReplicaOptions;
 use super::received::SourcePosition;
 use super::receiver::Receiver;
+use super::shared::{ApplierSlot, ConnectionShared};
 use super::status::{ReceiverState, ReceiverStatus, SharedStatus};
-use paceline_binlog::GtidPosition;
+use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
-use paceline_txn::TransactionManager;
+use paceline_binlog::{RecordScope, ReplicaRecord};
 use paceline_types::error_code::ER_BAD_SLAVE;
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-
-/// What connections need of the server around them.
-pub trait Environment: Send + Sync + 'static {
-    /// Transactions, and the log that says where every connection stands.
-    fn transactions(&self) -> &Arc<TransactionManager>;
-
-    /// What the variables say now.
-    fn options(&self, connection: &str) -> ReplicaOptions;
-
-    /// A number for the process list.
-    fn new_thread_id(&self) -> u32;
-
-    /// A new applier for a connection.
-    fn start_applier(&self, connection: &Arc<str>, position: KeptPosition) -> Applier;
-}
 
 /// Which of the two parts of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,24 +44,6 @@ impl Threads {
     }
 }
 
-/// `START SLAVE UNTIL`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Until {
-    /// `MASTER_GTID_POS`: inclusive.
-    Gtids(GtidPosition),
-    /// `MASTER_LOG_FILE` and `MASTER_LOG_POS`: transactions that begin at or behind it are not applied.
-    Place(SourcePosition),
-}
-
-impl Until {
-    pub(super) fn gtids(&self) -> Option<&GtidPosition> {
-        match self {
-            Until::Gtids(position) => Some(position),
-            Until::Place(_) => None,
-        }
-    }
-}
-
 /// What happened to a part that was asked to start or stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Changed {
@@ -94,27 +62,6 @@ pub struct ShownThread {
     pub started: Instant,
 }
 
-/// What a connection's parts share.
-pub(super) struct ConnectionShared {
-    pub name: Arc<str>,
-    pub environment: Arc<dyn Environment>,
-    pub status: SharedStatus,
-    /// `sql_slave_skip_counter`: events still to be passed over.
-    pub skip_events: AtomicU64,
-    /// `gtid_ignore_duplicates`: which connection brings which domain.
-    pub owners: Arc<DomainOwners>,
-    connection: Weak<Connection>,
-}
-
-impl ConnectionShared {
-    /// START SLAVE UNTIL has been reached and everything is applied: the applier ends as well.
-    pub fn until_reached(&self) {
-        if let Some(connection) = self.connection.upgrade() {
-            connection.end_applier();
-        }
-    }
-}
-
 struct RunningReceiver {
     task: JoinHandle<()>,
     stop: watch::Sender<bool>,
@@ -125,9 +72,6 @@ pub struct Connection {
     shared: Arc<ConnectionShared>,
     definition: Mutex<Arc<Definition>>,
     receiver: Mutex<Option<RunningReceiver>>,
-    applier: watch::Sender<Option<Arc<Applier>>>,
-    /// The last applier's last words, after it has ended.
-    last_applier: Mutex<ApplierStatus>,
     /// What ended appliers have applied, since the last RESET SLAVE.
     ended_groups: Mutex<GroupCounts>,
     until: Mutex<Option<Until>>,
@@ -135,8 +79,6 @@ pub struct Connection {
     threads: Mutex<[Option<ShownThread>; 2]>,
     /// Held by statements that start, stop or change the connection.
     pub(super) changing: tokio::sync::Mutex<()>,
-    /// An applier was started since the last RESET SLAVE.
-    was_started: AtomicBool,
 }
 
 /// What `SHOW SLAVE STATUS` needs.
@@ -173,24 +115,21 @@ impl Connection {
         environment: Arc<dyn Environment>,
         owners: Arc<DomainOwners>,
     ) -> Arc<Self> {
-        Arc::new_cyclic(|connection| Connection {
+        Arc::new(Connection {
             shared: Arc::new(ConnectionShared {
                 name,
                 environment,
                 status: SharedStatus::default(),
+                applier: ApplierSlot::default(),
                 skip_events: AtomicU64::new(0),
                 owners,
-                connection: connection.clone(),
             }),
             definition: Mutex::new(Arc::new(definition)),
             receiver: Mutex::new(None),
-            applier: watch::Sender::new(None),
-            last_applier: Mutex::default(),
             ended_groups: Mutex::default(),
             until: Mutex::new(None),
             threads: Mutex::default(),
             changing: tokio::sync::Mutex::new(()),
-            was_started: AtomicBool::new(false),
         })
     }
 
@@ -213,10 +152,9 @@ impl Connection {
         self.shared
             .status
             .update(|status| *status = ReceiverStatus::default());
-        *self.last_applier.lock() = ApplierStatus::default();
+        self.shared.applier.take_last();
         *self.ended_groups.lock() = GroupCounts::default();
         *self.until.lock() = None;
-        self.was_started.store(false, Ordering::Relaxed);
     }
 
     /// Whether the receiver runs.
@@ -229,10 +167,8 @@ impl Connection {
 
     /// Whether the applier runs.
     pub fn applier_runs(&self) -> bool {
-        let applier = self.applier.borrow();
-        applier
-            .as_ref()
-            .is_some_and(|applier| applier.status().error.is_none())
+        let applier = self.shared.applier.get();
+        applier.is_some_and(|applier| applier.status().error.is_none())
     }
 
     /// Whether either does.
@@ -258,16 +194,15 @@ impl Connection {
             // What an error has ended is still there.
             self.stop_applier().await;
             *self.until.lock() = until.clone();
-            let ended = std::mem::take(&mut *self.last_applier.lock());
+            let ended = self.shared.applier.take_last();
             *self.ended_groups.lock() += ended.groups;
             let position = match definition.use_gtid {
                 UseGtid::No => KeptPosition::FileAndGtid,
                 UseGtid::SlavePos | UseGtid::CurrentPos => KeptPosition::Gtid,
             };
             let applier = self.shared.environment.start_applier(&self.shared.name, position);
-            self.applier.send_replace(Some(Arc::new(applier)));
+            self.shared.applier.set(applier);
             self.threads.lock()[1] = Some(self.new_thread());
-            self.was_started.store(true, Ordering::Relaxed);
             changed = Changed::Yes;
         }
         if threads.has_receiver() && !self.receiver_runs() {
@@ -281,7 +216,7 @@ impl Connection {
                 definition,
                 until: until.or_else(|| self.until.lock().clone()),
                 stop: stopped,
-                appliers: self.applier.subscribe(),
+                appliers: self.shared.applier.subscribe(),
             };
             let task = tokio::spawn(receiver.run());
             *self.receiver.lock() = Some(RunningReceiver { task, stop });
@@ -324,12 +259,9 @@ impl Connection {
     }
 
     async fn stop_applier(&self) {
-        let Some(applier) = self.applier.send_replace(None) else {
-            return;
-        };
-        applier.stop().await;
-        *self.last_applier.lock() = applier.status();
-        self.record_place(&applier.status());
+        if let Some(status) = self.shared.applier.stop().await {
+            self.record_place(&status);
+        }
     }
 
     /// Notes where a connection by GTID stands in its primary's log, so that it can go on by file and position if somebody wants that.
@@ -339,19 +271,13 @@ impl Connection {
         if transactions.source_position(&self.shared.name).as_ref() == Some(place) {
             return;
         }
-        let record = super::receiver::place_record(&self.shared.name, Some(place.clone()));
+        let name = self.shared.name.clone();
+        let record = ReplicaRecord::of_source(RecordScope::Alone, name, Some(place.clone()));
         if let Err(error) = transactions.move_replica_position(&record) {
             tracing::warn!(
                 "connection '{}': its place could not be noted: {error}",
                 self.shared.name
             );
-        }
-    }
-
-    /// The applier ends without anybody waiting for it.
-    fn end_applier(&self) {
-        if let Some(applier) = self.applier.send_replace(None) {
-            *self.last_applier.lock() = applier.status();
         }
     }
 
@@ -367,12 +293,8 @@ impl Connection {
 
     /// What it shows.
     pub fn status(&self) -> ConnectionStatus {
-        let applier = self.applier.borrow().clone();
         let [receiver_thread, applier_thread] = *self.threads.lock();
-        let applier = match applier {
-            Some(applier) => applier.status(),
-            None => self.last_applier.lock().clone(),
-        };
+        let applier = self.shared.applier.status();
         let mut groups = *self.ended_groups.lock();
         groups += applier.groups;
         ConnectionStatus {

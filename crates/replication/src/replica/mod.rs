@@ -8,7 +8,7 @@
 //! ```
 //!
 //! - [`replicas`]: all connections; what the statements do.
-//! - [`connection`]: one connection; [`definition`], [`options`], [`status`]: what is said of it.
+//! - [`connection`]: one connection; [`definition`], [`options`], [`until`], [`status`]: what is said of it; [`environment`]: the server around it.
 //! - [`receiver`], [`source`], [`assemble`]: from the primary's packets to whole event groups.
 //! - `mysql`: MySQL's events become MariaDB's.
 //! - [`filter`], [`group_filter`], [`duplicates`]: what of them is for us.
@@ -19,6 +19,7 @@ pub mod assemble;
 pub mod connection;
 pub mod definition;
 mod duplicates;
+pub mod environment;
 pub mod error;
 pub mod filter;
 mod group_filter;
@@ -27,5 +28,7 @@ pub mod options;
 pub mod received;
 mod receiver;
 pub mod replicas;
+mod shared;
 pub mod source;
 pub mod status;
+pub mod until;

@@ -3,11 +3,13 @@
 //! Names are compared without case, as MariaDB does. Definitions are kept in the log's replica records, together with the places of
 //! connections that have no GTIDs: `CHANGE MASTER` is one record.
 
-use super::connection::{Changed, Connection, Environment, Threads, Until};
+use super::connection::{Changed, Connection, Threads};
 use super::definition::Definition;
 use super::duplicates::DomainOwners;
+use super::environment::Environment;
 use super::error::ReplicaError;
 use super::received::SourcePosition;
+use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{BinlogState, ExecutedMove, GtidMove, GtidPosition, RecordScope, ReplicaRecord};
 use paceline_types::error_code::*;

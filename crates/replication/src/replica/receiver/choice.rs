@@ -1,16 +1,20 @@
 //! Which transactions are handed on, as far as their GTIDs, their number in the skip counter and other connections decide.
 
 use super::End;
-use super::stream::Stream;
+use crate::replica::apply::Applier;
 use crate::replica::assemble::AssembledGroup;
+use crate::replica::definition::Definition;
 use crate::replica::duplicates::Claim;
-use crate::replica::options::MarkedForSkip;
+use crate::replica::options::{MarkedForSkip, ReplicaOptions};
 use crate::replica::received::SourcePosition;
+use crate::replica::shared::ConnectionShared;
 use paceline_binlog::LOCAL_DOMAIN;
 use paceline_binlog::event::EventFlags;
 use paceline_types::Gtid;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// How often a connection that waits for another one's transactions looks whether that one is still there.
 const OTHER_CONNECTION_LOOK: Duration = Duration::from_millis(50);
@@ -24,12 +28,19 @@ pub(super) enum Wanted {
     Skipped,
 }
 
-impl Stream<'_> {
+/// What decides, beside the transaction itself.
+pub(super) struct Choice<'a> {
+    pub(super) definition: &'a Definition,
+    pub(super) options: &'a ReplicaOptions,
+    /// `sql_slave_skip_counter`: events still to be passed over.
+    pub(super) skip_events: &'a AtomicU64,
+}
+
+impl Choice<'_> {
     /// Whether a transaction is for us, as far as its GTID and its number in the skip counter tell.
     pub(super) fn wants(&self, received: &AssembledGroup) -> Wanted {
         let gtid = received.group.gtid();
-        let definition = &self.receiver.definition;
-        if gtid.domain_id == LOCAL_DOMAIN || !definition.wants(gtid.domain_id.0, gtid.server_id.0) {
+        if gtid.domain_id == LOCAL_DOMAIN || !self.definition.wants(gtid.domain_id.0, gtid.server_id.0) {
             return Wanted::No;
         }
         if gtid.server_id == self.options.server_id && !self.options.replicate_same_server_id {
@@ -43,34 +54,35 @@ impl Stream<'_> {
             return Wanted::No;
         }
         let events = received.group.event_count() as u64;
-        let skip = &self.receiver.shared.skip_events;
-        let left = skip.load(Ordering::Acquire);
+        let left = self.skip_events.load(Ordering::Acquire);
         if left > 0 {
-            skip.store(left.saturating_sub(events), Ordering::Release);
+            self.skip_events
+                .store(left.saturating_sub(events), Ordering::Release);
             tracing::info!("transaction {gtid} is passed over: sql_slave_skip_counter");
             return Wanted::Skipped;
         }
         Wanted::Yes
     }
+}
 
-    /// `gtid_ignore_duplicates`: whether the transaction is ours to hand on. Waits while another connection brings its domain.
-    pub(super) async fn claim(&mut self, gtid: Gtid) -> Result<bool, End> {
-        let shared = self.receiver.shared.clone();
-        let transactions = shared.environment.transactions();
-        loop {
-            let other = match shared
-                .owners
-                .claim(&shared.name, gtid, &transactions.replicated_position())
-            {
-                Claim::Ours => return Ok(true),
-                Claim::Duplicate => return Ok(false),
-                Claim::WaitFor(other) => other,
-            };
-            tokio::select! {
-                () = transactions.replicated_up_to([other].into_iter().collect()) => {}
-                _ = self.receiver.appliers.changed() => return Err(End::ApplierGone),
-                () = tokio::time::sleep(OTHER_CONNECTION_LOOK) => {}
-            }
+/// `gtid_ignore_duplicates`: whether the transaction is ours to hand on. Waits while another connection brings its domain, and while the applier lives.
+pub(super) async fn claim(
+    shared: &ConnectionShared,
+    appliers: &mut watch::Receiver<Option<Arc<Applier>>>,
+    gtid: Gtid,
+) -> Result<bool, End> {
+    let transactions = shared.environment.transactions();
+    loop {
+        let replicated = transactions.replicated_position();
+        let other = match shared.owners.claim(&shared.name, gtid, &replicated) {
+            Claim::Ours => return Ok(true),
+            Claim::Duplicate => return Ok(false),
+            Claim::WaitFor(other) => other,
+        };
+        tokio::select! {
+            () = transactions.replicated_up_to([other].into_iter().collect()) => {}
+            _ = appliers.changed() => return Err(End::ApplierGone),
+            () = tokio::time::sleep(OTHER_CONNECTION_LOOK) => {}
         }
     }
 }

@@ -118,7 +118,7 @@ impl Stream<'_> {
         if let Err(end) = self.wait_applied().await {
             return end;
         }
-        self.receiver.shared.until_reached();
+        self.receiver.shared.applier.end();
         End::UntilReached
     }
 

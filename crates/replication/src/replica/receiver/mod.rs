@@ -11,7 +11,7 @@
 //! There is no relay log: what is received goes to the applier at once, whose queue is bounded, so that a replica which cannot keep up
 //! slows the stream down and not its memory. What is received and not committed is received again.
 //!
-//! **From where.** A new applier starts where the log says that we are ([`ReceiverParts::position`]). While the same applier lives, a new
+//! **From where.** A new applier starts where the log says that we are ([`Receiver::progress_of`]). While the same applier lives, a new
 //! connection goes on behind what it was given last: that may not be committed yet.
 //!
 //! **Passed over.** What a filter, another server id or the skip counter takes out moves the position only. Such moves are kept back
@@ -22,14 +22,15 @@ mod hand_over;
 mod stream;
 
 use super::apply::Applier;
-use super::connection::{ConnectionShared, Until};
 use super::definition::{Definition, UseGtid};
 use super::error::SourceError;
 use super::received::SourcePosition;
+use super::shared::ConnectionShared;
 use super::source::{Source, SourceKind, StartAt};
 use super::status::ReceiverState;
+use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
-use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, RecordScope, ReplicaRecord};
+use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, ReplicaRecord};
 use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
 use paceline_types::{Gtid, SequenceNumber};
 use std::sync::Arc;
@@ -323,8 +324,3 @@ fn log_move(shared: &ConnectionShared, record: &ReplicaRecord) -> Result<(), Sou
 
 /// What there is no value of.
 enum Never {}
-
-/// A place from which a connection shall go on: what `CHANGE MASTER … MASTER_LOG_FILE` logs.
-pub(super) fn place_record(connection: &Arc<str>, place: Option<SourcePosition>) -> ReplicaRecord {
-    ReplicaRecord::of_source(RecordScope::Alone, connection.clone(), place)
-}

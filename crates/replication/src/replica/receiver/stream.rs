@@ -1,14 +1,14 @@
 //! The events of one connection, from the dump to its end: put together, chosen, handed on, acknowledged.
 
-use super::choice::{Wanted, is_at_or_behind};
+use super::choice::{Choice, Wanted, claim, is_at_or_behind};
 use super::{BATCH_EVENTS_MAX, End, Never, PASSED_FOR, Progress, Receiver};
 use crate::replica::assemble::{Assembled, AssembledGroup, Assembler, GtidSupply};
-use crate::replica::connection::Until;
 use crate::replica::error::SourceError;
 use crate::replica::group_filter::{Filtered, filter_group};
 use crate::replica::options::ReplicaOptions;
 use crate::replica::received::{Received, ReceivedGroup, SourcePosition};
 use crate::replica::source::{SentEvent, Source, StartAt};
+use crate::replica::until::Until;
 use paceline_binlog::ExecutedMove;
 use paceline_binlog::group::LARGE_GROUP_BYTES;
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
@@ -234,7 +234,12 @@ impl<'a> Stream<'a> {
             return Err(self.end_at_until().await);
         }
         self.received_groups += 1;
-        let wanted = self.wants(&received);
+        let choice = Choice {
+            definition: &self.receiver.definition,
+            options: &self.options,
+            skip_events: &self.receiver.shared.skip_events,
+        };
+        let wanted = choice.wants(&received);
         if let Some(gtid) = &received.mysql_gtid {
             self.note_executed(gtid);
         }
@@ -248,9 +253,12 @@ impl<'a> Stream<'a> {
             }
             return Ok(());
         }
-        if self.options.gtid_ignore_duplicates && !self.claim(gtid).await? {
-            self.note_gtid(gtid);
-            return self.reach(&received.end).await;
+        if self.options.gtid_ignore_duplicates {
+            let Receiver { shared, appliers, .. } = &mut *self.receiver;
+            if !claim(shared, appliers, gtid).await? {
+                self.note_gtid(gtid);
+                return self.reach(&received.end).await;
+            }
         }
         let filtered =
             filter_group(&received.group, &received.format, &self.options.filters).map_err(|error| {
