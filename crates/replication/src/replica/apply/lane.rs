@@ -8,7 +8,7 @@ use super::queue::{Item, LaneQueue, Next, Pass, Work};
 use super::round::{Planned, Round, RoundBuilder};
 use super::shared::Shared;
 use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, StatementRunner};
-use super::worker::Worker;
+use super::worker::{Pool, Worker};
 use super::{KeptPosition, ParallelMode};
 use crate::replica::received::{ReceivedGroup, SourcePosition};
 use paceline_apply::replicated::{
@@ -38,6 +38,7 @@ struct Ended;
 /// See the module's head.
 pub(super) struct Lane {
     shared: Arc<Shared>,
+    pool: Arc<Pool>,
     queue: Arc<LaneQueue>,
     pipeline: Arc<Pipeline>,
     maps: TableMaps,
@@ -54,7 +55,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) fn new(shared: Arc<Shared>, queue: Arc<LaneQueue>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, pool: Arc<Pool>, queue: Arc<LaneQueue>) -> Self {
         let parts = &shared.parts;
         let pipeline = Pipeline::new(shared.clone(), queue.clone());
         Lane {
@@ -68,6 +69,7 @@ impl Lane {
             rows: RowApplier::new(&parts.options.rows, Some(shared.statistics.clone())),
             pipeline,
             queue,
+            pool,
             shared,
         }
     }
@@ -84,8 +86,6 @@ impl Lane {
             let failure = Failure::fatal("the applier has panicked; the error log has the reason");
             shared.raise(failure, None, None);
         }
-        drop(self);
-        shared.lane_ended();
     }
 
     fn step(&mut self) -> Result<(), Ended> {
@@ -112,8 +112,11 @@ impl Lane {
 
     /// Gets more to do. What is planned does not wait for it.
     fn fetch(&mut self) -> Result<(), Ended> {
-        match self.queue.take(&self.shared) {
-            Next::Items(items) => self.items = items,
+        match self.queue.take() {
+            Next::Items(items) => {
+                self.shared.unqueued(items.iter().map(|item| item.bytes).sum());
+                self.items = items;
+            }
             Next::Closed => return Err(Ended),
             Next::Empty if !self.passed.is_empty() => self.move_position()?,
             Next::Empty if !self.round.is_empty() => self.dispatch(),
@@ -223,7 +226,7 @@ impl Lane {
         if self.round.guards.is_empty() {
             lock_server(&mut self.round)?;
         }
-        self.maps.of(received, &mut self.round, &self.shared)
+        self.maps.of(received, &mut self.round, &self.shared.parts)
     }
 
     /// Positions that this transaction, behind them, makes superfluous: those of its domain.
@@ -279,13 +282,17 @@ impl Lane {
         let session = manager.applier_session(self.shared.interrupt.clone());
         let mut round = std::mem::replace(&mut self.round, RoundBuilder::new(session));
         self.conflicts.dispatched(&mut round, number);
-        let workers = self.shared.pool.lane_workers();
+        let workers = self.pool.lane_workers();
         let share = round.planned.len().div_ceil(workers.max(1)).min(CHUNK_MAX);
         let is_inline = workers == 0 || (was_empty && round.planned.len() <= 2);
-        let chunks = Round::cut(round, number, &self.pipeline, share);
+        let chunks = Round::cut(round, number, self.pipeline.placed(), share);
         match is_inline {
-            true => chunks.into_iter().for_each(|chunk| self.worker.prepare(chunk)),
-            false => self.shared.pool.add(chunks),
+            true => {
+                for chunk in chunks {
+                    self.worker.prepare(&self.pipeline, chunk);
+                }
+            }
+            false => self.pool.add(&self.pipeline, chunks),
         }
     }
 

@@ -37,10 +37,11 @@
 //! **Limits.** Received and not yet planned: `slave_parallel_max_queued` for each worker; [`Applier::push`] waits while there is more. Planned: [`round`]'s limits,
 //! times the rounds that are under way. One transaction may be larger: then it is alone.
 //!
-//! [`lane`]: the domain's thread. [`plan`]: tables and keys. [`round`]: transactions that go together. [`worker`]: preparing. [`pipeline`]: handing over, in order.
-//! [`statements`]: what runs through SQL. [`load_files`]: what LOAD DATA reads. [`progress`], [`status`]: how far it has come.
+//! [`lanes`]: to which domain's. [`lane`]: the domain's thread. [`plan`]: tables and keys. [`round`]: transactions that go together. [`worker`]: preparing.
+//! [`pipeline`]: handing over, in order. [`statements`]: what runs through SQL. [`load_files`]: what LOAD DATA reads. [`progress`], [`status`]: how far it has come.
 
 mod lane;
+mod lanes;
 mod load_files;
 mod pipeline;
 mod plan;
@@ -57,10 +58,10 @@ pub use statements::{LoadedFile, ReplicatedStatement, StatementRunner, Statement
 pub use status::{ApplierState, ApplierStatus, ApplyError, GroupCounts};
 
 use crate::replica::received::Received;
+use lanes::Lanes;
 use paceline_apply::replicated::{RowOptions, TableFilter};
 use paceline_sql::catalog::CatalogHandle;
 use paceline_txn::TransactionManager;
-use shared::Shared;
 use std::sync::Arc;
 
 /// The most lanes of one connection.
@@ -136,14 +137,14 @@ pub struct ApplierParts {
 
 /// The applier of one connection: from START SLAVE to STOP SLAVE, or to an error.
 pub struct Applier {
-    shared: Arc<Shared>,
+    lanes: Arc<Lanes>,
 }
 
 impl Applier {
     /// Begins to apply.
     pub fn start(parts: ApplierParts) -> Self {
         Applier {
-            shared: Shared::start(parts),
+            lanes: Lanes::start(parts),
         }
     }
 
@@ -152,27 +153,27 @@ impl Applier {
     /// # Errors
     /// [`Stopped`]: an error has ended it, or [`Applier::stop`] was called; [`Applier::status`] tells.
     pub async fn push(&self, received: Received) -> Result<(), Stopped> {
-        self.shared.push(received).await
+        self.lanes.push(received).await
     }
 
     /// How far it has come.
     pub fn status(&self) -> ApplierStatus {
-        self.shared.status()
+        self.lanes.shared.status()
     }
 
     /// Ready when an error has ended it.
     pub async fn failed(&self) {
-        self.shared.failed().await;
+        self.lanes.shared.failed().await;
     }
 
     /// Ends behind a whole transaction, without waiting for what is only queued.
     pub async fn stop(&self) {
-        self.shared.stop().await;
+        self.lanes.stop().await;
     }
 }
 
 impl Drop for Applier {
     fn drop(&mut self) {
-        self.shared.request_stop();
+        self.lanes.request_stop();
     }
 }

@@ -1,7 +1,7 @@
 //! Planning: which tables a transaction is for, and which keys it touches.
 
+use super::ApplierParts;
 use super::round::{KeySet, RoundBuilder, RoundNumber};
-use super::shared::Shared;
 use crate::replica::received::ReceivedGroup;
 use paceline_apply::replicated::{
     Failure, MappedTable, MappedTables, ReplicatedRows, TableTarget, TouchedKeys, touched_keys,
@@ -46,7 +46,7 @@ impl TableMaps {
         &mut self,
         received: &ReceivedGroup,
         round: &mut RoundBuilder,
-        shared: &Shared,
+        parts: &ApplierParts,
     ) -> Result<MappedTables, Failure> {
         let mut tables = MappedTables::new();
         for event in received.group.events().skip(1) {
@@ -59,7 +59,7 @@ impl TableMaps {
             if tables.iter().any(|(known, _)| *known == map.table_id) {
                 continue;
             }
-            let table = self.table(&event, &map, round, shared)?;
+            let table = self.table(&event, &map, round, parts)?;
             tables.push((map.table_id, table));
         }
         Ok(tables)
@@ -70,10 +70,10 @@ impl TableMaps {
         event: &RawEvent<'_>,
         map: &TableMapEvent<'_>,
         round: &mut RoundBuilder,
-        shared: &Shared,
+        parts: &ApplierParts,
     ) -> Result<Option<Arc<MappedTable>>, Failure> {
         loop {
-            let catalog = shared.parts.catalog.load();
+            let catalog = parts.catalog.load();
             if !Arc::ptr_eq(&catalog, &self.catalog) || self.known.len() >= MAPS_MAX {
                 self.known.clear();
                 self.catalog = catalog;
@@ -81,7 +81,7 @@ impl TableMaps {
             let table = match self.known.get(&map.table_id) {
                 Some(known) if known.body == event.body() => known.table.clone(),
                 _ => {
-                    let table = find(map, &self.catalog, shared).map_err(|failure| Failure {
+                    let table = find(map, &self.catalog, parts).map_err(|failure| Failure {
                         end_log_pos: event.header().end_position,
                         ..failure
                     })?;
@@ -100,7 +100,7 @@ impl TableMaps {
             }
             lock(round, table.definition())?;
             // Whoever had it locked may have changed it.
-            let now = shared.parts.catalog.load();
+            let now = parts.catalog.load();
             let definition = table.definition();
             let is_current = now
                 .table(definition.database(), definition.name())
@@ -116,13 +116,13 @@ impl TableMaps {
 fn find(
     map: &TableMapEvent<'_>,
     catalog: &Catalog,
-    shared: &Shared,
+    parts: &ApplierParts,
 ) -> Result<Option<Arc<MappedTable>>, Failure> {
     let (database, table) = (
         String::from_utf8_lossy(map.database),
         String::from_utf8_lossy(map.table),
     );
-    let (database, table) = match shared.parts.filter.target(&database, &table) {
+    let (database, table) = match parts.filter.target(&database, &table) {
         TableTarget::Ignored => return Ok(None),
         TableTarget::Table { database, table } => (database.into_owned(), table.into_owned()),
     };
@@ -133,7 +133,7 @@ fn find(
             format!("Error executing row event: '{missing}'"),
         ));
     };
-    MappedTable::new(map, definition.clone(), &shared.parts.options.rows).map(|table| Some(Arc::new(table)))
+    MappedTable::new(map, definition.clone(), &parts.options.rows).map(|table| Some(Arc::new(table)))
 }
 
 fn is_locked(round: &RoundBuilder, definition: &Arc<TableDefinition>) -> bool {

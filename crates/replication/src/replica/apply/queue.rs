@@ -1,7 +1,6 @@
 //! What a lane has still to plan.
 
 use super::progress::PushNumber;
-use super::shared::Shared;
 use crate::replica::received::{ReceivedGroup, SourcePosition};
 use paceline_binlog::ExecutedMove;
 use paceline_types::Gtid;
@@ -77,7 +76,7 @@ impl LaneQueue {
     }
 
     /// All items there are.
-    pub(super) fn take(&self, shared: &Shared) -> Next {
+    pub(super) fn take(&self) -> Next {
         let mut state = self.state.lock();
         if state.is_closed {
             return Next::Closed;
@@ -85,10 +84,7 @@ impl LaneQueue {
         if state.items.is_empty() {
             return Next::Empty;
         }
-        let items = std::mem::take(&mut state.items);
-        drop(state);
-        shared.unqueued(items.iter().map(|item| item.bytes).sum());
-        Next::Items(items)
+        Next::Items(std::mem::take(&mut state.items))
     }
 
     /// Waits until there are items, or it is closed or nudged.

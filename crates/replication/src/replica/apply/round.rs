@@ -1,6 +1,5 @@
 //! A round: a run of a domain's transactions that touch no key in common.
 
-use super::pipeline::Pipeline;
 use super::progress::PushNumber;
 use super::queue::{Item, Work};
 use crate::replica::received::ReceivedGroup;
@@ -121,7 +120,6 @@ pub(super) struct Prepared {
 /// A round that is being prepared.
 pub(super) struct Round {
     pub(super) number: RoundNumber,
-    pub(super) pipeline: Arc<Pipeline>,
     guards: Mutex<Vec<MetadataGuard>>,
     prepared: Mutex<Vec<Prepared>>,
     open_chunks: AtomicUsize,
@@ -133,22 +131,14 @@ pub(super) struct Chunk {
     pub(super) planned: Vec<(usize, Planned)>,
 }
 
-impl Chunk {
-    /// Its lane's pipeline.
-    pub(super) fn pipeline(&self) -> &Arc<Pipeline> {
-        &self.round.pipeline
-    }
-}
-
 impl Round {
-    /// Cuts a planned round into chunks: what can begin at once comes first.
+    /// Cuts a planned round into chunks: what can begin at once, when rounds up to `placed` are, comes first.
     pub(super) fn cut(
         builder: RoundBuilder,
         number: RoundNumber,
-        pipeline: &Arc<Pipeline>,
+        placed: RoundNumber,
         chunk_transactions: usize,
     ) -> Vec<Chunk> {
-        let placed = pipeline.placed();
         let count = builder.planned.len();
         let (ready, waiting): (Vec<_>, Vec<_>) = builder
             .planned
@@ -159,7 +149,6 @@ impl Round {
         let chunks = ready.len().div_ceil(size) + waiting.len().div_ceil(size);
         let round = Arc::new(Round {
             number,
-            pipeline: pipeline.clone(),
             guards: Mutex::new(builder.guards),
             prepared: Mutex::new(Vec::with_capacity(count)),
             open_chunks: AtomicUsize::new(chunks),
@@ -177,12 +166,10 @@ impl Round {
         cut
     }
 
-    /// A chunk has been through its worker. The last one makes the round complete.
-    pub(super) fn chunk_done(self: &Arc<Self>, prepared: Vec<Prepared>) {
+    /// A chunk has been through its worker. True for the last one: the round is complete.
+    pub(super) fn chunk_done(&self, prepared: Vec<Prepared>) -> bool {
         self.prepared.lock().extend(prepared);
-        if self.open_chunks.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.pipeline.complete(self.clone());
-        }
+        self.open_chunks.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     /// What has become of its transactions, in order, and the metadata locks.

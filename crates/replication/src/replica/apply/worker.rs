@@ -24,7 +24,8 @@ use std::thread::JoinHandle;
 
 #[derive(Default)]
 struct State {
-    chunks: VecDeque<Chunk>,
+    /// Each with the pipeline of its lane.
+    chunks: VecDeque<(Arc<Pipeline>, Chunk)>,
     /// The lanes that have workers, each with how many.
     busy: Vec<(Arc<Pipeline>, usize)>,
     idle: usize,
@@ -33,18 +34,17 @@ struct State {
 
 impl State {
     /// The first chunk of a lane that has fewer than so many workers.
-    fn take(&mut self, lane_workers_max: usize) -> Option<Chunk> {
+    fn take(&mut self, lane_workers_max: usize) -> Option<(Arc<Pipeline>, Chunk)> {
         let free = self
             .chunks
             .iter()
-            .position(|chunk| self.workers_of(chunk.pipeline()) < lane_workers_max)?;
-        let chunk = self.chunks.remove(free)?;
-        let pipeline = chunk.pipeline();
-        match self.busy.iter_mut().find(|(lane, _)| Arc::ptr_eq(lane, pipeline)) {
+            .position(|(pipeline, _)| self.workers_of(pipeline) < lane_workers_max)?;
+        let (pipeline, chunk) = self.chunks.remove(free)?;
+        match self.busy.iter_mut().find(|(lane, _)| Arc::ptr_eq(lane, &pipeline)) {
             Some((_, workers)) => *workers += 1,
             None => self.busy.push((pipeline.clone(), 1)),
         }
-        Some(chunk)
+        Some((pipeline, chunk))
     }
 
     fn workers_of(&self, pipeline: &Arc<Pipeline>) -> usize {
@@ -113,12 +113,14 @@ impl Pool {
         self.workers.min(self.lane_workers_max)
     }
 
-    /// Hands chunks to the workers.
-    pub(super) fn add(&self, chunks: Vec<Chunk>) {
+    /// Hands a lane's chunks to the workers.
+    pub(super) fn add(&self, pipeline: &Arc<Pipeline>, chunks: Vec<Chunk>) {
         let count = chunks.len();
         let idle = {
             let mut state = self.state.lock();
-            state.chunks.extend(chunks);
+            state
+                .chunks
+                .extend(chunks.into_iter().map(|chunk| (pipeline.clone(), chunk)));
             state.idle
         };
         for _ in 0..count.min(idle) {
@@ -128,11 +130,11 @@ impl Pool {
 
     fn work(&self, mut worker: Worker) {
         loop {
-            let chunk = {
+            let (pipeline, chunk) = {
                 let mut state = self.state.lock();
                 loop {
-                    if let Some(chunk) = state.take(self.lane_workers_max) {
-                        break chunk;
+                    if let Some(taken) = state.take(self.lane_workers_max) {
+                        break taken;
                     }
                     if state.is_stopping && state.chunks.is_empty() {
                         return;
@@ -142,8 +144,7 @@ impl Pool {
                     state.idle -= 1;
                 }
             };
-            let pipeline = chunk.pipeline().clone();
-            worker.prepare(chunk);
+            worker.prepare(&pipeline, chunk);
             let waits = {
                 let mut state = self.state.lock();
                 state.give_back(&pipeline);
@@ -215,10 +216,9 @@ impl Worker {
     }
 
     /// Prepares a chunk's transactions. They touch nothing in common, so that they can share a session, which owns their locks.
-    pub(super) fn prepare(&mut self, chunk: Chunk) {
+    pub(super) fn prepare(&mut self, pipeline: &Arc<Pipeline>, chunk: Chunk) {
         let session = self.manager.applier_session(self.interrupt.clone());
         let Chunk { round, planned } = chunk;
-        let pipeline = &round.pipeline;
         let mut prepared = Vec::with_capacity(planned.len());
         for (index, planned) in planned {
             let may_begin =
@@ -233,7 +233,9 @@ impl Worker {
                 result,
             });
         }
-        round.chunk_done(prepared);
+        if round.chunk_done(prepared) {
+            pipeline.complete(round);
+        }
     }
 
     /// As [`Worker::transaction`]; a panic is a failure as any other: the round must come to its end.

@@ -1,0 +1,186 @@
+//! The lanes of an applier, and the workers that they share: which transaction goes where, and the threads' beginning and end.
+
+use super::lane::Lane;
+use super::progress::Pushed;
+use super::queue::{Item, LaneQueue, Pass, Work};
+use super::shared::{Shared, Stopped};
+use super::status::GroupCounts;
+use super::worker::Pool;
+use super::{ApplierParts, KeptPosition, LANES_MAX};
+use crate::replica::received::Received;
+use paceline_apply::replicated::Failure;
+use paceline_types::{DomainId, Gtid};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// What a queued transaction takes beside its events, in bytes.
+const ITEM_BYTES: usize = 256;
+
+#[derive(Default)]
+struct State {
+    /// How many have not ended.
+    living: usize,
+    /// By the lane's number: the domain, or what domains share when there are too many.
+    queues: HashMap<u32, Arc<LaneQueue>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// See the module's head.
+pub(super) struct Lanes {
+    pub(super) shared: Arc<Shared>,
+    pool: Arc<Pool>,
+    state: Mutex<State>,
+}
+
+impl Lanes {
+    pub(super) fn start(parts: ApplierParts) -> Arc<Self> {
+        let shared = Arc::new(Shared::new(parts));
+        let pool = Pool::start(&shared.parts, &shared.statistics, &shared.interrupt);
+        Arc::new(Lanes {
+            shared,
+            pool,
+            state: Mutex::default(),
+        })
+    }
+
+    /// Takes what was received to its lane.
+    pub(super) async fn push(self: &Arc<Self>, received: Received) -> Result<(), Stopped> {
+        let (work, end, timestamp_seconds, counts, bytes) = match received {
+            Received::Position(end) => {
+                if self.shared.is_stopping() {
+                    return Err(Stopped);
+                }
+                self.shared.pass(end);
+                return Ok(());
+            }
+            Received::PrimaryRestarted => {
+                // What its sessions did before may still need their tables.
+                self.shared.until_idle().await?;
+                self.shared.parts.statements.primary_restarted();
+                return Ok(());
+            }
+            Received::Passed {
+                gtid,
+                source_end,
+                executed,
+            } => (
+                Work::Pass(Pass {
+                    gtid,
+                    end: source_end.clone(),
+                    executed,
+                }),
+                source_end,
+                None,
+                GroupCounts::default(),
+                ITEM_BYTES,
+            ),
+            Received::Group(group) => {
+                let end = group.source_end.clone();
+                let timestamp = group.group.events().next().map(|event| event.header().timestamp);
+                let bytes = group.group.bytes().len() + ITEM_BYTES;
+                // What cannot be read is told of when it is applied.
+                let flags = group.group.gtid_event().map(|event| event.flags);
+                let counts = flags.map_or_else(|_| GroupCounts::default(), GroupCounts::of);
+                (Work::Apply(group), end, timestamp, counts, bytes)
+            }
+        };
+        self.shared.room_for(bytes).await?;
+        let gtid = work.gtid();
+        let queue = self.lane(self.lane_of(gtid))?;
+        let pushed = Pushed {
+            gtid,
+            timestamp_seconds,
+            counts,
+        };
+        let number = self.shared.pushed(end, pushed);
+        queue.push(Item { number, work, bytes });
+        Ok(())
+    }
+
+    /// Which lane a transaction goes to: its domain's. Where the place in the primary's log is kept, one for all domains: that place must
+    /// never be ahead of what is committed.
+    fn lane_of(&self, gtid: Gtid) -> DomainId {
+        match self.shared.parts.options.position {
+            KeptPosition::Gtid => gtid.domain_id,
+            KeptPosition::FileAndGtid => DomainId(0),
+        }
+    }
+
+    fn lane(self: &Arc<Self>, domain_id: DomainId) -> Result<Arc<LaneQueue>, Stopped> {
+        let mut state = self.state.lock();
+        if let Some(queue) = state.queues.get(&domain_id.0) {
+            return Ok(queue.clone());
+        }
+        let number = match state.queues.len() < LANES_MAX {
+            true => domain_id.0,
+            false => {
+                let known = state.queues.keys().copied();
+                known.min().expect("there are lanes")
+            }
+        };
+        if let Some(queue) = state.queues.get(&number) {
+            return Ok(queue.clone());
+        }
+        let queue = self.shared.new_queue()?;
+        let lane = Lane::new(self.shared.clone(), self.pool.clone(), queue.clone());
+        let lanes = self.clone();
+        let thread = std::thread::Builder::new()
+            .name(format!("apply-{number}"))
+            .spawn(move || {
+                lane.run();
+                lanes.lane_ended();
+            });
+        match thread {
+            Ok(thread) => {
+                state.threads.push(thread);
+                state.living += 1;
+            }
+            Err(error) => {
+                drop(state);
+                self.shared.raise(Failure::fatal(error), None, None);
+                self.request_stop();
+                return Err(Stopped);
+            }
+        }
+        state.queues.insert(number, queue.clone());
+        Ok(queue)
+    }
+
+    /// A lane's thread ends, as the applier is stopped. With the last one the workers do.
+    fn lane_ended(&self) {
+        let mut state = self.state.lock();
+        state.living -= 1;
+        if state.living == 0 && self.shared.is_stopping() {
+            self.pool.request_stop();
+        }
+    }
+
+    /// Makes all threads end.
+    pub(super) fn request_stop(&self) {
+        self.shared.request_stop();
+        if self.state.lock().living == 0 {
+            self.pool.request_stop();
+        }
+    }
+
+    pub(super) async fn stop(self: &Arc<Self>) {
+        self.request_stop();
+        let lanes = self.clone();
+        let ended = tokio::task::spawn_blocking(move || lanes.join());
+        if let Err(error) = ended.await {
+            tracing::error!("the applier's threads could not be awaited: {error}");
+        }
+    }
+
+    fn join(&self) {
+        let threads = std::mem::take(&mut self.state.lock().threads);
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the applier has panicked");
+            }
+        }
+        self.pool.join();
+    }
+}
