@@ -109,6 +109,9 @@ struct Pending {
 const LIST_UNTIL_REACHED: u8 = 1;
 const LIST_PASSED: u8 = 2;
 
+/// No group goes on in another file.
+const NO_END_IN_FILE: &str = "the log goes on in another file within a transaction";
+
 impl Assembler {
     /// `checksum` holds until a Format_description says how events are secured.
     pub fn new(
@@ -206,6 +209,12 @@ impl Assembler {
                 format.checksum = ChecksumAlgorithm::Crc32;
                 // A primary tells it only to who has received nothing behind it.
                 let is_first_of_start = format.created != 0;
+                if self.is_inside_group() {
+                    match is_first_of_start {
+                        true => self.forget_group(),
+                        false => return Err(corrupt(NO_END_IN_FILE)),
+                    }
+                }
                 self.format = Some(Arc::new(format));
                 self.advance(&header, bytes.len());
                 return Ok(match is_first_of_start {
@@ -215,8 +224,9 @@ impl Assembler {
             }
             EventType::ROTATE => {
                 let rotate = paceline_binlog::event::RotateEvent::decode(event.body()).map_err(corrupt)?;
-                if self.is_inside_group() {
-                    return Err(corrupt("the log goes on in another file within a transaction"));
+                // One that was made up may stand behind where the primary has died: the next Format_description tells.
+                if self.is_inside_group() && !header.flags.contains(EventFlags::ARTIFICIAL) {
+                    return Err(corrupt(NO_END_IN_FILE));
                 }
                 self.place = SourcePosition {
                     file: String::from_utf8_lossy(rotate.file_name).into(),
@@ -358,6 +368,18 @@ impl Assembler {
             timestamp: open.timestamp,
             mysql_gtid: open.mysql_gtid,
         }))
+    }
+
+    /// The primary has died while it wrote the group that is open, and has started anew: the transaction was rolled back there.
+    fn forget_group(&mut self) {
+        let gtid = self.open.as_ref().map(|open| open.group.gtid().to_string());
+        tracing::warn!(
+            "transaction {} has no end: the primary died while it wrote it to its log, and has rolled it back",
+            gtid.unwrap_or_default()
+        );
+        self.open = None;
+        self.pending = None;
+        self.grouping = Grouping::default();
     }
 
     /// Begins a group that the source has no GTID for. `first` is its first event.
@@ -601,6 +623,59 @@ mod tests {
             panic!("a statement");
         };
         assert_eq!(statement.group.gtid().to_string(), "5-7-44");
+    }
+
+    #[test]
+    fn a_transaction_that_the_primary_died_in_is_forgotten() {
+        let rotate = |file_name| RotateEvent {
+            position: 4,
+            file_name,
+        };
+        for kind in [SourceKind::MariaDb, SourceKind::Other] {
+            let mut primary = Primary {
+                checksum: ChecksumAlgorithm::Crc32,
+                position: 4,
+            };
+            let mut assembler = assembler(kind, ChecksumAlgorithm::Crc32);
+            for event in primary.head() {
+                take(&mut assembler, &event);
+            }
+            let begin = match kind {
+                SourceKind::MariaDb => primary.event(&gtid("3-7-12"), EventFlags::NONE),
+                _ => primary.event(&QueryEvent::new(b"d", b"BEGIN"), EventFlags::NONE),
+            };
+            take(&mut assembler, &begin);
+            assert!(assembler.is_inside_group());
+            // The file ends here, and another one begins: if the primary lives, its end is missing.
+            let made_up = primary.event(&rotate(b"bin.000004"), EventFlags::ARTIFICIAL);
+            assert!(matches!(take(&mut assembler, &made_up), Assembled::Place));
+            let alive = FormatDescription::new("10.11.6-MariaDB-log", 0);
+            let alive = primary.event(&alive, EventFlags::NONE);
+            assert!(matches!(assembler.take(&alive), Err(SourceError::Fatal { .. })));
+            primary.position = 4;
+            let started = FormatDescription::new("10.11.6-MariaDB-log", 1_700_000_000);
+            let started = primary.event(&started, EventFlags::NONE);
+            assert!(matches!(take(&mut assembler, &started), Assembled::Restarted));
+            assert!(!assembler.is_inside_group());
+            assert_eq!(&*assembler.place().file, "bin.000004");
+            if kind == SourceKind::MariaDb {
+                let again = primary.event(&gtid("3-7-12"), EventFlags::NONE);
+                take(&mut assembler, &again);
+                let last = primary.event(&XidEvent { xid: 9 }, EventFlags::NONE);
+                let Assembled::Group(group) = take(&mut assembler, &last) else {
+                    panic!("the group is whole");
+                };
+                assert_eq!(group.group.event_count(), 2);
+                let within = primary.event(&gtid("3-7-13"), EventFlags::NONE);
+                take(&mut assembler, &within);
+            } else {
+                let within = primary.event(&QueryEvent::new(b"d", b"BEGIN"), EventFlags::NONE);
+                take(&mut assembler, &within);
+            }
+            // One that stands in the file is behind whole transactions.
+            let written = primary.event(&rotate(b"bin.000005"), EventFlags::NONE);
+            assert!(matches!(assembler.take(&written), Err(SourceError::Fatal { .. })));
+        }
     }
 
     #[test]
