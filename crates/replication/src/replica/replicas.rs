@@ -206,7 +206,16 @@ impl Replicas {
     ) -> Result<Changed, ReplicaError> {
         let connection = self.get(name)?;
         let _changing = connection.changing.lock().await;
+        self.check_known(&connection)?;
         connection.start(threads, until).await
+    }
+
+    /// RESET SLAVE ALL may have forgotten a connection while it was waited for: nobody could stop it any more.
+    fn check_known(&self, connection: &Arc<Connection>) -> Result<(), ReplicaError> {
+        match self.get(connection.name()) {
+            Ok(known) if Arc::ptr_eq(&known, connection) => Ok(()),
+            _ => Err(no_connection(connection.name())),
+        }
     }
 
     /// `STOP SLAVE`.
@@ -330,6 +339,70 @@ fn conflicts(position: &GtidPosition, logged: &BinlogState) -> Vec<PositionWarni
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replica::apply::{Applier, KeptPosition};
+    use crate::replica::options::ReplicaOptions;
+    use paceline_binlog::log::{OpenRequest, RealDisk};
+    use paceline_binlog::{Log, LogConfig};
+    use paceline_storage::{Storage, StorageConfig};
+    use paceline_txn::{ManagerParts, TransactionManager};
+    use paceline_types::ServerId;
+
+    /// A server that starts nothing.
+    struct Quiet(Arc<TransactionManager>);
+
+    impl Environment for Quiet {
+        fn transactions(&self) -> &Arc<TransactionManager> {
+            &self.0
+        }
+
+        fn options(&self, _: &str) -> ReplicaOptions {
+            unreachable!("nothing is started")
+        }
+
+        fn new_thread_id(&self) -> u32 {
+            unreachable!("nothing is started")
+        }
+
+        fn start_applier(&self, _: &Arc<str>, _: KeptPosition) -> Applier {
+            unreachable!("nothing is started")
+        }
+    }
+
+    #[test]
+    fn a_connection_that_is_forgotten_is_not_started() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = Storage::open(&StorageConfig::new(directory.path().join("tables"))).unwrap();
+        let mut config = LogConfig::new(directory.path(), "bin", ServerId(1));
+        config.prepare_step = 1 << 20;
+        let (log, recovery) = Log::open(Arc::new(RealDisk), config, OpenRequest::new(1)).unwrap();
+        let parts = ManagerParts::new(log, recovery.state, Arc::new(storage));
+        let replicas = Replicas::open(Arc::new(Quiet(Arc::new(TransactionManager::open(parts)))));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let define = |definition: &mut Definition| {
+                definition.host = "primary".into();
+                Ok(NewPlace::Forget)
+            };
+            replicas.change("east", define).await.unwrap();
+            let connection = replicas.get("east").unwrap();
+            let changing = connection.changing.lock().await;
+            // Both wait, in this order.
+            let forgotten = replicas.reset("east", Forget::Connection);
+            let started = replicas.start("east", Threads::Both, None);
+            let (mut forgotten, mut started) = (Box::pin(forgotten), Box::pin(started));
+            let context = &mut std::task::Context::from_waker(std::task::Waker::noop());
+            assert!(forgotten.as_mut().poll(context).is_pending());
+            assert!(started.as_mut().poll(context).is_pending());
+            drop(changing);
+            forgotten.await.unwrap();
+            assert_eq!(started.await.unwrap_err().code, WARN_NO_MASTER_INFO);
+            assert!(!connection.runs());
+        });
+    }
 
     #[test]
     fn a_position_behind_the_own_log_is_warned_of() {
