@@ -20,6 +20,7 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 #[derive(Default)]
@@ -40,7 +41,11 @@ impl State {
             .iter()
             .position(|(pipeline, _)| self.workers_of(pipeline) < lane_workers_max)?;
         let (pipeline, chunk) = self.chunks.remove(free)?;
-        match self.busy.iter_mut().find(|(lane, _)| Arc::ptr_eq(lane, &pipeline)) {
+        match self
+            .busy
+            .iter_mut()
+            .find(|(lane, _)| Arc::ptr_eq(lane, &pipeline))
+        {
             Some((_, workers)) => *workers += 1,
             None => self.busy.push((pipeline.clone(), 1)),
         }
@@ -68,7 +73,8 @@ pub(super) struct Pool {
     state: Mutex<State>,
     changed: Condvar,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    workers: usize,
+    /// How many were started.
+    workers: AtomicUsize,
     lane_workers_max: usize,
 }
 
@@ -86,7 +92,7 @@ impl Pool {
             state: Mutex::default(),
             changed: Condvar::new(),
             threads: Mutex::default(),
-            workers,
+            workers: AtomicUsize::new(0),
             lane_workers_max: match parts.options.domain_workers {
                 0 => usize::MAX,
                 limit => limit,
@@ -101,8 +107,15 @@ impl Pool {
                     .spawn(move || pool.work(worker))
             };
             match thread {
-                Ok(thread) => pool.threads.lock().push(thread),
-                Err(error) => tracing::warn!("worker {number} of the applier could not be started: {error}"),
+                Ok(thread) => {
+                    pool.threads.lock().push(thread);
+                    pool.workers.fetch_add(1, Ordering::Relaxed);
+                }
+                // With none of them the lanes prepare everything themselves.
+                Err(error) => {
+                    tracing::warn!("worker {number} of the applier could not be started: {error}");
+                    break;
+                }
             }
         }
         pool
@@ -110,7 +123,7 @@ impl Pool {
 
     /// How many threads a lane may have beside its own.
     pub(super) fn lane_workers(&self) -> usize {
-        self.workers.min(self.lane_workers_max)
+        self.workers.load(Ordering::Relaxed).min(self.lane_workers_max)
     }
 
     /// Hands a lane's chunks to the workers.
@@ -148,7 +161,8 @@ impl Pool {
             let waits = {
                 let mut state = self.state.lock();
                 state.give_back(&pipeline);
-                self.lane_workers_max < self.workers && !state.chunks.is_empty() || state.is_stopping
+                let may_have_waited = self.lane_workers_max < self.workers.load(Ordering::Relaxed);
+                may_have_waited && !state.chunks.is_empty() || state.is_stopping
             };
             if waits {
                 self.changed.notify_all();
