@@ -196,7 +196,8 @@ impl Keeper {
             status.local_bytes += bytes;
             here.push((file, form, bytes));
         }
-        self.retain(shared, &here, &mut status)?;
+        // Files are read, written and synced.
+        tokio::task::block_in_place(|| self.retain(shared, &here, &mut status))?;
         *self.status.lock() = status;
         Ok(())
     }
