@@ -48,7 +48,10 @@ impl Address {
         };
         match text {
             path if path.contains('/') || is_socket(path) => Address::Socket(path.into()),
-            host_and_port if host_and_port.contains(':') => Address::Tcp(host_and_port.to_owned()),
+            // A colon in brackets is an IPv6 address's.
+            host_and_port if host_and_port.contains(':') && !host_and_port.ends_with(']') => {
+                Address::Tcp(host_and_port.to_owned())
+            }
             host => Address::Tcp(format!("{host}:{PORT}")),
         }
     }
@@ -243,6 +246,8 @@ mod tests {
     fn addresses() {
         assert_eq!(Address::of("db1"), Address::Tcp("db1:3306".into()));
         assert_eq!(Address::of("db1:7"), Address::Tcp("db1:7".into()));
+        assert_eq!(Address::of("[::1]"), Address::Tcp("[::1]:3306".into()));
+        assert_eq!(Address::of("[::1]:7"), Address::Tcp("[::1]:7".into()));
         assert_eq!(Address::of("./s"), Address::Socket("./s".into()));
         assert_eq!(host_and_port("::1:7").unwrap(), ("::1", 7));
         for wrong in ["db2", "db2:", ":3306", "db2:x", "db2:70000"] {
