@@ -365,12 +365,9 @@ impl Client {
     }
 
     async fn flush(&mut self) -> WireResult<()> {
-        let sent = self.writer.flush(&mut self.socket);
         match self.patience {
-            None => sent.await,
-            Some(patience) => timeout(patience, sent)
-                .await
-                .unwrap_or(Err(WireError::WriteTimeout)),
+            None => self.writer.flush(&mut self.socket).await,
+            Some(patience) => self.writer.flush_within(&mut self.socket, patience).await,
         }
     }
 

@@ -13,7 +13,10 @@
 use crate::error::{WireError, WireResult};
 use crate::socket::Socket;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// The longest payload of one packet; one of exactly this length is followed by another.
 pub const PAYLOAD_MAX: usize = 0xFF_FFFF;
@@ -396,6 +399,71 @@ impl PacketWriter {
         }
         Ok(())
     }
+
+    /// Sends everything collected, however long that takes, as long as something of it is taken within `patience`.
+    ///
+    /// # Errors
+    /// [`WireError::WriteTimeout`] if nothing was: told after twice that at the latest.
+    pub async fn flush_within(&mut self, socket: &mut Socket, patience: Duration) -> WireResult<()> {
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        let out = &self.out;
+        let sent = AtomicUsize::new(0);
+        send_within(patience, &sent, |context| {
+            poll_send_all(context, socket, out, &sent)
+        })
+        .await?;
+        self.clear();
+        Ok(())
+    }
+}
+
+/// Polls until all of `out` is on its way; `sent` counts how many of its bytes were taken.
+pub fn poll_send_all(
+    context: &mut Context<'_>,
+    socket: &mut Socket,
+    out: &[u8],
+    sent: &AtomicUsize,
+) -> Poll<WireResult<()>> {
+    loop {
+        let left = &out[sent.load(Ordering::Relaxed)..];
+        if left.is_empty() {
+            return socket.poll_flush(context).map_err(WireError::from);
+        }
+        match std::task::ready!(socket.poll_send(context, left)) {
+            Ok(0) => return Poll::Ready(Err(WireError::Closed)),
+            Ok(count) => {
+                sent.fetch_add(count, Ordering::Relaxed);
+            }
+            Err(error) => return Poll::Ready(Err(error.into())),
+        }
+    }
+}
+
+/// Waits until what sends has ended, for as long as `sent` grows within `patience`.
+///
+/// # Errors
+/// What it ends with; [`WireError::WriteTimeout`].
+pub async fn send_within(
+    patience: Duration,
+    sent: &AtomicUsize,
+    sending: impl FnMut(&mut Context<'_>) -> Poll<WireResult<()>>,
+) -> WireResult<()> {
+    let mut sending = std::pin::pin!(std::future::poll_fn(sending));
+    // Most of what is sent is taken by the socket at once: a timer is only needed for what is not.
+    let at_once = std::future::poll_fn(|context| Poll::Ready(sending.as_mut().poll(context))).await;
+    if let Poll::Ready(done) = at_once {
+        return done;
+    }
+    loop {
+        let before = sent.load(Ordering::Relaxed);
+        match timeout(patience, sending.as_mut()).await {
+            Ok(done) => return done,
+            Err(_) if sent.load(Ordering::Relaxed) > before => {}
+            Err(_) => return Err(WireError::WriteTimeout),
+        }
+    }
 }
 
 /// A place in a [`PacketWriter`]'s output.
@@ -441,6 +509,38 @@ mod tests {
             let payload: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
             round_trip(&[vec![1, 2, 3], payload, vec![], vec![9]], 1 << 20);
         }
+    }
+
+    #[test]
+    fn who_reads_slowly_gets_all_and_who_does_not_is_given_up() {
+        const PATIENCE: Duration = Duration::from_millis(400);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.unwrap().block_on(async {
+            let (near, far) = tokio::net::UnixStream::pair().unwrap();
+            let (mut near, mut far) = (Socket::unix(near), Socket::unix(far));
+            let mut writer = PacketWriter::new();
+            writer.packet(&vec![7; 4 << 20]);
+            let length = writer.pending();
+            let reading = async {
+                let mut buffer = vec![0; 256 << 10];
+                let mut left = length;
+                while left > 0 {
+                    // All together takes much longer than the writer's patience.
+                    tokio::time::sleep(PATIENCE / 5).await;
+                    let read = std::future::poll_fn(|context| far.poll_receive(context, &mut buffer)).await;
+                    left -= read.unwrap();
+                }
+            };
+            let began = std::time::Instant::now();
+            let (sent, ()) = tokio::join!(writer.flush_within(&mut near, PATIENCE), reading);
+            sent.unwrap();
+            assert!(began.elapsed() > 2 * PATIENCE, "the reader was slow");
+            assert_eq!(writer.pending(), 0);
+            // Nobody reads any more.
+            writer.packet(&vec![7; 4 << 20]);
+            let sent = writer.flush_within(&mut near, PATIENCE).await;
+            assert!(matches!(sent, Err(WireError::WriteTimeout)), "{sent:?}");
+        });
     }
 
     #[test]

@@ -27,7 +27,7 @@ const LOGIN_PACKET_MAX: usize = 1 << 16;
 const PACKET_MAX: usize = 1 << 20;
 /// How long a client may take to log in.
 const LOGIN_SECONDS_MAX: Duration = Duration::from_secs(10);
-/// How long a client may take to accept what it is sent.
+/// How long a client may take nothing of what it is sent.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// utf8mb4_general_ci.
 const COLLATION: u8 = 45;
@@ -317,10 +317,7 @@ impl Session {
     }
 
     async fn flush(&mut self) -> WireResult<()> {
-        match tokio::time::timeout(WRITE_TIMEOUT, self.writer.flush(&mut self.socket)).await {
-            Ok(result) => result,
-            Err(_) => Err(WireError::WriteTimeout),
-        }
+        self.writer.flush_within(&mut self.socket, WRITE_TIMEOUT).await
     }
 
     /// Reads the answer to a packet of ours in a dialogue.

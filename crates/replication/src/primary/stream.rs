@@ -24,10 +24,12 @@ use paceline_binlog::event::{ChecksumAlgorithm, EventType, GtidListEvent, HEADER
 use paceline_txn::{Interrupt, LogLease};
 use paceline_types::{LogPosition, ServerId};
 use paceline_wire::command::Command;
+use paceline_wire::framing::{poll_send_all, send_within};
 use paceline_wire::socket::Socket;
 use paceline_wire::{PacketReader, PacketWriter, WireError};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -60,7 +62,7 @@ pub struct Link<'a> {
     pub reader: &'a mut PacketReader,
     /// Collects what is sent.
     pub writer: &'a mut PacketWriter,
-    /// How long the replica may take to accept what is sent (`net_write_timeout`).
+    /// How long the replica may take nothing of what is sent (`net_write_timeout`).
     pub write_timeout: Duration,
 }
 
@@ -459,28 +461,14 @@ impl Stream<'_> {
         }
         let limit = self.link.write_timeout;
         let (link, member, primary) = (&mut self.link, self.member.as_ref(), self.primary);
-        let mut sent = 0;
-        let sending = std::future::poll_fn(|context| {
+        let sent = AtomicUsize::new(0);
+        send_within(limit, &sent, |context| {
             if let Poll::Ready(heard) = poll_listen(context, link, member, primary) {
                 heard?;
             }
-            loop {
-                let left = &link.writer.bytes()[sent..];
-                if left.is_empty() {
-                    return link.socket.poll_flush(context).map_err(WireError::from);
-                }
-                match std::task::ready!(link.socket.poll_send(context, left)) {
-                    Ok(0) => return Poll::Ready(Err(WireError::Closed)),
-                    Ok(count) => sent += count,
-                    Err(error) => return Poll::Ready(Err(error.into())),
-                }
-            }
-        });
-        match tokio::time::timeout(limit, sending).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(error.into()),
-            Err(_) => return Err(WireError::WriteTimeout.into()),
-        }
+            poll_send_all(context, link.socket, link.writer.bytes(), &sent)
+        })
+        .await?;
         self.link.writer.clear();
         Ok(())
     }

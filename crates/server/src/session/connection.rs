@@ -2,7 +2,7 @@
 
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::ServerTls;
-use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
+use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireResult};
 use std::time::Duration;
 
 /// What is collected of a result before it is sent, in bytes.
@@ -55,20 +55,11 @@ impl Connection {
     /// Sends what was collected.
     ///
     /// # Errors
-    /// [`WireError::WriteTimeout`] if the client does not take it within `net_write_timeout`.
+    /// [`WireError::WriteTimeout`](paceline_wire::WireError::WriteTimeout) if the client takes nothing of it for `net_write_timeout`.
     pub async fn flush(&mut self) -> WireResult<()> {
-        if self.writer.pending() == 0 {
-            return Ok(());
-        }
-        // Most answers are taken by the socket at once: a timer is only needed for those that are not.
-        let mut sending = std::pin::pin!(self.writer.flush(&mut self.socket));
-        if let std::task::Poll::Ready(result) = futures_poll_once(sending.as_mut()).await {
-            return result;
-        }
-        match tokio::time::timeout(self.write_timeout, sending).await {
-            Ok(result) => result,
-            Err(_) => Err(WireError::WriteTimeout),
-        }
+        self.writer
+            .flush_within(&mut self.socket, self.write_timeout)
+            .await
     }
 
     /// The same in the middle of a statement, which is synchronous: blocks this thread, and tells the runtime so.
@@ -101,9 +92,4 @@ impl Connection {
         self.writer.set_sequence(self.reader.sequence());
         Ok(self.reader.payload())
     }
-}
-
-/// Polls a future once.
-async fn futures_poll_once<F: Future>(mut future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
-    std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context))).await
 }
