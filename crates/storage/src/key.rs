@@ -127,6 +127,29 @@ pub enum Direction {
     Backward,
 }
 
+/// A key's first [`LENGTH`](Self::LENGTH) bytes, with zeros behind a shorter key: keys are in the order of their heads where these differ. To be
+/// kept beside a reference to the key, so that most comparisons need not follow it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct KeyHead(u128);
+
+impl KeyHead {
+    /// How many bytes of the key it has.
+    pub const LENGTH: usize = size_of::<u128>();
+
+    /// The head of that key.
+    pub fn of(key: &[u8]) -> Self {
+        let head = match key.first_chunk() {
+            Some(first) => *first,
+            None => {
+                let mut head = [0; Self::LENGTH];
+                head[..key.len()].copy_from_slice(key);
+                head
+            }
+        };
+        KeyHead(u128::from_be_bytes(head))
+    }
+}
+
 /// The keys from `start` (included) to `end` (excluded).
 ///
 /// Half-open is enough: sort keys delimit themselves, so "after all keys that begin with these columns" is

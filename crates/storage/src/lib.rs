@@ -36,8 +36,8 @@ pub use directory::create_directory;
 pub use error::{Error, Result};
 pub use held_files::{HeldFile, HeldFiles};
 pub use key::{
-    Direction, EngineKind, IndexId, KeyRange, RowId, VERSION_LENGTH, VersionMark, prefix_end, value_payload,
-    value_version,
+    Direction, EngineKind, IndexId, KeyHead, KeyRange, RowId, VERSION_LENGTH, VersionMark, prefix_end,
+    value_payload, value_version,
 };
 pub use memory_engine::{MemoryConfig, MemoryEngine};
 pub use rocksdb_engine::{RocksDbConfig, RocksDbEngine};

@@ -11,12 +11,12 @@
 //! position is out of date: the snapshot has it or something newer.
 //!
 //! A large transaction's rows are not put into the tree one by one, which would take seconds while others wait: its write set, which is ordered by key
-//! itself, stands beside the tree as a whole.
+//! itself, stands beside the tree as a whole, from [`WHOLE_FROM`] keys on.
 //!
 //! Rows are ordered by key. A row carries the first bytes of its key beside it ([`Keyed`]), so that a look-up compares what stands in the tree's nodes and
 //! follows pointers into write sets (three dependent loads, each likely a cache miss) only for longer keys that begin alike.
 
-use paceline_storage::{Change, EntryIndex, FrozenWriteSet, KeyRange};
+use paceline_storage::{Change, EntryIndex, FrozenWriteSet, KeyHead, KeyRange};
 use paceline_types::Version;
 use parking_lot::RwLock;
 use std::borrow::Borrow;
@@ -26,27 +26,18 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Something with a key, and the key's first 16 bytes as a number that sorts as they do (shorter ones filled up with zeros).
+/// Something with a key, and the key's head.
 trait Keyed {
-    fn head(&self) -> u128;
+    fn head(&self) -> KeyHead;
     fn length(&self) -> usize;
     fn bytes(&self) -> &[u8];
-}
-
-const HEAD_LENGTH: usize = 16;
-
-fn head_of(key: &[u8]) -> u128 {
-    let mut head = [0; HEAD_LENGTH];
-    let length = key.len().min(HEAD_LENGTH);
-    head[..length].copy_from_slice(&key[..length]);
-    u128::from_be_bytes(head)
 }
 
 impl Ord for dyn Keyed + '_ {
     #[inline]
     fn cmp(&self, other: &Self) -> Order {
         self.head().cmp(&other.head()).then_with(|| {
-            match self.length() <= HEAD_LENGTH && other.length() <= HEAD_LENGTH {
+            match self.length() <= KeyHead::LENGTH && other.length() <= KeyHead::LENGTH {
                 // What is behind the shorter one are zeros: it is the other's beginning.
                 true => self.length().cmp(&other.length()),
                 false => self.bytes().cmp(other.bytes()),
@@ -71,21 +62,21 @@ impl Eq for dyn Keyed + '_ {}
 
 /// A key that is looked for.
 struct Sought<'a> {
-    head: u128,
+    head: KeyHead,
     key: &'a [u8],
 }
 
 impl<'a> Sought<'a> {
     fn new(key: &'a [u8]) -> Self {
         Sought {
-            head: head_of(key),
+            head: KeyHead::of(key),
             key,
         }
     }
 }
 
 impl Keyed for Sought<'_> {
-    fn head(&self) -> u128 {
+    fn head(&self) -> KeyHead {
         self.head
     }
 
@@ -101,14 +92,14 @@ impl Keyed for Sought<'_> {
 /// One row in the overlay: an entry of a write set that others share.
 #[derive(Clone)]
 pub(crate) struct PendingRow {
-    head: u128,
+    head: KeyHead,
     set: Arc<FrozenWriteSet>,
     entry: EntryIndex,
     length: u32,
 }
 
 impl Keyed for PendingRow {
-    fn head(&self) -> u128 {
+    fn head(&self) -> KeyHead {
         self.head
     }
 
@@ -125,7 +116,7 @@ impl PendingRow {
     fn new(set: &Arc<FrozenWriteSet>, entry: EntryIndex) -> Self {
         let key = set.key(entry);
         PendingRow {
-            head: head_of(key),
+            head: KeyHead::of(key),
             length: u32::try_from(key.len()).expect("a key is below 4 GiB"),
             set: set.clone(),
             entry,
@@ -170,6 +161,10 @@ impl Ord for PendingRow {
         (self as &dyn Keyed).cmp(other as &dyn Keyed)
     }
 }
+
+/// A set with so many keys stands beside the tree. Every look-up searches each such set, so that they must be few; below that, a set's keys enter the
+/// tree in the time of a sync.
+const WHOLE_FROM: usize = 1024;
 
 #[derive(Default)]
 struct Rows {
@@ -225,10 +220,20 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// The rows of a transaction that has its place in the log. In log order.
+    /// The rows of transactions that have their place in the log. In log order.
     pub(crate) fn insert<'a>(&self, sets: impl IntoIterator<Item = &'a Arc<FrozenWriteSet>>) {
         let mut rows = self.rows.write();
         for set in sets {
+            if set.len() >= WHOLE_FROM {
+                assert!(
+                    rows.large
+                        .last()
+                        .is_none_or(|last| last.version() < set.version()),
+                    "rows enter the overlay in log order"
+                );
+                rows.large.push(set.clone());
+                continue;
+            }
             for entry in set.indexes() {
                 if let Some(before) = rows.tree.replace(PendingRow::new(set, entry)) {
                     assert!(
@@ -241,30 +246,14 @@ impl Overlay {
         self.len.store(rows.len(), Ordering::Release);
     }
 
-    /// As [`Self::insert`] of one set, in a moment whatever its size.
-    pub(crate) fn insert_large(&self, set: &Arc<FrozenWriteSet>) {
-        let mut rows = self.rows.write();
-        assert!(
-            rows.large
-                .last()
-                .is_none_or(|last| last.version() < set.version()),
-            "rows enter the overlay in log order"
-        );
-        rows.large.push(set.clone());
-        self.len.store(rows.len(), Ordering::Release);
-    }
-
-    /// It is published.
-    pub(crate) fn forget_large(&self, set: &Arc<FrozenWriteSet>) {
-        let mut rows = self.rows.write();
-        rows.large.retain(|large| !Arc::ptr_eq(large, set));
-        self.len.store(rows.len(), Ordering::Release);
-    }
-
     /// These are published: drops what nobody has overwritten since.
     pub(crate) fn forget<'a>(&self, sets: impl IntoIterator<Item = &'a Arc<FrozenWriteSet>>) {
         let mut rows = self.rows.write();
         for set in sets {
+            if set.len() >= WHOLE_FROM {
+                rows.large.retain(|large| !Arc::ptr_eq(large, set));
+                continue;
+            }
             for entry in set.indexes() {
                 let sought = Sought::new(set.key(entry));
                 // Most rows have not been overwritten meanwhile: one look-up.
@@ -342,10 +331,13 @@ mod tests {
     fn a_large_set_stands_beside_the_others() {
         let overlay = Overlay::default();
         let before = set(10, &[("0001a", Some("x")), ("0001b", Some("x"))]);
-        let large = set(20, &[("0001b", Some("y")), ("0001c", Some("y")), ("0001d", None)]);
+        let others: Vec<String> = (0..WHOLE_FROM).map(|number| format!("0003{number}")).collect();
+        let mut rows = vec![("0001b", Some("y")), ("0001c", Some("y")), ("0001d", None)];
+        rows.extend(others.iter().map(|key| (key.as_str(), Some("y"))));
+        let large = set(20, &rows);
         let after = set(30, &[("0001c", Some("z"))]);
         overlay.insert([&before]);
-        overlay.insert_large(&large);
+        overlay.insert([&large]);
         overlay.insert([&after]);
         let version = |key: &str| overlay.get(key.as_bytes()).map(|row| row.version().offset());
         assert_eq!(
@@ -365,7 +357,7 @@ mod tests {
             expected.map(|(key, version)| (key.as_bytes().to_vec(), version))
         );
         overlay.forget([&before]);
-        overlay.forget_large(&large);
+        overlay.forget([&large]);
         assert_eq!(version("0001b"), None);
         assert_eq!(range(&overlay), [(b"0001c".to_vec(), 30)]);
         overlay.forget([&after]);

@@ -1,7 +1,7 @@
 //! What a transaction will write: an ordered map from key to change, private until it commits.
 //!
 //! ```text
-//!   order    chunks of entry numbers, sorted by key     [2 0 1] [5 3 4] …
+//!   order    chunks of entry numbers, sorted by key     [2 0 1] [5 3 4] …      with the heads of the keys
 //!   entries  key slot, value slot                       0 1 2 3 4 5      (in the order of their first change)
 //!   arena    key bytes, 8 bytes of room for the version ‖ payload, …
 //!   undo     (entry, the value slot it had)             what rollback_to(mark) puts back, newest first
@@ -29,7 +29,7 @@ use std::fmt;
 use paceline_types::Version;
 
 pub use frozen::{EntryIndex, FrozenWriteSet, MarkedWriteSet};
-use order::{Order, Position};
+use order::{BYTES_PER_KEY, Order, Position};
 use slot::{IN_FILE, KeySlot, Slot, ValueSlot};
 use spilled::SpilledValues;
 pub use spilled::{SharedValue, ValueVersion};
@@ -37,7 +37,7 @@ pub use spilled::{SharedValue, ValueVersion};
 use paceline_binlog::SpillFile;
 
 use crate::error::Result;
-use crate::key::{EngineKind, KeyRange, RowId, VERSION_LENGTH, VersionMark};
+use crate::key::{EngineKind, KeyHead, KeyRange, RowId, VERSION_LENGTH, VersionMark};
 
 /// What happens to a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -166,7 +166,7 @@ impl WriteSet {
     /// The memory that the set takes, in bytes, for limits: not what is in a file.
     pub fn memory_bytes(&self) -> usize {
         self.arena.len()
-            + self.entries.len() * (size_of::<Entry>() + size_of::<u32>())
+            + self.entries.len() * (size_of::<Entry>() + BYTES_PER_KEY)
             + self.undo.len() * size_of::<Undo>()
     }
 
@@ -474,6 +474,7 @@ impl WriteSet {
                 "values in a file have the version that the set was given when they went there"
             );
         }
+        let mut keys_changed = false;
         for index in 0..self.entries.len() {
             let entry = self.entries[index];
             if let Some(value) = entry.value.slot() {
@@ -486,7 +487,15 @@ impl WriteSet {
             }
             if entry.key.row_id_at_end() {
                 self.patch_row_id(entry.key.slot(), bytes);
+                keys_changed = true;
             }
+        }
+        if keys_changed {
+            let (arena, entries) = (&self.arena, &self.entries);
+            self.order.set_heads(|entry| {
+                let key = entries[entry as usize].key.slot();
+                KeyHead::of(&arena[key.start..key.start + key.length as usize])
+            });
         }
         self.undo = Vec::new();
     }
@@ -520,6 +529,7 @@ impl WriteSet {
                 });
                 self.order.insert(
                     position,
+                    KeyHead::of(key),
                     u32::try_from(entry).expect("below 2^32 keys in a transaction"),
                 );
                 entry
@@ -555,7 +565,8 @@ impl WriteSet {
     }
 
     fn find(&self, key: &[u8]) -> std::result::Result<(Position, u32), Position> {
-        self.order.find(|entry| self.key_of(entry).cmp(key))
+        self.order
+            .find(KeyHead::of(key), |entry| self.key_of(entry).cmp(key))
     }
 
     /// The numbers of the entries whose keys are in the range, ascending by key.
@@ -569,7 +580,8 @@ impl WriteSet {
     }
 
     fn lower_bound(&self, key: &[u8]) -> Position {
-        self.order.lower_bound(|entry| self.key_of(entry) < key)
+        self.order
+            .lower_bound(KeyHead::of(key), |entry| self.key_of(entry).cmp(key))
     }
 }
 

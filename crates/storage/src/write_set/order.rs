@@ -1,15 +1,73 @@
-//! The order of a write set's entries: a sorted list of entry numbers in chunks.
+//! The order of a write set's entries: a sorted list of entry numbers in chunks, each with the head of its key.
 //!
-//! A chunk holds at most [`CHUNK_MAX`] numbers, so that an insert moves at most two kilobytes; the list of chunks itself is
-//! moved once in `CHUNK_MAX / 2` inserts. Up to eight entries live inside the struct, without an allocation.
+//! ```text
+//!   lasts    head of each chunk's last key             [h4]          [h9]  …
+//!   chunks   heads, ascending                          [h0 h2 h4]    [h5 h5 h9]
+//!            entry numbers                             [ 2  0  1]    [ 5  3  4]
+//! ```
+//!
+//! - **Heads stand together**: a search in a large set compares sixteen bytes that lie side by side, and goes to an entry's key, somewhere in
+//!   a large arena, only where the heads are equal.
+//! - **Inserts are bounded**: a chunk holds at most [`CHUNK_MAX`] numbers, so that an insert moves at most five kilobytes; the list of chunks itself is
+//!   moved once in `CHUNK_MAX / 2` inserts. Up to eight entries live inside the struct, without an allocation.
 
 use std::cmp::Ordering;
 
 use smallvec::SmallVec;
 
-const CHUNK_MAX: usize = 512;
+use crate::key::KeyHead;
 
-type Chunk = SmallVec<[u32; 8]>;
+const CHUNK_MAX: usize = 256;
+
+/// What a key takes in the order, in bytes.
+pub(super) const BYTES_PER_KEY: usize = size_of::<KeyHead>() + size_of::<u32>();
+
+/// The two lists have the same length.
+#[derive(Default)]
+struct Chunk {
+    heads: SmallVec<[KeyHead; 8]>,
+    entries: SmallVec<[u32; 8]>,
+}
+
+impl Chunk {
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn last_head(&self) -> KeyHead {
+        self.heads[self.len() - 1]
+    }
+
+    fn insert(&mut self, offset: usize, head: KeyHead, entry: u32) {
+        self.heads.insert(offset, head);
+        self.entries.insert(offset, entry);
+    }
+
+    fn remove(&mut self, offset: usize) {
+        self.heads.remove(offset);
+        self.entries.remove(offset);
+    }
+
+    fn split_off(&mut self, offset: usize) -> Chunk {
+        Chunk {
+            heads: self.heads.drain(offset..).collect(),
+            entries: self.entries.drain(offset..).collect(),
+        }
+    }
+
+    fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        let mut kept = 0;
+        for offset in 0..self.len() {
+            if keep(self.entries[offset]) {
+                self.heads[kept] = self.heads[offset];
+                self.entries[kept] = self.entries[offset];
+                kept += 1;
+            }
+        }
+        self.heads.truncate(kept);
+        self.entries.truncate(kept);
+    }
+}
 
 /// A place in the order; valid until the next insert or remove.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -21,12 +79,15 @@ pub(super) struct Position {
 /// No chunk is ever empty.
 pub(super) struct Order {
     chunks: SmallVec<[Chunk; 1]>,
+    /// Of each chunk.
+    lasts: SmallVec<[KeyHead; 1]>,
 }
 
 impl Order {
     pub(super) fn new() -> Self {
         Order {
             chunks: SmallVec::new(),
+            lasts: SmallVec::new(),
         }
     }
 
@@ -42,7 +103,7 @@ impl Order {
     }
 
     pub(super) fn at(&self, position: Position) -> u32 {
-        self.chunks[position.chunk][position.offset]
+        self.chunks[position.chunk].entries[position.offset]
     }
 
     pub(super) fn after(&self, position: Position) -> Position {
@@ -68,62 +129,74 @@ impl Order {
         }
     }
 
-    /// The place of the first entry for which `less` is false. `less` is "this entry's key is below the one sought".
-    pub(super) fn lower_bound(&self, less: impl Fn(u32) -> bool) -> Position {
-        // Most writes come in key order: behind the last.
-        if self.chunks.last().is_none_or(|last| less(last[last.len() - 1])) {
-            return self.end();
-        }
-        let chunk = self.chunks.partition_point(|chunk| less(chunk[chunk.len() - 1]));
-        Position {
-            chunk,
-            offset: self.chunks[chunk].partition_point(|&entry| less(entry)),
+    /// The place of the first entry whose key is not below the one sought, which begins with `head`. `compare` is an entry's key
+    /// against it.
+    pub(super) fn lower_bound(&self, head: KeyHead, compare: impl Fn(u32) -> Ordering) -> Position {
+        match self.find(head, compare) {
+            Ok((position, _)) | Err(position) => position,
         }
     }
 
     /// The entry that compares equal and its place, or the place to insert it. `compare` is the entry's key against the one
-    /// sought.
-    pub(super) fn find(&self, compare: impl Fn(u32) -> Ordering) -> Result<(Position, u32), Position> {
-        let Some(last) = self.chunks.last() else {
-            return Err(self.end());
+    /// sought, which begins with `head`.
+    pub(super) fn find(
+        &self,
+        head: KeyHead,
+        compare: impl Fn(u32) -> Ordering,
+    ) -> Result<(Position, u32), Position> {
+        let compare_at = |chunk: &Chunk, offset: usize| {
+            let by_head = chunk.heads[offset].cmp(&head);
+            by_head.then_with(|| compare(chunk.entries[offset]))
         };
-        match compare(last[last.len() - 1]) {
-            Ordering::Less => return Err(self.end()),
-            Ordering::Equal => {
-                let position = Position {
-                    chunk: self.chunks.len() - 1,
-                    offset: last.len() - 1,
-                };
-                return Ok((position, self.at(position)));
-            }
-            Ordering::Greater => {}
+        // Most writes come in key order: behind the last.
+        match self.chunks.last() {
+            Some(last) if compare_at(last, last.len() - 1).is_ge() => {}
+            _ => return Err(self.end()),
         }
-        let chunk = self
-            .chunks
-            .partition_point(|chunk| compare(chunk[chunk.len() - 1]).is_lt());
-        match self.chunks[chunk].binary_search_by(|&entry| compare(entry)) {
-            Ok(offset) => Ok((Position { chunk, offset }, self.chunks[chunk][offset])),
-            Err(offset) => Err(Position { chunk, offset }),
+        let chunk = search(self.chunks.len(), |number| {
+            let last = &self.chunks[number].entries;
+            let by_head = self.lasts[number].cmp(&head);
+            by_head.then_with(|| compare(last[last.len() - 1]))
+        });
+        let (Ok(number) | Err(number)) = chunk;
+        let chunk = &self.chunks[number];
+        match search(chunk.len(), |offset| compare_at(chunk, offset)) {
+            Ok(offset) => Ok((
+                Position {
+                    chunk: number,
+                    offset,
+                },
+                chunk.entries[offset],
+            )),
+            Err(offset) => Err(Position {
+                chunk: number,
+                offset,
+            }),
         }
     }
 
-    pub(super) fn insert(&mut self, position: Position, entry: u32) {
+    /// Inserts an entry, whose key begins with `head`, at the place that [`find`](Self::find) gave for it.
+    pub(super) fn insert(&mut self, position: Position, head: KeyHead, entry: u32) {
         let end = self.end();
         let (at, offset) = match position == end {
             true => match self.chunks.last() {
                 // A chunk that is only appended to is left full.
                 Some(last) if last.len() < CHUNK_MAX => (end.chunk - 1, last.len()),
                 _ => {
-                    self.chunks.push(Chunk::new());
+                    self.chunks.push(Chunk::default());
+                    self.lasts.push(head);
                     (end.chunk, 0)
                 }
             },
             false => (position.chunk, position.offset),
         };
         let chunk = &mut self.chunks[at];
-        chunk.insert(offset, entry);
+        chunk.insert(offset, head, entry);
+        self.lasts[at] = chunk.last_head();
         if chunk.len() > CHUNK_MAX {
-            let upper: Chunk = chunk.drain(CHUNK_MAX / 2..).collect();
+            let upper = chunk.split_off(CHUNK_MAX / 2);
+            self.lasts[at] = chunk.last_head();
+            self.lasts.insert(at + 1, upper.last_head());
             self.chunks.insert(at + 1, upper);
         }
     }
@@ -131,16 +204,34 @@ impl Order {
     pub(super) fn remove(&mut self, position: Position) {
         let chunk = &mut self.chunks[position.chunk];
         chunk.remove(position.offset);
-        if chunk.is_empty() {
+        if chunk.len() == 0 {
             self.chunks.remove(position.chunk);
+            self.lasts.remove(position.chunk);
+        } else {
+            self.lasts[position.chunk] = chunk.last_head();
         }
     }
 
     pub(super) fn retain(&mut self, keep: impl Fn(u32) -> bool) {
         self.chunks.retain(|chunk| {
-            chunk.retain(|entry| keep(*entry));
-            !chunk.is_empty()
+            chunk.retain(&keep);
+            chunk.len() > 0
         });
+        self.note_lasts();
+    }
+
+    /// Keys have changed behind their heads, and not their order.
+    pub(super) fn set_heads(&mut self, head_of: impl Fn(u32) -> KeyHead) {
+        for chunk in &mut self.chunks {
+            for (head, entry) in chunk.heads.iter_mut().zip(&chunk.entries) {
+                *head = head_of(*entry);
+            }
+        }
+        self.note_lasts();
+    }
+
+    fn note_lasts(&mut self) {
+        self.lasts = self.chunks.iter().map(Chunk::last_head).collect();
     }
 
     pub(super) fn between(&self, from: Position, to: Position) -> impl Iterator<Item = u32> + use<'_> {
@@ -164,4 +255,18 @@ impl Order {
             position
         }
     }
+}
+
+/// The number below `length` for which `compare` gives `Equal`, or else the first for which it gives `Greater`; it ascends.
+fn search(length: usize, compare: impl Fn(usize) -> Ordering) -> Result<usize, usize> {
+    let (mut low, mut high) = (0, length);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match compare(middle) {
+            Ordering::Less => low = middle + 1,
+            Ordering::Equal => return Ok(middle),
+            Ordering::Greater => high = middle,
+        }
+    }
+    Err(low)
 }

@@ -16,6 +16,18 @@ fn contents(set: &WriteSet) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
         .collect()
 }
 
+const KEYS: u16 = 1400;
+
+/// Keys that differ in their first bytes, only far behind them, or only in how many zeros they end with.
+fn key_bytes(number: u16) -> Vec<u8> {
+    let in_front = number.to_be_bytes().to_vec();
+    match number % 4 {
+        0 => in_front,
+        1 | 2 => [vec![0x11; 20], in_front].concat(),
+        _ => [vec![0x11, (number % 8) as u8], vec![0; usize::from(number % 24)]].concat(),
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Put(u16, Vec<u8>),
@@ -28,7 +40,7 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let key = 0u16..700;
+    let key = 0u16..KEYS;
     prop_oneof![
         8 => (key.clone(), proptest::collection::vec(any::<u8>(), 0..12)).prop_map(|(k, v)| Step::Put(k, v)),
         3 => key.clone().prop_map(Step::Delete),
@@ -46,15 +58,15 @@ proptest! {
 
     /// A write set is a sorted map with copies of itself to go back to.
     #[test]
-    fn behaves_as_a_map_with_copies(steps in proptest::collection::vec(step(), 0..1500)) {
+    fn behaves_as_a_map_with_copies(steps in proptest::collection::vec(step(), 0..2500)) {
         let mut set = WriteSet::new();
         let mut model: Model = Default::default();
         let mut marks: Vec<(Mark, Model)> = Vec::new();
         for step in steps {
             match step {
                 Step::Put(key, value) => {
-                    set.put(&key.to_be_bytes(), &value);
-                    model.0.insert(key.to_be_bytes().to_vec(), Some(value));
+                    set.put(&key_bytes(key), &value);
+                    model.0.insert(key_bytes(key), Some(value));
                 }
                 Step::Spill if set.is_spilled() => set.write_spilled().unwrap(),
                 Step::Spill => {
@@ -62,11 +74,12 @@ proptest! {
                     set.spill_to(file, ValueVersion::Known(Version::new(3, 4)));
                 }
                 Step::Delete(key) => {
-                    set.delete(&key.to_be_bytes());
-                    model.0.insert(key.to_be_bytes().to_vec(), None);
+                    set.delete(&key_bytes(key));
+                    model.0.insert(key_bytes(key), None);
                 }
                 Step::DeleteRange(from, to) => {
-                    let range = KeyRange::new(from.to_be_bytes(), to.to_be_bytes());
+                    let (from, to) = (key_bytes(from), key_bytes(to));
+                    let range = KeyRange::new(from.clone().min(to.clone()), to.max(from));
                     set.delete_range(range.clone());
                     if !range.is_empty() {
                         for (_, value) in model.0.range_mut(range.start.clone()..range.end.clone()) {
@@ -88,8 +101,8 @@ proptest! {
         }
         prop_assert_eq!(contents(&set), model.0.clone().into_iter().collect::<Vec<_>>());
         prop_assert_eq!(set.deleted_ranges(), &model.1[..]);
-        for key in 0u16..700 {
-            let key = key.to_be_bytes();
+        for key in 0..KEYS {
+            let key = key_bytes(key);
             let expected = match model.0.get(&key[..]) {
                 Some(Some(value)) => Some(Some(value.clone())),
                 Some(None) => Some(None),
@@ -102,7 +115,7 @@ proptest! {
             });
             prop_assert_eq!(got, expected);
         }
-        let range = KeyRange::new(100u16.to_be_bytes(), 350u16.to_be_bytes());
+        let range = KeyRange::new(key_bytes(100), key_bytes(350));
         let forward: Vec<_> = set.range(&range).map(|(key, _)| key.to_vec()).collect();
         let mut backward: Vec<_> = set.range(&range).rev().map(|(key, _)| key.to_vec()).collect();
         backward.reverse();
@@ -117,8 +130,8 @@ proptest! {
             })
             .collect();
         // Kept while the set goes on changing.
-        for key in 0u16..700 {
-            set.put(&key.to_be_bytes(), b"another value");
+        for key in 0..KEYS {
+            set.put(&key_bytes(key), b"another value");
             set.write_spilled().unwrap();
         }
         let shared: Vec<_> = shared.iter().map(|(key, value)| (key.clone(), value.as_deref().map(<[u8]>::to_vec))).collect();

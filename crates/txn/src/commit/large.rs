@@ -155,10 +155,7 @@ impl Core {
         );
         self.positions.advance_written(version);
         self.sync_points.reach(CommitStep::Written);
-        match &transaction.built {
-            Some(_) => self.overlay.insert_large(&transaction.writes),
-            None => self.overlay.insert([&transaction.writes]),
-        }
+        self.overlay.insert([&transaction.writes]);
         self.sync_points.reach(CommitStep::InOverlay);
         self.counters.commits.fetch_add(1, Ordering::Relaxed);
         self.counters.group_commits.fetch_add(1, Ordering::Relaxed);

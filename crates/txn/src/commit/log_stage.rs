@@ -146,15 +146,16 @@ impl Core {
             .insert(transactions.iter().map(|transaction| &transaction.writes));
         self.sync_points.reach(CommitStep::InOverlay);
         // Only now: who gets such a lock finds the row in the overlay (invariant 6).
+        let small = |transaction: &PlacedTransaction| transaction.ending == Ending::AtOnce;
         if config.lock_release == LockRelease::Early {
-            transactions
-                .iter_mut()
-                .for_each(|transaction| transaction.locks.release());
+            for transaction in transactions.iter_mut().filter(|one| small(one)) {
+                transaction.locks.release();
+            }
         }
         self.sync_points.reach(CommitStep::LocksReleased);
-        transactions
-            .iter()
-            .for_each(|transaction| transaction.reply.placed());
+        for transaction in transactions.iter().filter(|one| small(one)) {
+            transaction.reply.placed();
+        }
         self.counters
             .commits
             .fetch_add(transactions.len() as u64, Ordering::Relaxed);
@@ -301,6 +302,7 @@ impl Core {
             end = placed.end;
             used.push(events);
             let (writes, built) = rows.place(placed.end);
+            let ending = Ending::of(&writes);
             transactions.push(PlacedTransaction {
                 committed: Committed {
                     gtid: (replication != Replication::LocalOnly).then_some(gtid),
@@ -315,7 +317,7 @@ impl Core {
                 kept,
                 reply,
                 queued_at,
-                ending: Ending::AtOnce,
+                ending,
             });
         }
         self.buffers.give_back(used);

@@ -136,13 +136,25 @@ impl Rows {
     }
 }
 
-/// How a transaction that is published ends.
+/// How a transaction ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// In the publisher's thread.
+    /// Its row locks are released by the log stage, and who waits for it is told by the publisher's thread.
     AtOnce,
-    /// In a thread of its own.
+    /// Both, once it is published, in a thread of its own: nobody else's commit waits while thousands of locks are released.
     Aside,
+}
+
+impl Ending {
+    /// From so many keys on, a thread costs less than what it takes off the commit path: a lock's release takes 0.2 to 1 µs.
+    const ASIDE_FROM: usize = 4096;
+
+    pub(crate) fn of(writes: &FrozenWriteSet) -> Self {
+        match writes.len() < Self::ASIDE_FROM {
+            true => Ending::AtOnce,
+            false => Ending::Aside,
+        }
+    }
 }
 
 /// A transaction in the queue.

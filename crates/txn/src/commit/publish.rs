@@ -176,16 +176,8 @@ impl Core {
         self.published.store(Arc::new(snapshot));
         self.positions.advance_published(end);
         // Only now: a reader who misses a row in the overlay finds it in the snapshot that he loads then.
-        for transaction in transactions
-            .iter()
-            .filter(|transaction| transaction.built.is_some())
-        {
-            self.overlay.forget_large(&transaction.writes);
-        }
-        let small = transactions
-            .iter()
-            .filter(|transaction| transaction.built.is_none());
-        self.overlay.forget(small.map(|transaction| &transaction.writes));
+        self.overlay
+            .forget(transactions.iter().map(|transaction| &transaction.writes));
         self.advance_gtids(moves);
         self.sync_points.reach(CommitStep::Published);
         self.publisher.wake_waiting(end);
