@@ -17,7 +17,7 @@
 //!   [`WriteSet::delete_range`] meets becomes a delete, so that the outcome is that of the calls in order.
 //! - **Large sets keep their keys only**: when [`WriteSet::spill_to`] was called, values go to a file ([`spilled`]), and with them their version or mark,
 //!   which must be known then. What is rolled back stays in the file, and is read no more.
-//! - **Small sets are cheap**: up to eight keys cost three allocations in all.
+//! - **Small sets are cheap**: up to eight keys cost four allocations in all.
 
 mod frozen;
 mod order;

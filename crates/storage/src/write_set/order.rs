@@ -9,7 +9,9 @@
 //! - **Heads stand together**: a search in a large set compares sixteen bytes that lie side by side, and goes to an entry's key, somewhere in
 //!   a large arena, only where the heads are equal.
 //! - **Inserts are bounded**: a chunk holds at most [`CHUNK_MAX`] numbers, so that an insert moves at most five kilobytes; the list of chunks itself is
-//!   moved once in `CHUNK_MAX / 2` inserts. Up to eight entries live inside the struct, without an allocation.
+//!   moved once in `CHUNK_MAX / 2` inserts.
+//! - **Small sets are cheap**: up to eight keys cost one allocation, and an order without keys none. It is small itself, as every session has
+//!   one in the state of its task.
 
 use std::cmp::Ordering;
 
@@ -78,7 +80,7 @@ pub(super) struct Position {
 
 /// No chunk is ever empty.
 pub(super) struct Order {
-    chunks: SmallVec<[Chunk; 1]>,
+    chunks: Vec<Chunk>,
     /// Of each chunk.
     lasts: SmallVec<[KeyHead; 1]>,
 }
@@ -86,7 +88,7 @@ pub(super) struct Order {
 impl Order {
     pub(super) fn new() -> Self {
         Order {
-            chunks: SmallVec::new(),
+            chunks: Vec::new(),
             lasts: SmallVec::new(),
         }
     }
@@ -183,6 +185,10 @@ impl Order {
                 // A chunk that is only appended to is left full.
                 Some(last) if last.len() < CHUNK_MAX => (end.chunk - 1, last.len()),
                 _ => {
+                    if self.chunks.is_empty() {
+                        // Most sets stay in one.
+                        self.chunks.reserve_exact(1);
+                    }
                     self.chunks.push(Chunk::default());
                     self.lasts.push(head);
                     (end.chunk, 0)
@@ -213,7 +219,7 @@ impl Order {
     }
 
     pub(super) fn retain(&mut self, keep: impl Fn(u32) -> bool) {
-        self.chunks.retain(|chunk| {
+        self.chunks.retain_mut(|chunk| {
             chunk.retain(&keep);
             chunk.len() > 0
         });
