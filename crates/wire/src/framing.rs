@@ -24,6 +24,8 @@ pub const PAYLOAD_MAX: usize = 0xFF_FFFF;
 pub const HEADER: usize = 4;
 /// What a reader's buffer starts with and shrinks back to.
 const READ_BUFFER: usize = 16 * 1024;
+/// It grows with what is collected: thousands of idle connections have sent little.
+const WRITE_BUFFER: usize = 1024;
 /// A buffer larger than this is given back when it is idle.
 const IDLE_BUFFER_MAX: usize = 256 * 1024;
 
@@ -270,7 +272,7 @@ impl PacketWriter {
     /// An empty writer.
     pub fn new() -> Self {
         PacketWriter {
-            out: Vec::with_capacity(READ_BUFFER),
+            out: Vec::with_capacity(WRITE_BUFFER),
             head: 0,
             sequence: 0,
         }
@@ -378,7 +380,7 @@ impl PacketWriter {
     /// Forgets what was collected: it was sent.
     pub fn clear(&mut self) {
         if self.out.capacity() > IDLE_BUFFER_MAX {
-            self.out = Vec::with_capacity(READ_BUFFER);
+            self.out = Vec::with_capacity(WRITE_BUFFER);
         } else {
             self.out.clear();
         }
