@@ -36,7 +36,8 @@ def test_interrupted_while_nobody_answers(tmp_path, silent):
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=10)
-    assert process.returncode == 1 and said == "paceline backup: interrupted\n"
+    assert process.returncode == 1
+    assert said == "paceline backup: interrupted\nnothing has been copied; run the same command once more\n"
     assert not (tmp_path / "backup").exists()
 
 

@@ -66,7 +66,13 @@ pub async fn run(options: &Options) -> Result<()> {
         Ok(begun) => begun,
         Err(error) => {
             storage.remove_empty().await;
-            return Err(error);
+            return Err(match error {
+                Error::Interrupted => Error::Left {
+                    why: error.into(),
+                    left: "nothing has been copied; run the same command once more".to_owned(),
+                },
+                _ => error,
+            });
         }
     };
     let done = tokio::select! {
