@@ -29,6 +29,8 @@ struct Actor<S> {
     jobs: Sender<Job<S>>,
     results: Receiver<String>,
     is_busy: bool,
+    /// Of what it was busy with, until it is asked for.
+    result: Option<String>,
 }
 
 /// Named threads, each with its own state, of which a script knows at every moment whether they wait for a lock.
@@ -68,6 +70,7 @@ impl<S: Send + 'static> Actors<S> {
                 jobs,
                 results,
                 is_busy: false,
+                result: None,
             },
         );
     }
@@ -82,14 +85,31 @@ impl<S: Send + 'static> Actors<S> {
         assert!(!actor.is_busy, "{name} still waits");
         actor.jobs.send(Box::new(job)).expect("the actor's thread runs");
         actor.is_busy = true;
-        actor.settle()
+        self.settle();
+        self.actors.get_mut(name)?.take_result()
     }
 
     /// What has become of those who waited.
     pub(crate) fn news(&mut self) -> Vec<(String, String)> {
-        let busy = self.actors.iter_mut().filter(|(_, actor)| actor.is_busy);
-        busy.filter_map(|(name, actor)| actor.settle().map(|result| (name.clone(), result)))
-            .collect()
+        self.settle();
+        let results = self
+            .actors
+            .iter_mut()
+            .filter_map(|(name, actor)| Some((name.clone(), actor.take_result()?)));
+        results.collect()
+    }
+
+    /// Waits until everybody is idle or waits for a lock. Who comes to an end may have woken others, who are looked at again then.
+    fn settle(&mut self) {
+        loop {
+            let mut ended = 0;
+            for actor in self.actors.values_mut() {
+                ended += usize::from(actor.settle());
+            }
+            if ended == 0 {
+                return;
+            }
+        }
     }
 
     /// Those who still wait.
@@ -103,24 +123,31 @@ impl<S: Send + 'static> Actors<S> {
 }
 
 impl<S> Actor<S> {
-    /// Waits until the actor is idle (its result) or waits for a lock.
-    fn settle(&mut self) -> Option<String> {
+    /// Waits until the actor is idle or waits for a lock; whether it has come to an end since the last time.
+    fn settle(&mut self) -> bool {
         let start = Instant::now();
-        loop {
+        while self.is_busy && self.result.is_none() {
             // Looked at first: an actor that is not parked now may have finished by the next look.
             let is_parked = self.owner.is_parked();
             if let Ok(result) = self.results.recv_timeout(Duration::from_micros(200)) {
-                self.is_busy = false;
-                return Some(result);
+                self.result = Some(result);
+                return true;
             }
             if is_parked && self.owner.is_parked() {
-                return None;
+                return false;
             }
             assert!(
                 start.elapsed() < PATIENCE,
                 "an actor neither finishes nor waits for a lock"
             );
         }
+        false
+    }
+
+    fn take_result(&mut self) -> Option<String> {
+        let result = self.result.take()?;
+        self.is_busy = false;
+        Some(result)
     }
 }
 
