@@ -150,26 +150,35 @@ impl Order {
             let by_head = chunk.heads[offset].cmp(&head);
             by_head.then_with(|| compare(chunk.entries[offset]))
         };
-        // Most writes come in key order: behind the last.
-        match self.chunks.last() {
-            Some(last) if compare_at(last, last.len() - 1).is_ge() => {}
-            _ => return Err(self.end()),
+        let found = |number: usize, offset: usize| {
+            let position = Position {
+                chunk: number,
+                offset,
+            };
+            Ok((position, self.at(position)))
+        };
+        let Some((last, before)) = self.chunks.split_last() else {
+            return Err(self.end());
+        };
+        // Most writes come in key order: behind the last; or again to the last.
+        match compare_at(last, last.len() - 1) {
+            Ordering::Less => return Err(self.end()),
+            Ordering::Equal => return found(before.len(), last.len() - 1),
+            Ordering::Greater => {}
         }
-        let chunk = search(self.chunks.len(), |number| {
-            let last = &self.chunks[number].entries;
+        let number = search(before.len(), |number| {
+            let entries = &before[number].entries;
             let by_head = self.lasts[number].cmp(&head);
-            by_head.then_with(|| compare(last[last.len() - 1]))
+            by_head.then_with(|| compare(entries[entries.len() - 1]))
         });
-        let (Ok(number) | Err(number)) = chunk;
+        let number = match number {
+            Ok(number) => return found(number, before[number].len() - 1),
+            Err(number) => number,
+        };
+        // Its last key is above the one sought.
         let chunk = &self.chunks[number];
-        match search(chunk.len(), |offset| compare_at(chunk, offset)) {
-            Ok(offset) => Ok((
-                Position {
-                    chunk: number,
-                    offset,
-                },
-                chunk.entries[offset],
-            )),
+        match search(chunk.len() - 1, |offset| compare_at(chunk, offset)) {
+            Ok(offset) => found(number, offset),
             Err(offset) => Err(Position {
                 chunk: number,
                 offset,
