@@ -5,13 +5,14 @@ use crate::lock::{LockMode, LockWait};
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer, TestTable};
 use crate::{
-    Acknowledger, Config, DdlCommit, Error, GtidChoice, IsolationLevel, LeaderMode, MadeDurable, Replication,
-    SyncBinlog, TransactionManager, TransactionOptions,
+    Acknowledger, BatchObserver, CommitStream, Config, DdlCommit, Error, GtidChoice, Interrupt,
+    IsolationLevel, LeaderMode, MadeDurable, Replication, SyncBinlog, Transaction, TransactionManager,
+    TransactionOptions,
 };
 use paceline_binlog::event::{EventFlags, QueryEvent};
 use paceline_binlog::log::SimulatedDisk;
 use paceline_storage::WriteSet;
-use paceline_types::{DomainId, LogPosition, SequenceNumber, ServerId};
+use paceline_types::{DomainId, LogPosition, SequenceNumber, ServerId, Version};
 use parking_lot::{Condvar, Mutex};
 use std::future::Future;
 use std::pin::pin;
@@ -569,4 +570,90 @@ fn what_may_be_sent_is_durable_and_the_acknowledger_knows_it() {
         .collect();
     assert_eq!(told, [(Some(first.version), 1), (None, 0), (None, 0)]);
     assert!(seen.iter().all(|(made, sendable)| *sendable < made.durable));
+}
+
+/// From so many keys on, a transaction ends in a thread of its own.
+const THOUSANDS: usize = 4096;
+
+fn write_rows(server: &TestServer, transaction: &mut Transaction, count: usize) {
+    transaction.begin_statement(None, 1).unwrap();
+    for row in 0..count {
+        server
+            .table
+            .change(transaction, &format!("row{row:05}"), |_| Some("new".to_owned()))
+            .unwrap();
+    }
+    transaction.end_statement().unwrap();
+}
+
+#[test]
+fn a_transaction_of_thousands_of_keys_keeps_its_locks_until_it_is_published() {
+    for (count, held) in [(THOUSANDS - 1, 0), (THOUSANDS, THOUSANDS)] {
+        let server = threaded();
+        let gate = Gate::at(&server.manager, CommitStep::LocksReleased);
+        let mut writer = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+        write_rows(&server, &mut writer, count);
+        let commit = writer.commit();
+        gate.wait_until_reached();
+        let status = server.manager.status();
+        assert_eq!(
+            (status.locked_keys, status.pending_rows),
+            (held as u64, count as u64)
+        );
+        let mut other = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+        let locked = other.lock(&TestTable::key("row00007"), LockMode::Shared, LockWait::NoWait);
+        assert_eq!(locked.is_ok(), held == 0);
+        drop(other);
+        gate.open();
+        commit.wait_blocking().unwrap();
+        let status = server.manager.status();
+        assert_eq!((status.locked_keys, status.pending_rows), (0, 0));
+        server.set("row00007", "newer").unwrap();
+        assert_eq!(server.get("row00007").as_deref(), Some("newer"));
+        assert_eq!(server.content().len(), count);
+    }
+}
+
+/// Counts what a batch's observer hears, and how many keys are locked when the batch is placed.
+struct Heard {
+    manager: Arc<TransactionManager>,
+    placed: Mutex<Vec<u64>>,
+    ended: Mutex<Vec<Result<Version, Error>>>,
+}
+
+impl BatchObserver for Heard {
+    fn placed(&self) {
+        self.placed.lock().push(self.manager.status().locked_keys);
+    }
+
+    fn ended(&self, result: Result<Version, Error>) {
+        self.ended.lock().push(result);
+    }
+}
+
+#[test]
+fn a_batch_is_placed_when_the_last_of_its_transactions_has_given_its_locks_back() {
+    let server = threaded();
+    let session = server.manager.applier_session(Interrupt::new());
+    let begin = || server.manager.begin(&session, TransactionOptions::default());
+    let (mut large, mut small) = (begin(), begin());
+    write_rows(&server, &mut large, THOUSANDS);
+    server.table.set(&mut small, "x", "new").unwrap();
+    let heard = Arc::new(Heard {
+        manager: server.manager.clone(),
+        placed: Mutex::default(),
+        ended: Mutex::default(),
+    });
+    let transactions = vec![large, small];
+    server
+        .manager
+        .commit_batch(&CommitStream::new(), transactions, Arc::default(), heard.clone());
+    let start = Instant::now();
+    while heard.ended.lock().is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(*heard.placed.lock(), [0]);
+    assert!(matches!(heard.ended.lock().as_slice(), [Ok(_)]));
+    assert_eq!(server.content().len(), THOUSANDS + 1);
 }
