@@ -1,4 +1,4 @@
-//! Measures what the commit path costs: `cargo run --release -p paceline-binlog --example measure [DIRECTORY]`.
+//! Measures what the commit path costs: `cargo run --release -p paceline-binlog --example measure_log [DIRECTORY]`.
 //!
 //! Encoding is done by each session's thread, placing by the commit leader; appending and syncing go to the disk that holds
 //! the directory.

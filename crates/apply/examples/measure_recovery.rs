@@ -1,4 +1,4 @@
-//! Times recovery: `cargo run --release -p paceline-apply --example measure [rows]`. The table is sysbench's: an integer primary key, one
+//! Times recovery: `cargo run --release -p paceline-apply --example measure_recovery [rows]`. The table is sysbench's: an integer primary key, one
 //! secondary index, 120 and 60 characters.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Times what the server does most: `cargo run --release -p paceline-storage --example measure [rows]`.
+//! Times what the server does most: `cargo run --release -p paceline-storage --example measure_storage [rows]`.
 
 use std::hint::black_box;
 use std::sync::Arc;
