@@ -31,7 +31,7 @@ use paceline_sql::session::{RandomGenerator, Services, SessionContext, SqlMode, 
 use paceline_sql::{Error, Result};
 use paceline_storage::Direction;
 use paceline_txn::{GtidChoice, Replication, Transaction};
-use paceline_types::error_code::ER_UNKNOWN_ERROR;
+use paceline_types::error_code::{ER_UNKNOWN_ERROR, ErrorCode};
 use paceline_types::{Charset, Collation, DataType, Decimal, Value};
 use paceline_wire::socket::Socket;
 use std::borrow::Cow;
@@ -321,6 +321,8 @@ impl Session {
         let text = &*text;
         self.begin_statement(Some(&parsed.statement), text);
         self.take_values(statement);
+        let failed = Some(statement.query.error_code).filter(|number| *number != 0);
+        self.context.statement.failed_on_primary = failed.map(ErrorCode::from_number);
         let execution = Execution {
             text,
             parameters: &[],

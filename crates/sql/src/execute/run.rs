@@ -160,8 +160,11 @@ pub(super) fn execute(
         context.transaction.end_statement()?;
         Ok(outcome)
     });
-    if result.is_err() {
-        context.transaction.rollback_statement();
+    if let Err(error) = &result {
+        match context.session.statement.failed_on_primary == Some(error.code()) {
+            true => context.transaction.end_statement()?,
+            false => context.transaction.rollback_statement(),
+        }
     }
     result
 }

@@ -7,6 +7,7 @@ use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
 use super::round::{Planned, Round, RoundBuilder};
 use super::shared::Shared;
+use super::statement_errors::execute_as_primary;
 use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, StatementRunner};
 use super::worker::{Pool, Worker};
 use super::{KeptPosition, ParallelMode};
@@ -424,6 +425,8 @@ impl Lane {
     ) -> Result<(), Failure> {
         let mut context = StatementContext::default();
         let mut files = LoadFiles::default();
+        let shared = self.shared.clone();
+        let skipped = &shared.parts.options.rows.skipped_errors;
         runner.begin(self.worker.gtid_choice(received), Worker::replication(received));
         let mut tables: Option<MappedTables> = None;
         let has_rows = received.group.events().any(|event| event.event_type().is_rows());
@@ -451,11 +454,9 @@ impl Lane {
                         }),
                         ..context.of(&load.query, &header)
                     };
-                    let done = runner.statement(&statement);
+                    let execute = || runner.statement(&statement);
+                    execute_as_primary(&load.query, skipped, execute).map_err(at)?;
                     context.clear();
-                    if let Err(failure) = done {
-                        self.pass_over(&load.query, failure).map_err(at)?;
-                    }
                 }
                 Event::Query(query) => {
                     let sql = query.sql.trim_ascii();
@@ -470,14 +471,12 @@ impl Lane {
                     let makes_table = sql
                         .get(..13)
                         .is_some_and(|head| head.eq_ignore_ascii_case(b"CREATE TABLE "));
-                    let done = match makes_table && has_rows {
+                    let execute = || match makes_table && has_rows {
                         true => runner.make_table(&statement),
                         false => runner.statement(&statement),
                     };
+                    execute_as_primary(&query, skipped, execute).map_err(at)?;
                     context.clear();
-                    if let Err(failure) = done {
-                        self.pass_over(&query, failure).map_err(at)?;
-                    }
                 }
                 Event::TableMap(_) | Event::AnnotateRows(_) | Event::Rows(_) => {
                     // Rows among statements, in the session's transaction.
@@ -509,31 +508,6 @@ impl Lane {
             }
         }
         runner.commit()
-    }
-
-    /// A statement failed: on the primary it may have failed the same way, or such errors are passed over.
-    fn pass_over(
-        &self,
-        query: &paceline_binlog::event::QueryEvent<'_>,
-        failure: Failure,
-    ) -> Result<(), Failure> {
-        let options = &self.shared.parts.options.rows;
-        if query.error_code == failure.code.number() || options.skipped_errors.contains(failure.code) {
-            tracing::warn!(
-                "a replicated statement failed and is passed over: {}",
-                failure.message
-            );
-            return Ok(());
-        }
-        Err(Failure {
-            message: format!(
-                "Error '{}' on query. Default database: '{}'. Query: '{}'",
-                failure.message,
-                String::from_utf8_lossy(query.database),
-                String::from_utf8_lossy(&query.sql)
-            ),
-            ..failure
-        })
     }
 }
 

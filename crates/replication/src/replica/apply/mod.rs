@@ -49,6 +49,7 @@ mod progress;
 mod queue;
 mod round;
 mod shared;
+mod statement_errors;
 mod statements;
 mod status;
 mod worker;

@@ -1,0 +1,102 @@
+"""Statements that failed on a MariaDB primary in statement format, after they had changed tables without transactions."""
+
+import threading
+
+import pymysql
+import pytest
+from support.replication import assert_same, change_master, replication_user, slave_status, wait_for, wait_for_replica
+from support.servers import MariaDb, Paceline
+
+
+@pytest.fixture
+def pair(tmp_path):
+    primary = MariaDb(tmp_path / "primary", "--server-id=1", "--log-bin=bin", "--binlog-format=statement").start()
+    replica = Paceline(tmp_path / "replica", "--server-id=2").start()
+    replication_user(primary)
+    primary.query("create database d", "create table d.t (a int primary key, b int, unique key (b)) engine=myisam")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    replica.query("start slave")
+    wait_for_replica(replica, primary)
+    yield primary, replica
+    replica.close()
+    primary.close()
+
+
+def fails(server, number, *statements):
+    with pytest.raises(pymysql.err.Error) as raised:
+        server.query(*statements)
+    assert raised.value.args[0] == number, raised.value
+
+
+def stopped(replica):
+    wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the replica to stop")
+    status = slave_status(replica)
+    return int(status["Last_SQL_Errno"]), status["Last_SQL_Error"]
+
+
+def skip_one(replica):
+    replica.query("set global sql_slave_skip_counter=1", "start slave")
+
+
+def test_what_was_changed_before_the_error_stays(pair):
+    primary, replica = pair
+    primary.query("insert into d.t values (1, 1), (5, 5), (9, 9)")
+    fails(primary, 1062, "insert into d.t values (3, 3), (4, 4), (5, 6), (7, 7)")
+    fails(primary, 1062, "insert into d.t values (6, 6), (8, 9), (10, 10)")
+    fails(primary, 1062, "update d.t set a=a+1 order by a")
+    fails(primary, 1264, "update d.t set b=b+2147483640 order by a")
+    fails(primary, 1051, "drop table d.t2, d.nothing")
+    primary.query("insert into d.t values (100, 100)")
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    assert not slave_status(replica)["Last_SQL_Error"]
+
+
+def test_another_end_stops_the_replica(pair):
+    primary, replica = pair
+    primary.query("set sql_log_bin=0", "insert into d.t values (5, 5)")
+    fails(primary, 1062, "insert into d.t values (3, 3), (4, 4), (5, 5)")
+    number, text = stopped(replica)
+    assert number == 3002
+    assert text.startswith("Query caused different errors on master and slave.     Error on master: message (format)='Duplicate entry '%-.192T' for key "
+                           "%d' error code=1062 ; Error on slave: actual message='no error', error code=0. Default database: ''. Query: 'insert into")
+    assert replica.query("select * from d.t") == ()
+    replica.query("set sql_log_bin=0", "insert into d.t values (5, 5)", "start slave")
+    primary.query("insert into d.t values (7, 7)")
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    # And another error.
+    replica.query("set sql_log_bin=0", "drop table d.t")
+    fails(primary, 1062, "insert into d.t values (20, 20), (5, 5)")
+    number, text = stopped(replica)
+    assert number == 3002 and "actual message='Table 'd.t' doesn't exist', error code=1146." in text, (number, text)
+
+
+def test_what_was_interrupted_is_not_executed(pair):
+    primary, replica = pair
+    primary.query("insert into d.t values " + ", ".join(f"({row}, {row})" for row in range(2000)))
+    wait_for_replica(replica, primary)
+    with primary.connect() as connection:
+        failed = []
+
+        def update():
+            try:
+                with connection.cursor() as cursor:
+                    cursor.execute("update d.t set a=a+100000+sleep(0.01)")
+            except pymysql.err.Error as error:
+                failed.append(error.args[0])
+
+        thread = threading.Thread(target=update)
+        thread.start()
+        wait_for(lambda: primary.query("select count(*) from information_schema.processlist where info like 'update d.t%'") == ((1,),), "the update")
+        # Some rows are changed by then.
+        primary.query("do sleep(0.3)", f"kill query {connection.thread_id()}")
+        thread.join()
+    assert failed == [1317]
+    number, text = stopped(replica)
+    assert number == 1317 and text.startswith("Query partially completed on the master (error on master: 1317) and was aborted. There is a chance"), text
+    assert replica.query("select count(*) from d.t where a > 100000") == ((0,),)
+    skip_one(replica)
+    primary.query("insert into d.t values (5000, 5000)")
+    wait_for_replica(replica, primary)
+    assert replica.query("select count(*) from d.t") == ((2001,),)
