@@ -10,6 +10,7 @@ mod new_files;
 mod progress;
 mod promote;
 mod restore;
+mod rewind;
 mod stop;
 mod tls;
 
@@ -58,6 +59,8 @@ enum Command {
     Promote(promote::Options),
     /// Make a data directory of a backup, at a point in time.
     Restore(restore::Options),
+    /// Cut off what a primary that died has and its successor lacks, so that it can be the successor's replica.
+    Rewind(rewind::Options),
 }
 
 fn main() -> ExitCode {
@@ -77,6 +80,10 @@ fn main() -> ExitCode {
         Command::Binlog(options) => return binlog::run(*options),
         Command::Promote(options) => return promote(&options),
         Command::Restore(options) => return told("restore", restore(&options)),
+        Command::Rewind(options) => {
+            start_logging(LevelFilter::WARN);
+            return told("rewind", rewind::run(&options));
+        }
     };
     let done = match options::parse(&options) {
         Ok(Request::Help(text)) => {

@@ -58,14 +58,18 @@ const LOCK_RETRY: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A data directory, locked for this process.
-struct DataDirectory {
+#[derive(Debug)]
+pub struct DataDirectory {
     path: PathBuf,
     _lock: File,
 }
 
 impl DataDirectory {
     /// Locks it. A server that was killed a moment ago may still be ending: its lock is waited for, for `patience`.
-    fn lock(path: &Path, patience: Duration) -> Result<DataDirectory, String> {
+    ///
+    /// # Errors
+    /// For people: who has it, or why it cannot be locked.
+    pub fn lock(path: &Path, patience: Duration) -> Result<DataDirectory, String> {
         let shown = path.display();
         paceline_storage::create_directory(path)
             .map_err(|error| format!("cannot make the data directory {shown}: {error}"))?;

@@ -90,6 +90,13 @@ impl BinlogState {
         })
     }
 
+    /// Whether a log with this state has, or had, that transaction: it has one as new of the same server and domain. Those of
+    /// [`LOCAL_DOMAIN`] are nobody else's affair, and nowhere missing.
+    pub fn contains(&self, gtid: Gtid) -> bool {
+        let last = self.last_of(gtid.domain_id, gtid.server_id);
+        gtid.domain_id == LOCAL_DOMAIN || last.is_some_and(|last| last.sequence >= gtid.sequence)
+    }
+
     /// `gtid_binlog_pos`: the last GTID of each domain.
     pub fn position(&self) -> GtidPosition {
         self.domains
@@ -180,6 +187,10 @@ mod tests {
         assert_eq!(state.last(DomainId(0)), Some(gtid("0-1-3")));
         assert_eq!(state.last_of(DomainId(0), ServerId(2)), Some(gtid("0-2-2")));
         assert_eq!(state.to_string().parse::<BinlogState>().unwrap(), state);
+        let contained = ["0-1-3", "0-1-1", "0-2-2", "1-1-1", "4294967295-7-9"];
+        assert!(contained.iter().all(|text| state.contains(gtid(text))));
+        let lacking = ["0-1-4", "0-2-3", "0-3-1", "2-1-1"];
+        assert!(!lacking.iter().any(|text| state.contains(gtid(text))));
         assert!(state.remove_domain(DomainId(1)) && !state.remove_domain(DomainId(1)));
         assert_eq!(state.to_string(), "0-2-2,0-1-3");
     }

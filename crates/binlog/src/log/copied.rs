@@ -1,6 +1,6 @@
 //! Files of a log that lie somewhere else: copied from a server, and not (yet) a log of their own.
 //!
-//! A restore looks for its point in time in them, cuts them there, and leaves the rest to [`super::Log::open`].
+//! A restore looks for its point in time in them, cuts them there, and leaves the rest to [`super::Log::open`]. [`super::ClosedLog`] reads its own by them.
 
 use super::active::finish_file;
 use super::disk::{Disk, DiskFile, RealDisk};
@@ -52,7 +52,15 @@ impl CopiedFile {
     /// # Errors
     /// [`Error::Io`]; [`Error::Damaged`] if its head is not whole.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = RealDisk.open(path).map_err(|source| Error::Io {
+        Self::open_on(&RealDisk, path)
+    }
+
+    /// The same on any disk.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub fn open_on(disk: &dyn Disk, path: &Path) -> Result<Self> {
+        let file = disk.open(path).map_err(|source| Error::Io {
             operation: "open",
             path: path.to_owned(),
             source,
@@ -73,6 +81,11 @@ impl CopiedFile {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Its name, without a directory.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The upper part of the positions in it.

@@ -49,6 +49,9 @@
 //! from here) → old files removed → renamed to `bin.000001` → (index names a file that is there under its new name: opening
 //! writes the index) → index. The ordinal in the file's head goes on from the old log's, so positions keep growing.
 //!
+//! *Rewinding* a log that is not open ([`ClosedLog`]): `bin.rewind` says where → (opening goes on from here) → index that ends there → file cut →
+//! files behind it removed → a new file, above all names and ordinals that were in use → `bin.rewind` removed.
+//!
 //! # Who may do what when
 //!
 //! [`Log`] is a handle to be cloned. Writing is for one leader at a time. `sync`, readers, purging, preparation and every
@@ -75,6 +78,7 @@ mod purge;
 mod reader;
 mod recovery;
 mod reset;
+mod rewind;
 mod rotate;
 mod simulated_disk;
 mod stream;
@@ -94,4 +98,5 @@ pub use locate::StartPlace;
 pub use place_large::LargePlace;
 pub use reader::{LogReader, LoggedEvent};
 pub use recovery::{Cut, Recovery, Shutdown};
+pub use rewind::{ClosedLog, Lacking};
 pub use simulated_disk::SimulatedDisk;

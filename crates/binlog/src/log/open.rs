@@ -1,5 +1,5 @@
-//! Opening the log: finding out what there is ([`super::survey`]), mending what a crash has left ([`super::mend`]), beginning a
-//! new file.
+//! Opening the log: completing what was decided ([`super::rewind`]), finding out what there is ([`super::survey`]), mending what a crash has
+//! left ([`super::mend`]), beginning a new file.
 
 use super::config::{LogConfig, OpenRequest};
 use super::create::{FileCreator, NewFile, first_room, ordinal_after};
@@ -10,6 +10,7 @@ use super::head::Occasion;
 use super::index_file::IndexFile;
 use super::mend::Mended;
 use super::recovery::{Recovery, Shutdown};
+use super::rewind::{Decisions, Used};
 use super::survey::Survey;
 use crate::error::Result;
 use crate::event::MAGIC;
@@ -26,15 +27,23 @@ impl Log {
     /// [`crate::Error::Gap`], [`crate::Error::EndLost`], [`crate::Error::MissingFile`], [`crate::Error::DamagedIndex`], [`crate::Error::Damaged`]: the log cannot
     /// be trusted, and nothing was changed. [`crate::Error::NoSpace`]: there is no room for the new file.
     pub fn open(disk: Arc<dyn Disk>, config: LogConfig, request: OpenRequest) -> Result<(Log, Recovery)> {
+        let decisions = Decisions::of(&disk, &config);
+        let rewound = decisions.complete()?;
         let survey = Survey::take(disk, &config)?;
         let found = survey.read(&request)?;
-        survey.mend(found)?.begin(config, request)
+        let opened = survey
+            .mend(found)?
+            .begin(config, request, rewound.unwrap_or_default())?;
+        if rewound.is_some() {
+            decisions.forget()?;
+        }
+        Ok(opened)
     }
 }
 
 impl Mended {
-    /// Begins a new file.
-    fn begin(self, config: LogConfig, request: OpenRequest) -> Result<(Log, Recovery)> {
+    /// Begins a new file, above what was `used`.
+    fn begin(self, config: LogConfig, request: OpenRequest, used: Used) -> Result<(Log, Recovery)> {
         let Mended {
             survey,
             files,
@@ -45,9 +54,12 @@ impl Mended {
             cut,
             timestamp,
         } = self;
-        let number = files.last().map_or(Ok(1), |file| number_after(file.number))?;
+        let number = match files.last() {
+            Some(file) => number_after(file.number.max(used.number))?,
+            None => 1,
+        };
         let ordinal = match files.last() {
-            Some(file) => ordinal_after(file.ordinal)?.max(request.ordinal_min),
+            Some(file) => ordinal_after(file.ordinal.max(used.ordinal))?.max(request.ordinal_min),
             None => request.ordinal_min.max(1),
         };
         let name = file_name(&config.base_name, number);

@@ -24,7 +24,8 @@ use paceline_object_storage::ObjectStorage;
 use paceline_server::restore::{Copied, Follows, Restored, recover_copy};
 use paceline_server::unfinished::Unfinished;
 use paceline_types::{LogPosition, ServerId};
-use point::{Point, Target, time_text};
+pub use point::time_text;
+use point::{Point, Target};
 use std::path::{Path, PathBuf};
 
 /// What the marker in the directory says.

@@ -1,0 +1,377 @@
+//! Rewinding: cutting back a log that nobody has open, to what another server has of it.
+//!
+//! A primary that dies may have made transactions durable that nobody else has got. Its replicas go on without them, and when it comes back
+//! these transactions contradict what was written meanwhile. As long as its tables do not hold them (nothing is in the tables before it is
+//! acknowledged, and most of what is newer is in memory only), cutting the log in front of the first one makes it a server that merely
+//! lags behind.
+//!
+//! ```text
+//!   bin.rewind     ./bin.000007 48211 9 12       the last file and its new end; the highest number and ordinal that were in use
+//! ```
+//! *Steps*, each durable before the next: that file, which is the decision → index that ends with the last file → last file cut, its flag
+//! cleared → files behind it removed. Until the decision nothing has changed; from then on, [`super::Log::open`] completes it before it does anything
+//! else, and takes the decision away when it has begun its new file. That one gets a number and an ordinal above everything there was: no name and no
+//! position comes twice.
+
+use super::active::finish_file;
+use super::config::{LogConfig, OpenRequest};
+use super::copied::{CopiedFile, GroupPlace};
+use super::disk::{Disk, read_fully};
+use super::files::file_number;
+use super::index_file::IndexFile;
+use super::survey::Survey;
+use crate::error::{Error, Result};
+use crate::gtid::BinlogState;
+use paceline_types::LogPosition;
+use std::collections::VecDeque;
+use std::io::{ErrorKind, IoSlice};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The longest a decision can be, in bytes: a file's name and numbers.
+const DECISION_LENGTH_MAX: usize = 1024;
+
+/// A log that no server has open. Whoever holds it sees to that.
+#[derive(Debug)]
+pub struct ClosedLog {
+    decisions: Decisions,
+    engine_position: LogPosition,
+    /// Oldest first.
+    files: Vec<CopiedFile>,
+    end: LogPosition,
+}
+
+/// What another server lacks of a log.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Lacking {
+    /// The transactions, in order.
+    pub groups: Vec<GroupPlace>,
+    /// There were more, before the first file that is left.
+    pub more_were_purged: bool,
+}
+
+impl ClosedLog {
+    /// Reads the log in a directory, and decides as [`super::Log::open`] does whether it can be trusted. Changes nothing, but completes a rewind that
+    /// was decided before.
+    ///
+    /// # Errors
+    /// As [`super::Log::open`]; [`Error::MissingFile`] if there is no log; [`Error::DamagedIndex`] in the middle of a `RESET MASTER`, which opening
+    /// the log completes.
+    pub fn open(disk: Arc<dyn Disk>, config: &LogConfig, request: &OpenRequest) -> Result<Self> {
+        let decisions = Decisions::of(&disk, config);
+        decisions.complete()?;
+        let survey = Survey::take(Arc::clone(&disk), config)?;
+        if survey.reset.is_some() {
+            return Err(survey
+                .index
+                .damaged("RESET MASTER has not ended: start the server once, which completes it"));
+        }
+        let found = survey.read(request)?;
+        let Some(last) = found.files.last() else {
+            return Err(Error::MissingFile(format!("{}.index", config.base_name)));
+        };
+        let files = survey
+            .listed
+            .iter()
+            .map(|name| CopiedFile::open_on(&*disk, &config.directory.join(name)))
+            .collect::<Result<_>>()?;
+        Ok(ClosedLog {
+            end: LogPosition::new(last.ordinal, last.length),
+            files,
+            engine_position: request.engine_position,
+            decisions,
+        })
+    }
+
+    /// Where it ends.
+    pub fn end(&self) -> LogPosition {
+        self.end
+    }
+
+    /// What a server lacks whose log has this state.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::Io`].
+    pub fn lacking(&self, has: &BinlogState) -> Result<Lacking> {
+        let mut groups = VecDeque::new();
+        for file in self.files.iter().rev() {
+            let end = match file.ordinal() == self.end.ordinal() {
+                true => self.end,
+                false => file.end()?,
+            };
+            let mut places = file.groups(end.offset())?;
+            let mut lacking = Vec::new();
+            while let Some(place) = places.next_group()? {
+                if !has.contains(place.gtid) {
+                    lacking.push(place);
+                }
+            }
+            lacking
+                .into_iter()
+                .rev()
+                .for_each(|place| groups.push_front(place));
+            if file.state_before().iter().all(|gtid| has.contains(gtid)) {
+                return Ok(Lacking {
+                    groups: groups.into(),
+                    more_were_purged: false,
+                });
+            }
+        }
+        Ok(Lacking {
+            groups: groups.into(),
+            more_were_purged: true,
+        })
+    }
+
+    /// The GTID state in front of a transaction.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPosition`]; [`Error::Damaged`], [`Error::Io`].
+    pub fn state_before(&self, place: &GroupPlace) -> Result<BinlogState> {
+        let file = self.file_at(place.start)?;
+        let mut state = file.state_before().clone();
+        let mut places = file.groups(place.start.offset())?;
+        while let Some(place) = places.next_group()? {
+            state.update(place.gtid);
+        }
+        Ok(state)
+    }
+
+    fn file_at(&self, position: LogPosition) -> Result<&CopiedFile> {
+        let file = self
+            .files
+            .iter()
+            .find(|file| file.ordinal() == position.ordinal());
+        file.ok_or(Error::UnknownPosition(position))
+    }
+
+    /// The files that a rewind in front of a transaction cuts or removes, oldest first: its own is the one that is cut.
+    pub fn files_from(&self, place: &GroupPlace) -> impl Iterator<Item = &CopiedFile> {
+        let ordinal = place.start.ordinal();
+        self.files.iter().filter(move |file| file.ordinal() >= ordinal)
+    }
+
+    /// Cuts the log in front of a transaction. Done, and durable, when it returns.
+    ///
+    /// # Errors
+    /// [`Error::EndLost`] if the tables hold it: nothing has changed. [`Error::UnknownPosition`]; [`Error::NoSpace`], [`Error::Io`]: if it is decided, the next
+    /// opening completes it.
+    pub fn rewind(self, to: &GroupPlace) -> Result<()> {
+        let file = self.file_at(to.start)?;
+        if self.engine_position > to.start {
+            return Err(Error::EndLost {
+                file: file.name().to_owned(),
+                end: to.start.offset(),
+                needed: self.engine_position,
+            });
+        }
+        let number = |file: &CopiedFile| self.decisions.number(file.name());
+        let decision = Decision {
+            last: file.name().to_owned(),
+            end: to.start.offset(),
+            used: Used {
+                number: self.files.iter().filter_map(number).max().unwrap_or(0),
+                ordinal: self.end.ordinal(),
+            },
+        };
+        self.decisions.write(&decision)?;
+        self.decisions.complete().map(drop)
+    }
+}
+
+/// What was in use when a log was cut back: new files go on above it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Used {
+    pub number: u32,
+    pub ordinal: u32,
+}
+
+/// How a log is cut back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Decision {
+    last: String,
+    end: u64,
+    used: Used,
+}
+
+impl Decision {
+    fn encode(&self) -> String {
+        let Used { number, ordinal } = self.used;
+        format!("./{} {} {number} {ordinal}\n", self.last, self.end)
+    }
+
+    fn decode(text: &str) -> Option<Self> {
+        let mut words = text.strip_prefix("./")?.strip_suffix('\n')?.split(' ');
+        let decision = Decision {
+            last: words.next()?.to_owned(),
+            end: words.next()?.parse().ok()?,
+            used: Used {
+                number: words.next()?.parse().ok()?,
+                ordinal: words.next()?.parse().ok()?,
+            },
+        };
+        words.next().is_none().then_some(decision)
+    }
+}
+
+/// The file with the decision, and what follows from it.
+#[derive(Debug)]
+pub(super) struct Decisions {
+    disk: Arc<dyn Disk>,
+    directory: PathBuf,
+    base_name: String,
+}
+
+impl Decisions {
+    pub fn of(disk: &Arc<dyn Disk>, config: &LogConfig) -> Self {
+        Decisions {
+            disk: Arc::clone(disk),
+            directory: config.directory.clone(),
+            base_name: config.base_name.clone(),
+        }
+    }
+
+    fn number(&self, name: &str) -> Option<u32> {
+        file_number(&self.base_name, name)
+    }
+
+    fn path(&self, suffix: &str) -> PathBuf {
+        self.directory.join(format!("{}.{suffix}", self.base_name))
+    }
+
+    fn decided(&self) -> PathBuf {
+        self.path("rewind")
+    }
+
+    fn undecided(&self) -> PathBuf {
+        self.path("rewind_next")
+    }
+
+    fn write(&self, decision: &Decision) -> Result<()> {
+        let path = self.undecided();
+        self.remove(&path)?;
+        let file = self.disk.create(&path).map_err(io_error("create", &path))?;
+        file.write_at(&[IoSlice::new(decision.encode().as_bytes())], 0)
+            .and_then(|()| file.sync())
+            .map_err(io_error("write", &path))?;
+        self.disk
+            .rename(&path, &self.decided())
+            .and_then(|()| self.disk.sync_directory(&self.directory))
+            .map_err(io_error("rename", &path))
+    }
+
+    fn read(&self) -> Result<Option<Decision>> {
+        let path = self.decided();
+        let file = match self.disk.open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(io_error("open", &path)(source)),
+        };
+        let mut content = [0; DECISION_LENGTH_MAX];
+        let length = read_fully(&*file, &mut content, 0).map_err(io_error("read", &path))?;
+        let decision = std::str::from_utf8(&content[..length])
+            .ok()
+            .and_then(Decision::decode)
+            .filter(|decision| self.number(&decision.last).is_some());
+        decision.map(Some).ok_or_else(|| Error::DamagedIndex {
+            file: path.display().to_string(),
+            problem: "it does not say where the log is to be cut".into(),
+        })
+    }
+
+    /// Completes a rewind that was decided: what was in use before. May be done again and again, until it is [forgotten](Self::forget).
+    pub fn complete(&self) -> Result<Option<Used>> {
+        self.remove(&self.undecided())?;
+        let Some(decision) = self.read()? else {
+            return Ok(None);
+        };
+        let index = IndexFile::new(Arc::clone(&self.disk), &self.directory, &self.base_name);
+        let listed = index.read()?.unwrap_or_default();
+        let Some(last) = listed.iter().position(|name| *name == decision.last) else {
+            return Err(index.damaged(format!(
+                "the log is to be cut in '{}', which is not in it",
+                decision.last
+            )));
+        };
+        index.write(listed[..=last].iter().map(String::as_str))?;
+        self.cut(&decision)?;
+        self.remove_behind(&decision.last)?;
+        Ok(Some(decision.used))
+    }
+
+    fn cut(&self, decision: &Decision) -> Result<()> {
+        let path = self.directory.join(&decision.last);
+        let file = self.disk.open(&path).map_err(io_error("open", &path))?;
+        finish_file(&*file, decision.end).map_err(io_error("cut", &path))?;
+        // The index of what was cut.
+        self.remove(&self.directory.join(format!("{}.idx", decision.last)))
+    }
+
+    /// Removes the files behind the last one, prepared ones too, and their indexes.
+    fn remove_behind(&self, last: &str) -> Result<()> {
+        let number = |name: &str| self.number(name.strip_suffix(".idx").unwrap_or(name));
+        let names = self.disk.list(&self.directory);
+        for name in names.map_err(io_error("list", &self.directory))? {
+            if number(&name).is_some_and(|number_of| Some(number_of) > number(last)) {
+                self.remove(&self.directory.join(name))?;
+            }
+        }
+        self.disk
+            .sync_directory(&self.directory)
+            .map_err(io_error("sync", &self.directory))
+    }
+
+    /// A new file has been begun above everything that was in use.
+    pub fn forget(&self) -> Result<()> {
+        self.remove(&self.decided())?;
+        self.disk
+            .sync_directory(&self.directory)
+            .map_err(io_error("sync", &self.directory))
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        match self.disk.remove(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error("remove", path)(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn io_error(operation: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    move |source| match source.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::NoSpace { wanted: 4096 },
+        _ => Error::Io {
+            operation,
+            path: path.to_owned(),
+            source,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_are_read_as_they_were_written() {
+        let decision = Decision {
+            last: "bin.000007".into(),
+            end: 48_211,
+            used: Used {
+                number: 9,
+                ordinal: 12,
+            },
+        };
+        let text = decision.encode();
+        assert_eq!(text, "./bin.000007 48211 9 12\n");
+        assert_eq!(Decision::decode(&text), Some(decision));
+        for wrong in [
+            "",
+            "./bin.000007 48211 9 12",
+            "./bin.000007 48211 9\n",
+            "./bin.000007 4x 9 12\n",
+        ] {
+            assert_eq!(Decision::decode(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Cutting back a log that nobody has open, with power failures at every step.
+#![allow(missing_docs)]
+
+mod support;
+
+use paceline_binlog::log::{ClosedLog, Disk, LogConfig, OpenRequest, SimulatedDisk};
+use paceline_binlog::{BinlogState, Error, Result};
+use paceline_types::{Gtid, LogPosition};
+use std::path::Path;
+use std::sync::Arc;
+use support::*;
+
+fn config() -> LogConfig {
+    LogConfig {
+        prepare_step: 8192,
+        file_size_max: 6000,
+        ..support::config(Path::new("/log"))
+    }
+}
+
+fn open(disk: &SimulatedDisk) -> Result<paceline_binlog::Log> {
+    open_on(Arc::new(disk.clone()), config()).map(|(log, _)| log)
+}
+
+fn closed(disk: &SimulatedDisk, engine_position: LogPosition) -> Result<ClosedLog> {
+    let request = OpenRequest {
+        engine_position,
+        ..OpenRequest::new(NOW)
+    };
+    ClosedLog::open(Arc::new(disk.clone()), &config(), &request)
+}
+
+/// Files of one, three and two transactions and an active one with two, in two domains; the server is killed.
+fn lived() -> (SimulatedDisk, Vec<Gtid>) {
+    let disk = SimulatedDisk::new();
+    let log = open(&disk).unwrap();
+    let all: Vec<Gtid> = (1..=8)
+        .map(|sequence| gtid(sequence % 2, 1, sequence.into()))
+        .collect();
+    for (sequence, id) in all.iter().enumerate() {
+        if [1, 4, 6].contains(&sequence) {
+            log.rotate(NOW).unwrap();
+        }
+        commit(&log, &[(*id, 3)]).unwrap();
+    }
+    log.prepare_ahead().unwrap();
+    drop(log);
+    (disk.after_process_death(), all)
+}
+
+/// The state of whoever has the first so many.
+fn state_of(first: &[Gtid]) -> BinlogState {
+    first.iter().copied().collect()
+}
+
+#[test]
+fn what_somebody_lacks_is_found_and_cut_off_everywhere() {
+    let (disk, all) = lived();
+    for has in 0..all.len() {
+        let disk = disk.clone().after_process_death();
+        let before = open(&disk.after_process_death()).unwrap();
+        let log = closed(&disk, LogPosition::ZERO).unwrap();
+        let lacking = log.lacking(&state_of(&all[..has])).unwrap();
+        let found: Vec<Gtid> = lacking.groups.iter().map(|place| place.gtid).collect();
+        assert_eq!((found.as_slice(), lacking.more_were_purged), (&all[has..], false));
+        let first = lacking.groups[0];
+        assert_eq!(log.state_before(&first).unwrap(), state_of(&all[..has]));
+        let begun = [1, 4, 6].iter().filter(|from| **from <= has).count();
+        assert_eq!(log.files_from(&first).count(), 4 - begun);
+        log.rewind(&first).unwrap();
+        // Whoever opens it goes on above everything that there was.
+        let log = open(&disk).unwrap();
+        assert_eq!(all_gtids(&log).unwrap(), &all[..has]);
+        assert_eq!(log.state(), state_of(&all[..has]));
+        assert!(log.written().ordinal() >= before.written().ordinal());
+        assert!(log.files().last().unwrap().name >= before.files().last().unwrap().name);
+        let other = gtid(0, 2, 100);
+        commit(&log, &[(other, 1)]).unwrap();
+        drop(log);
+        let log = open(&disk.after_power_failure(has as u64)).unwrap();
+        assert_eq!(all_gtids(&log).unwrap(), [&all[..has], &[other]].concat());
+    }
+}
+
+#[test]
+fn who_has_everything_lacks_nothing() {
+    let (disk, all) = lived();
+    let log = closed(&disk, LogPosition::ZERO).unwrap();
+    assert_eq!(log.lacking(&state_of(&all)).unwrap().groups, []);
+    // Of another history: all, and what was purged as well.
+    drop(log);
+    let log = open(&disk).unwrap();
+    let second = log.files()[1].name.clone();
+    log.write_checkpoint(log.written(), NOW).unwrap();
+    log.purge(&paceline_binlog::log::PurgeTarget::File(second), &|_| None)
+        .unwrap();
+    drop(log);
+    let log = closed(&disk, LogPosition::ZERO).unwrap();
+    let lacking = log.lacking(&BinlogState::new()).unwrap();
+    assert_eq!((lacking.groups.len(), lacking.more_were_purged), (7, true));
+    assert!(!log.lacking(&state_of(&all[..1])).unwrap().more_were_purged);
+}
+
+#[test]
+fn what_the_tables_hold_is_not_cut_off() {
+    let (disk, all) = lived();
+    let place = |has: usize, engine| {
+        let log = closed(&disk, engine).unwrap();
+        let lacking = log.lacking(&state_of(&all[..has])).unwrap();
+        (log, lacking.groups[0])
+    };
+    let (_, fifth) = place(4, LogPosition::ZERO);
+    let names = || {
+        disk.list(Path::new("/log"))
+            .unwrap()
+            .into_iter()
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let before = names();
+    let (log, fourth) = place(3, fifth.start);
+    assert!(matches!(log.rewind(&fourth), Err(Error::EndLost { .. })));
+    assert_eq!(names(), before);
+    assert_eq!(
+        all_gtids(&open(&disk.after_process_death()).unwrap()).unwrap(),
+        all
+    );
+    let (log, fifth) = place(4, fifth.start);
+    log.rewind(&fifth).unwrap();
+    assert_eq!(all_gtids(&open(&disk).unwrap()).unwrap(), &all[..4]);
+}
+
+#[test]
+fn the_power_fails_at_every_step_of_a_rewind() {
+    let (lived, all) = lived();
+    let rewind = |disk: &SimulatedDisk| -> Result<()> {
+        let log = closed(disk, LogPosition::ZERO)?;
+        let lacking = log.lacking(&state_of(&all[..2]))?;
+        match lacking.groups.first() {
+            Some(first) => log.rewind(first)?,
+            None => drop(log),
+        }
+        open(disk).map(drop)
+    };
+    let whole = lived.after_process_death();
+    let before = whole.operations();
+    rewind(&whole).unwrap();
+    let steps = whole.operations() - before;
+    assert!(steps > 15, "{steps}");
+    let (mut undecided, mut decided) = (0, 0);
+    for step in 1..=steps {
+        for seed in 0..20 {
+            let disk = lived.after_process_death();
+            disk.fail_power_at(disk.operations() + step);
+            let done = rewind(&disk);
+            let disk = disk.after_power_failure(seed);
+            // Either nothing has happened, or everything.
+            let log = open(&disk).unwrap_or_else(|error| panic!("step {step}, seed {seed}: {error}"));
+            let found = all_gtids(&log).unwrap();
+            match found.len() {
+                2 => decided += 1,
+                _ => undecided += 1,
+            }
+            assert!(
+                found == all[..2] || (done.is_err() && found == all),
+                "step {step}, seed {seed}: {found:?}"
+            );
+            drop(log);
+            rewind(&disk).unwrap();
+            assert_eq!(all_gtids(&open(&disk).unwrap()).unwrap(), &all[..2]);
+            let left = disk.list(Path::new("/log")).unwrap();
+            assert!(!left.iter().any(|name| name.contains("rewind")), "{left:?}");
+        }
+    }
+    assert!(undecided > 0 && decided > 0);
+}
+
+#[test]
+fn a_decision_that_cannot_be_read_is_refused() {
+    let (disk, _) = lived();
+    let file = disk.create(Path::new("/log/bin.rewind")).unwrap();
+    file.write_at(&[std::io::IoSlice::new(b"./bin.000009 4")], 0)
+        .unwrap();
+    assert!(matches!(open(&disk), Err(Error::DamagedIndex { .. })));
+    disk.damage(Path::new("/log/bin.rewind"), |content| {
+        *content = b"./bin.000077 4 1 1\n".to_vec()
+    });
+    assert!(matches!(open(&disk), Err(Error::DamagedIndex { .. })));
+}

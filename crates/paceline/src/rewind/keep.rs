@@ -1,0 +1,47 @@
+//! What is cut off is kept, as whole files: whoever misses something finds it there.
+
+use super::{Error, Result};
+use paceline_binlog::log::{ClosedLog, GroupPlace};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where the files are.
+#[derive(Debug)]
+pub struct Kept {
+    /// Oldest first: the one that is cut, and those that are removed.
+    pub files: Vec<PathBuf>,
+}
+
+/// Copies the file that is cut, and gives those that are removed a second name, in a directory of their own. Durable when it returns.
+///
+/// # Errors
+/// [`Error::Keep`].
+pub fn keep(log: &ClosedLog, first: &GroupPlace, datadir: &Path) -> Result<Kept> {
+    let begun = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+    let directory = datadir.join(format!("rewound-{begun}"));
+    let sources: Vec<&Path> = log.files_from(first).map(|file| file.path()).collect();
+    let kept = copy(&sources, &directory, datadir);
+    let files = kept.map_err(|source| Error::Keep {
+        path: directory,
+        source,
+    })?;
+    Ok(Kept { files })
+}
+
+fn copy(sources: &[&Path], directory: &Path, datadir: &Path) -> io::Result<Vec<PathBuf>> {
+    fs::create_dir(directory)?;
+    let mut files = Vec::new();
+    for (number, source) in sources.iter().enumerate() {
+        let Some(name) = source.file_name() else { continue };
+        let target = directory.join(name);
+        if number == 0 || fs::hard_link(source, &target).is_err() {
+            fs::copy(source, &target)?;
+        }
+        File::open(&target)?.sync_all()?;
+        files.push(target);
+    }
+    File::open(directory)?.sync_all()?;
+    File::open(datadir)?.sync_all()?;
+    Ok(files)
+}

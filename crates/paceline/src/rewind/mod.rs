@@ -1,0 +1,291 @@
+//! `paceline rewind`: takes from a server that died as a primary what its successor does not have, so that it can be the successor's replica.
+//!
+//! ```text
+//!   lock the data directory ─▶ the successor's gtid_binlog_state ─▶ what it lacks of the log ─▶ keep a copy ─▶ cut the log in front of the first
+//! ```
+//! The log is the truth, so nothing else needs to be undone, as long as the tables' files do not hold what is cut off: those are written from time
+//! to time, from what is acknowledged, and at a server's shutdown. Where they do, the directory is left as it is, and the server is made anew
+//! ([`crate::join`]).
+//!
+//! In the log behind the first transaction that is lacking there may be others, of other domains, that the successor has. They are cut off with it, and
+//! come again by replication.
+//!
+//! The log's part, which a crash at any moment leaves undone or completes, is [`paceline_binlog::log::ClosedLog`].
+
+mod keep;
+
+use crate::connection::{Address, Connection, Patience, ServerError, or_environment};
+use crate::restore::time_text;
+use crate::tls::TlsOptions;
+use keep::{Kept, keep};
+use paceline_binlog::BinlogState;
+use paceline_binlog::log::{ClosedLog, GroupPlace, Lacking, LogConfig, OpenRequest, RealDisk};
+use paceline_server::startup::DataDirectory;
+use paceline_server::unfinished::refuse_unfinished;
+use paceline_storage::{Storage, StorageConfig};
+use paceline_types::{LogPosition, ServerId};
+use paceline_wire::client::ConnectOptions;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How many transactions are named one by one.
+const NAMED_MAX: usize = 50;
+
+/// What the command line says.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// The server that is the primary now: HOST, HOST:PORT or the path of its UNIX socket.
+    successor: String,
+    /// The data directory of the server that was the primary. It must not be running.
+    #[arg(long, value_name = "DIR")]
+    datadir: PathBuf,
+    /// What the names of its log's files begin with.
+    #[arg(long, value_name = "NAME", default_value = "binlog")]
+    log_bin: String,
+    /// Only say what would be cut off.
+    #[arg(long)]
+    dry_run: bool,
+    /// Who asks the successor; no privilege is needed.
+    #[arg(long, default_value = "root")]
+    user: String,
+    /// The password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.
+    #[arg(long, default_value = "", hide_default_value = true)]
+    password: String,
+    /// A server that falls silent.
+    #[command(flatten)]
+    patience: Patience,
+    /// TLS.
+    #[command(flatten)]
+    tls: TlsOptions,
+}
+
+/// Why nothing was cut off; for people.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The data directory is no server's, or a running one's.
+    #[error("{0}")]
+    Directory(String),
+    /// The successor cannot be asked.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// What the command line says of TLS cannot be heeded.
+    #[error("{0}")]
+    Tls(String),
+    /// The log cannot be read, or not be cut.
+    #[error("the binary log: {0}")]
+    Log(#[from] paceline_binlog::Error),
+    /// It is not a successor.
+    #[error(
+        "{successor} has no transaction of this server's log ({has}): it is not its successor, or has replicated nothing from it. Nothing was changed"
+    )]
+    AnotherHistory {
+        /// Its address.
+        successor: String,
+        /// Its state.
+        has: String,
+    },
+    /// The log does not reach back far enough.
+    #[error(
+        "{successor} lacks transactions that were purged from this log: both have gone different ways for too long. Nothing was changed; make this \
+         server anew with `paceline join`"
+    )]
+    Purged {
+        /// Its address.
+        successor: String,
+    },
+    /// The tables' files hold what would be cut off.
+    #[error(
+        "the tables hold transactions that {successor} lacks: they are written up to {tables}, and the first that it lacks, {first}, is at {place}. A \
+         server that was started again, or stopped cleanly, has them in its tables. Nothing was changed; make this server anew with `paceline join`"
+    )]
+    InTheTables {
+        /// Its address.
+        successor: String,
+        /// How far the tables are.
+        tables: LogPosition,
+        /// The transaction.
+        first: paceline_types::Gtid,
+        /// Where it stands.
+        place: LogPosition,
+    },
+    /// There is no copy of what would be cut off.
+    #[error("what is cut off cannot be kept in {}: {source}; nothing was changed", path.display())]
+    Keep {
+        /// Where.
+        path: PathBuf,
+        /// What happened.
+        source: std::io::Error,
+    },
+}
+
+/// What functions here return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Cuts the log, and says what was cut off and what to do next.
+///
+/// # Errors
+/// For people. Nothing was changed, or a start of the server completes it.
+pub fn run(options: &Options) -> Result<(), String> {
+    let report = rewind(options).map_err(|error| error.to_string())?;
+    print!("{report}");
+    Ok(())
+}
+
+fn rewind(options: &Options) -> Result<String> {
+    let directory = &options.datadir;
+    refuse_unfinished(directory).map_err(Error::Directory)?;
+    let index = format!("{}.index", options.log_bin);
+    if !directory.join("tables").is_dir() || !directory.join(&index).is_file() {
+        let problem = format!(
+            "{} has no tables, or no '{index}': it is no server's data directory",
+            directory.display()
+        );
+        return Err(Error::Directory(problem));
+    }
+    let _lock = DataDirectory::lock(directory, Duration::ZERO).map_err(Error::Directory)?;
+    let has = ask(options)?;
+    let tables = tables_position(directory)?;
+    let log = open_log(options, tables)?;
+    let lacking = log.lacking(&has)?;
+    let successor = &options.successor;
+    let Some(first) = lacking.groups.first().copied() else {
+        return match lacking.more_were_purged {
+            true => Err(purged(options)),
+            false => Ok(format!(
+                "{successor} has everything that is in this log: nothing is cut off\n"
+            )),
+        };
+    };
+    let state = log.state_before(&first)?;
+    if !state.iter().any(|gtid| has.contains(gtid)) {
+        return Err(Error::AnotherHistory {
+            successor: successor.clone(),
+            has: has.to_string(),
+        });
+    }
+    if lacking.more_were_purged {
+        return Err(purged(options));
+    }
+    if tables > first.start {
+        return Err(Error::InTheTables {
+            successor: successor.clone(),
+            tables,
+            first: first.gtid,
+            place: first.start,
+        });
+    }
+    let names = Names::of(&log, &first);
+    let mut report = names.list(successor, &lacking);
+    if options.dry_run {
+        report += "nothing was changed (--dry-run)\n";
+        return Ok(report);
+    }
+    let kept = keep(&log, &first, directory)?;
+    log.rewind(&first)?;
+    report += &afterwards(&state, &kept, first.start.offset());
+    Ok(report)
+}
+
+fn purged(options: &Options) -> Error {
+    Error::Purged {
+        successor: options.successor.clone(),
+    }
+}
+
+/// The successor's `gtid_binlog_state`.
+fn ask(options: &Options) -> Result<BinlogState> {
+    const STATE: &str = "SELECT @@GLOBAL.gtid_binlog_state";
+    let account = ConnectOptions {
+        user: options.user.clone(),
+        password: or_environment(&options.password, &["PACELINE_PASSWORD", "MYSQL_PWD"]),
+        tls: options
+            .tls
+            .client()
+            .map_err(|error| Error::Tls(error.to_string()))?,
+        patience: options.patience.limit(),
+        ..ConnectOptions::default()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::Directory(error.to_string()))?;
+    runtime.block_on(async {
+        let address = Address::of(&options.successor);
+        let mut connection = Connection::open(&address, &account).await?;
+        let row = connection.row(STATE).await?;
+        let text = row.first().map(String::as_str).unwrap_or_default();
+        let state = text.parse::<BinlogState>();
+        Ok(state.map_err(|error| connection.problem(format!("{STATE}: {error}")))?)
+    })
+}
+
+/// What the tables' files hold.
+fn tables_position(directory: &Path) -> Result<LogPosition> {
+    let storage = Storage::open(&StorageConfig::new(directory.join("tables")));
+    let storage = storage.map_err(|error| Error::Directory(format!("cannot open the tables: {error}")))?;
+    Ok(storage.position())
+}
+
+fn open_log(options: &Options, engine_position: LogPosition) -> Result<ClosedLog> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let request = OpenRequest {
+        engine_position,
+        ..OpenRequest::new(now.as_secs() as u32)
+    };
+    // Nothing is written for which the server's id is needed.
+    let config = LogConfig::new(&options.datadir, &options.log_bin, ServerId(1));
+    Ok(ClosedLog::open(Arc::new(RealDisk), &config, &request)?)
+}
+
+/// The names of the files by their ordinals.
+struct Names(Vec<(u32, String)>);
+
+impl Names {
+    fn of(log: &ClosedLog, first: &GroupPlace) -> Self {
+        let files = log.files_from(first);
+        Names(
+            files
+                .map(|file| (file.ordinal(), file.name().to_owned()))
+                .collect(),
+        )
+    }
+
+    /// Which transactions are lacking; the first ones by name.
+    fn list(&self, successor: &str, lacking: &Lacking) -> String {
+        let count = lacking.groups.len();
+        let noun = if count == 1 { "transaction" } else { "transactions" };
+        let mut text = format!("{successor} lacks {count} {noun} of this log:\n");
+        for place in lacking.groups.iter().take(NAMED_MAX) {
+            let named = self
+                .0
+                .iter()
+                .find(|(ordinal, _)| *ordinal == place.start.ordinal());
+            let _ = writeln!(
+                text,
+                "  {:<20} {}  {} {}",
+                place.gtid.to_string(),
+                time_text(place.timestamp),
+                named.map_or("", |(_, name)| name),
+                place.start.offset()
+            );
+        }
+        if count > NAMED_MAX {
+            let _ = writeln!(text, "  … and {} more", count - NAMED_MAX);
+        }
+        text
+    }
+}
+
+/// What there is now, and what comes next.
+fn afterwards(state: &BinlogState, kept: &Kept, offset: u64) -> String {
+    let files: Vec<String> = kept.files.iter().map(|file| file.display().to_string()).collect();
+    let position = match state.is_empty() {
+        true => "the beginning".to_owned(),
+        false => state.position().to_string(),
+    };
+    format!(
+        "the log ends at {position} now; what was cut off is kept:\n  paceline binlog -vv --start-position={offset} {}\n\
+         start the server, and let it follow with CHANGE MASTER TO MASTER_HOST='…', …, MASTER_USE_GTID=current_pos and START SLAVE\n",
+        files.join(" ")
+    )
+}

@@ -1,0 +1,204 @@
+"""`paceline rewind`: a primary that died with transactions that nobody else has becomes its successor's replica."""
+
+import random
+import re
+import threading
+
+import pymysql
+import pytest
+from support.backups import paceline as command
+from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
+from support.servers import MariaDb, Paceline
+
+
+@pytest.fixture
+def servers(tmp_path):
+    started = []
+
+    def start(kind, server_id, *options):
+        server = kind(tmp_path / f"server-{len(started)}", f"--server-id={server_id}", *options)
+        started.append(server)
+        return server.start()
+
+    yield start
+    for server in started:
+        server.close()
+
+
+def pair(servers, successor, *options):
+    """A primary with a replica that has everything."""
+    one = servers(Paceline, 1, *options)
+    replication_user(one)
+    one.query("create database d", "create table d.t (id int primary key, v varchar(20), key (v))",
+              "insert into d.t values (1, 'one'), (2, 'two'), (3, 'three')")
+    two = servers(successor, 2, "--log-slave-updates=ON", "--log-bin=binlog")
+    change_master(two, one, master_use_gtid="slave_pos")
+    two.query("start slave")
+    wait_for_replica(two, one)
+    return one, two
+
+
+def promote(server):
+    server.query("stop slave", "reset slave all", "set global read_only=0")
+
+
+def follow(old, new):
+    """The old primary, rewound, becomes a replica; both are the same then."""
+    old.start()
+    change_master(old, new, master_use_gtid="current_pos")
+    old.query("start slave")
+    # Of domains in which nothing has happened since, gtid_slave_pos and MASTER_GTID_WAIT know nothing.
+    old.query("set session wait_for_gtid_timeout=30", f"set session wait_for_gtid='{gtid_position(new)}'", "select 1")
+    assert gtid_position(old) == gtid_position(new), slave_status(old)
+    assert_same(old, new)
+
+
+def rewind(old, new, *options):
+    return command("rewind", new.socket, "--datadir", old.datadir, *options)
+
+
+def refused(old, new, *options):
+    before = {path: path.read_bytes() for path in old.log_files()}
+    status, printed, said = rewind(old, new, *options)
+    assert (status, printed) == (1, ""), (status, printed, said)
+    assert {path: path.read_bytes() for path in old.log_files()} == before
+    return said
+
+
+@pytest.mark.parametrize("successor", [Paceline, MariaDb])
+def test_what_nobody_else_has_is_cut_off_and_kept(servers, successor):
+    one, two = pair(servers, successor)
+    two.query("stop slave")
+    last = gtid_position(one)
+    one.query("insert into d.t values (4, 'only here')", "update d.t set v='changed' where id=1", "flush binary logs", "delete from d.t where id=2",
+              "create table d.only_here (a int)", "insert into d.only_here values (1)")
+    one.kill()
+    promote(two)
+    two.query("insert into d.t values (4, 'of the successor')", "update d.t set v='other' where id=1", "create table d.u (a int primary key)")
+
+    status, listed, said = rewind(one, two, "--dry-run")
+    assert status == 0, said
+    gtids = re.findall(r"^  (0-1-\d+) ", listed, re.MULTILINE)
+    number = int(last.split("-")[2])
+    assert gtids == [f"0-1-{number + 1 + at}" for at in range(5)] and "lacks 5 transactions" in listed
+    assert "nothing was changed" in listed and not list(one.datadir.glob("rewound-*"))
+
+    status, printed, said = rewind(one, two)
+    assert status == 0, said
+    assert f"the log ends at {last} now" in printed
+    [kept] = re.findall(r"^  paceline (binlog .*)$", printed, re.MULTILINE)
+    status, text, said = command(*kept.split())
+    assert status == 0, said
+    assert all(part in text for part in ("'only here'", "create table d.only_here", "### DELETE FROM `d`.`t`", gtids[0], gtids[-1]))
+    follow(one, two)
+    assert dict(one.query("select * from d.t"))[1] == "other"
+    # And back again, with what it has been given since.
+    promote(one)
+    one.query("insert into d.t values (10, 'again')")
+    two.query(f"change master to master_host='127.0.0.1', master_port={one.port}, master_user='repl', master_password='secret', "
+              "master_use_gtid=current_pos", "start slave")
+    wait_for_replica(two, one)
+    assert_same(one, two)
+    files = [path.name for path in one.log_files()]
+    status, _, said = command("binlog", "--verify", *one.log_files())
+    assert status == 0, (files, said)
+
+
+def test_who_may_not_be_rewound_is_left_alone(servers):
+    one, two = pair(servers, Paceline)
+    assert "is in use by another server" in refused(one, two)
+    two.query("stop slave")
+    promote(two)
+    one.kill()
+    status, printed, said = rewind(one, two)
+    assert status == 0 and "has everything that is in this log: nothing is cut off" in printed, said
+    assert not list(one.datadir.glob("rewound-*"))
+
+    stranger = servers(Paceline, 3)
+    stranger.query("create database d", "create table d.t (a int)")
+    assert "it is not its successor" in refused(one, stranger)
+
+    # Started again, it has in its tables what the other lacks.
+    one.start()
+    one.query("insert into d.t values (4, 'only here')")
+    assert one.stop() == 0
+    assert "the tables hold transactions that" in refused(one, two)
+    one.start()
+    assert one.query("select v from d.t where id=4") == (("only here",),)
+    one.kill()
+
+    one.directory.joinpath("empty").mkdir()
+    status, _, said = command("rewind", two.socket, "--datadir", one.directory / "empty")
+    assert status == 1 and "it is no server's data directory" in said
+    status, _, said = command("rewind", "127.0.0.1:1", "--datadir", one.datadir)
+    assert status == 1 and "cannot connect" in said
+
+
+def test_what_waits_for_a_replica_is_in_no_table(servers):
+    """What semi-sync has not acknowledged can always be cut off, however full the memory was."""
+    one, two = pair(servers, Paceline, "--paceline-memtable-size=1M", "--max-binlog-size=1M")
+    two.query("set global rpl_semi_sync_slave_enabled=1", "stop slave", "start slave")
+    one.query("create table d.wide (id int primary key, v longblob)", "set global rpl_semi_sync_master_timeout=1000000",
+              "set global rpl_semi_sync_master_enabled=1")
+    wait_for(lambda: one.query("show status like 'Rpl_semi_sync_master_clients'")[0][1] == "1", "the replica")
+    for number in range(8):
+        one.query(f"insert into d.wide values ({number}, repeat('x', 500000))")
+    wait_for_replica(two, one)
+    two.query("stop slave")
+    last = gtid_position(two)
+
+    def write(number):
+        with pytest.raises(pymysql.err.OperationalError):
+            one.query(f"insert into d.wide values ({100 + number}, repeat('y', 500000))")
+
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(12)]
+    for writer in writers:
+        writer.start()
+    wait_for(lambda: one.query("show status like 'Rpl_semi_sync_master_wait_sessions'")[0][1] == "12", "all to wait")
+    assert one.query("select count(*) from d.wide") == ((8,),)
+    one.kill()
+    for writer in writers:
+        writer.join()
+    promote(two)
+    status, printed, said = rewind(one, two)
+    assert status == 0 and "lacks 12 transactions" in printed and f"the log ends at {last} now" in printed, (printed, said)
+    two.query("insert into d.wide values (100, 'z')")
+    follow(one, two)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_primary_that_is_killed_at_any_moment(servers, seed):
+    chance = random.Random(seed)
+    one, two = pair(servers, Paceline, "--paceline-memtable-size=1M")
+    over = threading.Event()
+
+    def load(number):
+        draw = random.Random(seed * 100 + number)
+        try:
+            with one.connect() as connection, connection.cursor() as cursor:
+                while not over.is_set():
+                    row = draw.randrange(50)
+                    cursor.execute(f"set gtid_domain_id={number % 2}")
+                    cursor.execute(draw.choice([f"replace into d.t values ({row + 100 * (number % 2)}, '{draw.randrange(10**9)}')",
+                                                f"delete from d.t where id={row + 100 * (number % 2)}"]))
+        except pymysql.err.Error:
+            assert over.is_set()
+
+    threads = [threading.Thread(target=load, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    wait_for(lambda: one.query("select count(*) from d.t")[0][0] > 20, "rows")
+    two.query("stop slave")
+    position = gtid_position(two)
+    wait_for(lambda: gtid_position(one) != position, "the primary to go on")
+    over.wait(chance.uniform(0, 0.3))
+    over.set()
+    one.kill()
+    for thread in threads:
+        thread.join()
+    promote(two)
+    two.query("insert into d.t values (1000, 'new')")
+    status, printed, said = rewind(one, two)
+    assert status == 0 and "of this log:" in printed, (printed, said)
+    follow(one, two)
+    assert not slave_status(one)["Last_SQL_Error"]
