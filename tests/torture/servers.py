@@ -1,5 +1,6 @@
 """Servers of the torture suite: started with options by chance, joined as replicas, switched over."""
 
+import re
 import shutil
 import subprocess
 import time
@@ -134,12 +135,28 @@ class Cluster:
         assert result.returncode == 0, f"paceline {' '.join(map(str, arguments))}: {result.stdout[-1000:]}{result.stderr[-1000:]}"
 
     def promote(self, candidate, old_primary, *others):
-        """A planned switch-over: what the old primary has acknowledged goes over, and it follows the new one."""
-        command = [BINARY, "promote", f"127.0.0.1:{candidate.port}", *[f"127.0.0.1:{other.port}" for other in others],
-                   f"--old-primary=127.0.0.1:{old_primary.port}", f"--user={ACCOUNT}", f"--password={PASSWORD}",
-                   f"--replication-user={ACCOUNT}", f"--replication-password={PASSWORD}", "--timeout=120"]
+        """A planned switch-over: what the old primary has acknowledged goes over, and it follows the new one. Or, if it is dead, without it."""
+        old = [f"--old-primary=127.0.0.1:{old_primary.port}"] if old_primary else []
+        command = [BINARY, "promote", f"127.0.0.1:{candidate.port}", *[f"127.0.0.1:{other.port}" for other in others], *old,
+                   f"--user={ACCOUNT}", f"--password={PASSWORD}", f"--replication-user={ACCOUNT}", f"--replication-password={PASSWORD}",
+                   "--timeout=120"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX * 2)
         assert result.returncode == 0, f"the switch-over failed: {result.stdout}{result.stderr}"
+
+    def rewound(self, old_primary, primary):
+        """A dead primary gives back what its successor lacks, and follows it; how many transactions. `None` if its tables hold some: then it is gone."""
+        command = [BINARY, "rewind", f"127.0.0.1:{primary.port}", "--datadir", old_primary.datadir, f"--user={ACCOUNT}", f"--password={PASSWORD}"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX * 2)
+        if "the tables hold transactions that" in result.stderr:
+            self.servers.remove(old_primary)
+            old_primary.close()
+            return None
+        assert result.returncode == 0, f"the old primary could not be rewound: {result.stdout}{result.stderr}"
+        old_primary.start()
+        old_primary.query(f"change master to master_host='127.0.0.1', master_port={primary.port}, master_user='{ACCOUNT}', "
+                          f"master_password='{PASSWORD}', master_connect_retry=1, master_use_gtid=current_pos", "start slave")
+        lacking = re.search(r"lacks (\d+) transaction", result.stdout)
+        return int(lacking[1]) if lacking else 0
 
     def close(self):
         for server in self.servers + self.archives:

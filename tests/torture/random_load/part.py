@@ -1,5 +1,5 @@
-"""Random concurrent transactions and definitions; in mid-run, at full speed, a kill, a switch-over, replicas from the beginning of the log, a
-backup with a replica from it, a replica that `paceline join` makes, an archive that commits wait for, and a replica that it feeds. At the end all
+"""Random concurrent transactions and definitions; in mid-run, at full speed, a kill, a switch-over, a primary that dies and comes back as a replica, replicas
+from the beginning of the log, a backup with a replica from it, a replica that `paceline join` makes, an archive that commits wait for, and a replica that it feeds. At the end all
 servers, a MariaDB replica among them, hold the same rows.
 
 Where they do not, the diagnosis begins with what a backup gives by itself, held against a replica that ran from the beginning of the log UNTIL the
@@ -16,7 +16,8 @@ from .grammar import World
 from .sessions import Run
 
 BACKUP, JOIN, ARCHIVE, KILL_REPLICA, LATE_REPLICA = "backup", "join", "archive", "kill replica", "late replica"
-EVENTS = ["kill primary", KILL_REPLICA, "switch-over", LATE_REPLICA, JOIN, ARCHIVE]
+SWITCH_OVER, FAIL_OVER = "switch-over", "fail-over"
+EVENTS = ["kill primary", KILL_REPLICA, SWITCH_OVER, FAIL_OVER, LATE_REPLICA, JOIN, ARCHIVE]
 
 
 def run(part):
@@ -30,7 +31,10 @@ def one_round(part, round, directory):
     possible = EVENTS + [BACKUP] * can_back_up()
     events = chance.sample(possible, 3 if part.short else chance.randrange(2, len(possible) + 1))
     if part.short and round == 0:
-        events = [[BACKUP, "kill primary", "switch-over"], [ARCHIVE, JOIN, "kill primary"]][part.seed % 2]
+        events = [[BACKUP, "kill primary", SWITCH_OVER, FAIL_OVER], [ARCHIVE, JOIN, "kill primary"]][part.seed % 2]
+    if ARCHIVE in events and FAIL_OVER in events:
+        # An archive may have acknowledged what no replica got, and keeps it.
+        events.remove(FAIL_OVER)
     cluster = Cluster(directory, chance)
     try:
         primary = cluster.start()
@@ -41,7 +45,7 @@ def one_round(part, round, directory):
             catch_up(replica, primary)
         world = World()
         # A replica that restarts has empty MEMORY tables, and its primary has not.
-        world.has_memory_tables = not {KILL_REPLICA, BACKUP, JOIN} & set(events)
+        world.has_memory_tables = not {KILL_REPLICA, BACKUP, JOIN, FAIL_OVER} & set(events)
         running = Run(primary, world, chance, chance.choice([3, 5, 8])).start()
         try:
             for event in events:
@@ -62,10 +66,24 @@ def one_round(part, round, directory):
 def happen(part, event, cluster, running, events, chance):
     primary = running.primary
     followers = [server for server in cluster.servers if server is not primary and isinstance(server, Paceline)]
-    if event == "switch-over":
+    if event in (SWITCH_OVER, FAIL_OVER):
         # What was made of a copy has no log from before it, and serves nobody who begins there.
         needs_all = {LATE_REPLICA, ARCHIVE} & set(events)
         candidate = chance.choice([server for server in followers if not server.is_archives and not (needs_all and server.is_copy)])
+    if event == FAIL_OVER:
+        # The replicas go on with what they have; what only the old primary had is lost to all.
+        others = [server for server in cluster.servers if server not in (candidate, primary)]
+        for replica in [candidate, *others]:
+            replica.query("stop slave io_thread")
+        time.sleep(chance.choice([0, chance.uniform(0, 0.5)]))
+        primary.kill()
+        cluster.promote(candidate, None, *others)
+        running.primary = candidate
+        transactions = cluster.rewound(primary, candidate)
+        part.numbers["fail-overs"] += 1
+        part.numbers["old primaries that came back"] += transactions is not None
+        part.numbers["transactions they gave back"] += transactions or 0
+    elif event == SWITCH_OVER:
         others = [server for server in cluster.servers if server not in (candidate, primary) and not server.is_archives]
         cluster.promote(candidate, primary, *others)
         running.primary = candidate
