@@ -4,11 +4,11 @@
 //! enough stops them. Nothing is collected that need not be, so a result set streams, and LIMIT reads no more than it returns.
 //!
 //! ```text
-//!   table reader ─▶ join loops ─▶ [group] ─▶ having ─▶ projection ─▶ [distinct] ─▶ [sort] ─▶ limit ─▶ RowSink
+//!   table reader ─▶ join loops ─▶ [group] ─▶ having ─▶ [windows] ─▶ projection ─▶ [distinct] ─▶ [sort] ─▶ limit ─▶ RowSink
 //! ```
 //!
 //! # Limits
-//! What a statement collects (sorts, groups, derived tables, hash joins) counts against one budget of
+//! What a statement collects (sorts, groups, partitions of windows, derived tables, hash joins) counts against one budget of
 //! [`memory::STATEMENT_MEMORY_MAX`] bytes. Sorting goes on in a temporary file past [`memory::SORT_MEMORY_MAX`]; anything else that does not
 //! fit gives 1114 (The table '(temporary)' is full).
 //!
@@ -35,6 +35,7 @@ mod sorter;
 mod table_reader;
 mod temporary_key;
 mod update;
+mod window;
 
 use std::sync::Arc;
 

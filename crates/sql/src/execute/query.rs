@@ -13,6 +13,7 @@ use super::memory::row_bytes;
 use super::run::{Exec, Rows};
 use super::sorter::Sorter;
 use super::temporary_key;
+use super::window::WindowRows;
 use crate::error::Result;
 use crate::expr::{Expr, ExprKind, ExprType};
 use crate::plan::tree::{
@@ -162,11 +163,8 @@ fn run_select(
         Sorter::new(first)
     });
     {
-        // What happens with each row, after grouping.
+        // What happens with each row, after grouping and window functions.
         let mut finish = |exec: &mut Exec<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
-            if !plan.having.is_empty() && !exec.all_true(&plan.having, row)? {
-                return Ok(ControlFlow::Continue(()));
-            }
             if let Some(sorter) = &mut sorter {
                 key.clear();
                 match &mut distinct {
@@ -208,13 +206,29 @@ fn run_select(
             }
             Ok(gate.flow())
         };
+        let mut windows = plan.windows.as_ref().map(WindowRows::new);
+        let mut take = |exec: &mut Exec<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
+            if !plan.having.is_empty() && !exec.all_true(&plan.having, row)? {
+                return Ok(ControlFlow::Continue(()));
+            }
+            match &mut windows {
+                None => finish(exec, row),
+                Some(windows) => {
+                    windows.add(exec, row)?;
+                    Ok(ControlFlow::Continue(()))
+                }
+            }
+        };
         let runnable = plan.impossible.is_none() && exec.all_true(&plan.constant_conditions, &row)?;
         match &plan.aggregation {
-            Some(aggregation) => aggregate(exec, plan, aggregation, &mut row, runnable, &mut finish)?,
+            Some(aggregation) => aggregate(exec, plan, aggregation, &mut row, runnable, &mut take)?,
             None if runnable => {
-                let _ = join(exec, plan, &plan.steps, &mut row, &mut finish)?;
+                let _ = join(exec, plan, &plan.steps, &mut row, &mut take)?;
             }
             None => {}
+        }
+        if let Some(windows) = windows {
+            windows.finish(exec, &mut row, &mut finish)?;
         }
     }
     if let Some(sorter) = sorter {
@@ -240,7 +254,10 @@ fn can_move(plan: &SelectPlan, by_output: bool) -> bool {
     else {
         return false;
     };
-    if plan.aggregation.is_some() || (plan.distinct && !plan.order.is_empty() && !by_output) {
+    if plan.aggregation.is_some()
+        || plan.windows.is_some()
+        || (plan.distinct && !plan.order.is_empty() && !by_output)
+    {
         return false;
     }
     let slots = &plan.tables[access.table].slots;

@@ -151,7 +151,18 @@ impl Sorter {
     ///
     /// # Errors
     /// 1038 when the temporary file cannot be read; what `visit` meets.
-    pub fn finish(mut self, visit: &mut dyn FnMut(Vec<Value>) -> Result<ControlFlow<()>>) -> Result<()> {
+    pub fn finish(self, visit: &mut dyn FnMut(Vec<Value>) -> Result<ControlFlow<()>>) -> Result<()> {
+        self.finish_keyed(&mut |_, row| visit(row))
+    }
+
+    /// As [`Sorter::finish`], each row with its key.
+    ///
+    /// # Errors
+    /// 1038 when the temporary file cannot be read; what `visit` meets.
+    pub fn finish_keyed(
+        mut self,
+        visit: &mut dyn FnMut(&[u8], Vec<Value>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         if self.first.is_some() {
             self.entries = std::mem::take(&mut self.heap).into_vec();
         }
@@ -159,7 +170,7 @@ impl Sorter {
         let memory = std::mem::take(&mut self.entries);
         if self.runs.is_empty() {
             for entry in memory {
-                if visit(entry.row)?.is_break() {
+                if visit(&entry.key, entry.row)?.is_break() {
                     break;
                 }
             }
@@ -177,7 +188,7 @@ impl Sorter {
             }
         }
         while let Some(Reverse((entry, number))) = heads.pop() {
-            if visit(entry.row)?.is_break() {
+            if visit(&entry.key, entry.row)?.is_break() {
                 break;
             }
             if let Some(next) = runs[number]

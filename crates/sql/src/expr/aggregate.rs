@@ -231,6 +231,22 @@ impl Accumulator {
         Ok(grown)
     }
 
+    /// As [`Accumulator::add`], of the value of the only argument; not for DISTINCT, nor for what keeps texts.
+    ///
+    /// # Errors
+    /// What its conversion meets; 1690.
+    pub(crate) fn add_argument(
+        &mut self,
+        aggregate: &Aggregate,
+        value: &Value,
+        context: &mut EvalContext<'_>,
+    ) -> Result<()> {
+        if !value.is_null() {
+            self.add_value(aggregate, value, &[], context)?;
+        }
+        Ok(())
+    }
+
     fn add_value(
         &mut self,
         aggregate: &Aggregate,
@@ -317,33 +333,8 @@ impl Accumulator {
         use AggregateFunction as A;
         Ok(match &mut self.state {
             State::Count(count) => Value::Int(*count),
-            State::Decimal { count: 0, .. } | State::Double { count: 0, .. } => Value::Null,
-            State::Decimal { sum, small, count } => {
-                let total = sum
-                    .add(&wide_decimal(*small))
-                    .map_err(|_| errors::out_of_range("DECIMAL", "sum"))?;
-                let scale = i32::from(aggregate.ty.decimals());
-                if aggregate.function == A::Avg {
-                    let increment = context.session.settings.div_precision_increment;
-                    let quotient = total
-                        .div(&Decimal::from(*count), increment)?
-                        .unwrap_or(Decimal::ZERO);
-                    Value::Decimal(quotient.round(scale, Rounding::HalfUp))
-                } else {
-                    Value::Decimal(total.round(scale, Rounding::HalfUp))
-                }
-            }
-            State::Double { sum, count } => {
-                let result = if aggregate.function == A::Avg {
-                    *sum / *count as f64
-                } else {
-                    *sum
-                };
-                if !result.is_finite() {
-                    return Err(errors::out_of_range("DOUBLE", "sum"));
-                }
-                Value::Double(result)
-            }
+            State::Decimal { sum, small, count } => exact_result(aggregate, sum, *small, *count, context)?,
+            State::Double { sum, count } => double_result(aggregate, *sum, *count)?,
             State::Extreme(best) => best.take().unwrap_or_default(),
             State::Bits(bits) => Value::UInt(*bits),
             State::Variance { count, squares, .. } => {
@@ -376,6 +367,47 @@ impl Accumulator {
     }
 }
 
+/// SUM or AVG of exact numbers: the integers among them were summed apart.
+pub(super) fn exact_result(
+    aggregate: &Aggregate,
+    sum: &Decimal,
+    small: i128,
+    count: u64,
+    context: &EvalContext<'_>,
+) -> Result<Value> {
+    if count == 0 {
+        return Ok(Value::Null);
+    }
+    let total = sum
+        .add(&wide_decimal(small))
+        .map_err(|_| errors::out_of_range("DECIMAL", "sum"))?;
+    let scale = i32::from(aggregate.ty.decimals());
+    if aggregate.function != AggregateFunction::Avg {
+        return Ok(Value::Decimal(total.round(scale, Rounding::HalfUp)));
+    }
+    let increment = context.session.settings.div_precision_increment;
+    let quotient = total
+        .div(&Decimal::from(count), increment)?
+        .unwrap_or(Decimal::ZERO);
+    Ok(Value::Decimal(quotient.round(scale, Rounding::HalfUp)))
+}
+
+/// SUM or AVG of doubles.
+pub(super) fn double_result(aggregate: &Aggregate, sum: f64, count: u64) -> Result<Value> {
+    if count == 0 {
+        return Ok(Value::Null);
+    }
+    let result = if aggregate.function == AggregateFunction::Avg {
+        sum / count as f64
+    } else {
+        sum
+    };
+    if !result.is_finite() {
+        return Err(errors::out_of_range("DOUBLE", "sum"));
+    }
+    Ok(Value::Double(result))
+}
+
 fn wide_decimal(number: i128) -> Decimal {
     match i64::try_from(number) {
         Ok(number) => Decimal::from(number),
@@ -384,7 +416,7 @@ fn wide_decimal(number: i128) -> Decimal {
 }
 
 /// How values of one type compare with each other.
-fn own_rule(ty: &ExprType, value: &Value) -> Comparison {
+pub(crate) fn own_rule(ty: &ExprType, value: &Value) -> Comparison {
     let class = if ty.is_parameter() {
         convert::class_of(value)
     } else {

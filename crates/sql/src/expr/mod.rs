@@ -21,23 +21,27 @@ mod eval;
 mod expr_type;
 mod functions;
 mod scope;
+mod sliding;
 mod subquery;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod window;
 
+pub(crate) use aggregate::own_rule;
 pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
+pub(crate) use bind::{arithmetic, sort_order};
 pub use bind::{
     bind_comparison, bind_condition, bind_expr, common_type, comparison_rule, convert_to_common_type,
 };
 pub use cast::CastTarget;
 pub use context::{EvalContext, EvalMode, EvalState, OuterRow, SubqueryFrame, SubqueryRunner};
 pub(crate) use eval::compare_values;
-pub(crate) use eval::convert::for_user_variable;
+pub(crate) use eval::convert::{for_user_variable, text_of, to_decimal, to_double, to_i64, to_i128};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use functions::{Call, Function, Stability};
 pub use scope::{Clause, ColumnName, Correlation, EmptyScope, Scope, Subquery};
+pub(crate) use sliding::{Slide, SlidingAccumulator};
 pub use subquery::CachedRows;
 pub use tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Domain, Expr, ExprKind, Quantifier, Truth};
-pub use window::{SortOrder, WindowCall, WindowFunction};
+pub use window::{Frame, FrameBound, FrameUnits, SortOrder, WindowCall, WindowFunction};

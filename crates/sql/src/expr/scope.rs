@@ -7,14 +7,17 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NOT_SUPPORTED_YET};
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NOT_SUPPORTED_YET,
+    ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+};
 use sqlparser::ast;
 
 use super::aggregate::Aggregate;
 use super::errors;
 use super::expr_type::ExprType;
 use super::tree::Expr;
-use super::window::WindowCall;
+use super::window::{WindowCall, WindowFunction};
 use crate::error::Result;
 use crate::session::SessionContext;
 
@@ -182,13 +185,22 @@ pub trait Scope {
         Err(errors::error(ER_INVALID_GROUP_FUNC_USE, &[]))
     }
 
-    /// Takes a window function and gives what stands for its result.
+    /// Called before a window function's arguments are bound; `function` is `None` for an aggregate over a window.
     ///
     /// # Errors
-    /// 1235 where the planner has no window functions.
-    fn bind_window(&mut self, window: WindowCall) -> Result<Expr> {
+    /// 4015 where window functions may not stand, 4074 within another one or an aggregate; 4009, 4017, 4018.
+    fn enter_window(&mut self, function: Option<&WindowFunction>, over: &ast::WindowType) -> Result<()> {
+        let _ = (function, over);
+        Err(errors::error(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]))
+    }
+
+    /// Takes the window function and gives what stands for its result.
+    ///
+    /// # Errors
+    /// 4015.
+    fn exit_window(&mut self, window: WindowCall) -> Result<Expr> {
         let _ = window;
-        Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"window functions"]))
+        Err(errors::error(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]))
     }
 
     /// `VALUES(column)` or `VALUE(column)` in ON DUPLICATE KEY UPDATE; elsewhere MariaDB gives NULL.

@@ -40,8 +40,6 @@ pub enum ExprKind {
     Parameter(usize),
     /// The `n`th aggregate of the query: the planner rewrites it to a [`ExprKind::Column`] of the grouped row before evaluation.
     Aggregate(usize),
-    /// The `n`th window function of the query: rewritten like an aggregate.
-    Window(usize),
     /// `@name`, in lower case.
     UserVariable(Box<str>),
     /// `@name := value`.
@@ -418,10 +416,7 @@ impl Expr {
         let mut constant = true;
         self.visit(&mut |node| {
             constant &= match &node.kind {
-                ExprKind::Column(_)
-                | ExprKind::Aggregate(_)
-                | ExprKind::Window(_)
-                | ExprKind::AssignUserVariable { .. } => false,
+                ExprKind::Column(_) | ExprKind::Aggregate(_) | ExprKind::AssignUserVariable { .. } => false,
                 ExprKind::UserVariable(_) => true,
                 ExprKind::ScalarSubquery(subquery)
                 | ExprKind::Exists { subquery, .. }
@@ -455,7 +450,6 @@ impl Expr {
             | ExprKind::OuterColumn { .. }
             | ExprKind::Parameter(_)
             | ExprKind::Aggregate(_)
-            | ExprKind::Window(_)
             | ExprKind::UserVariable(_)
             | ExprKind::SystemVariable { .. }
             | ExprKind::ScalarSubquery(_)
@@ -512,7 +506,6 @@ impl Expr {
             | ExprKind::OuterColumn { .. }
             | ExprKind::Parameter(_)
             | ExprKind::Aggregate(_)
-            | ExprKind::Window(_)
             | ExprKind::UserVariable(_)
             | ExprKind::SystemVariable { .. }
             | ExprKind::ScalarSubquery(_)

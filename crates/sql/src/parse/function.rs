@@ -3,17 +3,16 @@
 use sqlparser::ast::{
     CastKind, CharacterLength, DataType, DateTimeField, DuplicateTreatment, ExactNumberInfo, Expr,
     ExtractSyntax, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
-    FunctionArguments, Ident, NamedWindowDefinition, NamedWindowExpr, ObjectName, OrderByExpr, TimezoneInfo,
-    TrimWhereField, Value, ValueWithSpan, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec,
-    WindowType,
+    FunctionArguments, Ident, ObjectName, OrderByExpr, TimezoneInfo, TrimWhereField, Value, ValueWithSpan,
 };
 use sqlparser::tokenizer::Span;
 
 use super::lexer::Token;
 use super::parser::Parser;
+use super::window::window_arguments;
 use crate::error::{Error, Result};
 
-fn function(name: &str, args: FunctionArguments) -> Function {
+pub(super) fn function(name: &str, args: FunctionArguments) -> Function {
     Function {
         name: ObjectName::from(vec![Ident::new(name)]),
         uses_odbc_syntax: false,
@@ -26,7 +25,7 @@ fn function(name: &str, args: FunctionArguments) -> Function {
     }
 }
 
-fn list(args: Vec<FunctionArg>) -> FunctionArguments {
+pub(super) fn list(args: Vec<FunctionArg>) -> FunctionArguments {
     FunctionArguments::List(FunctionArgumentList {
         duplicate_treatment: None,
         args,
@@ -34,7 +33,7 @@ fn list(args: Vec<FunctionArg>) -> FunctionArguments {
     })
 }
 
-fn argument(expr: Expr) -> FunctionArg {
+pub(super) fn argument(expr: Expr) -> FunctionArg {
     FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))
 }
 
@@ -153,6 +152,9 @@ impl Parser<'_> {
             _ if reserved && !RESERVED_FUNCTIONS.contains(&word.as_str()) => return Err(self.error()),
             _ => {}
         }
+        if let Some(arguments) = window_arguments(&word) {
+            return self.window_function(&word, arguments);
+        }
         let token = self.advance();
         let name = self.word_text(&token);
         self.function_named(name)
@@ -217,88 +219,13 @@ impl Parser<'_> {
             }
         }
         self.expect(&Token::RightParen)?;
-        let mut function = function(&name, FunctionArguments::List(arguments));
-        function.over = self.over()?;
-        Ok(Expr::Function(function))
-    }
-
-    fn over(&mut self) -> Result<Option<WindowType>> {
-        if !self.accept_word("OVER") {
-            return Ok(None);
+        let mut call = function(&name, FunctionArguments::List(arguments));
+        if is_aggregate(&name) {
+            call.over = self.over()?;
+        } else if self.is_word("OVER") {
+            return Err(self.error());
         }
-        Ok(Some(if self.is(&Token::LeftParen) {
-            WindowType::WindowSpec(self.window_spec()?)
-        } else {
-            WindowType::NamedWindow(self.ident()?)
-        }))
-    }
-
-    fn window_spec(&mut self) -> Result<WindowSpec> {
-        self.expect(&Token::LeftParen)?;
-        let mut spec = WindowSpec {
-            window_name: None,
-            partition_by: Vec::new(),
-            order_by: Vec::new(),
-            window_frame: None,
-        };
-        if self.is_identifier() && !self.is_word("PARTITION") {
-            spec.window_name = Some(self.ident()?);
-        }
-        if self.accept_words(&["PARTITION", "BY"]) {
-            spec.partition_by = self.comma_separated(Self::expr)?;
-        }
-        if self.accept_words(&["ORDER", "BY"]) {
-            spec.order_by = self.comma_separated(Self::order_by_item)?;
-        }
-        if self.is_any_word(&["ROWS", "RANGE"]) {
-            let units = if self.is_word("ROWS") {
-                WindowFrameUnits::Rows
-            } else {
-                WindowFrameUnits::Range
-            };
-            self.advance();
-            let (start_bound, end_bound) = if self.accept_word("BETWEEN") {
-                let start = self.window_bound()?;
-                self.expect_word("AND")?;
-                (start, Some(self.window_bound()?))
-            } else {
-                (self.window_bound()?, None)
-            };
-            spec.window_frame = Some(WindowFrame {
-                units,
-                start_bound,
-                end_bound,
-            });
-        }
-        self.expect(&Token::RightParen)?;
-        Ok(spec)
-    }
-
-    fn window_bound(&mut self) -> Result<WindowFrameBound> {
-        if self.accept_words(&["CURRENT", "ROW"]) {
-            return Ok(WindowFrameBound::CurrentRow);
-        }
-        let offset = if self.accept_word("UNBOUNDED") {
-            None
-        } else {
-            Some(Box::new(self.operand()?))
-        };
-        if self.accept_word("PRECEDING") {
-            Ok(WindowFrameBound::Preceding(offset))
-        } else {
-            self.expect_word("FOLLOWING")?;
-            Ok(WindowFrameBound::Following(offset))
-        }
-    }
-
-    /// `name AS (…)` of WINDOW.
-    pub(super) fn named_window(&mut self) -> Result<NamedWindowDefinition> {
-        let name = self.ident()?;
-        self.expect_word("AS")?;
-        Ok(NamedWindowDefinition(
-            name,
-            NamedWindowExpr::WindowSpec(self.window_spec()?),
-        ))
+        Ok(Expr::Function(call))
     }
 
     fn group_concat(&mut self) -> Result<Expr> {

@@ -51,6 +51,7 @@ mod set;
 mod show;
 mod statement;
 mod table_reference;
+mod window;
 
 use std::ops::Range;
 

@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_CANT_USE_OPTION_HERE, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD,
-    ER_NON_UNIQ_ERROR, ER_PARSE_ERROR,
+    ER_NON_UNIQ_ERROR, ER_PARSE_ERROR, ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG,
+    ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use sqlparser::ast;
 
 use super::tree::{OuterReference, QueryPlan, TableSource};
+use super::window::Windows;
 use super::{Planner, ResultColumn};
 use crate::error::{Error, Result};
 use crate::expr::{
     Aggregate, Clause, ColumnName, Correlation, Expr, ExprKind, ExprType, Scope, Subquery, WindowCall,
-    bind_condition, bind_expr,
+    WindowFunction, bind_condition, bind_expr,
 };
 use crate::session::SessionContext;
 
@@ -139,6 +141,7 @@ pub(crate) struct Block<'p, 'o> {
     pub outer: Vec<OuterReference>,
     outer_types: Vec<ExprType>,
     pub aggregates: Vec<(Aggregate, usize)>,
+    pub windows: Windows,
     /// Slots read after grouping.
     pub kept: Vec<usize>,
     /// While an ON is bound: only these may be named.
@@ -164,6 +167,7 @@ pub(crate) struct BindMode<'m> {
     /// What error 1054 calls the clause, where [`Clause`] has no word for it.
     pub clause_name: &'m str,
     pub aggregates: bool,
+    pub windows: bool,
     pub aliases: Aliases<'m>,
     /// Whether the rows are grouped ones when this is evaluated.
     pub grouped: bool,
@@ -185,6 +189,7 @@ impl<'m> BindMode<'m> {
             clause: Clause::FieldList,
             clause_name: "SELECT",
             aggregates: true,
+            windows: false,
             aliases: Aliases::No,
             grouped: true,
         }
@@ -195,6 +200,7 @@ impl<'m> BindMode<'m> {
             clause,
             clause_name: clause.as_str(),
             aggregates: false,
+            windows: false,
             aliases: Aliases::No,
             grouped: false,
         }
@@ -205,6 +211,7 @@ impl<'m> BindMode<'m> {
             clause: Clause::Other,
             clause_name,
             aggregates: false,
+            windows: false,
             aliases: Aliases::No,
             grouped: false,
         }
@@ -230,6 +237,7 @@ impl<'p, 'o> Block<'p, 'o> {
             outer: Vec::new(),
             outer_types: Vec::new(),
             aggregates: Vec::new(),
+            windows: Windows::default(),
             kept: Vec::new(),
             on_scope: None,
             groups: Vec::new(),
@@ -263,6 +271,7 @@ impl<'p, 'o> Block<'p, 'o> {
                 block: self,
                 mode,
                 in_aggregate: 0,
+                in_window: false,
             },
         )
     }
@@ -275,6 +284,7 @@ impl<'p, 'o> Block<'p, 'o> {
                 block: self,
                 mode,
                 in_aggregate: 0,
+                in_window: false,
             },
         )
     }
@@ -285,6 +295,7 @@ impl<'p, 'o> Block<'p, 'o> {
             block: self,
             mode: BindMode::condition(Clause::On),
             in_aggregate: 0,
+            in_window: false,
         };
         crate::expr::bind_comparison(crate::expr::CompareOp::Eq, left, right, &scope)
     }
@@ -433,6 +444,7 @@ struct BlockScope<'b, 'p, 'o, 'm> {
     block: &'b mut Block<'p, 'o>,
     mode: BindMode<'m>,
     in_aggregate: u32,
+    in_window: bool,
 }
 
 impl BlockScope<'_, '_, '_, '_> {
@@ -453,6 +465,9 @@ impl BlockScope<'_, '_, '_, '_> {
             && self.in_aggregate == 0
         {
             if let Some(output) = self.block.find_output(outputs, name)? {
+                if self.block.reads_window(&output.expr) {
+                    return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+                }
                 return Ok(Some(output.expr.clone()));
             }
             if let Some(found) = self.block.find_column(name, self.mode.clause_name)? {
@@ -565,8 +580,21 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         Ok(Expr::column(slot, ty))
     }
 
-    fn bind_window(&mut self, _window: WindowCall) -> Result<Expr> {
-        Err(Error::unsupported("window functions"))
+    fn enter_window(&mut self, function: Option<&WindowFunction>, over: &ast::WindowType) -> Result<()> {
+        if !self.mode.windows {
+            return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+        }
+        if self.in_window || self.in_aggregate > 0 {
+            return Err(Error::new(ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, &[]));
+        }
+        self.block.check_over(function, over)?;
+        self.in_window = true;
+        Ok(())
+    }
+
+    fn exit_window(&mut self, window: WindowCall) -> Result<Expr> {
+        self.in_window = false;
+        Ok(self.block.add_window(window))
     }
 
     fn resolve_values(&mut self, name: &ColumnName<'_>) -> Result<Expr> {

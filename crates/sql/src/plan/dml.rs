@@ -363,6 +363,7 @@ fn changing_select(
         explicit: false,
         rollup: false,
         having: Vec::new(),
+        windows: Vec::new(),
         order,
         limit: Limit { count, offset: None },
         straight: false,

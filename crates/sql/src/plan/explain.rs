@@ -225,6 +225,11 @@ fn inner_queries(select: &SelectPlan) -> Vec<(Option<Arc<QueryPlan>>, &'static s
     select.projection.iter().for_each(&mut visit);
     select.constant_conditions.iter().for_each(&mut visit);
     select.having.iter().for_each(&mut visit);
+    for sort in select.windows.iter().flat_map(|windows| &windows.sorts) {
+        sort.keys.iter().for_each(|key| visit(&key.expr));
+        let functions = sort.functions.iter();
+        functions.flat_map(|function| &function.args).for_each(&mut visit);
+    }
     inner_queries_steps(&select.steps, &mut visit);
     for table in &select.tables {
         if let TableSource::Derived(plan) = &table.source {
@@ -270,7 +275,7 @@ fn select_lines(select: &SelectPlan, select_type: &'static str, lines: &mut Vec<
         lines.push(plain("Select tables optimized away"));
     } else {
         let mut extra = Vec::new();
-        if select.notes.temporary && !select.distinct {
+        if select.notes.temporary && (!select.distinct || select.windows.is_some()) {
             extra.push("Using temporary");
         }
         if select.notes.filesort {

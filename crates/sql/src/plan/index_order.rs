@@ -21,6 +21,10 @@ pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], 
         mark_notes(select);
         return;
     };
+    if select.windows.is_some() {
+        mark_notes(select);
+        return;
+    }
     // Groups come out sorted by their keys: ORDER BY the same is served.
     let keys: Vec<&Expr> = aggregation.groups.iter().collect();
     let ascending_groups =
@@ -40,7 +44,8 @@ fn mark_notes(select: &mut SelectPlan) {
         .aggregation
         .as_ref()
         .is_some_and(|aggregation| matches!(aggregation.strategy, GroupStrategy::Hash));
-    select.notes.temporary |= hashed || (select.distinct && !select.steps.is_empty());
+    select.notes.temporary |=
+        hashed || select.windows.is_some() || (select.distinct && !select.steps.is_empty());
     select.notes.filesort |= !select.order.is_empty() || hashed;
 }
 
@@ -189,7 +194,8 @@ fn serves(
 }
 
 fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
-    if select.order.is_empty() || select.distinct {
+    // Window functions put the rows into an order of their own.
+    if select.order.is_empty() || select.distinct || select.windows.is_some() {
         return;
     }
     let Some(access) = first_access(select) else {

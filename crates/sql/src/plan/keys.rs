@@ -475,7 +475,7 @@ impl<'s> TableInfo<'s> {
 /// Whether an expression may be evaluated once instead of for each row: nothing random, no assignments.
 pub(crate) fn is_stable(expr: &Expr) -> bool {
     !expr.any(&mut |node| match &node.kind {
-        ExprKind::AssignUserVariable { .. } | ExprKind::Aggregate(_) | ExprKind::Window(_) => true,
+        ExprKind::AssignUserVariable { .. } | ExprKind::Aggregate(_) => true,
         ExprKind::Call(call) => !call.function.stability.is_constant_during_execution(),
         _ => false,
     })

@@ -31,6 +31,7 @@ mod semi_join;
 mod set_operation;
 mod statistics;
 pub(crate) mod tree;
+mod window;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -137,6 +138,7 @@ impl PointRead {
         };
         let plain = select.aggregation.is_none()
             && select.having.is_empty()
+            && select.windows.is_none()
             && select.order.is_empty()
             && select.constant_conditions.is_empty()
             && select.impossible.is_none()

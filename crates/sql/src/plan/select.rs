@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NO_TABLES_USED, ER_WRONG_FIELD_WITH_GROUP,
-    ER_WRONG_GROUP_FIELD,
+    ER_WRONG_GROUP_FIELD, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use sqlparser::ast;
 
@@ -16,9 +16,10 @@ use super::tree::{
     Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode,
     SelectPlan, SortItem, SortKey, TableInstance,
 };
+use super::window::BoundWindow;
 use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
 use crate::error::{Error, Result};
-use crate::expr::{Clause, ColumnName, Expr, ExprKind};
+use crate::expr::{Clause, ColumnName, Expr, ExprKind, ExprType};
 use crate::parse::GENERATED_NAME;
 use crate::session::SqlMode;
 
@@ -66,6 +67,7 @@ impl Planner<'_> {
             ..TableUsage::default()
         };
         let from = block.bind_from(&select.from, usage)?;
+        block.windows.named = Some(select.named_window.clone());
         let outputs = block.bind_outputs(&select.projection)?;
         let mut conditions = Vec::new();
         if let Some(selection) = &select.selection {
@@ -82,12 +84,14 @@ impl Planner<'_> {
                 clause: Clause::Having,
                 clause_name: "HAVING",
                 aggregates: true,
+                windows: false,
                 aliases: Aliases::Having(&outputs),
                 grouped: true,
             };
             split_and(block.bind_condition(condition, mode)?, &mut having);
         }
         let order = block.bind_order_by(surroundings.order_by, &outputs)?;
+        let windows = block.bind_windows(&outputs)?;
         let limit = block.bind_limit(surroundings.limit)?;
         let grouped = explicit || !block.aggregates.is_empty();
         if self
@@ -98,6 +102,7 @@ impl Planner<'_> {
             && grouped
         {
             let exprs = outputs.iter().map(|output| &output.expr).chain(&having);
+            let exprs = exprs.chain(windows.iter().flat_map(BoundWindow::exprs));
             let keys = order.iter().filter_map(|item| match &item.key {
                 SortKey::Expr(expr) => Some(expr),
                 SortKey::Output(_) => None,
@@ -116,6 +121,7 @@ impl Planner<'_> {
             explicit,
             rollup,
             having,
+            windows,
             order,
             limit,
             straight,
@@ -136,6 +142,7 @@ pub(crate) struct BoundSelect {
     pub explicit: bool,
     pub rollup: bool,
     pub having: Vec<Expr>,
+    pub windows: Vec<BoundWindow>,
     pub order: Vec<SortItem>,
     pub limit: Limit,
     pub straight: bool,
@@ -147,9 +154,6 @@ pub(crate) struct BoundSelect {
 fn reject_unsupported(select: &ast::Select) -> Result<()> {
     if matches!(select.distinct, Some(ast::Distinct::On(_))) {
         return Err(Error::unsupported("DISTINCT ON"));
-    }
-    if !select.named_window.is_empty() || select.qualify.is_some() {
-        return Err(Error::unsupported("window functions"));
     }
     Ok(())
 }
@@ -220,7 +224,11 @@ impl Block<'_, '_> {
     }
 
     fn bind_output(&mut self, expr: &ast::Expr, alias: Option<&ast::Ident>) -> Result<Output> {
-        let bound = self.bind(expr, BindMode::fields())?;
+        let mode = BindMode {
+            windows: self.windows.named.is_some(),
+            ..BindMode::fields()
+        };
+        let bound = self.bind(expr, mode)?;
         let generated = alias.is_some_and(|alias| alias.quote_style == Some(GENERATED_NAME));
         let written = match expr {
             ast::Expr::Identifier(ident) => Some(ident.value.as_str()),
@@ -280,6 +288,9 @@ impl Block<'_, '_> {
             },
             None => self.bind(expr, BindMode::condition(Clause::GroupBy).with_aliases(outputs))?,
         };
+        if self.reads_window(&bound) {
+            return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+        }
         let aggregate_slots: HashSet<usize> = self.aggregates.iter().map(|(_, slot)| *slot).collect();
         if bound
             .any(&mut |node| matches!(node.kind, ExprKind::Column(slot) if aggregate_slots.contains(&slot)))
@@ -327,6 +338,7 @@ impl Block<'_, '_> {
                         clause: Clause::OrderBy,
                         clause_name: "ORDER BY",
                         aggregates: !outputs.is_empty(),
+                        windows: self.windows.named.is_some(),
                         aliases: Aliases::Fallback(outputs),
                         grouped: true,
                     };
@@ -382,6 +394,7 @@ impl Block<'_, '_> {
         groups: &[Expr],
         projection: &mut [Expr],
         having: &mut [Expr],
+        windows: &mut [BoundWindow],
         order: &mut [SortItem],
     ) -> Vec<usize> {
         let slots: Vec<usize> = groups.iter().map(|_| self.allocate(1)).collect();
@@ -399,6 +412,10 @@ impl Block<'_, '_> {
         };
         projection.iter_mut().for_each(&mut replace_in);
         having.iter_mut().for_each(&mut replace_in);
+        windows
+            .iter_mut()
+            .flat_map(BoundWindow::exprs_mut)
+            .for_each(&mut replace_in);
         for item in order {
             if let SortKey::Expr(expr) = &mut item.key {
                 replace_in(expr);
@@ -469,7 +486,7 @@ impl Block<'_, '_> {
         };
         let joined = optimizer.join(from, conditions, bound.straight);
         let mut projection: Vec<Expr> = bound.outputs.iter().map(|output| output.expr.clone()).collect();
-        let (mut having, mut order) = (bound.having, bound.order);
+        let (mut having, mut windows, mut order) = (bound.having, bound.windows, bound.order);
         let mut group_slots = Vec::new();
         if bound.rollup {
             if !order.is_empty() {
@@ -478,7 +495,13 @@ impl Block<'_, '_> {
                     &[&"CUBE/ROLLUP", &"ORDER BY"],
                 ));
             }
-            group_slots = self.replace_groups(&bound.groups, &mut projection, &mut having, &mut order);
+            group_slots = self.replace_groups(
+                &bound.groups,
+                &mut projection,
+                &mut having,
+                &mut windows,
+                &mut order,
+            );
         }
         let grouped = bound.explicit || !self.aggregates.is_empty();
         let mut kept = std::mem::take(&mut self.kept);
@@ -498,10 +521,15 @@ impl Block<'_, '_> {
             rollup: bound.rollup,
             group_slots,
         });
-        let columns: Vec<ResultColumn> = bound.outputs.iter().map(|output| output.result.clone()).collect();
-        let types = projection.iter().map(|expr| expr.ty.clone()).collect();
+        let mut columns: Vec<ResultColumn> =
+            bound.outputs.iter().map(|output| output.result.clone()).collect();
+        let mut types: Vec<ExprType> = projection.iter().map(|expr| expr.ty.clone()).collect();
+        if !windows.is_empty() {
+            super::window::forget_keys(&mut columns, &mut types);
+        }
         let correlated = self.correlated();
         let tables = instances(&self, &infos);
+        let windows = self.plan_windows(windows, &projection, &order);
         let mut select = SelectPlan {
             number: bound.number,
             slot_count: self.slot_count,
@@ -512,6 +540,7 @@ impl Block<'_, '_> {
             impossible: joined.impossible.then_some("Impossible WHERE"),
             aggregation,
             having,
+            windows,
             projection,
             distinct: bound.distinct,
             order,

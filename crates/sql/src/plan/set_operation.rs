@@ -2,8 +2,8 @@
 
 use paceline_types::DataType;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_WITH_COL_WRONG_LIST, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
-    ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_BAD_FIELD_ERROR, ER_NOT_STANDARD_COMPLIANT_RECURSIVE, ER_WITH_COL_WRONG_LIST,
+    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 use sqlparser::ast;
 
@@ -162,6 +162,9 @@ impl Planner<'_> {
         let step = self.plan_body(right, None, None, None, inner, ReadMode::Snapshot)?;
         if step.types.len() != anchor.types.len() {
             return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
+        }
+        if has_windows(&step) {
+            return Err(Error::new(ER_NOT_STANDARD_COMPLIANT_RECURSIVE, &[&name]));
         }
         let conversions = [
             conversions(&anchor.types, &types),
@@ -375,6 +378,15 @@ fn set_operation(op: ast::SetOperator, quantifier: ast::SetQuantifier) -> Result
         (ast::SetOperator::Intersect, true) => SetOperation::IntersectAll,
         (ast::SetOperator::Intersect, false) => SetOperation::Intersect,
     })
+}
+
+/// Whether one of a query's own selects has window functions.
+fn has_windows(plan: &QueryPlan) -> bool {
+    match &plan.body {
+        QueryBody::Select(select) => select.windows.is_some(),
+        QueryBody::Set(set) => set.sides.iter().any(has_windows),
+        QueryBody::Values(_) | QueryBody::Recursive(_) => false,
+    }
 }
 
 /// The columns under the names that `name (a, b) AS` gives.

@@ -2,7 +2,7 @@
 //!
 //! One query block (one SELECT) works on one flat row of *slots*. Slots are given out while binding: the columns of every table of
 //! FROM, then whatever binding meets besides: columns of queries around the block (*outer references*: copied in before the
-//! block runs), finished aggregates. So all expressions of a block read the same row at every stage:
+//! block runs), finished aggregates, results of window functions. So all expressions of a block read the same row at every stage:
 //!
 //! ```text
 //!   slots    t.id  t.a  t.b │ u.id  u.c │ outer x.y │ SUM(t.a)  COUNT(*)
@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::TableDefinition;
-use crate::expr::{Aggregate, Expr, ExprType};
+use crate::expr::{Aggregate, Expr, ExprType, Frame, SortOrder, WindowFunction};
 use crate::plan::ResultColumn;
 use crate::plan::range::RangeCondition;
 
@@ -149,6 +149,8 @@ pub struct SelectPlan {
     pub aggregation: Option<Aggregation>,
     /// HAVING.
     pub having: Vec<Expr>,
+    /// Window functions, computed on the rows that HAVING leaves.
+    pub windows: Option<WindowPlan>,
     /// The select list.
     pub projection: Vec<Expr>,
     /// DISTINCT.
@@ -408,6 +410,50 @@ pub enum GroupStrategy {
     Hash,
     /// MIN and MAX of indexed columns: one access for each aggregate, of which the first row counts.
     IndexEnds(Vec<Vec<JoinStep>>),
+}
+
+/// The window functions of a block.
+#[derive(Debug)]
+pub struct WindowPlan {
+    /// The slots of a row that are read afterwards, or by the functions themselves; ascending.
+    pub kept: Vec<usize>,
+    /// How they are computed: one sort after the other. There is at least one.
+    pub sorts: Vec<WindowSort>,
+}
+
+/// Window functions that one order of the rows serves.
+#[derive(Debug)]
+pub struct WindowSort {
+    /// What the rows are sorted by.
+    pub keys: Vec<WindowKey>,
+    /// The functions.
+    pub functions: Vec<PlannedWindow>,
+}
+
+/// A key of a [`WindowSort`].
+#[derive(Debug, Clone)]
+pub struct WindowKey {
+    /// What is sorted by.
+    pub expr: Expr,
+    /// Which way.
+    pub order: SortOrder,
+}
+
+/// A window function.
+#[derive(Debug)]
+pub struct PlannedWindow {
+    /// Which.
+    pub function: WindowFunction,
+    /// Its arguments.
+    pub args: Vec<Expr>,
+    /// How many of the sort's keys tell partitions from each other.
+    pub partition: usize,
+    /// How many of the sort's keys two rows must share to be peers; at least as many.
+    pub peers: usize,
+    /// Its frame.
+    pub frame: Frame,
+    /// The slot of its result.
+    pub slot: usize,
 }
 
 /// One key of ORDER BY.

@@ -1,4 +1,4 @@
-//! Aggregates and window functions: which they are, their arguments and their result types.
+//! Aggregates: which they are, their arguments and their result types.
 
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
@@ -14,7 +14,7 @@ use crate::expr::errors;
 use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::scope::Scope;
 use crate::expr::tree::Expr;
-use crate::expr::window::{SortOrder, WindowCall, WindowFunction};
+use crate::expr::window::SortOrder;
 
 /// The aggregate of that name.
 pub(super) fn function_named(name: &str, function: &ast::Function) -> Option<AggregateFunction> {
@@ -46,24 +46,6 @@ pub(super) fn function_named(name: &str, function: &ast::Function) -> Option<Agg
     })
 }
 
-/// Whether it exists only with OVER.
-pub(super) fn is_window_only(name: &str) -> bool {
-    matches!(
-        name,
-        "row_number"
-            | "rank"
-            | "dense_rank"
-            | "percent_rank"
-            | "cume_dist"
-            | "ntile"
-            | "lag"
-            | "lead"
-            | "first_value"
-            | "last_value"
-            | "nth_value"
-    )
-}
-
 /// Binds an aggregate and hands it to the scope.
 pub(super) fn bind(kind: AggregateFunction, function: &ast::Function, scope: &mut dyn Scope) -> Result<Expr> {
     scope.enter_aggregate()?;
@@ -71,7 +53,7 @@ pub(super) fn bind(kind: AggregateFunction, function: &ast::Function, scope: &mu
     scope.exit_aggregate(aggregate)
 }
 
-fn bind_arguments(
+pub(super) fn bind_arguments(
     kind: AggregateFunction,
     function: &ast::Function,
     scope: &mut dyn Scope,
@@ -145,14 +127,29 @@ fn bind_arguments(
 fn order_by(items: &[ast::OrderByExpr], scope: &mut dyn Scope) -> Result<Vec<(Expr, SortOrder)>> {
     items
         .iter()
-        .map(|item| {
-            let order = match item.options.sort {
-                Some(ast::OrderBySort::Desc) => SortOrder::Descending,
-                _ => SortOrder::Ascending,
-            };
-            Ok((bind_expr(&item.expr, scope)?, order))
-        })
+        .map(|item| Ok((bind_expr(&item.expr, scope)?, sort_order(item))))
         .collect()
+}
+
+/// ASC or DESC.
+pub(crate) fn sort_order(item: &ast::OrderByExpr) -> SortOrder {
+    match item.options.sort {
+        Some(ast::OrderBySort::Desc) => SortOrder::Descending,
+        _ => SortOrder::Ascending,
+    }
+}
+
+/// The type of one of the values of an argument: of the smallest, the largest, the one before.
+pub(super) fn extreme_type(argument: &ExprType) -> ExprType {
+    let ty = argument.clone().nullable();
+    match &ty.data_type {
+        DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
+            ExprType::text(ty.max_characters(), *collation)
+                .with_coercibility(ty.coercibility)
+                .nullable()
+        }
+        _ => ty,
+    }
 }
 
 fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType> {
@@ -188,17 +185,7 @@ fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType>
             _ => ExprType::double(),
         }
         .nullable(),
-        A::Min | A::Max => {
-            let ty = argument.cloned().unwrap_or_else(ExprType::null).nullable();
-            match &ty.data_type {
-                DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
-                    ExprType::text(ty.max_characters(), *collation)
-                        .with_coercibility(ty.coercibility)
-                        .nullable()
-                }
-                _ => ty,
-            }
-        }
+        A::Min | A::Max => argument.map_or_else(|| ExprType::null().nullable(), extreme_type),
         A::BitAnd | A::BitOr | A::BitXor => bigint(Sign::Unsigned),
         A::StddevPop | A::StddevSamp | A::VarPop | A::VarSamp => match argument {
             Some(ty) if numeric(ty) => {
@@ -229,48 +216,5 @@ fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType>
         A::JsonArrayAgg | A::JsonObjectAgg => {
             ExprType::text(4_294_967_295 / 4, Collation::Utf8mb4GeneralCi).nullable()
         }
-    })
-}
-
-/// Binds `function OVER (…)`.
-pub(super) fn window(name: &str, function: &ast::Function, scope: &mut dyn Scope) -> Result<Expr> {
-    let Some(ast::WindowType::WindowSpec(spec)) = &function.over else {
-        return Err(errors::not_supported("named windows"));
-    };
-    if spec.window_frame.is_some() {
-        return Err(errors::not_supported("window frames"));
-    }
-    let (kind, ty) = match function_named(name, function) {
-        Some(kind) => {
-            let aggregate = bind_arguments(kind, function, scope)?;
-            let ty = aggregate.ty.clone();
-            (WindowFunction::Aggregate(Box::new(aggregate)), ty)
-        }
-        None => {
-            let kind = match name {
-                "row_number" => WindowFunction::RowNumber,
-                "rank" => WindowFunction::Rank,
-                "dense_rank" => WindowFunction::DenseRank,
-                other => {
-                    return Err(errors::not_supported(format!(
-                        "window function {}",
-                        other.to_ascii_uppercase()
-                    )));
-                }
-            };
-            (kind, ExprType::bigint(21))
-        }
-    };
-    let partition_by = spec
-        .partition_by
-        .iter()
-        .map(|expr| bind_expr(expr, scope))
-        .collect::<Result<Vec<_>>>()?;
-    let order_by = order_by(&spec.order_by, scope)?;
-    scope.bind_window(WindowCall {
-        function: kind,
-        partition_by,
-        order_by,
-        ty,
     })
 }

@@ -4,7 +4,7 @@ use paceline_types::Value;
 use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 
-use super::{aggregate, bind_expr, column_name};
+use super::{aggregate, bind_expr, column_name, window};
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::ExprType;
@@ -32,8 +32,8 @@ pub(super) fn expressions(function: &ast::Function) -> Result<Vec<&ast::Expr>> {
 pub(super) fn function(function: &ast::Function, scope: &mut dyn Scope) -> Result<Expr> {
     let written = function.name.to_string();
     let lower = written.trim_matches(['`', '"']).to_ascii_lowercase();
-    if function.over.is_some() || aggregate::is_window_only(&lower) {
-        return aggregate::window(&lower, function, scope);
+    if let Some(over) = &function.over {
+        return window::bind(&lower, function, over, scope);
     }
     if let Some(kind) = aggregate::function_named(&lower, function) {
         return aggregate::bind(kind, function, scope);

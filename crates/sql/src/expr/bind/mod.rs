@@ -7,6 +7,7 @@ mod fold;
 mod literal;
 mod operators;
 mod rules;
+mod window;
 
 use std::sync::Arc;
 
@@ -14,6 +15,8 @@ use paceline_types::error_code::{ER_BAD_FIELD_ERROR, ER_WRONG_ARGUMENTS};
 use paceline_types::{Charset, Collation, Value};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
+pub(crate) use aggregate::sort_order;
+pub(crate) use operators::arithmetic;
 pub(crate) use rules::{CollationMix, common_type_in, rule_of_classes};
 pub use rules::{common_type, comparison_rule};
 

@@ -294,7 +294,7 @@ fn domain(op: ArithmeticOp, left: &ExprType, right: &ExprType) -> Domain {
 }
 
 /// `left op right`. `source` is its text.
-pub(super) fn arithmetic(
+pub(crate) fn arithmetic(
     op: ArithmeticOp,
     mut left: Expr,
     mut right: Expr,

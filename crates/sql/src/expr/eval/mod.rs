@@ -119,8 +119,8 @@ impl Expr {
                 };
             }
             ExprKind::Collate(operand) => return operand.eval_in(frame, context),
-            ExprKind::Aggregate(_) | ExprKind::Window(_) => {
-                unreachable!("the planner replaces aggregates and window functions by columns")
+            ExprKind::Aggregate(_) => {
+                unreachable!("the planner replaces aggregates by columns")
             }
             ExprKind::UserVariable(name) => match context.session.user_variables.get(name) {
                 Some(variable) => variable.value.clone(),
