@@ -42,6 +42,9 @@ impl Ord for Entry {
     }
 }
 
+/// Takes rows with their keys, in order, until it breaks.
+pub(crate) type VisitKeyed<'v> = &'v mut dyn FnMut(&[u8], Vec<Value>) -> Result<ControlFlow<()>>;
+
 /// Collects rows and gives them back in order.
 #[derive(Debug)]
 pub(crate) struct Sorter {
@@ -159,10 +162,7 @@ impl Sorter {
     ///
     /// # Errors
     /// 1038 when the temporary file cannot be read; what `visit` meets.
-    pub fn finish_keyed(
-        mut self,
-        visit: &mut dyn FnMut(&[u8], Vec<Value>) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
+    pub fn finish_keyed(mut self, visit: VisitKeyed<'_>) -> Result<()> {
         if self.first.is_some() {
             self.entries = std::mem::take(&mut self.heap).into_vec();
         }

@@ -102,7 +102,6 @@ impl Planner<'_> {
             && grouped
         {
             let exprs = outputs.iter().map(|output| &output.expr).chain(&having);
-            let exprs = exprs.chain(windows.iter().flat_map(BoundWindow::exprs));
             let keys = order.iter().filter_map(|item| match &item.key {
                 SortKey::Expr(expr) => Some(expr),
                 SortKey::Output(_) => None,
@@ -529,7 +528,7 @@ impl Block<'_, '_> {
         }
         let correlated = self.correlated();
         let tables = instances(&self, &infos);
-        let windows = self.plan_windows(windows, &projection, &order);
+        let windows = self.plan_windows(windows, &mut projection, &order);
         let mut select = SelectPlan {
             number: bound.number,
             slot_count: self.slot_count,

@@ -454,6 +454,9 @@ pub struct PlannedWindow {
     pub frame: Frame,
     /// The slot of its result.
     pub slot: usize,
+    /// The slot of its result rounded to so many digits behind the point, where it stands alone in the select list: it is a column of MariaDB's
+    /// temporary table there, but within an expression it is not.
+    pub rounded: Option<(usize, u8)>,
 }
 
 /// One key of ORDER BY.

@@ -13,7 +13,6 @@
 
 use std::collections::BTreeSet;
 
-use paceline_types::Value;
 use paceline_types::error_code::{
     ER_BAD_COMBINATION_OF_WINDOW_FRAME_BOUND_SPECS, ER_DUP_WINDOW_NAME, ER_NO_ORDER_LIST_IN_WINDOW_SPEC,
     ER_NOT_ALLOWED_WINDOW_FRAME, ER_ORDER_LIST_IN_REFERENCING_WINDOW_SPEC,
@@ -21,6 +20,7 @@ use paceline_types::error_code::{
     ER_WINDOW_FRAME_IN_REFERENCED_WINDOW_SPEC, ER_WINDOW_FUNCTION_IN_WINDOW_SPEC,
     ER_WRONG_TYPE_FOR_RANGE_FRAME, ER_WRONG_TYPE_FOR_ROWS_FRAME, ER_WRONG_WINDOW_SPEC_NAME,
 };
+use paceline_types::{DataType, Value};
 use sqlparser::ast;
 
 use super::block::{Aliases, BindMode, Block, Output, same_expr, same_name};
@@ -50,6 +50,7 @@ pub(crate) struct BoundWindow {
     order: Vec<(Expr, SortOrder)>,
     frame: Frame,
     slot: usize,
+    rounded: Option<(usize, u8)>,
 }
 
 impl BoundWindow {
@@ -181,6 +182,7 @@ impl Block<'_, '_> {
                 order: spec.order,
                 frame: spec.frame.unwrap_or_default(),
                 slot,
+                rounded: None,
             });
         }
         Ok(bound)
@@ -318,13 +320,16 @@ impl Block<'_, '_> {
 
     /// Puts the functions into as few sorts as their keys allow.
     pub fn plan_windows(
-        &self,
-        windows: Vec<BoundWindow>,
-        projection: &[Expr],
+        &mut self,
+        mut windows: Vec<BoundWindow>,
+        projection: &mut [Expr],
         order: &[SortItem],
     ) -> Option<WindowPlan> {
         if windows.is_empty() {
             return None;
+        }
+        for expr in projection.iter_mut() {
+            self.round_result(expr, &mut windows);
         }
         let mut read = BTreeSet::new();
         let mut visit = |expr: &Expr| {
@@ -342,6 +347,9 @@ impl Block<'_, '_> {
         // Results come later, and what comes from queries around stays in the row.
         for window in &windows {
             read.remove(&window.slot);
+            if let Some((slot, _)) = window.rounded {
+                read.remove(&slot);
+            }
         }
         for reference in &self.outer {
             read.remove(&reference.to);
@@ -350,6 +358,22 @@ impl Block<'_, '_> {
             kept: read.into_iter().collect(),
             sorts: sorts(windows),
         })
+    }
+}
+
+impl Block<'_, '_> {
+    /// Lets an item of the select list that is a window function's result, a double with fixed decimals, read it rounded.
+    fn round_result(&mut self, expr: &mut Expr, windows: &mut [BoundWindow]) {
+        let (ExprKind::Column(slot), DataType::Double(double)) = (&mut expr.kind, &expr.ty.data_type) else {
+            return;
+        };
+        let Some(fixed) = double.fixed else { return };
+        if let Some(window) = windows.iter_mut().find(|window| window.slot == *slot) {
+            let (rounded, _) = *window
+                .rounded
+                .get_or_insert_with(|| (self.allocate(1), fixed.scale));
+            *slot = rounded;
+        }
     }
 }
 
@@ -410,6 +434,7 @@ fn sorts(windows: Vec<BoundWindow>) -> Vec<WindowSort> {
             args: window.args,
             frame: window.frame,
             slot: window.slot,
+            rounded: window.rounded,
         };
         let fitting = sorts
             .iter_mut()

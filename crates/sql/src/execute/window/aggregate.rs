@@ -65,14 +65,13 @@ impl<'a> FrameAggregate<'a> {
             self.held = Held::Anew(self.aggregate.accumulator());
             self.rows = frame.start..frame.start;
         }
-        for row in self.rows.end.max(frame.start)..frame.end {
+        for row in self.rows.end..frame.end {
             exec.tick()?;
             self.add(exec, row)?;
         }
         match &mut self.held {
             Held::Sliding(sliding) => {
-                // Rows between the last frame and one that begins behind it were never in.
-                for row in self.rows.start..frame.start.min(self.rows.end) {
+                for row in self.rows.start..frame.start {
                     exec.tick()?;
                     let value = self.values.map(|values| &values[row]);
                     sliding.slide(Slide::Out, value, &mut exec.context())?;

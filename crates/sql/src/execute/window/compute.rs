@@ -13,8 +13,8 @@ use super::append_key;
 use super::frame::{Frames, RangeKeys, peers_end};
 use crate::error::{Error, Result};
 use crate::expr::{
-    AggregateFunction, Class, EvalContext, ExprType, FrameBound, WindowFunction, text_of, to_decimal,
-    to_double, to_i64, to_i128,
+    AggregateFunction, Class, EvalContext, FrameBound, WindowFunction, text_of, to_decimal, to_double,
+    to_i64, to_i128,
 };
 use crate::plan::tree::{PlannedWindow, WindowSort};
 
@@ -138,33 +138,17 @@ pub(super) fn compute(
         debug_assert_eq!(results.len(), end);
         start = end;
     }
-    if let Some(scale) = fixed_scale(&function.function) {
-        round_doubles(&mut results, scale);
-    }
     Ok(results)
 }
 
-/// The digits behind the point to which MariaDB rounds a function's doubles: results stand in columns of a temporary table.
-pub(super) fn fixed_scale(function: &WindowFunction) -> Option<u8> {
-    let of_type = |ty: &ExprType| match &ty.data_type {
-        DataType::Double(double) => double.fixed.map(|fixed| fixed.scale),
-        _ => None,
+/// A double rounded to so many digits behind the point, as a column of a table keeps it.
+pub(super) fn rounded(value: &Value, scale: u8) -> Value {
+    let Value::Double(number) = value else {
+        return value.clone();
     };
-    match function {
-        WindowFunction::PercentRank | WindowFunction::CumeDist | WindowFunction::PercentileCont => Some(10),
-        WindowFunction::Aggregate(aggregate) => of_type(&aggregate.ty),
-        _ => None,
-    }
-}
-
-pub(super) fn round_doubles(values: &mut [Value], scale: u8) {
     let scale = 10f64.powi(i32::from(scale));
-    for value in values {
-        if let Value::Double(number) = value {
-            let whole = number.floor();
-            *number = whole + ((*number - whole) * scale).round_ties_even() / scale;
-        }
-    }
+    let whole = number.floor();
+    Value::Double(whole + ((number - whole) * scale).round_ties_even() / scale)
 }
 
 /// One partition of one function.
@@ -232,10 +216,12 @@ impl Part<'_> {
         }
     }
 
+    /// NTILE: the number of tiles must be one for all rows of a partition.
     fn tiles(&self, exec: &mut Exec<'_, '_>, results: &mut Vec<Value>) -> Result<()> {
+        let mut known = None;
         for row in self.rows.clone() {
             let tiles = to_i64(&self.input.args[0][row], &mut exec.context())?;
-            if tiles <= 0 {
+            if tiles <= 0 || *known.get_or_insert(tiles) != tiles {
                 return Err(Error::new(ER_INVALID_NTILE_ARGUMENT, &[]));
             }
             let tiles = usize::try_from(tiles).unwrap_or(usize::MAX);

@@ -63,7 +63,10 @@ impl<'p> WindowRows<'p> {
         let mut stage = self.first;
         for next in &self.plan.sorts[1..] {
             let mut columns = stage.columns.clone();
-            columns.extend(stage.sort.functions.iter().map(|function| function.slot));
+            for function in &stage.sort.functions {
+                columns.push(function.slot);
+                columns.extend(function.rounded.map(|(slot, _)| slot));
+            }
             let mut following = Stage::new(next, columns);
             stage.run(exec, row, &mut |exec, row| {
                 following.add(exec, row)?;
@@ -243,7 +246,11 @@ impl Partition {
         for mut values in self.rows {
             exchange(row, columns, &mut values);
             for (values, function) in results.iter_mut().zip(functions) {
-                row[function.slot] = values.pop().unwrap_or_default();
+                let value = values.pop().unwrap_or_default();
+                if let Some((slot, scale)) = function.rounded {
+                    row[slot] = compute::rounded(&value, scale);
+                }
+                row[function.slot] = value;
             }
             if emit(exec, row)?.is_break() {
                 return Ok(ControlFlow::Break(()));

@@ -5,7 +5,7 @@ use paceline_types::Value;
 
 use super::super::run::Exec;
 use super::aggregate::is_better;
-use super::compute::{Input, fixed_scale, integer, round_doubles};
+use super::compute::{Input, integer};
 use super::frame::peers_end;
 use crate::error::Result;
 use crate::expr::{
@@ -110,9 +110,6 @@ impl<'p> Running<'p> {
             };
             results.extend(std::iter::repeat_n(value, end - first));
             first = end;
-        }
-        if let Some(scale) = fixed_scale(&self.function.function) {
-            round_doubles(&mut results, scale);
         }
         Ok(results)
     }

@@ -10,7 +10,7 @@ use super::{bind_expr, call};
 use crate::error::Result;
 use crate::expr::aggregate::{Aggregate, AggregateFunction, Distinctness};
 use crate::expr::errors;
-use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS};
+use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 use crate::expr::scope::Scope;
 use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::window::{WindowCall, WindowFunction};
@@ -131,11 +131,25 @@ fn result_type(function: &WindowFunction, args: &[Expr]) -> ExprType {
 /// The type of a function that gives the value of one of the rows.
 fn value_type(arg: &Expr) -> ExprType {
     let mut ty = extreme_type(&arg.ty);
-    // MariaDB keeps the type of columns, and takes the widest of its kind for the rest.
-    if let DataType::Integer(integer) = &mut ty.data_type
-        && !matches!(arg.kind, ExprKind::Column(_))
-    {
-        integer.width = IntegerWidth::Big;
+    match &mut ty.data_type {
+        // MariaDB keeps the type of columns, and takes the widest of its kind for the rest.
+        DataType::Integer(integer)
+            if !matches!(arg.kind, ExprKind::Column(_)) && ty.note != TypeNote::Boolean =>
+        {
+            integer.width = IntegerWidth::Big;
+        }
+        DataType::Char { length, collation } => {
+            ty.data_type = DataType::VarChar {
+                length: u32::from(*length),
+                collation: *collation,
+            };
+        }
+        DataType::Binary { length } => {
+            ty.data_type = DataType::VarBinary {
+                length: u32::from(*length),
+            };
+        }
+        _ => {}
     }
     ty
 }
