@@ -106,7 +106,8 @@ pub struct Config {
     pub row_locks_max: usize,
     /// `paceline_temporary_tables_max`: the bytes that the temporary tables of all sessions may take (1114 beyond).
     pub temporary_tables_max: u64,
-    /// `binlog_large_commit_threshold`, bytes: a transaction with more events goes on in a file of its own, which becomes the log's next one.
+    /// `binlog_large_commit_threshold`, bytes: a transaction with more events, or whose rows and index entries take more memory, goes on in a file of its
+    /// own, which becomes the log's next one.
     pub large_transaction_bytes: u64,
     /// `binlog_row_event_max_size`, bytes: a rows event is closed when it would grow past it.
     pub binlog_row_event_max_size: usize,

@@ -213,10 +213,23 @@ impl EventCache {
                 self.buffer.spill()?;
             }
         } else if memory > self.large_bytes {
-            self.buffer.spill_to(core.log.begin_large_group()?)?;
-            core.counters.cache_disk_use.fetch_add(1, Ordering::Relaxed);
+            self.become_large(core)?;
         }
         Ok(())
+    }
+
+    fn become_large(&mut self, core: &Core) -> Result<()> {
+        self.buffer.spill_to(core.log.begin_large_group()?)?;
+        core.counters.cache_disk_use.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// What the events write takes so many bytes: with many indexes that is much more than the events do.
+    pub(crate) fn note_written(&mut self, core: &Core, bytes: usize) -> Result<()> {
+        match !self.buffer.is_large() && bytes as u64 > self.large_bytes {
+            true => self.become_large(core),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn mark(&mut self) -> EventMark {

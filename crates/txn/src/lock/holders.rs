@@ -1,4 +1,5 @@
-//! Those who hold one lock. One or two for most; a thousand for the table that everybody uses.
+//! Those who hold one lock. One for most: a transaction of a million rows has millions of such locks, so that one holder takes no more room than he
+//! must. Two for some; a thousand for the table that everybody uses.
 
 use super::mode::Mode;
 use super::owner::LockOwner;
@@ -16,27 +17,26 @@ pub(super) struct Holder {
     pub(super) mode: Mode,
 }
 
-/// The holders of a lock, with a count for each mode: whether a request goes with all of them costs the same for one and
-/// for a thousand.
+/// The holders of a lock.
 #[derive(Default)]
-pub(super) struct Holders {
-    list: SmallVec<[Holder; 1]>,
-    counts: [u32; 4],
-    /// Owner's number to place in the list; only for long lists. Boxed: most locks never have one, and entries are moved
-    /// about.
-    #[allow(clippy::box_collection)]
-    index: Option<Box<HashMap<u64, usize>>>,
+pub(super) enum Holders {
+    #[default]
+    Nobody,
+    One(Holder),
+    /// Or what is left of several.
+    Several(Box<Crowd>),
 }
 
-impl Holders {
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
+/// Several holders, with a count for each mode: whether a request goes with all of them costs the same for two and for a thousand.
+#[derive(Default)]
+pub(super) struct Crowd {
+    list: Vec<Holder>,
+    counts: [u32; 4],
+    /// Owner's number to place in the list; only for long lists.
+    index: Option<HashMap<u64, usize>>,
+}
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Holder> {
-        self.list.iter()
-    }
-
+impl Crowd {
     fn position(&self, owner: &Arc<LockOwner>) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(&owner.id()).copied(),
@@ -47,34 +47,98 @@ impl Holders {
         }
     }
 
-    /// The mode in which an owner holds the lock.
-    pub(super) fn mode_of(&self, owner: &Arc<LockOwner>) -> Option<Mode> {
-        self.position(owner).map(|at| self.list[at].mode)
-    }
-
-    /// Whether `mode` goes with all holders but the one that holds it in the mode `own`.
-    pub(super) fn go_with(&self, mode: Mode, own: Option<Mode>) -> bool {
+    fn go_with(&self, mode: Mode, own: Option<Mode>) -> bool {
         MODES.into_iter().all(|held| {
             let others = self.counts[held as usize] - u32::from(own == Some(held));
             others == 0 || mode.goes_with(held)
         })
     }
 
-    /// Adds a holder, who is none yet.
-    pub(super) fn add(&mut self, owner: Arc<LockOwner>, mode: Mode) {
-        self.counts[mode as usize] += 1;
+    fn add(&mut self, holder: Holder) {
+        self.counts[holder.mode as usize] += 1;
         if let Some(index) = &mut self.index {
-            index.insert(owner.id(), self.list.len());
+            index.insert(holder.owner.id(), self.list.len());
         }
-        self.list.push(Holder { owner, mode });
+        self.list.push(holder);
         if self.index.is_none() && self.list.len() >= INDEXED_FROM {
             let places = self
                 .list
                 .iter()
                 .enumerate()
                 .map(|(at, holder)| (holder.owner.id(), at));
-            self.index = Some(Box::new(places.collect()));
+            self.index = Some(places.collect());
         }
+    }
+
+    fn change(&mut self, at: usize, mode: Mode) {
+        self.counts[self.list[at].mode as usize] -= 1;
+        self.counts[mode as usize] += 1;
+        self.list[at].mode = mode;
+    }
+
+    fn remove(&mut self, at: usize) {
+        let holder = self.list.swap_remove(at);
+        self.counts[holder.mode as usize] -= 1;
+        if let Some(index) = &mut self.index {
+            index.remove(&holder.owner.id());
+            if let Some(moved) = self.list.get(at) {
+                index.insert(moved.owner.id(), at);
+            }
+        }
+    }
+}
+
+impl Holders {
+    fn list(&self) -> &[Holder] {
+        match self {
+            Holders::Nobody => &[],
+            Holders::One(holder) => std::slice::from_ref(holder),
+            Holders::Several(crowd) => &crowd.list,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list().is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Holder> {
+        self.list().iter()
+    }
+
+    /// The mode in which an owner holds the lock.
+    pub(super) fn mode_of(&self, owner: &Arc<LockOwner>) -> Option<Mode> {
+        match self {
+            Holders::Nobody => None,
+            Holders::One(holder) => Arc::ptr_eq(&holder.owner, owner).then_some(holder.mode),
+            Holders::Several(crowd) => crowd.position(owner).map(|at| crowd.list[at].mode),
+        }
+    }
+
+    /// Whether `mode` goes with all holders but the one that holds it in the mode `own`.
+    pub(super) fn go_with(&self, mode: Mode, own: Option<Mode>) -> bool {
+        match self {
+            Holders::Nobody => true,
+            Holders::One(holder) => own == Some(holder.mode) || mode.goes_with(holder.mode),
+            Holders::Several(crowd) => crowd.go_with(mode, own),
+        }
+    }
+
+    /// Adds a holder, who is none yet.
+    pub(super) fn add(&mut self, owner: Arc<LockOwner>, mode: Mode) {
+        let holder = Holder { owner, mode };
+        *self = match std::mem::take(self) {
+            Holders::Nobody => Holders::One(holder),
+            Holders::One(first) => {
+                let mut crowd = Box::<Crowd>::default();
+                crowd.add(first);
+                crowd.add(holder);
+                Holders::Several(crowd)
+            }
+            Holders::Several(mut crowd) => {
+                crowd.add(holder);
+                Holders::Several(crowd)
+            }
+        };
     }
 
     /// Changes the mode in which an owner holds the lock.
@@ -82,10 +146,16 @@ impl Holders {
     /// # Panics
     /// If he does not.
     pub(super) fn change(&mut self, owner: &Arc<LockOwner>, mode: Mode) {
-        let at = self.position(owner).expect("who changes a lock's mode holds it");
-        self.counts[self.list[at].mode as usize] -= 1;
-        self.counts[mode as usize] += 1;
-        self.list[at].mode = mode;
+        match self {
+            Holders::One(holder) if Arc::ptr_eq(&holder.owner, owner) => holder.mode = mode,
+            Holders::Nobody | Holders::One(_) => panic!("who changes a lock's mode holds it"),
+            Holders::Several(crowd) => {
+                let at = crowd
+                    .position(owner)
+                    .expect("who changes a lock's mode holds it");
+                crowd.change(at, mode);
+            }
+        }
     }
 
     /// Takes away those who stand against `mode` and may be undone; puts them into `doomed`.
@@ -98,7 +168,6 @@ impl Holders {
         let stands_against =
             |holder: &Holder| !mode.goes_with(holder.mode) && !Arc::ptr_eq(&holder.owner, asking);
         let victims: SmallVec<[Arc<LockOwner>; 4]> = self
-            .list
             .iter()
             .filter(|holder| stands_against(holder) && holder.owner.doom())
             .map(|holder| holder.owner.clone())
@@ -114,19 +183,19 @@ impl Holders {
     /// # Panics
     /// If he is none otherwise.
     pub(super) fn remove(&mut self, owner: &Arc<LockOwner>) {
-        let Some(at) = self.position(owner) else {
-            assert!(owner.is_doomed(), "who releases a lock holds it");
-            return;
-        };
-        let holder = self.list.swap_remove(at);
-        self.counts[holder.mode as usize] -= 1;
-        if let Some(index) = &mut self.index {
-            index.remove(&owner.id());
-            if let Some(moved) = self.list.get(at) {
-                index.insert(moved.owner.id(), at);
-            }
+        match self {
+            Holders::One(holder) if Arc::ptr_eq(&holder.owner, owner) => *self = Holders::Nobody,
+            Holders::Nobody | Holders::One(_) => released_twice_by(owner),
+            Holders::Several(crowd) => match crowd.position(owner) {
+                Some(at) => crowd.remove(at),
+                None => released_twice_by(owner),
+            },
         }
     }
+}
+
+fn released_twice_by(owner: &Arc<LockOwner>) {
+    assert!(owner.is_doomed(), "who releases a lock holds it");
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ impl Transaction {
         assert!(self.statement.is_some(), "rows are logged by statements");
         self.session.owner.set_weight(self.session.owner.weight() + 1);
         self.events.log_row(&self.core, table, change)?;
+        self.events.note_written(&self.core, self.writes.memory_bytes())?;
         if self.events.is_large() {
             self.spill_writes()?;
         }
