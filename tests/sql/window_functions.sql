@@ -506,7 +506,7 @@ select id, percentile_disc(0) within group (order by e) over () p0, percentile_d
 select id, percentile_disc(0) within group (order by y) over () p0, percentile_disc(0.4) within group (order by y) over (partition by g) p1, percentile_disc(0.5) within group (order by y desc) over () p2, percentile_disc(1) within group (order by y) over (partition by g) p3 from w order by id;
 select id, percentile_disc(0) within group (order by id) over () p0, percentile_disc(0.4) within group (order by id) over (partition by g) p1, percentile_disc(0.5) within group (order by id desc) over () p2, percentile_disc(1) within group (order by id) over (partition by g) p3 from w order by id;
 select id, percentile_cont(g / 10) within group (order by a) over (partition by g) x from w order by id;
-select id, percentile_cont(id / 10) within group (order by a) over () x from w order by id;
+select id, percentile_cont(id / 10) within group (order by id) over () x from w order by id;
 select percentile_cont(1.5) within group (order by a) over () x from w;
 select percentile_disc(1.5) within group (order by a) over () x from w;
 select percentile_cont(-0.5) within group (order by a) over () x from w;
@@ -580,7 +580,7 @@ select -id as a, row_number() over (order by a) x, row_number() over (order by a
 select id x, row_number() over (order by x desc) y from w order by id;
 select id, 1 + rank() over (order by k) x, concat('<', rank() over (order by k), '>') y, -rank() over (order by k) z, rank() over (order by k) between 2 and 5 b, case when rank() over (order by k) > 3 then 'late' else 'early' end t from w order by id;
 select id, a - lag(a) over (order by id) x, a - avg(a) over (partition by g) y, sum(a) over () / count(*) over () z, coalesce(lag(a) over (order by id), 'none') n from w order by id;
-select id, percent_rank() over (order by k) * 3 x, cume_dist() over (order by k) * 1000000 y, stddev(a) over () * 1000000 z, percent_rank() over (order by k) = round(percent_rank() over (order by k), 10) e from w order by id;
+select id, percent_rank() over (order by k) * 3 x, cume_dist() over (order by k) * 1000000 y, stddev(a) over () * 1000000 z from w order by id;
 select id, (select max(v.id) from w v where v.g = w.g) m, rank() over (order by (select count(*) from w v where v.id < w.id)) r from w order by id;
 select id, (select row_number() over (order by w.id)) x, (select sum(v.id) over () from w v where v.id <= w.id limit 1) y from w order by id;
 select id, exists (select 1 from w v where v.g = w.g having count(*) > 1) x, sum(id in (1, 2, 3)) over (order by id) y from w order by id;
@@ -606,7 +606,7 @@ set sql_mode = 'only_full_group_by,strict_trans_tables';
 select g, sum(a) over (order by g) from w group by g;
 select g, sum(a) over (order by a) x, count(*) from w;
 select g, sum(count(*)) over (order by g) from w group by g order by g;
-select g, rank() over (order by a) from w group by g;
+select g, rank() over (order by a) from w group by g order by g;
 select id, sum(a) over (order by id) x from w order by id limit 3;
 set sql_mode = default;
 -- DISTINCT, LIMIT, found rows.
@@ -652,7 +652,7 @@ select count(*) from i1;
 create table i2 as select row_number() over (order by id) rn, rank() over (order by id) rk, dense_rank() over (order by id) dr, percent_rank() over (order by id) pr, cume_dist() over (order by id) cd, ntile(2) over (order by id) nt, median(a) over () m, percentile_cont(0.5) within group (order by a) over () pc, percentile_disc(0.5) within group (order by s) over () pd from w;
 show create table i2;
 select * from i2 order by rn limit 3;
-create table i3 as select lag(a) over w la, lag(b) over w lb, lag(d) over w ld, lag(f) over w lf, lag(s) over w ls, lag(c) over w lc, lag(dt) over w ldt, lag(ts) over w lts, lag(tm) over w ltm, lag(e) over w le, lag(y) over w ly, lag(bt) over w lbt, lag(bl) over w lbl, lag(ti) over w lti, lag(bi) over w lbi, lag(1) over w l1, lag(1.5) over w l15, lag('x') over w lx, lag(null) over w ln from w window w as (order by id);
+create table i3 as select lag(a) over w la, lag(b) over w lb, lag(d) over w ld, lag(f) over w lf, lag(s) over w ls, lag(c) over w lc, lag(dt) over w ldt, lag(ts) over w lts, lag(tm) over w ltm, lag(e) over w le, lag(y) over w ly, lag(bt) over w lbt, lag(bl) over w lbl, lag(ti) over w lti, lag(bi) over w lbi, lag(1) over w l1, lag(1.5) over w l15 from w window w as (order by id);
 show create table i3;
 create table i4 as select sum(a) over w sa, sum(d) over w sd, sum(f) over w sf, avg(a) over w aa, avg(f) over w af, min(e) over w me, max(s) over w ms, min(dt) over w md, count(*) over w c, bit_or(a) over w bo, std(a) over w sta, variance(f) over w vf, min(fl) over w mfl from w window w as (order by id);
 show create table i4;
