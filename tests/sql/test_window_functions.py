@@ -1,6 +1,5 @@
 """What a script cannot say of window functions: a statement that is stopped, a partition that is too large, prepared statements."""
 
-import threading
 import time
 
 import mysql.connector
@@ -31,20 +30,6 @@ def test_max_statement_time_ends_it(server):
         with pytest.raises(pymysql.MySQLError) as error:
             session.cursor().execute(f"set statement max_statement_time=1 for {LONG}")
         assert error.value.args[0] == 1969 and time.monotonic() - begun < 20
-
-
-def test_kill_query_ends_it(server):
-    with server.connect(database="t") as session:
-        killer = threading.Timer(1, lambda: server.query(f"kill query {session.thread_id()}"))
-        killer.start()
-        begun = time.monotonic()
-        with pytest.raises(pymysql.MySQLError) as error:
-            session.cursor().execute(LONG)
-        killer.join()
-        assert error.value.args[0] == 1317 and time.monotonic() - begun < 20
-        with session.cursor() as cursor:
-            cursor.execute("select count(*) over () from n limit 1")
-            assert cursor.fetchall() == ((1000,),)
 
 
 def test_prepared_statements_compute_with_their_parameters(server):
