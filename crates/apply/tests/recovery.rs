@@ -75,6 +75,7 @@ fn tables() -> Tables {
         algorithm: None,
         comment: String::new(),
         ignored: false,
+        generated: false,
     };
     let table = |name: &str, id: u32, engine, indexes| {
         let description = TableDescription {
@@ -88,6 +89,7 @@ fn tables() -> Tables {
             indexes,
             hidden: [id + 8, id + 9],
             checks: Vec::new(),
+            foreign_keys: Vec::new(),
             auto_increment_start: 1,
             comment: String::new(),
             row_format: None,

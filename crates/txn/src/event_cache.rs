@@ -141,6 +141,10 @@ impl EventCache {
         });
     }
 
+    pub(crate) fn add_row_flags(&mut self, flags: RowsFlags) {
+        self.buffer.add_row_flags(flags);
+    }
+
     /// A statement of a primary begins, as its events tell.
     pub(crate) fn begin_replicated_statement(&mut self, statement: &StatementOptions<'_>) {
         self.take_from_pool();

@@ -8,6 +8,7 @@ use super::ExecMode;
 use super::failure::{Failure, HandlerError};
 use super::table::MappedTable;
 use paceline_sql::catalog::TableDefinition;
+use paceline_sql::foreign_key::{ForeignKeyRun, RunMode};
 use paceline_storage::{Clustered, Row};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction, WriteMark};
 use paceline_types::error_code::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND};
@@ -22,6 +23,8 @@ pub(super) struct RowChanger {
     unique: Vec<u8>,
     /// The same one before the change.
     unique_before: Vec<u8>,
+    /// Whether actions of foreign keys are done here: the events say nothing of the rows that they changed on the primary.
+    does_actions: bool,
 }
 
 /// Where the row of an image is.
@@ -35,6 +38,30 @@ enum Located {
 }
 
 impl RowChanger {
+    /// Says whether the events that come have the rows that actions of foreign keys changed.
+    pub(super) fn set_does_actions(&mut self, does_actions: bool) {
+        self.does_actions = does_actions;
+    }
+
+    /// Does what foreign keys ask for of a row that was changed. Nothing is refused: the primary has checked it.
+    fn follow(
+        &self,
+        table: &MappedTable,
+        before: &[u8],
+        after: Option<&[u8]>,
+        transaction: &mut Transaction,
+    ) -> Result<(), Failure> {
+        if let (true, Some(keys)) = (self.does_actions, table.foreign_keys()) {
+            ForeignKeyRun::new(keys, RunMode::ActionsOnly, table.metadata()).row_changed(
+                table.definition(),
+                before,
+                after,
+                transaction,
+            )?;
+        }
+        Ok(())
+    }
+
     /// Inserts a row. Whether anything was changed.
     pub(super) fn insert(
         &mut self,
@@ -153,7 +180,7 @@ impl RowChanger {
             .row_change(Some(row), None, transaction.write_set_mut()?)?;
         self.lock_entries(table, mark, transaction)?;
         transaction.log_row(table.logged(), RowChange::Delete { before })?;
-        Ok(())
+        self.follow(table, before, None, transaction)
     }
 
     /// Updates the row under [`Self::stand_at`]'s key, whose image is `before`. Whether anything was changed.
@@ -192,6 +219,7 @@ impl RowChanger {
         self.lock_entries(table, mark, transaction)?;
         transaction.log_row(table.logged(), RowChange::Update { before, after })?;
         observe_auto_increment(table.definition(), after);
+        self.follow(table, before, Some(after), transaction)?;
         Ok(true)
     }
 

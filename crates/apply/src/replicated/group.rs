@@ -11,6 +11,7 @@ use paceline_binlog::event::{
     TableId,
 };
 use paceline_binlog::group::StatementOptions;
+use paceline_sql::foreign_key::{ForeignKeyRun, RunMode};
 use paceline_sql::plan::Statistics;
 use paceline_txn::Transaction;
 use smallvec::SmallVec;
@@ -291,6 +292,8 @@ impl RowApplier {
         mapping: RowMapping<'_>,
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
+        let does_actions = decoded.flags.0 & RowsFlags::NO_FOREIGN_KEY_CHECKS == 0;
+        self.changer.set_does_actions(does_actions);
         if !transaction.is_in_statement() {
             transaction.begin_replicated_statement(&StatementOptions {
                 timestamp: event.header().timestamp,
@@ -298,9 +301,20 @@ impl RowApplier {
                 row_flags: RowsFlags(decoded.flags.0 & !RowsFlags::STATEMENT_END),
             })?;
             self.annotation = None;
+            let mut acting: SmallVec<[&MappedTable; 2]> = SmallVec::new();
             for id in self.maps.drain(..) {
                 if let Some(table) = mapping.table(id)? {
                     transaction.map_table(table.logged());
+                    if does_actions && table.foreign_keys().is_some() {
+                        acting.push(table);
+                    }
+                }
+            }
+            for table in acting {
+                if let Some(keys) = table.foreign_keys() {
+                    // Our events have the rows that actions change.
+                    transaction.set_no_foreign_key_checks();
+                    ForeignKeyRun::new(keys, RunMode::ActionsOnly, table.metadata()).announce(transaction);
                 }
             }
         }

@@ -4,6 +4,8 @@
 //! prepared first. (The other way round does not hold, as numbers are hashes: then one waits without need.) A key with a NULL excludes nothing and
 //! has no number. A table without a key to live under finds its rows by their images; those are what its rows touch.
 //!
+//! Where a primary's event leaves out what actions of foreign keys have changed with its rows, nobody can tell them either: such a transaction is alone.
+//!
 //! Where an event does not tell all keys (images without all columns that may change several unique keys, columns that are not ours, `IDEMPOTENT`, which
 //! overwrites what it finds), the transaction touches [`TouchedKeys::Everything`].
 
@@ -12,7 +14,8 @@ use super::failure::Failure;
 use super::foreign::{HeldColumns, key_of};
 use super::group::{ReplicatedRows, all_columns, each_rows_event};
 use super::table::MappedTable;
-use paceline_binlog::event::{RowsEvent, RowsKind};
+use paceline_binlog::event::{RowsEvent, RowsFlags, RowsKind};
+use paceline_sql::foreign_key::Changed;
 use paceline_storage::Clustered;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -50,6 +53,9 @@ fn of_event(
     if table.foreign().is_some() || table.exec_mode() == ExecMode::Idempotent {
         return Ok(TouchedKeys::Everything);
     }
+    if may_trigger(event, table) {
+        return Ok(TouchedKeys::Everything);
+    }
     if !all_columns(event) {
         return of_partial_event(event, table, keys);
     }
@@ -66,6 +72,21 @@ fn of_event(
         }
     }
     Ok(TouchedKeys::Listed)
+}
+
+/// Whether actions of foreign keys are to be done for an event. Most updates leave the columns alone that others refer to, but whether one does is not worth a look
+/// at every row twice.
+fn may_trigger(event: &RowsEvent<'_>, table: &MappedTable) -> bool {
+    let Some(foreign_keys) = table.foreign_keys() else {
+        return false;
+    };
+    let has_rows_of_actions = event.flags.0 & RowsFlags::NO_FOREIGN_KEY_CHECKS != 0;
+    match event.kind {
+        _ if has_rows_of_actions => false,
+        RowsKind::Write => false,
+        RowsKind::Delete => foreign_keys.acts_on(table.definition(), Changed::Deleted),
+        RowsKind::Update => foreign_keys.acts_on(table.definition(), Changed::Updated),
+    }
 }
 
 /// Images without all columns (`binlog_row_image`): the key that the rows live under tells everything where no other unique key changes.

@@ -5,7 +5,8 @@ use super::failure::Failure;
 use super::{ExecMode, RowOptions};
 use paceline_binlog::LoggedTable;
 use paceline_binlog::event::TableMapEvent;
-use paceline_sql::catalog::{IndexKind, TableDefinition};
+use paceline_sql::catalog::{Catalog, IndexKind, TableDefinition};
+use paceline_sql::foreign_key::{Changes, ForeignKeys};
 use paceline_storage::{Clustered, EngineKind, TableSchema};
 use paceline_types::table_map_metadata::{RowMetadata, append_metadata, type_code};
 use std::borrow::Cow;
@@ -50,6 +51,8 @@ pub struct MappedTable {
     other_unique: Vec<usize>,
     /// `None`: the primary's images are laid out as ours.
     foreign: Option<ForeignColumns>,
+    /// The foreign keys whose actions a change of its rows may trigger, if there are any.
+    foreign_keys: Option<Arc<ForeignKeys>>,
     metadata: RowMetadata,
     exec_mode: ExecMode,
 }
@@ -79,9 +82,44 @@ impl MappedTable {
             definition,
             other_unique,
             foreign,
+            foreign_keys: None,
             metadata: options.row_metadata,
             exec_mode: options.exec_mode,
         })
+    }
+
+    /// With the actions of foreign keys that a change of its rows may trigger. `catalog` is the one that the definition is of.
+    #[must_use]
+    pub fn with_foreign_keys(self, catalog: &Catalog) -> Self {
+        let changes = Changes {
+            delete: true,
+            update: true,
+        };
+        let keys = ForeignKeys::new(catalog, &[(self.definition.clone(), changes)]);
+        MappedTable {
+            foreign_keys: keys.filter(|keys| keys.may_act()),
+            ..self
+        }
+    }
+
+    /// The foreign keys whose actions a change of its rows may trigger. Their tables are to be locked as it is itself.
+    pub fn foreign_keys(&self) -> Option<&Arc<ForeignKeys>> {
+        self.foreign_keys.as_ref()
+    }
+
+    /// Whether they are so still. Must be asked under the locks of their tables.
+    pub fn has_current_keys(&self, catalog: &Catalog) -> bool {
+        match &self.foreign_keys {
+            Some(keys) => keys.is_current(catalog),
+            None => catalog
+                .referring_keys(self.definition.database(), self.definition.name())
+                .iter()
+                .all(|(_, key)| !key.on_delete.is_action() && !key.on_update.is_action()),
+        }
+    }
+
+    pub(super) fn metadata(&self) -> RowMetadata {
+        self.metadata
     }
 
     /// Our table.

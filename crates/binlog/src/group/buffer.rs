@@ -356,6 +356,11 @@ impl EventGroupBuffer {
         }
     }
 
+    /// Flags for the rows events that the statement has still to begin, beside those that it began with.
+    pub fn add_row_flags(&mut self, flags: RowsFlags) {
+        self.row_flags = RowsFlags(self.row_flags.0 | flags.0);
+    }
+
     /// The statement will change rows of this table. Statements that change several tables call it for each of them before
     /// their first row: a replica opens all of a statement's tables with its first rows event. Otherwise the first row of a
     /// table does it.

@@ -287,12 +287,13 @@ impl Schema {
                     "foreign key {} of table {}.{}",
                     key.name, table.database, table.name
                 );
-                if key.has_action {
+                if !key.has_action && choice.leaves_out(Kind::ForeignKeys) {
+                    continue;
+                }
+                if key.names_database && !choice.filters.rewrites.is_empty() {
                     problems.push(format!(
-                        "{line}: what its ON DELETE or ON UPDATE changes is not in the primary's log, and would be missing"
+                        "{line}: it names the database of the other table, which may be another here"
                     ));
-                } else if !choice.leaves_out(Kind::ForeignKeys) {
-                    problems.push(format!("{line}{}", hint(Kind::ForeignKeys)));
                 }
             }
         }
@@ -315,7 +316,10 @@ impl Schema {
             }
         }
         for table in &self.tables {
-            let create = without_foreign_keys(&table.create);
+            let create = match choice.leaves_out(Kind::ForeignKeys) {
+                true => without_foreign_keys(&table.create),
+                false => table.create.clone(),
+            };
             let used = session
                 .0
                 .query(&format!("USE {}", quoted(&table.database_here)))
@@ -362,7 +366,7 @@ fn hint(kind: Kind) -> &'static str {
         Kind::Triggers => " (--leave-out=triggers)",
         Kind::Routines => " (--leave-out=routines)",
         Kind::Events => " (--leave-out=events)",
-        Kind::ForeignKeys => " (--leave-out=foreign-keys)",
+        Kind::ForeignKeys => " (--leave-out=foreign-keys)", // Those without actions.
     }
 }
 
@@ -375,35 +379,43 @@ pub fn quoted(name: &str) -> String {
 struct ForeignKey<'a> {
     name: &'a str,
     has_action: bool,
+    /// The other table is in another database.
+    names_database: bool,
 }
 
-/// SHOW CREATE TABLE gives each definition a line of its own.
+impl<'a> ForeignKey<'a> {
+    /// SHOW CREATE TABLE gives each definition a line of its own.
+    fn of(line: &'a str) -> Option<Self> {
+        if !is_foreign_key(line) {
+            return None;
+        }
+        let rest = line.trim_start().strip_prefix("CONSTRAINT ")?;
+        let (name, rest) = rest.split_once(" FOREIGN KEY ")?;
+        let (_, referenced) = rest.split_once(" REFERENCES ")?;
+        let does = |action: &str| {
+            line.contains(&format!(" ON DELETE {action}")) || line.contains(&format!(" ON UPDATE {action}"))
+        };
+        Some(ForeignKey {
+            name,
+            has_action: does("CASCADE") || does("SET NULL"),
+            names_database: referenced.split(" (").next()?.contains("`.`"),
+        })
+    }
+}
+
 fn is_foreign_key(line: &str) -> bool {
     line.trim_start().starts_with("CONSTRAINT `") && line.contains("` FOREIGN KEY (`")
 }
 
 fn foreign_keys(create: &str) -> Vec<ForeignKey<'_>> {
-    create
-        .lines()
-        .filter(|line| is_foreign_key(line))
-        .map(|line| ForeignKey {
-            name: line
-                .trim_start()
-                .strip_prefix("CONSTRAINT ")
-                .and_then(|rest| rest.split(" FOREIGN KEY ").next())
-                .unwrap_or_default(),
-            has_action: ["CASCADE", "SET NULL", "SET DEFAULT"].iter().any(|action| {
-                line.contains(&format!(" ON DELETE {action}"))
-                    || line.contains(&format!(" ON UPDATE {action}"))
-            }),
-        })
-        .collect()
+    create.lines().filter_map(ForeignKey::of).collect()
 }
 
+/// Without those that have no actions: what an action changes is in no MariaDB's log.
 fn without_foreign_keys(create: &str) -> String {
     let mut lines: Vec<String> = vec![];
     for line in create.lines() {
-        if is_foreign_key(line) {
+        if ForeignKey::of(line).is_some_and(|key| !key.has_action) {
             continue;
         }
         // The definition before it was not the last one.
@@ -424,21 +436,23 @@ mod tests {
 
     const CREATE: &str = "CREATE TABLE `item` (\n  `id` int(11) NOT NULL,\n  `shop` int(11) DEFAULT NULL,\n  KEY `shop` (`shop`),\n  \
                           CONSTRAINT `c` CHECK (`id` > 0),\n  CONSTRAINT `k` FOREIGN KEY (`shop`) REFERENCES `shop` (`id`),\n  CONSTRAINT \
-                          `l` FOREIGN KEY (`shop`) REFERENCES `shop` (`id`) ON DELETE CASCADE\n) ENGINE=InnoDB";
+                          `l` FOREIGN KEY (`shop`) REFERENCES `a`.`shop` (`id`) ON DELETE CASCADE\n) ENGINE=InnoDB";
 
     #[test]
     fn foreign_keys_are_lines() {
         let keys: Vec<_> = foreign_keys(CREATE)
             .into_iter()
-            .map(|key| (key.name, key.has_action))
+            .map(|key| (key.name, key.has_action, key.names_database))
             .collect();
-        assert_eq!(keys, [("`k`", false), ("`l`", true)]);
+        assert_eq!(keys, [("`k`", false, false), ("`l`", true, true)]);
         let without = without_foreign_keys(CREATE);
         assert!(
-            without.ends_with("CHECK (`id` > 0)\n) ENGINE=InnoDB"),
+            without.ends_with("CHECK (`id` > 0),\n  CONSTRAINT `l` FOREIGN KEY (`shop`) REFERENCES `a`.`shop` (`id`) ON DELETE CASCADE\n) ENGINE=InnoDB"),
             "{without}"
         );
         assert_eq!(without_foreign_keys(&without), without);
+        let plain = CREATE.replace(" ON DELETE CASCADE", "");
+        assert!(without_foreign_keys(&plain).ends_with("CHECK (`id` > 0)\n) ENGINE=InnoDB"));
     }
 
     #[test]

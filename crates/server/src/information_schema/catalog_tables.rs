@@ -409,6 +409,50 @@ pub(super) fn key_column_usage(sources: &dyn Sources) -> Vec<Row> {
                 ]);
             }
         }
+        for key in &table.foreign_keys {
+            let columns = key.columns.iter().zip(&key.referenced_columns);
+            for (position, (column, referenced)) in (1..).zip(columns) {
+                rows.push(vec![
+                    text(CATALOG),
+                    text(&*table.database),
+                    text(&*key.name),
+                    text(CATALOG),
+                    text(&*table.database),
+                    text(&*table.name),
+                    text(&**column),
+                    Value::Int(position),
+                    Value::Int(position),
+                    text(&*key.referenced_database),
+                    text(&*key.referenced_table),
+                    text(&**referenced),
+                ]);
+            }
+        }
+    });
+    rows
+}
+
+/// The index of the other table that a foreign key refers to comes from the whole of that table, which may not be there or not be seen.
+pub(super) fn referential_constraints(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(sources, |table| {
+        for key in &table.foreign_keys {
+            let others = sources.tables(&key.referenced_database);
+            let parent = others.iter().find(|other| other.name == key.referenced_table);
+            rows.push(vec![
+                text(CATALOG),
+                text(&*table.database),
+                text(&*key.name),
+                text(CATALOG),
+                text(&*key.referenced_database),
+                text_or_null(parent.and_then(|parent| key.parent_index(parent))),
+                text("NONE"),
+                text(key.on_update.name()),
+                text(key.on_delete.name()),
+                text(&*table.name),
+                text(&*key.referenced_table),
+            ]);
+        }
     });
     rows
 }
@@ -449,6 +493,9 @@ pub(super) fn table_constraints(sources: &dyn Sources) -> Vec<Row> {
         }
         for (name, _, _) in checks(table) {
             push(name, "CHECK");
+        }
+        for key in &table.foreign_keys {
+            push(&key.name, "FOREIGN KEY");
         }
     });
     rows

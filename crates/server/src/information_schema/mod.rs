@@ -125,6 +125,7 @@ pub fn rows(table: &str, sources: &dyn Sources) -> Option<Vec<Row>> {
         "STATISTICS" => catalog_tables::statistics(sources),
         "KEY_COLUMN_USAGE" => catalog_tables::key_column_usage(sources),
         "TABLE_CONSTRAINTS" => catalog_tables::table_constraints(sources),
+        "REFERENTIAL_CONSTRAINTS" => catalog_tables::referential_constraints(sources),
         "CHECK_CONSTRAINTS" => catalog_tables::check_constraints(sources),
         "PARTITIONS" => catalog_tables::partitions(sources),
         "ENGINES" => server_tables::engines(),

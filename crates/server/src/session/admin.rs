@@ -26,7 +26,9 @@ impl Session {
         if !locks.has_tables() {
             return Ok(());
         }
-        let is_lockable = |table: &&TableUse| table.definition.is_some() && !table.is_temporary();
+        // Tables that only foreign keys concern need not be named.
+        let is_lockable =
+            |table: &&TableUse| table.definition.is_some() && !table.is_temporary() && table.usage.is_named();
         for table in plan.tables().iter().filter(is_lockable) {
             let locked = locks
                 .tables

@@ -195,6 +195,20 @@ impl Session {
             return Err(Error::new(ER_TABLE_DEF_CHANGED, &[]));
         }
         let table = MappedTable::new(map, definition.clone(), options).map_err(of_failure)?;
-        Ok(Arc::new(table))
+        let table = table.with_foreign_keys(&catalog);
+        for related in table.foreign_keys().into_iter().flat_map(|keys| keys.related()) {
+            let object = MetadataObject::Table {
+                database: related.definition.database(),
+                table: related.definition.name(),
+            };
+            transaction
+                .lock_metadata(object, MetadataMode::Write)
+                .map_err(|error| of_transaction(&error))?;
+        }
+        match table.has_current_keys(&self.server.catalog.load()) {
+            true => Ok(Arc::new(table)),
+            // Another table came to refer to it while the lock on one was waited for.
+            false => Err(Error::new(ER_TABLE_DEF_CHANGED, &[])),
+        }
     }
 }

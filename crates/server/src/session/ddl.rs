@@ -51,13 +51,22 @@ impl Session {
             DdlStatement::DropTables { temporary: true, .. } => {}
             _ => self.commit().await?,
         }
-        let objects = ddl_objects(ddl, &catalog, self.context.database.as_deref())?;
-        for object in &objects {
-            self.check_ddl_under_lock_tables(object)?;
-        }
-        let _guards = match is_temporary {
-            true => Vec::new(),
-            false => self.lock_objects(&objects)?,
+        let mut objects = ddl_objects(ddl, &catalog, self.context.database.as_deref())?;
+        let _guards = loop {
+            for object in &objects {
+                self.check_ddl_under_lock_tables(object)?;
+            }
+            let guards = match is_temporary {
+                true => Vec::new(),
+                false => self.lock_objects(&objects)?,
+            };
+            // While they were waited for, another table may have come to refer to one of them.
+            let now = ddl_objects(ddl, &self.catalog(), self.context.database.as_deref())?;
+            if now.iter().all(|object| objects.contains(object)) {
+                break guards;
+            }
+            drop(guards);
+            objects = now;
         };
         let select = self.plan_create_select(ddl)?;
         let server = self.server.clone();

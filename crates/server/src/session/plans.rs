@@ -144,7 +144,7 @@ impl Session {
             if table.definition.is_none() || table.is_temporary() {
                 continue;
             }
-            let mode = match table.usage.writes() || table.usage.lock {
+            let mode = match table.usage.writes() || table.usage.lock || table.usage.action {
                 true => MetadataMode::Write,
                 false => MetadataMode::Read,
             };
@@ -162,7 +162,8 @@ impl Session {
         }
         // A table that was defined after the transaction's snapshot cannot be read by it.
         if let Some(snapshot) = transaction.snapshot_version() {
-            for definition in plan.tables().iter().filter_map(|table| table.definition.as_ref()) {
+            let named = plan.tables().iter().filter(|table| table.usage.is_named());
+            for definition in named.filter_map(|table| table.definition.as_ref()) {
                 if definition.version() > snapshot {
                     return Err(Error::new(ER_TABLE_DEF_CHANGED, &[]));
                 }

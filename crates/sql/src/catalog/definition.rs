@@ -61,6 +61,9 @@ pub struct TableDescription {
     /// Check constraints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckConstraint>,
+    /// Foreign keys, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_keys: Vec<ForeignKey>,
     /// The first AUTO_INCREMENT value that the statement asked for; 1 if it asked for none.
     pub auto_increment_start: u64,
     /// Its comment.
@@ -174,6 +177,9 @@ pub struct IndexDefinition {
     /// `IGNORED`: kept, but not used by queries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
+    /// Made for a foreign key alone: it goes when another index serves as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generated: bool,
 }
 
 /// What kind of index.
@@ -214,4 +220,60 @@ pub struct CheckConstraint {
     pub name: String,
     /// The expression in MariaDB's normal form.
     pub expression: String,
+}
+
+/// A foreign key. Columns are named, not numbered: those of the other table may not be there yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKey {
+    /// Its name, of which its database has only one.
+    pub name: String,
+    /// The columns of the table that has it.
+    pub columns: Vec<String>,
+    /// The database of the table that it refers to.
+    pub referenced_database: String,
+    /// The table that it refers to.
+    pub referenced_table: String,
+    /// The columns there, as many.
+    pub referenced_columns: Vec<String>,
+    /// What becomes of the rows when the row that they refer to goes.
+    #[serde(default, skip_serializing_if = "ReferentialAction::is_restrict")]
+    pub on_delete: ReferentialAction,
+    /// What becomes of them when its key changes.
+    #[serde(default, skip_serializing_if = "ReferentialAction::is_restrict")]
+    pub on_update: ReferentialAction,
+}
+
+/// What becomes of rows that refer to a row that goes, or whose key changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum ReferentialAction {
+    /// `RESTRICT`: the change is refused. `SET DEFAULT` is the same, as in InnoDB.
+    #[default]
+    Restrict,
+    /// `NO ACTION`: the same by another name.
+    NoAction,
+    /// `CASCADE`: they go too, or change too.
+    Cascade,
+    /// `SET NULL`: they refer to nothing any more.
+    SetNull,
+}
+
+impl ReferentialAction {
+    /// As it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ReferentialAction::Restrict => "RESTRICT",
+            ReferentialAction::NoAction => "NO ACTION",
+            ReferentialAction::Cascade => "CASCADE",
+            ReferentialAction::SetNull => "SET NULL",
+        }
+    }
+
+    /// Whether rows are changed.
+    pub const fn is_action(self) -> bool {
+        matches!(self, ReferentialAction::Cascade | ReferentialAction::SetNull)
+    }
+
+    fn is_restrict(&self) -> bool {
+        *self == ReferentialAction::Restrict
+    }
 }

@@ -7,8 +7,9 @@ use paceline_storage::{Direction, IndexId, StorageSnapshot, value_payload, value
 use paceline_types::Version;
 
 use super::auto_increment::AutoIncrement;
-use super::definition::DatabaseDefinition;
+use super::definition::{DatabaseDefinition, ForeignKey};
 use super::record::{CatalogChange, read_record};
+use super::referrers::{Referrers, TableReferrers};
 use super::table::TableDefinition;
 use super::temporary::{FILLED_DATABASE, TemporaryCatalog};
 use super::{SYSTEM_DATABASE, system};
@@ -57,6 +58,7 @@ pub struct Catalog {
     version: Version,
     /// A session's temporary tables; none in what all share.
     temporary: Arc<TemporaryCatalog>,
+    referrers: Arc<Referrers>,
 }
 
 impl Catalog {
@@ -164,6 +166,37 @@ impl Catalog {
             .flat_map(|database| database.tables.values())
     }
 
+    /// The tables with foreign keys that refer to that one, whether it is there or not; `None`: there are none. As long as it is the same there are no others.
+    #[inline]
+    pub fn referrers(&self, database: &str, name: &str) -> Option<&Arc<TableReferrers>> {
+        self.referrers.of(database, name)
+    }
+
+    /// The foreign keys that refer to a table, with the tables that have them, by database and name of the key.
+    pub fn referring_keys(&self, database: &str, name: &str) -> Vec<(Arc<TableDefinition>, ForeignKey)> {
+        let mut keys = Vec::new();
+        for (other, table) in self
+            .referrers(database, name)
+            .into_iter()
+            .flat_map(|tables| tables.iter())
+        {
+            let Some(table) = self.ordinary_table(other, table) else {
+                continue;
+            };
+            let refers =
+                |key: &&ForeignKey| key.referenced_database == database && key.referenced_table == name;
+            keys.extend(
+                table
+                    .foreign_keys
+                    .iter()
+                    .filter(refers)
+                    .map(|key| (table.clone(), key.clone())),
+            );
+        }
+        keys.sort_by(|(a, one), (b, other)| (a.database(), &one.name).cmp(&(b.database(), &other.name)));
+        keys
+    }
+
     /// The accounts: user, host pattern, and what the server keeps of each.
     pub fn accounts(&self) -> impl Iterator<Item = (&str, &str, &Arc<[u8]>)> {
         self.accounts
@@ -215,7 +248,11 @@ impl Catalog {
                     .insert(definition.name.as_str().into(), Arc::new(database));
             }
             CatalogChange::DropDatabase(name) => {
-                self.databases.remove(name.as_str());
+                if let Some(database) = self.databases.remove(name.as_str()) {
+                    for table in database.tables() {
+                        Referrers::change(&mut self.referrers, Some(table), None);
+                    }
+                }
             }
             CatalogChange::PutTable(description) if description.temporary => {
                 let counter = self.temporary.tables().find(|table| table.id == description.id);
@@ -231,6 +268,10 @@ impl Catalog {
             CatalogChange::PutTable(description) => {
                 let counter = self.counter_of(description.id);
                 let table = TableDefinition::new((**description).clone(), version, counter)?;
+                let before = self
+                    .ordinary_table(&description.database, &description.name)
+                    .cloned();
+                Referrers::change(&mut self.referrers, before.as_deref(), Some(&table));
                 for id in table.indexes().iter().map(|index| index.id).chain(table.hidden) {
                     self.note_id(id);
                 }
@@ -241,9 +282,10 @@ impl Catalog {
                 }
             }
             CatalogChange::DropTable { database, name } => {
-                if let Some(database) = self.database_mut(database) {
-                    database.tables.remove(name.as_str());
-                }
+                let removed = self
+                    .database_mut(database)
+                    .and_then(|database| database.tables.remove(name.as_str()));
+                Referrers::change(&mut self.referrers, removed.as_deref(), None);
             }
             CatalogChange::ForgetAutoIncrement { database, name } => {
                 if let Some(table) = self.table(database, name) {

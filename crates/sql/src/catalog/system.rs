@@ -130,7 +130,9 @@ fn table(
         engine: TableEngine::InnoDb,
         collation: Collation::Utf8mb4GeneralCi,
         columns,
+        foreign_keys: Vec::new(),
         indexes: vec![IndexDefinition {
+            generated: false,
             id: first + 2,
             name: "PRIMARY".into(),
             kind: IndexKind::Primary,

@@ -12,19 +12,20 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use paceline_storage::{
-    BuildId, Clustered, Direction, EntryKind, IndexBuilder, IndexId, InputOrder, RowId, Storage,
+    BuildId, Clustered, Direction, EntryKind, IndexBuilder, IndexId, InputOrder, KeyRange, RowId, Storage,
     StorageSnapshot, TableSchema, VERSION_LENGTH, WriteSet, value_payload,
 };
 use paceline_types::convert::{self, ConvertContext, Severity};
 use paceline_types::error_code::*;
-use paceline_types::{DataType, DateTime, TimeZone, Timestamp, Value, text};
+use paceline_types::{DataType, DateTime, TimeZone, Timestamp, Value, ValueRef, text};
 
 use super::row_expression::RowExpressions;
 use crate::catalog::{
-    ColumnDefault, ColumnDefinition, GeneratedStorage, IndexPart, TableDefinition, TableDescription,
-    TableEngine, schema_of,
+    ColumnDefault, ColumnDefinition, ForeignKey, GeneratedStorage, IndexPart, TableDefinition,
+    TableDescription, TableEngine, same_name, schema_of,
 };
 use crate::error::{Error, Result};
+use crate::foreign_key::{constraint_text, serving_index};
 use crate::session::SessionContext;
 
 /// A table whose data is to be built.
@@ -38,6 +39,66 @@ pub struct TableBuild {
     pub kind: BuildKind,
     /// Which rows must pass the checks.
     pub tested: TestedRows,
+    /// The foreign keys whose parents all rows must have.
+    pub tested_keys: Vec<TestedKey>,
+}
+
+/// A new foreign key that the rows there must keep.
+#[derive(Debug)]
+pub struct TestedKey {
+    key: ForeignKey,
+    parent: Arc<TableDefinition>,
+    /// The index of the parent that begins with the columns.
+    index: usize,
+    /// The columns of the table that gets the key.
+    columns: Vec<usize>,
+}
+
+impl TestedKey {
+    /// `None`: the parent has no such index.
+    pub(super) fn new(
+        key: &ForeignKey,
+        description: &TableDescription,
+        parent: &Arc<TableDefinition>,
+    ) -> Option<Self> {
+        let column = |name: &String| {
+            let named = |column: &ColumnDefinition| same_name(&column.name, name);
+            description.columns.iter().position(named)
+        };
+        Some(TestedKey {
+            columns: key.columns.iter().map(column).collect::<Option<_>>()?,
+            index: serving_index(parent, &key.referenced_columns)?,
+            parent: parent.clone(),
+            key: key.clone(),
+        })
+    }
+
+    /// # Errors
+    /// 1452.
+    fn test(&self, target: &TableDescription, values: &[Value], snapshot: &StorageSnapshot) -> Result<()> {
+        let values: Vec<ValueRef<'_>> = self
+            .columns
+            .iter()
+            .map(|column| values[*column].as_ref())
+            .collect();
+        if values.iter().any(ValueRef::is_null) {
+            return Ok(());
+        }
+        let mut prefix = Vec::with_capacity(32);
+        self.parent
+            .schema()
+            .append_key_prefix(self.index, &values, &mut prefix)?;
+        if snapshot
+            .scan(KeyRange::prefix(&prefix), Direction::Forward)
+            .advance()?
+        {
+            return Ok(());
+        }
+        // As MariaDB names the copy that it makes.
+        let constraint = constraint_text(&target.database, &self.key);
+        let shown = format!("`{}`.`#sql-alter`, {constraint}", target.database);
+        Err(Error::new(ER_NO_REFERENCED_ROW_2, &[&shown]))
+    }
 }
 
 /// Which rows are tested against the checks of the new description. Checks of columns alone are not: MariaDB takes them at once, and a
@@ -98,7 +159,7 @@ impl TableBuild {
         let schema = schema_of(&self.target)?;
         let in_memory = self.target.engine == TableEngine::Memory || self.target.temporary;
         let mut rows = Rows::new(self, snapshot, session)?;
-        let copied = self.tested == TestedRows::All || self.converts_rows();
+        let copied = self.tested == TestedRows::All || !self.tested_keys.is_empty() || self.converts_rows();
         let mut count = 0;
         let mut build = None;
         let mut sink: Option<Sink> = None;
@@ -247,6 +308,8 @@ struct Rows<'a> {
     expressions: RowExpressions,
     ordinal: u64,
     next_auto_increment: u64,
+    /// Where parents are looked for.
+    snapshot: StorageSnapshot,
 }
 
 impl<'a> Rows<'a> {
@@ -259,6 +322,7 @@ impl<'a> Rows<'a> {
             expressions: RowExpressions::new(&build.target, session)?,
             ordinal: 0,
             next_auto_increment: build.target.auto_increment_start.max(1),
+            snapshot: snapshot.clone(),
         })
     }
 
@@ -330,6 +394,12 @@ impl<'a> Rows<'a> {
                 image
             }
         };
+        if !self.build.tested_keys.is_empty() {
+            let values = self.target.decode_row(&image)?;
+            for key in &self.build.tested_keys {
+                key.test(&self.build.target, &values, &self.snapshot)?;
+            }
+        }
         Ok(Some(BuiltRow {
             image,
             key,

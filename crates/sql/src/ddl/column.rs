@@ -26,9 +26,6 @@ pub fn resolve_column(
     if name.is_empty() || name.ends_with(' ') {
         return Err(Error::new(ER_WRONG_COLUMN_NAME, &[name]));
     }
-    if spec.references {
-        return Err(Error::unsupported("FOREIGN KEY"));
-    }
     let data_type = resolve_type(name, &spec.data_type, table_collation, session)?;
     let mut column = ColumnDefinition {
         name: name.clone(),

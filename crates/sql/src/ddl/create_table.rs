@@ -5,6 +5,7 @@ use paceline_types::{Collation, DataType, ErrorCode};
 
 use super::column::resolve_column;
 use super::column_type::{resolve_collation, row_bytes};
+use super::foreign_key::{KeyStatement, drop_covered};
 use super::index::{DraftIndex, check_auto_increment, resolve_indexes};
 use super::normal_form::{GENERATED_CLAUSE, normal_form, quote_identifier};
 use super::plan::{LoggedStatement, Planner, engine};
@@ -16,7 +17,7 @@ use crate::catalog::{
 };
 use crate::error::{Error, Result};
 use crate::parse::TableName;
-use crate::parse::definition::{CreateTable, CreateTableBody, TableConstraint, TableOptions};
+use crate::parse::definition::{CreateTable, CreateTableBody, ForeignKeySpec, TableConstraint, TableOptions};
 use crate::session::SqlMode;
 
 /// The most columns of a table.
@@ -50,6 +51,7 @@ impl Planner<'_> {
                 let error = Error::new(ER_TABLE_EXISTS_ERROR, &[&name]);
                 return self.note_or_fail(create.if_not_exists.into(), error);
             }
+            self.refuse_referenced(&existing, None)?;
             self.drop_table(&existing)?;
         }
         match &create.body {
@@ -67,15 +69,24 @@ impl Planner<'_> {
                 let engine = self.table_engine(&name, options)?;
                 let mut resolved = Vec::new();
                 let mut drafts = Vec::new();
+                let mut keys: Vec<ForeignKeySpec> = Vec::new();
                 for spec in columns {
                     resolved.push(resolve_column(spec, collation, self.session)?);
                     drafts.extend(DraftIndex::of_column(spec));
+                    if let Some(key) = &spec.references {
+                        drafts.push(key.index()?);
+                        keys.push(key.clone());
+                    }
                 }
                 self.merge_select_columns(&mut resolved);
                 let mut checks = Vec::new();
                 for constraint in constraints {
                     add_constraint(constraint, &mut drafts, &mut checks)?;
+                    if let TableConstraint::ForeignKey(key) = constraint {
+                        keys.push(key.clone());
+                    }
                 }
+                check_constraint_names(&checks, &keys)?;
                 let mut description = TableDescription {
                     database,
                     name,
@@ -87,6 +98,7 @@ impl Planner<'_> {
                     indexes: Vec::new(),
                     hidden: [self.new_id(engine)?, self.new_id(engine)?],
                     checks,
+                    foreign_keys: Vec::new(),
                     auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
                     comment: checked_table_comment(options)?.unwrap_or_default(),
                     row_format: row_format(options),
@@ -94,6 +106,8 @@ impl Planner<'_> {
                     created_seconds: self.session.statement.start_micros / 1_000_000,
                 };
                 self.complete(&mut description, drafts)?;
+                self.add_foreign_keys(&mut description, &keys, KeyStatement::Create)?;
+                self.check_forward_references(&description)?;
                 if options.engine.is_none() && engine != TableEngine::InnoDb {
                     // `default_storage_engine` is not logged.
                     self.log_as_definition(&description)?;
@@ -183,6 +197,8 @@ impl Planner<'_> {
         if description.columns.iter().all(|column| column.invisible) {
             return Err(Error::new(ER_TABLE_MUST_HAVE_COLUMNS, &[]));
         }
+        let mut drafts = drafts;
+        drop_covered(&mut drafts);
         let engine = description.engine;
         let is_blob = |column: &ColumnDefinition| {
             matches!(
@@ -238,6 +254,8 @@ impl Planner<'_> {
             description.indexes[place].id = self.new_id(engine)?;
         }
         description.auto_increment_start = 1;
+        description.foreign_keys.clear();
+        self.check_forward_references(&description)?;
         description.created_seconds = self.session.statement.start_micros / 1_000_000;
         if table.is_temporary() {
             // Whoever replays it has no such table.
@@ -312,8 +330,25 @@ pub(super) fn add_constraint(
             let expression = normal_form(&check.expr, "CHECK", &name)?;
             checks.push(CheckConstraint { name, expression });
         }
-        TableConstraint::ForeignKey(_) => return Err(Error::unsupported("FOREIGN KEY")),
+        // The key itself is looked at when the table has its columns and indexes.
+        TableConstraint::ForeignKey(key) => drafts.push(key.index()?),
         TableConstraint::Period => return Err(Error::unsupported("PERIOD")),
+    }
+    Ok(())
+}
+
+/// # Errors
+/// 1826 for a check that is named as a foreign key is.
+fn check_constraint_names(checks: &[CheckConstraint], keys: &[ForeignKeySpec]) -> Result<()> {
+    for check in checks.iter().filter(|check| !check.name.is_empty()) {
+        let has_name = |key: &ForeignKeySpec| {
+            key.constraint_name
+                .as_ref()
+                .is_some_and(|name| same_name(name, &check.name))
+        };
+        if keys.iter().any(has_name) {
+            return Err(Error::new(ER_DUP_CONSTRAINT_NAME, &[&"CHECK", &check.name]));
+        }
     }
     Ok(())
 }

@@ -73,6 +73,10 @@ impl Planner<'_> {
         if name == SYSTEM_DATABASE {
             return Err(Error::unsupported("DROP DATABASE of a system database"));
         }
+        // Where another database refers to one of them all of them stay; MariaDB drops the others.
+        for table in database.tables() {
+            self.refuse_referenced(table, Some(name))?;
+        }
         for table in database.tables() {
             self.plan.affected_rows += 1;
             self.drop_table(table)?;

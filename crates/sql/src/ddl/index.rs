@@ -36,6 +36,8 @@ pub struct DraftIndex {
     pub comment: String,
     /// `IGNORED`.
     pub ignored: bool,
+    /// It is made for a foreign key, and goes where another one serves.
+    pub generated: bool,
 }
 
 impl DraftIndex {
@@ -75,6 +77,7 @@ impl DraftIndex {
             algorithm: spec.algorithm.clone(),
             comment,
             ignored: spec.ignored,
+            generated: false,
         })
     }
 
@@ -95,6 +98,7 @@ impl DraftIndex {
                 algorithm: None,
                 comment: String::new(),
                 ignored: false,
+                generated: false,
             })
     }
 
@@ -118,6 +122,7 @@ impl DraftIndex {
             algorithm: index.algorithm.clone(),
             comment: index.comment.clone(),
             ignored: index.ignored,
+            generated: index.generated,
         }
     }
 }
@@ -172,6 +177,7 @@ pub fn resolve_indexes(
             algorithm: draft.algorithm,
             comment: draft.comment,
             ignored: draft.ignored,
+            generated: draft.generated,
         });
     }
     sort_indexes(&mut indexes, columns);

@@ -20,6 +20,7 @@ mod column;
 mod column_type;
 mod create_table;
 mod database;
+mod foreign_key;
 mod index;
 mod normal_form;
 mod plan;

@@ -15,7 +15,7 @@ use super::plan::{DdlContext, DdlPlan, plan_ddl};
 use super::select::SelectedColumn;
 use crate::catalog::{Catalog, CatalogChange, CatalogHandle, TableEngine, TemporaryTables};
 use crate::error::{Error, Result};
-use crate::parse::definition::AlterAction;
+use crate::parse::definition::{AlterAction, CreateTableBody, ForeignKeySpec, TableConstraint};
 use crate::parse::{
     AccountStatement, DdlStatement, ParseOptions, SetItem, Statement, TableName, parse_first,
 };
@@ -135,9 +135,69 @@ pub fn ddl_objects(
         }
         DdlStatement::DropOther { .. } => {}
     }
+    let related = related_tables(statement, &objects, catalog, database);
+    objects.extend(related);
     objects.sort();
     objects.dedup();
     Ok(objects)
+}
+
+/// The tables that a definition concerns by foreign keys: those that a new key refers to, since whoever changes them must know of it from then on; and those whose
+/// keys refer to what is made, altered or renamed, since they are looked at, and change with a name.
+fn related_tables(
+    statement: &DdlStatement,
+    objects: &[DdlObject],
+    catalog: &Catalog,
+    database: Option<&str>,
+) -> Vec<DdlObject> {
+    let own = |table: &TableName| table.database.clone().or_else(|| database.map(str::to_owned));
+    let (keys, own): (Vec<&ForeignKeySpec>, Option<String>) = match statement {
+        DdlStatement::CreateTable(create) => match &create.body {
+            CreateTableBody::Like(_) => (Vec::new(), own(&create.name)),
+            CreateTableBody::Definition {
+                columns, constraints, ..
+            } => {
+                let of_columns = columns.iter().filter_map(|column| column.references.as_ref());
+                let of_table = constraints.iter().filter_map(TableConstraint::foreign_key);
+                (of_columns.chain(of_table).collect(), own(&create.name))
+            }
+        },
+        DdlStatement::AlterTable(alter) => {
+            let keys = alter.actions.iter().filter_map(|action| match action {
+                AlterAction::AddConstraint(constraint) => constraint.foreign_key(),
+                AlterAction::AddColumn { column, .. }
+                | AlterAction::ModifyColumn { column, .. }
+                | AlterAction::ChangeColumn { column, .. } => column.references.as_ref(),
+                _ => None,
+            });
+            (keys.collect(), own(&alter.table))
+        }
+        DdlStatement::RenameTables { .. } => (Vec::new(), None),
+        _ => return Vec::new(),
+    };
+    let mut related = Vec::new();
+    for key in keys {
+        if let Some(database) = key.table.database.clone().or_else(|| own.clone()) {
+            related.push(DdlObject {
+                database,
+                table: Some(key.table.name.clone()),
+            });
+        }
+    }
+    for object in objects {
+        let Some(table) = &object.table else { continue };
+        for (database, table) in catalog
+            .referrers(&object.database, table)
+            .into_iter()
+            .flat_map(|tables| tables.iter())
+        {
+            related.push(DdlObject {
+                database: database.to_string(),
+                table: Some(table.to_string()),
+            });
+        }
+    }
+    related
 }
 
 /// What a statement is prepared with, besides the session.
@@ -361,12 +421,16 @@ fn logged_statement(statement: Statement) -> Statement {
     }
 }
 
+/// OPTION_NO_FOREIGN_KEY_CHECKS, in a Query event's flags.
+const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
+
 /// A session with the settings that a Query event carries.
 pub fn session_of_event(query: &QueryEvent<'_>, timestamp_seconds: u32) -> SessionContext {
     let mut session = SessionContext::new(u64::from(query.connection_id), Services::default());
     let settings = &mut session.settings;
     for var in &query.status_vars {
         match var {
+            StatusVar::Flags2(flags) => settings.foreign_key_checks = flags & NO_FOREIGN_KEY_CHECKS == 0,
             StatusVar::SqlMode(bits) => settings.sql_mode = SqlMode::from_bits(*bits),
             StatusVar::Charset {
                 client,

@@ -8,6 +8,7 @@ use super::normal_form::{quote_identifier, quote_text};
 use crate::catalog::{
     ColumnDefault, ColumnDefinition, DatabaseDefinition, IndexDefinition, IndexKind, TableDefinition,
 };
+use crate::foreign_key::write_constraint;
 use crate::session::SqlMode;
 
 /// The statement that makes the table. `auto_increment_next` is the next value, shown above 1.
@@ -28,6 +29,11 @@ pub fn show_create_table(table: &TableDefinition, sql_mode: SqlMode, auto_increm
     for index in table.indexes() {
         out.push_str(",\n  ");
         write_index(table, index, sql_mode, &mut out);
+    }
+    for key in &table.foreign_keys {
+        out.push_str(",\n  ");
+        let quote = |name: &str, out: &mut String| identifier(name, sql_mode, out);
+        write_constraint(table.database(), key, quote, &mut out);
     }
     for check in table.checks() {
         out.push_str(",\n  CONSTRAINT ");

@@ -49,11 +49,17 @@ impl Planner<'_> {
         }
         // Of what is temporary nothing is logged.
         let mut is_rewritten = temporary;
+        let mut referenced = None;
         for name in tables {
             let (database, table) = self.qualified(name)?;
             let known = self.catalog.table(&database, &table).cloned();
             match known.filter(|known| known.is_temporary() || !temporary) {
                 Some(definition) => {
+                    self.refuse_system(&definition)?;
+                    if let Err(error) = self.refuse_referenced(&definition, None) {
+                        referenced = Some(error);
+                        continue;
+                    }
                     self.drop_table(&definition)?;
                     match definition.is_temporary() {
                         true => is_rewritten = true,
@@ -74,6 +80,11 @@ impl Planner<'_> {
                 }
             }
         }
+        if referenced.is_some() {
+            // The others go all the same.
+            self.plan.failure = referenced;
+            is_rewritten = true;
+        }
         if is_rewritten {
             self.plan.logged = match dropped.is_empty() {
                 true => LoggedStatement::Nothing,
@@ -88,6 +99,7 @@ impl Planner<'_> {
         if table.is_temporary() {
             self.make_temporary()?;
         }
+        self.refuse_truncate(&table)?;
         self.plan.dropped.extend(table.schema().index_ids());
         let mut description = table.description().clone();
         description.auto_increment_start = 1;
@@ -136,6 +148,8 @@ impl Planner<'_> {
         let mut description = table.description().clone();
         description.database = database.to_owned();
         description.name = name.to_owned();
+        self.rename_in_keys(table, &mut description)?;
+        self.check_forward_references(&description)?;
         // The new name first: the counter is found by the table's number.
         self.change(CatalogChange::PutTable(Box::new(description)))?;
         self.forget_name(table)

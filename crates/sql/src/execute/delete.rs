@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::query::Window;
 use super::row_writer::RowWriter;
-use super::run::Exec;
+use super::run::{Exec, RowHandle};
 use super::update::{collect, for_each_row};
 use super::{Outcome, RowSink};
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub(super) fn execute(
         ));
     }
     if writers.len() > 1 {
-        for (_, writer, _) in &writers {
+        for (_, writer, _) in &mut writers {
             writer.announce(exec);
         }
     }
@@ -43,8 +43,11 @@ pub(super) fn execute(
         if window.count > 0 {
             for_each_row(exec, select, &mut |exec, row| {
                 let handle = std::mem::take(&mut exec.runtime.handles[0]);
-                writer.delete(exec, &handle)?;
+                let done = delete_row(exec, plan, writer, &handle)?;
                 exec.runtime.handles[0] = handle;
+                if !done {
+                    return Ok(ControlFlow::Continue(()));
+                }
                 deleted += 1;
                 if let Some(returning) = &plan.returning {
                     let values = returning
@@ -62,14 +65,25 @@ pub(super) fn execute(
             })?;
         }
     } else {
-        for found in collect(exec, select)? {
+        let acts = exec
+            .runtime
+            .foreign_keys
+            .as_ref()
+            .is_some_and(|keys| keys.may_act());
+        for mut found in collect(exec, select)? {
             exec.tick()?;
             for (table, writer, seen) in &mut writers {
-                let handle = &found.handles[*table];
+                let handle = &mut found.handles[*table];
                 if !handle.present || !seen.insert(handle.key.clone()) {
                     continue;
                 }
-                writer.delete(exec, handle)?;
+                // Actions of foreign keys may have changed or deleted it since.
+                if acts && !writer.refresh(exec, handle)? {
+                    continue;
+                }
+                if !delete_row(exec, plan, writer, handle)? {
+                    continue;
+                }
                 deleted += 1;
                 if let Some(returning) = &plan.returning {
                     let values = returning
@@ -88,4 +102,20 @@ pub(super) fn execute(
         rows_sent: sent,
         ..Outcome::default()
     })
+}
+
+/// Deletes a row. False: a foreign key keeps it, and IGNORE passes over it with a warning.
+fn delete_row(
+    exec: &mut Exec<'_, '_>,
+    plan: &DeletePlan,
+    writer: &mut RowWriter<'_>,
+    handle: &RowHandle,
+) -> Result<bool> {
+    let done = writer.or_passed_over(exec, plan.ignore.into(), |writer, exec| {
+        writer.delete(exec, handle)
+    })?;
+    if let Err(error) = &done {
+        exec.session.diagnostics.warn(error.code(), error.message());
+    }
+    Ok(done.is_ok())
 }

@@ -15,6 +15,7 @@ use super::{Outcome, RowSink};
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
 use crate::expr::Expr;
+use crate::foreign_key::is_foreign_key_error;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows, ResultColumn};
 use crate::session::SqlMode;
 
@@ -248,7 +249,15 @@ impl<'p> Insertion<'p> {
         let columns = self.table.columns().len();
         if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
             loop {
-                match self.writer.insert(exec, &self.row[..columns])? {
+                let inserted = match self.writer.insert(exec, &self.row[..columns]) {
+                    // Nothing was written yet.
+                    Err(error) if self.ignore == Ignore::Yes && is_foreign_key_error(&error) => {
+                        exec.session.diagnostics.warn(error.code(), error.message());
+                        break;
+                    }
+                    inserted => inserted?,
+                };
+                match inserted {
                     Inserted::Done => {
                         self.progress.copied += 1;
                         self.interval
@@ -258,7 +267,9 @@ impl<'p> Insertion<'p> {
                         break;
                     }
                     Inserted::Duplicate { index, row_key }
-                        if self.plan.replace && self.is_last_unique(index) =>
+                        if self.plan.replace
+                            && self.is_last_unique(index)
+                            && !self.writer.is_referenced() =>
                     {
                         if self.replace_in_place(exec, &row_key)? {
                             self.progress.copied += 1;
@@ -383,7 +394,18 @@ impl<'p> Insertion<'p> {
         if !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
             return Ok(true);
         }
-        match self.writer.update(exec, &old, &self.row[..columns])? {
+        let row = &self.row[..columns];
+        let updated = self
+            .writer
+            .or_passed_over(exec, self.ignore, |writer, exec| writer.update(exec, &old, row))?;
+        let updated = match updated {
+            Ok(updated) => updated,
+            Err(error) => {
+                exec.session.diagnostics.warn(error.code(), error.message());
+                return Ok(true);
+            }
+        };
+        match updated {
             Updated::Unchanged => {}
             Updated::Changed => {
                 self.progress.updated += 1;

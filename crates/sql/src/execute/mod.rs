@@ -42,6 +42,8 @@ use std::sync::Arc;
 use paceline_txn::Transaction;
 use paceline_types::{Value, ValueRef};
 
+pub(crate) use table_reader::transaction_error;
+
 pub use memory::{SORT_MEMORY_MAX, STATEMENT_MEMORY_MAX};
 
 use crate::catalog::Catalog;

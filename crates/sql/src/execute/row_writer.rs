@@ -4,18 +4,25 @@
 //!
 //! ```text
 //!   unique keys: lock, look ─▶ write set (row and index entries) ─▶ lock what was written ─▶ row event with whole images
+//!   foreign keys: parents, index by index ─┘                              actions, checks of children ─┘
 //! ```
+//! What foreign keys ask for is told by [`crate::foreign_key`].
+
+use std::sync::Arc;
 
 use paceline_binlog::LoggedTable;
-use paceline_storage::{Direction, KeyRange, Row, RowReader, TableSchema};
+use paceline_storage::{Clustered, Direction, KeyRange, Row, RowReader, TableSchema};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction};
 use paceline_types::Value;
 use paceline_types::error_code::{ER_DUP_ENTRY, ER_RECORD_FILE_FULL};
+use paceline_types::table_map_metadata::RowMetadata;
 
+use super::assignment::Ignore;
 use super::run::{Exec, RowHandle};
 use super::table_reader::transaction_error;
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
+use crate::foreign_key::{ForeignKeyRun, ForeignKeys, Parent, ResolvedKey, RunMode, is_foreign_key_error};
 
 /// Writes rows of one table.
 pub(crate) struct RowWriter<'d> {
@@ -25,6 +32,11 @@ pub(crate) struct RowWriter<'d> {
     logged: Option<&'d LoggedTable>,
     /// The unique indexes that may be violated, in the order in which they are looked at.
     unique: Vec<usize>,
+    /// The foreign keys around it, if there are any and they are looked at.
+    foreign_keys: Option<Arc<ForeignKeys>>,
+    /// The tables that actions may change are still to be announced.
+    announcement_is_due: bool,
+    metadata: RowMetadata,
     key: Vec<u8>,
     image: Vec<u8>,
 }
@@ -84,6 +96,17 @@ impl<'d> RowWriter<'d> {
             schema: definition.schema(),
             logged: (!definition.is_temporary()).then(|| definition.logged(metadata)),
             unique,
+            foreign_keys: exec
+                .runtime
+                .foreign_keys
+                .clone()
+                .filter(|keys| keys.of(definition).is_some()),
+            announcement_is_due: exec
+                .runtime
+                .foreign_keys
+                .as_ref()
+                .is_some_and(|keys| keys.may_act()),
+            metadata,
             key: Vec::with_capacity(64),
             image: Vec::with_capacity(256),
         }
@@ -94,10 +117,80 @@ impl<'d> RowWriter<'d> {
     }
 
     /// Names the table in the log ahead of its rows; for statements that change several tables.
-    pub fn announce(&self, exec: &mut Exec<'_, '_>) {
+    pub fn announce(&mut self, exec: &mut Exec<'_, '_>) {
         if let Some(logged) = self.logged {
             exec.runtime.transaction.map_table(logged);
         }
+        if std::mem::take(&mut self.announcement_is_due)
+            && let Some(keys) = self.foreign_keys.clone()
+        {
+            self.key_run(&keys).announce(exec.runtime.transaction);
+        }
+    }
+
+    fn key_run<'k>(&self, keys: &'k ForeignKeys) -> ForeignKeyRun<'k> {
+        ForeignKeyRun::new(keys, RunMode::Full, self.metadata)
+    }
+
+    /// Whether another table's foreign key refers to it, so that a change of a row may be forbidden or bring others with it.
+    pub fn is_referenced(&self) -> bool {
+        let keys = self
+            .foreign_keys
+            .as_ref()
+            .and_then(|keys| keys.of(self.definition));
+        keys.is_some_and(|keys| !keys.referring.is_empty())
+    }
+
+    /// Looks for the parents of a row that is to be written, by the keys that these indexes serve.
+    fn check_parents(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        before: Option<&[u8]>,
+        indexes: std::ops::Range<usize>,
+    ) -> Result<()> {
+        let Some(keys) = &self.foreign_keys else {
+            return Ok(());
+        };
+        let Some(own) = keys.of(self.definition).filter(|keys| !keys.own.is_empty()) else {
+            return Ok(());
+        };
+        let wanted = |key: &ResolvedKey| indexes.contains(&key.index);
+        self.key_run(keys)
+            .check_parents(own, before, &self.image, wanted, exec.runtime.transaction)
+    }
+
+    /// Looks whether an update is refused for those who refer to the row, by the keys that these indexes serve.
+    fn check_children(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        before: &[u8],
+        indexes: std::ops::Range<usize>,
+    ) -> Result<()> {
+        if !self.is_referenced() {
+            return Ok(());
+        }
+        let Some((keys, own)) = self
+            .foreign_keys
+            .as_ref()
+            .and_then(|keys| Some((keys, keys.of(self.definition)?)))
+        else {
+            return Ok(());
+        };
+        let wanted = |parent: &Parent| indexes.contains(&parent.index);
+        self.key_run(keys)
+            .check_children(own, before, &self.image, wanted, exec.runtime.transaction)
+    }
+
+    /// Does what foreign keys of other tables ask for, now that the row is written.
+    fn follow(&self, exec: &mut Exec<'_, '_>, before: &[u8], after: Option<&[u8]>) -> Result<()> {
+        if !self.is_referenced() {
+            return Ok(());
+        }
+        let Some(keys) = &self.foreign_keys else {
+            return Ok(());
+        };
+        self.key_run(keys)
+            .row_changed(self.definition, before, after, exec.runtime.transaction)
     }
 
     /// Encodes a row.
@@ -110,8 +203,12 @@ impl<'d> RowWriter<'d> {
     /// Inserts a row whose values are of their columns' types.
     pub fn insert(&mut self, exec: &mut Exec<'_, '_>, values: &[Value]) -> Result<Inserted> {
         self.encode(values)?;
-        let transaction = Self::transaction(exec);
-        for &index in &self.unique {
+        let mut checked = 0;
+        for place in 0..self.unique.len() {
+            let index = self.unique[place];
+            self.check_parents(exec, None, checked..index + 1)?;
+            checked = index + 1;
+            let transaction = Self::transaction(exec);
             self.key.clear();
             if !self.schema.append_unique_key(index, &self.image, &mut self.key)? {
                 continue;
@@ -124,6 +221,9 @@ impl<'d> RowWriter<'d> {
                 return Ok(Inserted::Duplicate { index, row_key });
             }
         }
+        self.check_parents(exec, None, checked..usize::MAX)?;
+        self.announce_if_due(exec);
+        let transaction = Self::transaction(exec);
         let change = RowChange::Insert { after: &self.image };
         self.write(transaction, None, Some(&self.image), change)?;
         Ok(Inserted::Done)
@@ -151,8 +251,13 @@ impl<'d> RowWriter<'d> {
         }
         let key = self.actual_row(exec, row)?;
         let key = key.as_deref().unwrap_or(&row.key);
-        let transaction = Self::transaction(exec);
-        for &index in &self.unique {
+        let mut checked = 0;
+        for place in 0..self.unique.len() {
+            let index = self.unique[place];
+            self.check_children(exec, &row.image, checked..index + 1)?;
+            self.check_parents(exec, Some(&row.image), checked..index + 1)?;
+            checked = index + 1;
+            let transaction = Self::transaction(exec);
             self.key.clear();
             if !self.schema.append_unique_key(index, &self.image, &mut self.key)? {
                 continue;
@@ -166,6 +271,10 @@ impl<'d> RowWriter<'d> {
                 return Ok(Updated::Duplicate(index));
             }
         }
+        self.check_children(exec, &row.image, checked..usize::MAX)?;
+        self.check_parents(exec, Some(&row.image), checked..usize::MAX)?;
+        self.announce_if_due(exec);
+        let transaction = Self::transaction(exec);
         let before = Row {
             image: &row.image,
             key: Some(key),
@@ -175,6 +284,7 @@ impl<'d> RowWriter<'d> {
             after: &self.image,
         };
         self.write(transaction, Some(before), Some(&self.image), change)?;
+        self.follow(exec, &row.image, Some(&self.image))?;
         Ok(Updated::Changed)
     }
 
@@ -182,13 +292,64 @@ impl<'d> RowWriter<'d> {
     pub fn delete(&mut self, exec: &mut Exec<'_, '_>, row: &RowHandle) -> Result<()> {
         let key = self.actual_row(exec, row)?;
         let key = key.as_deref().unwrap_or(&row.key);
+        self.announce_if_due(exec);
         let transaction = Self::transaction(exec);
         let before = Row {
             image: &row.image,
             key: Some(key),
         };
         let change = RowChange::Delete { before: &row.image };
-        self.write(transaction, Some(before), None, change)
+        self.write(transaction, Some(before), None, change)?;
+        self.follow(exec, &row.image, None)
+    }
+
+    fn announce_if_due(&mut self, exec: &mut Exec<'_, '_>) {
+        if self.announcement_is_due {
+            self.announce(exec);
+        }
+    }
+
+    /// Does something with a row that foreign keys may forbid, and undoes it then if IGNORE says so: the error is what was met.
+    pub fn or_passed_over<T>(
+        &mut self,
+        exec: &mut Exec<'_, '_>,
+        ignore: Ignore,
+        change: impl FnOnce(&mut Self, &mut Exec<'_, '_>) -> Result<T>,
+    ) -> Result<std::result::Result<T, Error>> {
+        if ignore == Ignore::No || self.foreign_keys.is_none() {
+            return change(self, exec).map(Ok);
+        }
+        // What was done before it fails, actions have done.
+        let mark = self.is_referenced().then(|| exec.runtime.transaction.row_mark());
+        match change(self, exec) {
+            Err(error) if is_foreign_key_error(&error) => {
+                if let Some(mark) = mark {
+                    exec.runtime.transaction.roll_back_to_row(mark);
+                }
+                Ok(Err(error))
+            }
+            done => done.map(Ok),
+        }
+    }
+
+    /// A row that was found before others were changed, as it is now: actions may have changed or deleted it. False: it has gone.
+    pub fn refresh(&self, exec: &mut Exec<'_, '_>, row: &mut RowHandle) -> Result<bool> {
+        let transaction = Self::transaction(exec);
+        let now = transaction
+            .probe_newest(&row.key)?
+            .map(|value| value.payload().to_vec());
+        match now {
+            Some(image) => {
+                row.image = image;
+                Ok(true)
+            }
+            // Another one that looks the same may have gone under its key.
+            None => {
+                let mut reader = NewestRows { transaction };
+                let is_hidden = matches!(self.schema.clustered(), Clustered::RowId(_));
+                Ok(is_hidden && self.schema.find_row(&row.image, &mut reader)?.is_some())
+            }
+        }
     }
 
     /// Writes a row with its index entries, and logs it.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use paceline_txn::Transaction;
 use paceline_types::Value;
@@ -12,6 +13,7 @@ use super::memory::Budget;
 use super::{ExecutionContext, Outcome, RowSink};
 use crate::error::{Error, Result};
 use crate::expr::{EvalContext, EvalMode, EvalState, Expr, ExprKind, SubqueryFrame, SubqueryRunner};
+use crate::foreign_key::ForeignKeys;
 use crate::plan::tree::QueryPlan;
 use crate::plan::{Plan, PlanKind};
 use crate::session::{SessionContext, UserVariable};
@@ -42,6 +44,8 @@ pub(crate) struct Runtime<'t> {
     pub memory: Budget,
     /// For statements that change rows: where the current row of each table is.
     pub handles: Vec<RowHandle>,
+    /// The foreign keys around the tables that the statement changes, where they are looked at (`foreign_key_checks`).
+    pub foreign_keys: Option<Arc<ForeignKeys>>,
     /// Set for the row just read: the range that it was found in lets no other rows pass than the conditions do.
     pub exact: bool,
     ticks: u32,
@@ -56,6 +60,7 @@ impl<'t> Runtime<'t> {
             hashes: HashMap::new(),
             memory: Budget::default(),
             handles: Vec::new(),
+            foreign_keys: None,
             exact: false,
             ticks: 0,
         }
@@ -175,7 +180,16 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
     }
     let strict = context.session.settings.sql_mode.is_strict();
     let mut state = EvalState::new();
+    let checks_foreign_keys = context.session.settings.foreign_key_checks;
+    let foreign_keys = plan.foreign_keys.clone().filter(|_| checks_foreign_keys);
+    // Who applies the rows has those that actions change among them, and must not check what was not checked here.
+    if plan.writes_ordinary()
+        && (!checks_foreign_keys || foreign_keys.as_ref().is_some_and(|keys| keys.may_act()))
+    {
+        context.transaction.set_no_foreign_key_checks();
+    }
     let mut runtime = Runtime::new(context.transaction);
+    runtime.foreign_keys = foreign_keys;
     let mut exec = Exec {
         runtime: &mut runtime,
         session: context.session,

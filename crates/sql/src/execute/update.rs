@@ -65,7 +65,7 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
     }
     let several = select.tables.len() > 1;
     if plan.targets.len() > 1 {
-        for target in &targets {
+        for target in &mut targets {
             target.writer.announce(exec);
         }
     }
@@ -96,8 +96,8 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
     } else {
         for mut found in collect(exec, select)? {
             for number in 0..updating.targets.len() {
-                let handle = std::mem::take(&mut found.handles[updating.targets[number].plan.table]);
-                if handle.present {
+                let mut handle = std::mem::take(&mut found.handles[updating.targets[number].plan.table]);
+                if handle.present && updating.is_still_there(exec, number, &mut found.row, &mut handle)? {
                     updating.update_row(exec, number, &mut found.row, &handle)?;
                     found.handles[updating.targets[number].plan.table] = handle;
                 }
@@ -196,6 +196,35 @@ fn moves(plan: &UpdatePlan) -> bool {
 }
 
 impl Updating<'_> {
+    /// Actions of foreign keys may have changed or deleted a row since it was found.
+    fn is_still_there(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        number: usize,
+        row: &mut [Value],
+        handle: &mut RowHandle,
+    ) -> Result<bool> {
+        if !exec
+            .runtime
+            .foreign_keys
+            .as_ref()
+            .is_some_and(|keys| keys.may_act())
+        {
+            return Ok(true);
+        }
+        let target = &self.targets[number];
+        let found = handle.image.clone();
+        if !target.writer.refresh(exec, handle)? {
+            return Ok(false);
+        }
+        if handle.image != found {
+            let values = target.plan.definition.schema().decode_row(&handle.image)?;
+            let start = target.plan.base;
+            row[start..start + values.len()].clone_from_slice(&values);
+        }
+        Ok(true)
+    }
+
     /// Changes one table's row.
     fn update_row(
         &mut self,
@@ -244,7 +273,12 @@ impl Updating<'_> {
         if !check_constraints(exec, definition, &target.plan.checks, values, self.ignore)? {
             return Ok(());
         }
-        match target.writer.update(exec, handle, values)? {
+        let updated = target.writer.or_passed_over(exec, self.ignore, |writer, exec| {
+            writer.update(exec, handle, values)
+        })?;
+        // IGNORE leaves a row as it is that foreign keys keep, without a warning.
+        let Ok(updated) = updated else { return Ok(()) };
+        match updated {
             Updated::Unchanged => {}
             Updated::Changed => {
                 self.changed += 1;

@@ -22,7 +22,7 @@ impl Parser<'_> {
             invisible: false,
             check: None,
             generated: None,
-            references: false,
+            references: None,
         };
         if column.data_type.kind == TypeKind::Serial {
             column.data_type = TypeSpec {
@@ -33,8 +33,13 @@ impl Parser<'_> {
             column.auto_increment = true;
             column.unique = true;
         }
-        while self.column_attribute(&mut column)? {}
-        Ok(column)
+        loop {
+            // Nothing comes behind a foreign key.
+            column.references = self.column_references(&column.name)?;
+            if column.references.is_some() || !self.column_attribute(&mut column)? {
+                return Ok(column);
+            }
+        }
     }
 
     fn column_attribute(&mut self, column: &mut ColumnSpec) -> Result<bool> {
@@ -104,8 +109,6 @@ impl Parser<'_> {
                 expr,
                 text,
             });
-        } else if self.is_word("REFERENCES") {
-            return Err(Error::unsupported("FOREIGN KEY"));
         } else if column.generated.is_none()
             && (self.accept_words(&["GENERATED", "ALWAYS"]) || self.is_word("AS"))
         {

@@ -246,7 +246,8 @@ impl Parser<'_> {
             })));
         }
         if self.accept_words(&["FOREIGN", "KEY"]) {
-            return Err(Error::unsupported("FOREIGN KEY"));
+            let key = self.foreign_key(constraint_name)?;
+            return Ok(Some(TableConstraint::ForeignKey(key)));
         }
         let kind = if self.accept_words(&["PRIMARY", "KEY"]) {
             IndexKind::Primary

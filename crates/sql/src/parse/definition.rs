@@ -6,6 +6,7 @@
 use sqlparser::ast::Expr;
 
 use super::statement::{Duplicates, QueryStatement, TableName};
+use crate::catalog::ReferentialAction;
 
 /// A statement that defines databases, tables or indexes.
 #[derive(Debug, Clone, PartialEq)]
@@ -170,8 +171,8 @@ pub struct ColumnSpec {
     pub check: Option<CheckSpec>,
     /// `[GENERATED ALWAYS] AS (…)`.
     pub generated: Option<GeneratedSpec>,
-    /// `REFERENCES …`: MariaDB makes it a foreign key.
-    pub references: bool,
+    /// `[CONSTRAINT name] REFERENCES …`: a foreign key of this column.
+    pub references: Option<ForeignKeySpec>,
 }
 
 /// An expression with its text.
@@ -297,12 +298,43 @@ pub enum TypeKind {
 pub enum TableConstraint {
     /// An index.
     Index(IndexSpec),
-    /// `FOREIGN KEY`: its name.
-    ForeignKey(Option<String>),
+    /// `FOREIGN KEY`.
+    ForeignKey(ForeignKeySpec),
     /// `CHECK (…)`.
     Check(CheckSpec),
     /// `PERIOD FOR …`.
     Period,
+}
+
+impl TableConstraint {
+    /// The foreign key that it is.
+    pub fn foreign_key(&self) -> Option<&ForeignKeySpec> {
+        match self {
+            TableConstraint::ForeignKey(key) => Some(key),
+            _ => None,
+        }
+    }
+}
+
+/// A foreign key, as defined. `MATCH` means nothing: NULL in any column refers to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignKeySpec {
+    /// `CONSTRAINT name`.
+    pub constraint_name: Option<String>,
+    /// `FOREIGN KEY name`.
+    pub index_name: Option<String>,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// The table that it refers to.
+    pub table: TableName,
+    /// The columns there; none where none are named.
+    pub referenced_columns: Vec<String>,
+    /// `ON DELETE`.
+    pub on_delete: ReferentialAction,
+    /// `ON UPDATE`.
+    pub on_update: ReferentialAction,
 }
 
 /// An index, as defined.

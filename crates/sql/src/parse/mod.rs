@@ -39,6 +39,7 @@ pub mod definition;
 mod dispatch;
 mod expression;
 mod file_format;
+mod foreign_key;
 mod function;
 mod lexer;
 mod mysql;

@@ -122,9 +122,11 @@ impl UpdateTarget {
     }
 }
 
-/// DELETE. IGNORE changes nothing here: there are no errors of single rows.
+/// DELETE.
 #[derive(Debug)]
 pub struct DeletePlan {
+    /// Rows that foreign keys keep are passed over.
+    pub ignore: bool,
     /// Selects the rows.
     pub select: Box<SelectPlan>,
     /// The tables whose rows go: which of the select's tables, and what they are.
@@ -326,6 +328,7 @@ impl Planner<'_> {
         )?;
         Ok((
             PlanKind::Delete(Box::new(DeletePlan {
+                ignore: delete.ignore,
                 select,
                 targets,
                 returning,

@@ -50,6 +50,7 @@ pub(crate) use load::{LoadPlan, LoadTarget};
 use crate::catalog::{Catalog, TableDefinition};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprType};
+use crate::foreign_key::{Changes, ForeignKeys};
 use crate::parse::{self, Statement};
 use crate::session::SessionContext;
 
@@ -71,6 +72,7 @@ pub struct Plan {
     columns: Vec<ResultColumn>,
     parameters: usize,
     tables: Vec<TableUse>,
+    pub(crate) foreign_keys: Option<Arc<ForeignKeys>>,
 }
 
 /// What a plan does.
@@ -223,12 +225,19 @@ pub struct TableUsage {
     pub delete: bool,
     /// Rows are locked (FOR UPDATE, LOCK IN SHARE MODE).
     pub lock: bool,
+    /// Rows may be changed by actions of foreign keys.
+    pub action: bool,
 }
 
 impl TableUsage {
     /// Whether rows of it are written.
     pub fn writes(self) -> bool {
         self.insert || self.update || self.delete
+    }
+
+    /// Whether the statement itself uses it. If not, foreign keys do, for which no privilege is needed.
+    pub fn is_named(self) -> bool {
+        self.select || self.lock || self.writes()
     }
 }
 
@@ -300,13 +309,27 @@ impl Plan {
 
     /// Whether the tables are still those that it was made for. Must be asked under the statement's metadata locks.
     pub fn is_current(&self, catalog: &Catalog) -> bool {
-        self.tables.iter().all(|table| match &table.definition {
+        let is_same = |table: &TableUse| match &table.definition {
             None => true,
             Some(definition) if definition.is_temporary() => catalog.has_temporary(definition),
-            Some(definition) => catalog
-                .table(&table.database, &table.name)
-                .is_some_and(|current| Arc::ptr_eq(current, definition)),
-        })
+            Some(definition) => {
+                let current = match table.usage.is_named() {
+                    true => catalog.table(&table.database, &table.name),
+                    false => catalog.ordinary_table(&table.database, &table.name),
+                };
+                current.is_some_and(|current| Arc::ptr_eq(current, definition))
+            }
+        };
+        let has_no_keys = |table: &TableUse| {
+            !table.usage.writes()
+                || table.is_temporary()
+                || catalog.referrers(&table.database, &table.name).is_none()
+        };
+        self.tables.iter().all(is_same)
+            && match &self.foreign_keys {
+                Some(keys) => keys.is_current(catalog),
+                None => self.tables.iter().all(has_no_keys),
+            }
     }
 }
 
@@ -317,7 +340,9 @@ impl Plan {
 pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Result<Plan> {
     let planner = Planner::new(*context);
     let (kind, columns) = planner.plan(statement)?;
+    let foreign_keys = planner.foreign_keys();
     Ok(Plan {
+        foreign_keys,
         kind,
         columns,
         parameters: planner.parameters.get(),
@@ -455,6 +480,33 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// The foreign keys around the tables that the statement changes; notes the tables that they concern.
+    fn foreign_keys(&self) -> Option<Arc<ForeignKeys>> {
+        let changed: Vec<(Arc<TableDefinition>, Changes)> = self
+            .tables
+            .borrow()
+            .iter()
+            .filter(|table| table.usage.writes())
+            .filter_map(|table| {
+                let changes = Changes {
+                    delete: table.usage.delete,
+                    update: table.usage.update,
+                };
+                Some((table.definition.clone()?, changes))
+            })
+            .collect();
+        let keys = ForeignKeys::new(self.context.catalog, &changed)?;
+        for table in keys.related() {
+            let definition = &table.definition;
+            let usage = TableUsage {
+                action: table.is_written,
+                ..TableUsage::default()
+            };
+            self.use_table(definition.database(), definition.name(), Some(definition), usage);
+        }
+        Some(keys)
+    }
+
     /// Notes that the statement uses a table.
     pub fn use_table(
         &self,
@@ -478,6 +530,7 @@ impl<'a> Planner<'a> {
                 known.update |= usage.update;
                 known.delete |= usage.delete;
                 known.lock |= usage.lock;
+                known.action |= usage.action;
             }
             None => tables.push(TableUse {
                 database: database.into(),

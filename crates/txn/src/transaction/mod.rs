@@ -22,7 +22,7 @@ pub use locking::LockMark;
 pub use row::RowValue;
 pub use scan::{Scan, ScanEntry};
 pub use temporary::TemporaryMark;
-pub use write::WriteMark;
+pub use write::{RowMark, WriteMark};
 
 use crate::error::{Error, Result};
 use crate::event_cache::{EventCache, EventMark};

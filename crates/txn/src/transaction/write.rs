@@ -1,10 +1,11 @@
 //! Writing: into the private write set, and into the binlog cache.
 
-use super::Transaction;
+use super::{Transaction, TransactionMark};
 use crate::error::Result;
 use crate::event_cache::RowChange;
 use crate::lock::{Granted, LockMode, LockWait};
 use paceline_binlog::LoggedTable;
+use paceline_binlog::event::RowsFlags;
 use paceline_storage::{
     Direction, EngineKind, KeyRange, Row, RowReader, TableSchema, ValueVersion, WriteSet,
 };
@@ -82,6 +83,24 @@ impl Transaction {
         self.events.map_table(table);
     }
 
+    /// The rows of the running statement are what foreign keys left of it: who applies them neither checks foreign keys nor does what they ask for
+    /// ([`RowsFlags::NO_FOREIGN_KEY_CHECKS`]). To be called before the statement's first row.
+    pub fn set_no_foreign_key_checks(&mut self) {
+        self.events
+            .add_row_flags(RowsFlags(RowsFlags::NO_FOREIGN_KEY_CHECKS));
+    }
+
+    /// A place within the running statement to come back to: what one row brings with it may be undone without the statement
+    /// (IGNORE). To the log the statement ends here and goes on as another.
+    pub fn row_mark(&mut self) -> RowMark {
+        RowMark(self.mark())
+    }
+
+    /// Undoes what the statement has written since the mark. Locks stay.
+    pub fn roll_back_to_row(&mut self, mark: RowMark) {
+        self.roll_back_to(mark.0);
+    }
+
     /// The keys in the write set, as a place for [`Transaction::lock_written_since`].
     pub fn write_mark(&self) -> WriteMark {
         WriteMark(self.writes.len())
@@ -112,6 +131,10 @@ impl Transaction {
         Ok(())
     }
 }
+
+/// A place within a statement: see [`Transaction::row_mark`].
+#[derive(Clone, Copy)]
+pub struct RowMark(TransactionMark);
 
 /// How many keys a write set had at some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

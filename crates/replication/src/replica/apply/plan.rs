@@ -99,12 +99,16 @@ impl TableMaps {
                 return Ok(Some(table));
             }
             lock(round, table.definition())?;
+            for related in table.foreign_keys().into_iter().flat_map(|keys| keys.related()) {
+                lock(round, &related.definition)?;
+            }
             // Whoever had it locked may have changed it.
             let now = parts.catalog.load();
             let definition = table.definition();
             let is_current = now
                 .table(definition.database(), definition.name())
-                .is_some_and(|now| Arc::ptr_eq(now, definition));
+                .is_some_and(|now| Arc::ptr_eq(now, definition))
+                && table.has_current_keys(&now);
             if is_current {
                 round.locked.push(definition.clone());
                 return Ok(Some(table));
@@ -133,7 +137,8 @@ fn find(
             format!("Error executing row event: '{missing}'"),
         ));
     };
-    MappedTable::new(map, definition.clone(), &parts.options.rows).map(|table| Some(Arc::new(table)))
+    let mapped = MappedTable::new(map, definition.clone(), &parts.options.rows)?;
+    Ok(Some(Arc::new(mapped.with_foreign_keys(catalog))))
 }
 
 fn is_locked(round: &RoundBuilder, definition: &Arc<TableDefinition>) -> bool {

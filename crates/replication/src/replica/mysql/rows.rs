@@ -16,6 +16,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// USE_SQL_FOREIGN_KEY_F of a rows event, from MySQL 9.6 on: actions of foreign keys are logged as rows. In a MariaDB's event it would be another flag.
+const USE_SQL_FOREIGN_KEY: u16 = 1 << 4;
+
 /// The most tables that are remembered: MySQL gives a table a new number whenever it opens it anew.
 const TABLES_MAX: usize = 4096;
 
@@ -192,7 +195,11 @@ impl RowTranslator {
         Ok(Some(RowsEvent {
             version: RowsVersion::V1,
             compression: RowsCompression::Plain,
-            flags: RowsFlags(event.flags.0 & known),
+            flags: match event.flags.0 & USE_SQL_FOREIGN_KEY {
+                0 => RowsFlags(event.flags.0 & known),
+                // The rows that actions have changed have events of their own.
+                _ => RowsFlags(event.flags.0 & known | RowsFlags::NO_FOREIGN_KEY_CHECKS),
+            },
             extra_data: &[],
             rows: match is_same {
                 true => event.rows,

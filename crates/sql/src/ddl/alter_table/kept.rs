@@ -14,12 +14,25 @@ pub(super) fn renames(
     columns: &[ColumnDefinition],
     sources: &[Option<usize>],
 ) -> Vec<(String, String)> {
+    renamed_columns(old, columns, sources)
+        .iter()
+        .filter(|(before, after)| !same_name(before, after))
+        .map(|(before, after)| (quoted(before), quoted(after)))
+        .collect()
+}
+
+/// Old and new names of the columns that get another.
+pub(super) fn renamed_columns(
+    old: &TableDefinition,
+    columns: &[ColumnDefinition],
+    sources: &[Option<usize>],
+) -> Vec<(String, String)> {
     sources
         .iter()
         .enumerate()
         .filter_map(|(n, source)| {
             let (before, after) = (&old.columns()[(*source)?].name, &columns[n].name);
-            (!same_name(before, after)).then(|| (quoted(before), quoted(after)))
+            (before != after).then(|| (before.clone(), after.clone()))
         })
         .collect()
 }

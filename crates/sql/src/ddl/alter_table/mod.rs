@@ -17,24 +17,26 @@ use paceline_storage::IndexId;
 use paceline_types::error_code::*;
 use paceline_types::{Collation, DataType};
 
-use kept::{clustered_stays, rename_in_expressions, renames, stored_alike};
+use kept::{clustered_stays, rename_in_expressions, renamed_columns, renames, stored_alike};
 use void::{Void, void_action};
 
 use crate::catalog::{
-    CatalogChange, CheckConstraint, ColumnDefault, ColumnDefinition, IndexKind, TableDefinition,
+    CatalogChange, CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKey, IndexKind, TableDefinition,
     TableDescription, same_name,
 };
-use crate::ddl::build::{BuildKind, ColumnSource, TableBuild, TestedRows};
+use crate::ddl::build::{BuildKind, ColumnSource, TableBuild, TestedKey, TestedRows};
 use crate::ddl::column::{resolve_column, resolve_default};
 use crate::ddl::column_type::resolve_collation;
 use crate::ddl::create_table::{add_constraint, checked_table_comment, row_format};
+use crate::ddl::foreign_key::{Alter, KeyStatement, malformed};
 use crate::ddl::index::{DraftIndex, PRIMARY};
 use crate::ddl::normal_form::normal_form;
 use crate::ddl::plan::Planner;
 use crate::ddl::table::check_table_name;
 use crate::error::{Error, Result};
 use crate::parse::definition::{
-    AlterAction, AlterOrigin, AlterTable, ColumnPosition, IndexSpec, TableConstraint, TableOptions,
+    AlterAction, AlterOrigin, AlterTable, ColumnPosition, ForeignKeySpec, IndexSpec, TableConstraint,
+    TableOptions,
 };
 
 /// A column on its way from the old table to the new one.
@@ -53,6 +55,10 @@ struct Alteration {
     placed: Vec<(Draft, ColumnPosition)>,
     drafts: Vec<DraftIndex>,
     checks: Vec<CheckConstraint>,
+    /// Foreign keys that the table has and keeps.
+    keys: Vec<ForeignKey>,
+    /// Foreign keys that it gets.
+    new_keys: Vec<ForeignKeySpec>,
     rename: Option<(String, String)>,
     /// Nothing else is to be done.
     only_rename: bool,
@@ -82,6 +88,8 @@ impl Planner<'_> {
             placed: Vec::new(),
             drafts: Vec::new(),
             checks: old.checks().to_vec(),
+            keys: old.foreign_keys.clone(),
+            new_keys: Vec::new(),
             rename: None,
             only_rename: false,
             new_checks: false,
@@ -95,6 +103,7 @@ impl Planner<'_> {
         self.alter_columns(&mut alteration, &actions)?;
         self.alter_indexes(&mut alteration, &actions)?;
         alter_checks(&mut alteration, &actions)?;
+        self.alter_keys(&mut alteration, &actions)?;
         self.finish_alter(alteration)
     }
 
@@ -120,6 +129,16 @@ impl Planner<'_> {
                     }
                     Void::Fail(error) => return Err(error),
                 }
+            }
+            // A foreign key comes before an index or a check of its name.
+            if let AlterAction::DropConstraint { if_exists, name } = action
+                && old.foreign_keys.iter().any(|key| same_name(&key.name, name))
+            {
+                actions.push(AlterAction::DropForeignKey {
+                    if_exists: *if_exists,
+                    name: name.clone(),
+                });
+                continue;
             }
             // CREATE OR REPLACE INDEX drops the old one.
             if alter.origin == AlterOrigin::CreateOrReplaceIndex
@@ -252,6 +271,7 @@ impl Planner<'_> {
                 [(spec, position), ..] => {
                     let column = resolve_column(spec, collation, self.session)?;
                     alteration.drafts.extend(DraftIndex::of_column(spec));
+                    alteration.new_keys.extend(spec.references.clone());
                     let draft = Draft {
                         column,
                         source: Some(number),
@@ -315,6 +335,7 @@ impl Planner<'_> {
             };
             let column = resolve_column(spec, alteration.description.collation, self.session)?;
             alteration.drafts.extend(DraftIndex::of_column(spec));
+            alteration.new_keys.extend(spec.references.clone());
             let draft = Draft { column, source: None };
             alteration.placed.push((draft, position.clone()));
         }
@@ -428,12 +449,90 @@ impl Planner<'_> {
         }
         kept.append(&mut alteration.drafts);
         alteration.drafts = kept;
+        for key in &alteration.new_keys {
+            alteration.drafts.push(key.index()?);
+        }
         for action in actions {
-            if let AlterAction::AddConstraint(constraint @ TableConstraint::Index(_)) = action {
-                add_constraint(constraint, &mut alteration.drafts, &mut Vec::new())?;
+            let (AlterAction::AddConstraint(constraint), false) = (action, is_check(action)) else {
+                continue;
+            };
+            add_constraint(constraint, &mut alteration.drafts, &mut Vec::new())?;
+            if let TableConstraint::ForeignKey(key) = constraint {
+                alteration.new_keys.push(key.clone());
             }
         }
         Ok(())
+    }
+
+    /// # Errors
+    /// 1846 for keys that are to be added without a look at the rows there.
+    fn alter_keys(&mut self, alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
+        for action in actions {
+            if let AlterAction::DropForeignKey { name, .. } = action {
+                alteration.keys.retain(|key| !same_name(&key.name, name));
+            }
+        }
+        let in_place = ["INPLACE", "NOCOPY", "INSTANT"];
+        if !alteration.new_keys.is_empty()
+            && self.session.settings.foreign_key_checks
+            && let Some(word) = alteration
+                .algorithm
+                .as_deref()
+                .filter(|word| in_place.contains(word))
+        {
+            let why = ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_CHECK.message(&[]);
+            return Err(Error::new(
+                ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
+                &[&format!("ALGORITHM={word}"), &why, &"ALGORITHM=COPY"],
+            ));
+        }
+        Ok(())
+    }
+
+    /// The keys that the table keeps, under the new names of their columns, and those of other tables with them.
+    fn keep_keys(
+        &mut self,
+        old: &TableDefinition,
+        description: &mut TableDescription,
+        sources: &[Option<usize>],
+        kept: Vec<ForeignKey>,
+    ) -> Result<()> {
+        if description.engine != old.engine
+            && !(old.foreign_keys.is_empty()
+                && self.catalog.referring_keys(old.database(), old.name()).is_empty())
+        {
+            return Err(Error::new(ER_ROW_IS_REFERENCED, &[]));
+        }
+        let before = kept.clone();
+        let renamed = renamed_columns(old, &description.columns, sources);
+        let rename = |names: &mut Vec<String>| {
+            for name in names {
+                if let Some((_, now)) = renamed.iter().find(|(before, _)| same_name(before, name)) {
+                    name.clone_from(now);
+                }
+            }
+        };
+        let is_own = |key: &ForeignKey| {
+            (key.referenced_database.as_str(), key.referenced_table.as_str()) == (old.database(), old.name())
+        };
+        description.foreign_keys = kept;
+        for key in &mut description.foreign_keys {
+            rename(&mut key.columns);
+            if is_own(key) {
+                rename(&mut key.referenced_columns);
+            }
+        }
+        let alter = Alter {
+            old,
+            new: description,
+            sources,
+            catalog: &self.catalog,
+        };
+        alter.check(&description.foreign_keys, &before)?;
+        if renamed.is_empty() {
+            return Ok(());
+        }
+        self.change_referring(old, |key| rename(&mut key.referenced_columns))
     }
 
     /// Chooses the way, and plans it.
@@ -447,6 +546,8 @@ impl Planner<'_> {
             rename,
             only_rename,
             new_checks,
+            keys,
+            new_keys,
             ..
         } = alteration;
         let sources: Vec<Option<usize>> = columns.iter().map(|draft| draft.source).collect();
@@ -455,6 +556,11 @@ impl Planner<'_> {
         let renamed = renames(&old, &description.columns, &sources);
         rename_in_expressions(&old, &mut description, &sources);
         self.complete(&mut description, drafts)?;
+        if old.is_temporary() && !new_keys.is_empty() {
+            return Err(malformed(&description));
+        }
+        self.keep_keys(&old, &mut description, &sources, keys)?;
+        let added = self.add_foreign_keys(&mut description, &new_keys, KeyStatement::Alter)?;
         if !description.columns.iter().any(|column| column.auto_increment) {
             // Without such a column MariaDB forgets the number.
             description.auto_increment_start = 1;
@@ -494,7 +600,10 @@ impl Planner<'_> {
             self.check_new_name(&old, &database, &name, only_rename)?;
             description.database = database.clone();
             description.name = name.clone();
+            self.rename_in_keys(&old, &mut description)?;
+            self.check_forward_references(&description)?;
         }
+        self.test_new_keys(&old, &description, &added)?;
         if let Some(build) = &mut self.plan.build {
             build.target.database.clone_from(&description.database);
             build.target.name.clone_from(&description.name);
@@ -506,6 +615,43 @@ impl Planner<'_> {
         if alteration.forget_auto_increment || self.plan.build.is_some() {
             self.change(CatalogChange::ForgetAutoIncrement { database, name })?;
         }
+        Ok(())
+    }
+
+    /// Rows that are there must have their parents, unless `foreign_key_checks` is off.
+    fn test_new_keys(
+        &mut self,
+        old: &Arc<TableDefinition>,
+        description: &TableDescription,
+        added: &[ForeignKey],
+    ) -> Result<()> {
+        if added.is_empty() || !self.session.settings.foreign_key_checks {
+            return Ok(());
+        }
+        let mut tested = Vec::with_capacity(added.len());
+        for key in added {
+            let is_own = (&key.referenced_database, &key.referenced_table)
+                == (&description.database, &description.name);
+            let parent = match is_own {
+                true => Some(old),
+                false => self
+                    .catalog
+                    .ordinary_table(&key.referenced_database, &key.referenced_table),
+            };
+            // The parent is looked up as it is before the statement.
+            let found = parent.and_then(|parent| TestedKey::new(key, description, parent));
+            tested.push(found.ok_or_else(|| {
+                Error::unsupported("FOREIGN KEY to a column or index that the same ALTER TABLE makes")
+            })?);
+        }
+        let build = self.plan.build.get_or_insert_with(|| TableBuild {
+            source: old.clone(),
+            target: description.clone(),
+            kind: BuildKind::Indexes(Vec::new()),
+            tested: TestedRows::None,
+            tested_keys: Vec::new(),
+        });
+        build.tested_keys = tested;
         Ok(())
     }
 
@@ -533,6 +679,7 @@ impl Planner<'_> {
                     true => TestedRows::All,
                     false => TestedRows::None,
                 },
+                tested_keys: Vec::new(),
             });
         }
     }
@@ -579,6 +726,7 @@ impl Planner<'_> {
             target: description.clone(),
             kind: BuildKind::Rebuild(columns),
             tested,
+            tested_keys: Vec::new(),
         });
         Ok(())
     }
@@ -609,6 +757,10 @@ fn convert_column(column: &mut ColumnDefinition, collation: Collation) {
     }
 }
 
+fn is_check(action: &AlterAction) -> bool {
+    matches!(action, AlterAction::AddConstraint(TableConstraint::Check(_)))
+}
+
 fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<()> {
     for action in actions {
         match action {
@@ -619,9 +771,6 @@ fn alter_checks(alteration: &mut Alteration, actions: &[AlterAction]) -> Result<
                 normal_form(&check.expr, "CHECK", check.name.as_deref().unwrap_or_default())?;
                 alteration.new_checks = true;
                 add_constraint(constraint, &mut Vec::new(), &mut alteration.checks)?;
-            }
-            AlterAction::AddConstraint(TableConstraint::ForeignKey(_)) => {
-                return Err(Error::unsupported("FOREIGN KEY"));
             }
             _ => {}
         }

@@ -27,6 +27,7 @@ pub(super) fn void_action(action: &AlterAction, origin: AlterOrigin, old: &Table
     };
     let unknown_column = |name: &str| Error::new(ER_BAD_FIELD_ERROR, &[&name, &old.name()]);
     let cannot_drop = |kind: &str, name: &str| Error::new(ER_CANT_DROP_FIELD_OR_KEY, &[&kind, &name]);
+    let has_key = |name: &str| old.foreign_keys.iter().any(|key| same_name(&key.name, name));
     let unknown_key = |name: &str| Error::new(ER_KEY_DOES_NOT_EXISTS, &[&name, &old.name()]);
     match action {
         AlterAction::AddColumn {
@@ -60,9 +61,18 @@ pub(super) fn void_action(action: &AlterAction, origin: AlterOrigin, old: &Table
         AlterAction::DropPrimaryKey { if_exists } if old.index(PRIMARY).is_none() => {
             by(*if_exists, cannot_drop("INDEX", PRIMARY))
         }
+        AlterAction::AddConstraint(TableConstraint::ForeignKey(key)) if key.if_not_exists => {
+            let name = key.constraint_name.as_deref().or(key.index_name.as_deref())?;
+            let known = has_key(name);
+            known
+                .then(|| by(true, Error::new(ER_DUP_KEYNAME, &[&name])))
+                .flatten()
+        }
+        AlterAction::DropForeignKey { name, .. } if has_key(name) => None,
         AlterAction::DropForeignKey { if_exists, name } => by(*if_exists, cannot_drop("FOREIGN KEY", name)),
         AlterAction::DropConstraint { if_exists, name } => {
-            let known = old.checks().iter().any(|check| same_name(&check.name, name))
+            let known = has_key(name)
+                || old.checks().iter().any(|check| same_name(&check.name, name))
                 || old
                     .index(name)
                     .is_some_and(|index| old.indexes()[index].kind.is_unique());

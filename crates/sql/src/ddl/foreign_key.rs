@@ -1,0 +1,745 @@
+//! Foreign keys in definitions: from what was written to what the catalog keeps, and what they forbid to others.
+//!
+//! * A key needs an index on each side that begins with its columns, in their order. On its own side one is made where none serves ([`DraftIndex::generated`]),
+//!   and goes again when another one serves.
+//! * Under `foreign_key_checks=0` the other table need not be there yet. Whoever makes it later must make it so that the key fits.
+//! * Tables of the memory engine have none: they are read and forgotten, as MariaDB does.
+//! * What other tables refer to is not dropped, and not changed so that the key would no longer fit. Names follow when tables and columns are renamed.
+//!
+//! Unlike MariaDB, no index that a foreign key needs is ever dropped, also under `foreign_key_checks=0`.
+
+use paceline_types::error_code::*;
+use paceline_types::{DataType, ErrorCode};
+
+use super::index::DraftIndex;
+use super::normal_form::quote_identifier;
+use super::plan::Planner;
+use crate::catalog::{
+    Catalog, CatalogChange, ColumnDefinition, ForeignKey, IndexKind, ReferentialAction, TableDefinition,
+    TableDescription, TableEngine, same_name,
+};
+use crate::error::{Error, Result};
+use crate::foreign_key::{constraint_text, serving_index};
+use crate::parse::definition::ForeignKeySpec;
+
+/// The longest name of a constraint, in characters.
+const NAME_CHARACTERS_MAX: usize = 64;
+
+/// How a statement with a new key begins in MariaDB's warnings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyStatement {
+    Create,
+    Alter,
+}
+
+impl ForeignKeySpec {
+    /// The key's name, where it has one.
+    fn name(&self) -> Option<&String> {
+        self.constraint_name.as_ref().or(self.index_name.as_ref())
+    }
+
+    /// The index that it needs on its own side.
+    ///
+    /// # Errors
+    /// 1239.
+    pub(super) fn index(&self) -> Result<DraftIndex> {
+        if !self.referenced_columns.is_empty() && self.referenced_columns.len() != self.columns.len() {
+            let name = self.name().map_or("foreign key without name", String::as_str);
+            let why = "Key reference and table reference don't match";
+            return Err(Error::new(ER_WRONG_FK_DEF, &[&name, &why]));
+        }
+        Ok(DraftIndex {
+            id: None,
+            kind: IndexKind::Plain,
+            name: self.name().cloned(),
+            parts: self
+                .columns
+                .iter()
+                .map(|column| (column.clone(), None, false))
+                .collect(),
+            algorithm: None,
+            comment: String::new(),
+            ignored: false,
+            generated: true,
+        })
+    }
+}
+
+/// Leaves out the indexes that were made for foreign keys and that others serve as well (`mysql_prepare_create_table`, `sql/sql_table.cc`).
+pub(super) fn drop_covered(drafts: &mut Vec<DraftIndex>) {
+    let mut kept: Vec<DraftIndex> = Vec::with_capacity(drafts.len());
+    'drafts: for draft in drafts.drain(..) {
+        for place in 0..kept.len() {
+            let other = &kept[place];
+            let (short, long) = match (draft.generated, other.generated) {
+                (false, false) => continue,
+                (true, true) if draft.parts.len() > other.parts.len() => (other, &draft),
+                (true, _) => (&draft, other),
+                (false, true) => (other, &draft),
+            };
+            if !is_prefix(short, long) {
+                continue;
+            }
+            if !other.generated || (draft.generated && draft.parts.len() < other.parts.len()) {
+                continue 'drafts;
+            }
+            kept.remove(place);
+            break;
+        }
+        kept.push(draft);
+    }
+    *drafts = kept;
+}
+
+fn is_prefix(short: &DraftIndex, long: &DraftIndex) -> bool {
+    let same =
+        |((a, length, _), (b, other, _)): (&(String, Option<u64>, bool), &(String, Option<u64>, bool))| {
+            same_name(a, b) && length == other
+        };
+    short.parts.len() <= long.parts.len() && short.parts.iter().zip(&long.parts).all(same)
+}
+
+/// How the types of two columns go together.
+enum Fit {
+    Fits,
+    Differs,
+    /// InnoDB compares their bytes, which are others here.
+    Unsupported,
+}
+
+fn fit(child: &DataType, parent: &DataType) -> Fit {
+    let is_text = |data_type: &DataType| data_type.is_text();
+    // Classes within which InnoDB compares bytes whatever they mean.
+    let class = |data_type: &DataType| match data_type {
+        DataType::Integer(_)
+        | DataType::Enum { .. }
+        | DataType::Set { .. }
+        | DataType::Year { .. }
+        | DataType::Date => 1,
+        DataType::Decimal { .. }
+        | DataType::Time { .. }
+        | DataType::DateTime { .. }
+        | DataType::Timestamp { .. }
+        | DataType::Bit { .. } => 2,
+        data_type if data_type.is_binary_string() => 2,
+        _ => 0,
+    };
+    match (child, parent) {
+        (a, b) if a == b => Fit::Fits,
+        (DataType::Integer(a), DataType::Integer(b)) if (a.width, a.sign) == (b.width, b.sign) => Fit::Fits,
+        (DataType::Integer(_), DataType::Integer(_)) => Fit::Differs,
+        (a, b) if is_text(a) && is_text(b) => match a.collation() == b.collation() {
+            true => Fit::Fits,
+            false => Fit::Differs,
+        },
+        (DataType::VarBinary { .. }, DataType::VarBinary { .. }) => Fit::Fits,
+        (a, b) if class(a) != 0 && class(a) == class(b) => Fit::Unsupported,
+        _ => Fit::Differs,
+    }
+}
+
+/// 1005, 150: a key that cannot be.
+pub(super) fn malformed(description: &TableDescription) -> Error {
+    cannot_create(description, 150, "Foreign key constraint is incorrectly formed")
+}
+
+fn cannot_create(description: &TableDescription, number: u32, text: &str) -> Error {
+    let table = format!("`{}`.`{}`", description.database, description.name);
+    Error::with_message(
+        ER_CANT_CREATE_TABLE,
+        format!("Can't create table {table} (errno: {number} \"{text}\")"),
+    )
+}
+
+/// 1451 for a table as a whole, with the words of 1217.
+pub(super) fn is_referenced() -> Error {
+    Error::with_message(ER_ROW_IS_REFERENCED_2, ER_ROW_IS_REFERENCED.message(&[]))
+}
+
+impl Planner<'_> {
+    /// Gives a table new keys. It has its columns and indexes already.
+    ///
+    /// # Errors
+    /// 1005 where the key cannot be, 1905 and 1901 for generated columns, 1235.
+    pub(super) fn add_foreign_keys(
+        &mut self,
+        description: &mut TableDescription,
+        specs: &[ForeignKeySpec],
+        statement: KeyStatement,
+    ) -> Result<Vec<ForeignKey>> {
+        let mut added = Vec::new();
+        if description.engine != TableEngine::InnoDb {
+            return Ok(added);
+        }
+        for (place, spec) in specs.iter().enumerate() {
+            check_generated(description, spec)?;
+            let same = |other: &ForeignKeySpec| match (other.name(), spec.name()) {
+                (Some(other), Some(name)) => same_name(other, name),
+                _ => false,
+            };
+            if specs[..place].iter().any(same) {
+                return Err(malformed(description));
+            }
+        }
+        for spec in specs {
+            if description.temporary {
+                let why = "Temporary tables can't have foreign key constraints.";
+                let text = format!(
+                    "{} with foreign key constraint failed. {why}",
+                    head(description, statement)
+                );
+                self.session.diagnostics.warn(ErrorCode::from_number(150), text);
+                return Err(malformed(description));
+            }
+            let key = self.resolve_key(description, spec, statement)?;
+            description.foreign_keys.push(key.clone());
+            added.push(key);
+        }
+        sort_keys(&mut description.foreign_keys);
+        Ok(added)
+    }
+
+    fn resolve_key(
+        &mut self,
+        description: &TableDescription,
+        spec: &ForeignKeySpec,
+        statement: KeyStatement,
+    ) -> Result<ForeignKey> {
+        let name = match spec.name() {
+            Some(name) => name.clone(),
+            None => next_name(description),
+        };
+        if name.chars().count() > NAME_CHARACTERS_MAX {
+            return Err(Error::new(ER_TOO_LONG_IDENT, &[&name]));
+        }
+        let database = spec.table.database.clone();
+        let mut key = ForeignKey {
+            name,
+            columns: Vec::with_capacity(spec.columns.len()),
+            referenced_database: database.unwrap_or_else(|| description.database.clone()),
+            referenced_table: spec.table.name.clone(),
+            referenced_columns: spec.referenced_columns.clone(),
+            on_delete: spec.on_delete,
+            on_update: spec.on_update,
+        };
+        for column in &spec.columns {
+            let found = find_column(description, column).ok_or_else(|| malformed(description))?;
+            key.columns.push(found.name.clone());
+        }
+        self.check_name(description, &key)?;
+        let fail = |planner: &mut Self, what: &str| {
+            let shown = match spec.constraint_name.is_some() {
+                true => format!("`{}`", key.name),
+                false => format!("({})", spec.columns.join(", ")),
+            };
+            let text = format!(
+                "{} with foreign key {shown} constraint failed. {what}",
+                head(description, statement)
+            );
+            planner
+                .session
+                .diagnostics
+                .warn(ErrorCode::from_number(150), text);
+            Err(malformed(description))
+        };
+        let sets_null = [key.on_delete, key.on_update].contains(&ReferentialAction::SetNull);
+        let not_null = |name: &&String| find_column(description, name).is_some_and(|column| !column.nullable);
+        if sets_null && let Some(column) = key.columns.iter().find(not_null) {
+            let what = format!(
+                "You have defined a SET NULL condition but column '{column}' is defined as NOT NULL."
+            );
+            return fail(self, &what);
+        }
+        let is_self = (key.referenced_database.as_str(), key.referenced_table.as_str())
+            == (description.database.as_str(), description.name.as_str());
+        let parent = match is_self {
+            true => Some(description.clone()),
+            false => self
+                .catalog
+                .ordinary_table(&key.referenced_database, &key.referenced_table)
+                .filter(|table| {
+                    table.engine == TableEngine::InnoDb && table.database() != crate::catalog::SYSTEM_DATABASE
+                })
+                .map(|table| table.description().clone()),
+        };
+        let Some(parent) = parent else {
+            if !self.session.settings.foreign_key_checks {
+                return match key.referenced_columns.is_empty() {
+                    true => Err(malformed(description)),
+                    false => Ok(key),
+                };
+            }
+            let what = format!(
+                "Referenced table `{}`.`{}` not found in the data dictionary.",
+                key.referenced_database, key.referenced_table
+            );
+            return fail(self, &what);
+        };
+        for (named, place) in key.referenced_columns.clone().iter().zip(0..) {
+            match find_column(&parent, named) {
+                Some(column) => key.referenced_columns[place].clone_from(&column.name),
+                None => {
+                    let text = format!(
+                        "{} foreign key ({}) constraint failed. Column {named} was not found.",
+                        head(description, statement),
+                        spec.columns.join(", ")
+                    );
+                    self.session.diagnostics.warn(ErrorCode::from_number(150), text);
+                    return Err(malformed(description));
+                }
+            }
+        }
+        match mismatch(description, &parent, &key) {
+            None => Ok(key),
+            Some(Mismatch::NoIndex) => fail(
+                self,
+                "There is no index in the referenced table where the referenced columns appear as the first columns.",
+            ),
+            Some(Mismatch::Types(column, referenced)) => {
+                let what = format!(
+                    "Field type or character set for column '{column}' does not match referenced column '{referenced}'."
+                );
+                fail(self, &what)
+            }
+            Some(Mismatch::Null) => Err(malformed(description)),
+            Some(Mismatch::Unsupported) => Err(unsupported_types()),
+        }
+    }
+
+    /// # Errors
+    /// 1005 for a name that another key of the table, or of its database, has.
+    fn check_name(&mut self, description: &TableDescription, key: &ForeignKey) -> Result<()> {
+        let has_name = |table: &TableDescription| {
+            table
+                .foreign_keys
+                .iter()
+                .any(|other| same_name(&other.name, &key.name))
+        };
+        let database = self.catalog.database(&description.database);
+        let taken = database.is_some_and(|database| database.tables().any(|table| has_name(table)));
+        if taken {
+            let (database, name) = (&description.database, &description.name);
+            let shown = constraint_text(&description.database, key);
+            let text = format!("CREATE or ALTER TABLE `{database}`.`{name}` failed: duplicate name, {shown}");
+            self.session.diagnostics.warn(ErrorCode::from_number(121), text);
+            return Err(cannot_create(
+                description,
+                121,
+                "Duplicate key on write or update",
+            ));
+        }
+        match has_name(description) {
+            true => Err(malformed(description)),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that a new table, or one with a new name, is what the keys that name it already want.
+    ///
+    /// # Errors
+    /// 1005.
+    pub(super) fn check_forward_references(&self, description: &TableDescription) -> Result<()> {
+        if description.temporary {
+            return Ok(());
+        }
+        for (child, key) in self
+            .catalog
+            .referring_keys(&description.database, &description.name)
+        {
+            if is_table(&child, description) {
+                continue;
+            }
+            if description.engine != TableEngine::InnoDb || mismatch(&child, description, &key).is_some() {
+                return Err(malformed(description));
+            }
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// 1451 for a table that others refer to, those of the database `within` aside.
+    pub(super) fn refuse_referenced(&self, table: &TableDefinition, within: Option<&str>) -> Result<()> {
+        if table.is_temporary() || !self.session.settings.foreign_key_checks {
+            return Ok(());
+        }
+        let keys = self.catalog.referring_keys(table.database(), table.name());
+        let refuses = keys
+            .iter()
+            .any(|(child, _)| !is_table(child, table) && within != Some(child.database()));
+        match refuses {
+            true => Err(is_referenced()),
+            false => Ok(()),
+        }
+    }
+
+    /// # Errors
+    /// 1701 for a table that others refer to.
+    pub(super) fn refuse_truncate(&self, table: &TableDefinition) -> Result<()> {
+        if table.is_temporary() || !self.session.settings.foreign_key_checks {
+            return Ok(());
+        }
+        let keys = self.catalog.referring_keys(table.database(), table.name());
+        match keys.iter().find(|(child, _)| !is_table(child, table)) {
+            Some((child, key)) => {
+                let plain = ForeignKey {
+                    on_delete: ReferentialAction::Restrict,
+                    on_update: ReferentialAction::Restrict,
+                    ..key.clone()
+                };
+                // Both tables with their databases, and without actions.
+                let text = format!(
+                    "`{}`.`{}`, {}",
+                    child.database(),
+                    child.name(),
+                    constraint_text("", &plain)
+                );
+                Err(Error::new(ER_TRUNCATE_ILLEGAL_FK, &[&text]))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A table gets another name: the keys that refer to it follow, and its own get the names that they would have been given.
+    pub(super) fn rename_in_keys(
+        &mut self,
+        old: &TableDefinition,
+        description: &mut TableDescription,
+    ) -> Result<()> {
+        if old.is_temporary() {
+            return Ok(());
+        }
+        let prefix = format!("{}_ibfk_", old.name());
+        for key in &mut description.foreign_keys {
+            if let Some(number) = key.name.strip_prefix(&prefix) {
+                key.name = format!("{}_ibfk_{number}", description.name);
+            }
+            if refers_to(key, old) {
+                key.referenced_database.clone_from(&description.database);
+                key.referenced_table.clone_from(&description.name);
+            }
+        }
+        sort_keys(&mut description.foreign_keys);
+        let (database, name) = (description.database.clone(), description.name.clone());
+        self.change_referring(old, |key| {
+            key.referenced_database.clone_from(&database);
+            key.referenced_table.clone_from(&name);
+        })
+    }
+
+    /// Changes what other tables' keys say of a table.
+    pub(super) fn change_referring(
+        &mut self,
+        table: &TableDefinition,
+        mut change: impl FnMut(&mut ForeignKey),
+    ) -> Result<()> {
+        let mut children: Vec<_> = self
+            .catalog
+            .referring_keys(table.database(), table.name())
+            .into_iter()
+            .map(|(child, _)| child)
+            .filter(|child| !is_table(child, table))
+            .collect();
+        children.dedup_by(|a, b| std::sync::Arc::ptr_eq(a, b));
+        for child in children {
+            let mut description = child.description().clone();
+            for key in description
+                .foreign_keys
+                .iter_mut()
+                .filter(|key| refers_to(key, table))
+            {
+                change(key);
+            }
+            if description != *child.description() {
+                self.change(CatalogChange::PutTable(Box::new(description)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `Create  table `d`.`t``, as MariaDB begins its warnings.
+fn head(description: &TableDescription, statement: KeyStatement) -> String {
+    let word = match statement {
+        KeyStatement::Create => "Create",
+        KeyStatement::Alter => "Alter",
+    };
+    format!("{word}  table `{}`.`{}`", description.database, description.name)
+}
+
+pub(super) fn sort_keys(keys: &mut [ForeignKey]) {
+    keys.sort_by(|a, b| a.name.cmp(&b.name));
+}
+
+pub(super) fn is_table(table: &TableDescription, other: &TableDescription) -> bool {
+    (&table.database, &table.name) == (&other.database, &other.name)
+}
+
+fn refers_to(key: &ForeignKey, table: &TableDescription) -> bool {
+    (&key.referenced_database, &key.referenced_table) == (&table.database, &table.name)
+}
+
+pub(super) fn unsupported_types() -> Error {
+    Error::unsupported("FOREIGN KEY between columns of different types")
+}
+
+fn find_column<'d>(description: &'d TableDescription, name: &str) -> Option<&'d ColumnDefinition> {
+    description
+        .columns
+        .iter()
+        .find(|column| same_name(&column.name, name))
+}
+
+/// `table_ibfk_1`, or one more than the highest.
+fn next_name(description: &TableDescription) -> String {
+    let prefix = format!("{}_ibfk_", description.name);
+    let numbers = description
+        .foreign_keys
+        .iter()
+        .filter_map(|key| key.name.strip_prefix(&prefix)?.parse::<u64>().ok());
+    format!("{prefix}{}", numbers.max().unwrap_or(0).saturating_add(1))
+}
+
+/// Why a key does not fit two tables.
+enum Mismatch {
+    NoIndex,
+    Types(String, String),
+    /// A value of the other table may be one that the own column cannot have.
+    Null,
+    Unsupported,
+}
+
+fn mismatch(child: &TableDescription, parent: &TableDescription, key: &ForeignKey) -> Option<Mismatch> {
+    if key.referenced_columns.len() != key.columns.len()
+        || serving_index(parent, &key.referenced_columns).is_none()
+        || serving_index(child, &key.columns).is_none()
+    {
+        return Some(Mismatch::NoIndex);
+    }
+    for (own, other) in key.columns.iter().zip(&key.referenced_columns) {
+        let (Some(own), Some(other)) = (find_column(child, own), find_column(parent, other)) else {
+            return Some(Mismatch::NoIndex);
+        };
+        match fit(&own.data_type, &other.data_type) {
+            Fit::Fits => {}
+            Fit::Differs => return Some(Mismatch::Types(own.name.clone(), other.name.clone())),
+            Fit::Unsupported => return Some(Mismatch::Unsupported),
+        }
+        if key.on_update == ReferentialAction::Cascade && other.nullable && !own.nullable {
+            return Some(Mismatch::Null);
+        }
+    }
+    None
+}
+
+/// # Errors
+/// 1905 for actions that would change a generated column; 1901 and 1235 for those that would change what one is made of, or what a check is about: nobody would
+/// look at it then.
+fn check_generated(description: &TableDescription, spec: &ForeignKeySpec) -> Result<()> {
+    let clause = match (spec.on_update, spec.on_delete) {
+        (ReferentialAction::Cascade, _) => "ON UPDATE CASCADE",
+        (ReferentialAction::SetNull, _) => "ON UPDATE SET NULL",
+        (_, ReferentialAction::SetNull) => "ON DELETE SET NULL",
+        _ => return Ok(()),
+    };
+    for name in &spec.columns {
+        let Some(column) = find_column(description, name) else {
+            continue;
+        };
+        if column.generated.is_some() {
+            return Err(Error::new(ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN, &[&clause]));
+        }
+        let mut quoted = String::new();
+        quote_identifier(&column.name, &mut quoted);
+        let refuse = |kind: &str, owner: &str| {
+            let column = &column.name;
+            Err(Error::with_message(
+                ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED,
+                format!("Function or expression '{column}' cannot be used in the {kind} clause of `{owner}`"),
+            ))
+        };
+        for other in &description.columns {
+            if other.check.as_ref().is_some_and(|check| check.contains(&quoted)) {
+                return refuse("CHECK", &other.name);
+            }
+            let Some(generated) = &other.generated else {
+                continue;
+            };
+            if !generated.expression.contains(&quoted) {
+                continue;
+            }
+            if generated.storage == crate::catalog::GeneratedStorage::Virtual {
+                return Err(Error::unsupported(format_args!(
+                    "FOREIGN KEY … {clause} on a column that a generated one is made of"
+                )));
+            }
+            return refuse("GENERATED ALWAYS AS", &other.name);
+        }
+        if let Some(check) = description
+            .checks
+            .iter()
+            .find(|check| check.expression.contains(&quoted))
+        {
+            return refuse("CHECK", &check.name);
+        }
+    }
+    Ok(())
+}
+
+/// What an ALTER must leave to foreign keys.
+pub(super) struct Alter<'a> {
+    pub old: &'a TableDefinition,
+    pub new: &'a TableDescription,
+    /// For each new column where it comes from.
+    pub sources: &'a [Option<usize>],
+    pub catalog: &'a Catalog,
+}
+
+impl Alter<'_> {
+    /// Checks that the keys that stay, and those of other tables that refer to this one, still fit.
+    ///
+    /// # Errors
+    /// 1553, 1025, 1828, 1829, 1830, 1832, 1833.
+    pub(super) fn check(&self, kept: &[ForeignKey], own_before: &[ForeignKey]) -> Result<()> {
+        for (key, before) in kept.iter().zip(own_before) {
+            self.check_side(&before.columns, &key.name, None)?;
+            let sets_null = [key.on_delete, key.on_update].contains(&ReferentialAction::SetNull);
+            for name in &key.columns {
+                if sets_null && find_column(self.new, name).is_some_and(|column| !column.nullable) {
+                    return Err(Error::new(ER_FK_COLUMN_NOT_NULL, &[name, &key.name]));
+                }
+            }
+        }
+        for (child, key) in self.catalog.referring_keys(self.old.database(), self.old.name()) {
+            // A key of this table may go with this statement.
+            if is_table(&child, self.old) && !own_before.iter().any(|before| before.name == key.name) {
+                continue;
+            }
+            self.check_side(&key.referenced_columns, &key.name, Some(&child))?;
+        }
+        Ok(())
+    }
+
+    /// One side of a key: its columns by their old names. `child` has the key, where it is another's.
+    fn check_side(&self, columns: &[String], key: &str, child: Option<&TableDefinition>) -> Result<()> {
+        let mut renamed = Vec::with_capacity(columns.len());
+        let mut dropped = None;
+        for name in columns {
+            let Some(place) = self.old.column(name) else {
+                continue;
+            };
+            match self.sources.iter().position(|source| *source == Some(place)) {
+                Some(now) => renamed.push((place, now)),
+                None => dropped = Some(name),
+            }
+        }
+        let names: Vec<String> = renamed
+            .iter()
+            .map(|(_, now)| self.new.columns[*now].name.clone())
+            .collect();
+        if dropped.is_some() || serving_index(self.new, &names).is_none() {
+            let index = serving_index(self.old, columns).map(|index| &self.old.indexes()[index]);
+            if let Some(index) = index
+                && !self
+                    .new
+                    .indexes
+                    .iter()
+                    .any(|other| same_name(&other.name, &index.name))
+            {
+                if index.kind == IndexKind::Primary && dropped.is_none() {
+                    let (database, name) = (self.old.database(), self.old.name());
+                    let paths = (format!("./{database}/#sql-alter"), format!("./{database}/{name}"));
+                    let message = format!(
+                        "Error on rename of '{}' to '{}' (errno: 150 \"Foreign key constraint is incorrectly formed\")",
+                        paths.0, paths.1
+                    );
+                    return Err(Error::with_message(ER_ERROR_ON_RENAME, message));
+                }
+                return Err(Error::new(ER_DROP_INDEX_FK, &[&index.name]));
+            }
+            let index = index.map_or("", |index| index.name.as_str());
+            return Err(match (dropped, child) {
+                (Some(column), None) => Error::new(ER_FK_COLUMN_CANNOT_DROP, &[column, &key]),
+                (Some(column), Some(child)) => {
+                    let table = format!("{}.{}", child.database(), child.name());
+                    Error::new(ER_FK_COLUMN_CANNOT_DROP_CHILD, &[column, &key, &table])
+                }
+                (None, _) => Error::new(ER_DROP_INDEX_FK, &[&index]),
+            });
+        }
+        for (before, now) in renamed {
+            let (before, now) = (&self.old.columns()[before], &self.new.columns[now]);
+            if matches!(fit(&before.data_type, &now.data_type), Fit::Fits)
+                && before.data_type.max_characters() == now.data_type.max_characters()
+            {
+                continue;
+            }
+            return Err(match child {
+                None => Error::new(ER_FK_COLUMN_CANNOT_CHANGE, &[&before.name, &key]),
+                Some(child) => {
+                    let table = format!("{}.{}", child.database(), child.name());
+                    Error::new(ER_FK_COLUMN_CANNOT_CHANGE_CHILD, &[&before.name, &key, &table])
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(name: &str, columns: &[&str], generated: bool) -> DraftIndex {
+        DraftIndex {
+            id: None,
+            kind: IndexKind::Plain,
+            name: Some(name.to_owned()),
+            parts: columns
+                .iter()
+                .map(|column| ((*column).to_owned(), None, false))
+                .collect(),
+            algorithm: None,
+            comment: String::new(),
+            ignored: false,
+            generated,
+        }
+    }
+
+    fn left(drafts: Vec<DraftIndex>) -> Vec<String> {
+        let mut drafts = drafts;
+        drop_covered(&mut drafts);
+        drafts.into_iter().filter_map(|draft| draft.name).collect()
+    }
+
+    #[test]
+    fn what_is_made_for_a_key_goes_where_another_serves() {
+        assert_eq!(
+            left(vec![draft("k", &["a"], true), draft("i", &["a", "b"], false)]),
+            ["i"]
+        );
+        assert_eq!(
+            left(vec![draft("i", &["a", "b"], false), draft("k", &["a"], true)]),
+            ["i"]
+        );
+        assert_eq!(
+            left(vec![draft("k", &["a"], true), draft("l", &["a", "b"], true)]),
+            ["l"]
+        );
+        assert_eq!(
+            left(vec![draft("l", &["a", "b"], true), draft("k", &["a"], true)]),
+            ["l"]
+        );
+        assert_eq!(
+            left(vec![draft("k", &["a"], true), draft("l", &["a"], true)]),
+            ["l"]
+        );
+        assert_eq!(
+            left(vec![draft("i", &["b", "a"], false), draft("k", &["a"], true)]),
+            ["i", "k"]
+        );
+        assert_eq!(
+            left(vec![draft("i", &["a"], false), draft("j", &["a"], false)]),
+            ["i", "j"]
+        );
+    }
+}
