@@ -191,7 +191,6 @@ def test_nothing_is_silently_left_out(primary, joined):
                   "create event ev on schedule every 1 day do select 1", "insert into a values (1, 1)", "insert into b values (1, 1)")
     said = joined.refuses()
     for line in ("view shop.v (--leave-out=views)", "trigger shop.tr (", "procedure shop.pr (", "event shop.ev (", "sequence shop.s",
-                 "foreign key `fk` of table shop.b (--leave-out=foreign-keys)", "foreign key `del` of table shop.c: what its ON DELETE",
                  "table shop.m: engine MyISAM has no transactions", "table shop.p: error "):
         assert f"\n  {line}" in said, said
     assert "nothing was copied" in said
@@ -201,6 +200,23 @@ def test_nothing_is_silently_left_out(primary, joined):
     catch_up(joined, primary)
     assert joined.query("show tables in shop") == (("a",), ("b",))
     assert joined.query("select * from shop.a, shop.b") == ((1, 1, 1, 1),)
+    assert "FOREIGN KEY" not in joined.query("show create table shop.b")[0][1]
+
+
+def test_foreign_keys_come_over(primary, joined):
+    """With their actions: what those change on the primary is not in its log."""
+    primary.query("create database shop", "use shop", "create table z (id int primary key, b int, key (b))",
+                  "create table a (id int primary key, z int, constraint del foreign key (z) references z (id) on delete cascade)",
+                  "create table b (id int primary key, a int, constraint fk foreign key (a) references a (id) on delete set null)",
+                  "insert into z values (1, 1), (2, 2)", "insert into a values (1, 1), (2, 2)", "insert into b values (1, 1), (2, 2)")
+    joined.start()
+    for table in "zab":
+        assert joined.query(f"show create table shop.{table}")[0][1] == primary.query(f"show create table shop.{table}")[0][1]
+    primary.query("delete from shop.z where id = 1")
+    catch_up(joined, primary)
+    assert joined.query("select * from shop.a") == ((2, 2),)
+    assert joined.query("select * from shop.b order by id") == ((1, None), (2, 2))
+    assert check_same_tables(primary, joined) == 4
 
 
 def test_renamed_database(primary, joined):
