@@ -365,3 +365,38 @@ select * from information_schema.referential_constraints where constraint_schema
 drop table y;
 drop database u;
 show tables;
+
+-- More changes of definitions.
+create table p(id int primary key);
+create table c (id int primary key, a int, foreign key (a) references p(id) on update cascade);
+alter table c add g int as (a+1) stored;
+alter table c add check (a > 1);
+alter table c add constraint cc check (a > 1);
+show create table c;
+alter table c add d int references p(id);
+show create table c;
+alter table c drop column d;
+alter table c drop foreign key c_ibfk_2, drop column d;
+alter table c add constraint c_ibfk_1 foreign key (id) references p(id);
+alter table c drop foreign key c_ibfk_1, add constraint c_ibfk_1 foreign key (a) references p(id);
+alter table c drop foreign key c_ibfk_1, add constraint foreign key (a) references p(id);
+show create table c;
+alter table c drop foreign key c_ibfk_2, drop index a, add index zz(a), add constraint nn foreign key (a) references p(id);
+show create table c;
+create table q (id int primary key, constraint nn foreign key (id) references p(id));
+rename table c to d;
+alter table d modify a int default 5;
+alter table d alter column a set default 7, rename index zz to yy;
+show create table d;
+alter table d add unique index u(a), drop index yy;
+show create table d;
+alter table p rename column id to x, add column y int;
+show create table d;
+alter table d auto_increment=5, comment='x';
+create index i2 on p(y);
+drop index i2 on p;
+drop index u on d;
+create or replace index u on d(a,id);
+show create table d;
+drop table d, p;
+drop database t2;

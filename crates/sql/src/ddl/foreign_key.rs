@@ -92,11 +92,9 @@ pub(super) fn drop_covered(drafts: &mut Vec<DraftIndex>) {
 }
 
 fn is_prefix(short: &DraftIndex, long: &DraftIndex) -> bool {
-    let same =
-        |((a, length, _), (b, other, _)): (&(String, Option<u64>, bool), &(String, Option<u64>, bool))| {
-            same_name(a, b) && length == other
-        };
-    short.parts.len() <= long.parts.len() && short.parts.iter().zip(&long.parts).all(same)
+    let mut parts = short.parts.iter().zip(&long.parts);
+    short.parts.len() <= long.parts.len()
+        && parts.all(|((a, length, _), (b, other, _))| same_name(a, b) && length == other)
 }
 
 /// How the types of two columns go together.
@@ -114,7 +112,7 @@ fn fit(child: &DataType, parent: &DataType) -> Fit {
         DataType::Integer(_)
         | DataType::Enum { .. }
         | DataType::Set { .. }
-        | DataType::Year { .. }
+        | DataType::Year
         | DataType::Date => 1,
         DataType::Decimal { .. }
         | DataType::Time { .. }
@@ -172,7 +170,7 @@ impl Planner<'_> {
             return Ok(added);
         }
         for (place, spec) in specs.iter().enumerate() {
-            check_generated(description, spec)?;
+            check_dependents(description, &spec.columns, [spec.on_delete, spec.on_update])?;
             let same = |other: &ForeignKeySpec| match (other.name(), spec.name()) {
                 (Some(other), Some(name)) => same_name(other, name),
                 _ => false,
@@ -207,7 +205,11 @@ impl Planner<'_> {
     ) -> Result<ForeignKey> {
         let name = match spec.name() {
             Some(name) => name.clone(),
-            None => next_name(description),
+            None => {
+                let (database, name) = (&description.database, &description.name);
+                let before = self.catalog.ordinary_table(database, name);
+                next_name(description, before.map(|table| &**table))
+            }
         };
         if name.chars().count() > NAME_CHARACTERS_MAX {
             return Err(Error::new(ER_TOO_LONG_IDENT, &[&name]));
@@ -489,12 +491,14 @@ fn find_column<'d>(description: &'d TableDescription, name: &str) -> Option<&'d 
         .find(|column| same_name(&column.name, name))
 }
 
-/// `table_ibfk_1`, or one more than the highest.
-fn next_name(description: &TableDescription) -> String {
+/// `table_ibfk_1`, or one more than the highest that the table has, or had before the statement.
+fn next_name(description: &TableDescription, before: Option<&TableDefinition>) -> String {
     let prefix = format!("{}_ibfk_", description.name);
+    let before = before.into_iter().flat_map(|table| &table.foreign_keys);
     let numbers = description
         .foreign_keys
         .iter()
+        .chain(before)
         .filter_map(|key| key.name.strip_prefix(&prefix)?.parse::<u64>().ok());
     format!("{prefix}{}", numbers.max().unwrap_or(0).saturating_add(1))
 }
@@ -534,14 +538,18 @@ fn mismatch(child: &TableDescription, parent: &TableDescription, key: &ForeignKe
 /// # Errors
 /// 1905 for actions that would change a generated column; 1901 and 1235 for those that would change what one is made of, or what a check is about: nobody would
 /// look at it then.
-fn check_generated(description: &TableDescription, spec: &ForeignKeySpec) -> Result<()> {
-    let clause = match (spec.on_update, spec.on_delete) {
+pub(super) fn check_dependents(
+    description: &TableDescription,
+    columns: &[String],
+    [on_delete, on_update]: [ReferentialAction; 2],
+) -> Result<()> {
+    let clause = match (on_update, on_delete) {
         (ReferentialAction::Cascade, _) => "ON UPDATE CASCADE",
         (ReferentialAction::SetNull, _) => "ON UPDATE SET NULL",
         (_, ReferentialAction::SetNull) => "ON DELETE SET NULL",
         _ => return Ok(()),
     };
-    for name in &spec.columns {
+    for name in columns {
         let Some(column) = find_column(description, name) else {
             continue;
         };

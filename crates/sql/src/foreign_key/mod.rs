@@ -296,8 +296,8 @@ impl ForeignKeys {
             let Some(resolved) = ResolvedKey::new(key, table, catalog) else {
                 continue;
             };
-            match &resolved.parent {
-                Some(parent) => self.relate(&parent.table, false),
+            match catalog.ordinary_table(&key.referenced_database, &key.referenced_table) {
+                Some(parent) => self.relate(parent, false),
                 None => self
                     .missing
                     .push((key.referenced_database.clone(), key.referenced_table.clone())),

@@ -28,7 +28,7 @@ use crate::ddl::build::{BuildKind, ColumnSource, TableBuild, TestedKey, TestedRo
 use crate::ddl::column::{resolve_column, resolve_default};
 use crate::ddl::column_type::resolve_collation;
 use crate::ddl::create_table::{add_constraint, checked_table_comment, row_format};
-use crate::ddl::foreign_key::{Alter, KeyStatement, malformed};
+use crate::ddl::foreign_key::{Alter, KeyStatement, check_dependents, malformed};
 use crate::ddl::index::{DraftIndex, PRIMARY};
 use crate::ddl::normal_form::normal_form;
 use crate::ddl::plan::Planner;
@@ -529,6 +529,9 @@ impl Planner<'_> {
             catalog: &self.catalog,
         };
         alter.check(&description.foreign_keys, &before)?;
+        for key in &description.foreign_keys {
+            check_dependents(description, &key.columns, [key.on_delete, key.on_update])?;
+        }
         if renamed.is_empty() {
             return Ok(());
         }
