@@ -14,7 +14,7 @@ use paceline_binlog::event::EventFlags;
 use paceline_sql::catalog::{ColumnDefault, TableEngine};
 use paceline_sql::ddl::{
     DdlInput, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info, ddl_objects,
-    engine, is_temporary_ddl, prepare_ddl,
+    engine, is_temporary_ddl, prepare_ddl, related_ddl_objects,
 };
 use paceline_sql::parse::definition::{CreateTable, CreateTableBody};
 use paceline_sql::parse::{
@@ -51,17 +51,17 @@ impl Session {
             DdlStatement::DropTables { temporary: true, .. } => {}
             _ => self.commit().await?,
         }
-        let mut objects = ddl_objects(ddl, &catalog, self.context.database.as_deref())?;
+        for object in ddl_objects(ddl, &catalog, self.context.database.as_deref())? {
+            self.check_ddl_under_lock_tables(&object)?;
+        }
+        let mut objects = self.objects_to_lock(ddl)?;
         let _guards = loop {
-            for object in &objects {
-                self.check_ddl_under_lock_tables(object)?;
-            }
             let guards = match is_temporary {
                 true => Vec::new(),
                 false => self.lock_objects(&objects)?,
             };
             // While they were waited for, another table may have come to refer to one of them.
-            let now = ddl_objects(ddl, &self.catalog(), self.context.database.as_deref())?;
+            let now = self.objects_to_lock(ddl)?;
             if now.iter().all(|object| objects.contains(object)) {
                 break guards;
             }
@@ -125,6 +125,16 @@ impl Session {
         let outcome = commit_prepared(self, prepared, &logged).await?;
         self.committed(outcome);
         Ok(())
+    }
+
+    /// What a statement defines, and what is related to that by foreign keys; sorted.
+    fn objects_to_lock(&self, ddl: &DdlStatement) -> Result<Vec<DdlObject>> {
+        let (catalog, database) = (self.catalog(), self.context.database.as_deref());
+        let mut objects = ddl_objects(ddl, &catalog, database)?;
+        objects.extend(related_ddl_objects(ddl, &objects, &catalog, database));
+        objects.sort();
+        objects.dedup();
+        Ok(objects)
     }
 
     /// Exclusive metadata locks on what is defined, and what keeps FLUSH TABLES WITH READ LOCK away.

@@ -135,16 +135,14 @@ pub fn ddl_objects(
         }
         DdlStatement::DropOther { .. } => {}
     }
-    let related = related_tables(statement, &objects, catalog, database);
-    objects.extend(related);
     objects.sort();
     objects.dedup();
     Ok(objects)
 }
 
 /// The tables that a definition concerns by foreign keys: those that a new key refers to, since whoever changes them must know of it from then on; and those whose
-/// keys refer to what is made, altered or renamed, since they are looked at, and change with a name.
-fn related_tables(
+/// keys refer to what is made, altered or renamed, since they are looked at, and change with a name. They are to be locked as `objects` are, which the statement names.
+pub fn related_ddl_objects(
     statement: &DdlStatement,
     objects: &[DdlObject],
     catalog: &Catalog,
