@@ -1,4 +1,5 @@
-"""Foreign keys with actions through chains of servers, ours and MariaDB's: what an action changes is in our log and in no MariaDB's, and all end with the same rows."""
+"""Foreign keys with actions through chains of servers, ours and MariaDB's: what an action changes is in our log and in no MariaDB's,
+and all end with the same rows."""
 
 import contextlib
 import random

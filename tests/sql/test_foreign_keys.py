@@ -1,5 +1,5 @@
-"""Foreign keys between sessions: a parent's going against a child's coming, at each isolation level and in either order; definitions against plans that are made. Most of it
-runs against a MariaDB as well."""
+"""Foreign keys between sessions: a parent's going against a child's coming, at each isolation level and in either order; definitions against plans that are made.
+Most of it runs against a MariaDB as well."""
 
 import threading
 import time

@@ -140,8 +140,10 @@ pub fn ddl_objects(
     Ok(objects)
 }
 
-/// The tables that a definition concerns by foreign keys: those that a new key refers to, since whoever changes them must know of it from then on; and those whose
-/// keys refer to what is made, altered or renamed, since they are looked at, and change with a name. They are to be locked as `objects` are, which the statement names.
+/// The tables that a definition concerns by foreign keys: those that a new key refers to, since whoever changes them must know of it from then on; and those
+/// whose
+/// keys refer to what is made, altered or renamed, since they are looked at, and change with a name. They are to be locked as `objects` are, which the
+/// statement names.
 pub fn related_ddl_objects(
     statement: &DdlStatement,
     objects: &[DdlObject],

@@ -19,22 +19,28 @@
 //! no parent. Both locks last until the end of the transaction, and take part in the search for deadlocks as all others do.
 //!
 //! *Which key is locked.* Where the referenced columns are all the columns of a unique index, the key is the index's own, which whoever writes such an entry
-//! locks exclusively anyway. Elsewhere (an index that is not unique, or that has more columns) many entries may have the values: then the lock is on their common
-//! *prefix*, which no entry has as its key, and the parent's writer takes it explicitly. Inserting a second parent takes no such lock: a child's insert that does not
+//! locks exclusively anyway. Elsewhere (an index that is not unique, or that has more columns) many entries may have the values: then the lock is on their
+//! common
+//! *prefix*, which no entry has as its key, and the parent's writer takes it explicitly. Inserting a second parent takes no such lock: a child's insert that
+//! does not
 //! see a parent that is not committed yet gets 1452 at once, where InnoDB waits.
 //!
-//! *Snapshot isolation.* A check locks, reads and gives no 1020: it writes nothing there. An action writes the child's row, and who writes a row must have seen its
+//! *Snapshot isolation.* A check locks, reads and gives no 1020: it writes nothing there. An action writes the child's row, and who writes a row must have
+//! seen its
 //! newest version: under REPEATABLE READ with a snapshot an action on a row that has changed since gets 1020, as any update of it would.
 //!
 //! ## What InnoDB does, and so does this
 //!
-//! Checks are made row by row, at once. NULL in any column refers to nothing. A row that refers to itself is its own child: it cannot be deleted under RESTRICT. Actions go on to any depth up
-//! to [`CASCADE_DEPTH_MAX`], beyond which there is 1296. A chain of updates may not come to a table that it is updating already (1451); one of deletes may. Changed children are
+//! Checks are made row by row, at once. NULL in any column refers to nothing. A row that refers to itself is its own child: it cannot be deleted under
+//! RESTRICT. Actions go on to any depth up
+//! to [`CASCADE_DEPTH_MAX`], beyond which there is 1296. A chain of updates may not come to a table that it is updating already (1451); one of deletes may.
+//! Changed children are
 //! checked against their other parents; `CHECK` constraints, `ON UPDATE CURRENT_TIMESTAMP` and default values take no part.
 //!
 //! ## The log
 //!
-//! Replay is blind (invariant 8), so each row that an action changes is logged as any other, unlike in MariaDB. The rows events of a statement that may trigger actions
+//! Replay is blind (invariant 8), so each row that an action changes is logged as any other, unlike in MariaDB. The rows events of a statement that may
+//! trigger actions
 //! carry `NO_FOREIGN_KEY_CHECKS`: who applies them, here or in MariaDB, neither checks nor acts, and comes to the same rows.
 //!
 //! [`ForeignKeys`] is what a statement has to know of the keys around its tables, resolved when it is planned; [`ForeignKeyRun`] does what they ask for.
@@ -143,7 +149,8 @@ impl ResolvedKey {
         key_prefix(&self.child, self.index, values)
     }
 
-    /// Whether an update makes another entry in the index that serves the key, which is when InnoDB looks for the parent: a column of it changes, or one of the key
+    /// Whether an update makes another entry in the index that serves the key, which is when InnoDB looks for the parent: a column of it changes, or one of
+    /// the key
     /// that the row lives under.
     fn is_written_anew(&self, before: &[u8], after: &[u8]) -> Result<bool> {
         let schema = self.child.schema();

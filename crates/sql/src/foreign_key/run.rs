@@ -78,7 +78,8 @@ impl<'k> ForeignKeyRun<'k> {
         }
     }
 
-    /// Looks whether the parents of a row are there that is to be written; of an update only those whose entry it changes. Only keys that `wanted` lets pass, by the child's
+    /// Looks whether the parents of a row are there that is to be written; of an update only those whose entry it changes. Only keys that `wanted` lets pass,
+    /// by the child's
     /// index that serves them.
     ///
     /// # Errors
