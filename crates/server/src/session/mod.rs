@@ -45,6 +45,7 @@ pub mod sources;
 pub mod table_locks;
 pub mod temporary;
 pub mod transaction;
+mod turn;
 pub mod user_locks;
 
 use crate::registry::{SessionShared, now_micros};

@@ -96,6 +96,7 @@ impl Session {
         self.context.statement.insert_id = insert_id;
         let limit = self.context.settings.max_statement_time;
         self.services.set_deadline(limit);
+        self.services.turn.begin();
     }
 
     /// A statement ended: an error is told, and its transaction dealt with.

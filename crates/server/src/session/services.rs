@@ -1,6 +1,7 @@
 //! What execution asks of the server around it, answered for one session.
 
 use super::gtid_wait::{self, AwaitedGtid};
+use super::turn::Turn;
 use super::user_locks::UserLocks;
 use crate::accounts::Account;
 use crate::registry::SessionShared;
@@ -44,6 +45,8 @@ pub struct SessionServices {
     pub(super) awaited: AwaitedGtid,
     /// The locks of `GET_LOCK`.
     user_locks: UserLocks,
+    /// The running statement's, on a worker of the runtime.
+    pub turn: Turn,
     /// The temporary table that a SHOW statement is about, while it runs: what information_schema then tells of.
     pub shown_temporary: Mutex<Option<Arc<TableDefinition>>>,
 }
@@ -85,6 +88,7 @@ impl SessionServices {
             accounts_generation: AtomicU64::new(0),
             awaited: AwaitedGtid::default(),
             user_locks: UserLocks::default(),
+            turn: Turn::default(),
             shown_temporary: Mutex::default(),
         }
     }
@@ -319,6 +323,7 @@ impl ServerFunctions for SessionServices {
     }
 
     fn check_interrupt(&self, _session: &SessionContext) -> Result<()> {
+        self.turn.look();
         match self.shared.interrupt.raised() {
             Some(reason) => Err(interrupted(reason)),
             None => Ok(()),

@@ -150,9 +150,7 @@ impl Holders {
             Holders::One(holder) if Arc::ptr_eq(&holder.owner, owner) => holder.mode = mode,
             Holders::Nobody | Holders::One(_) => panic!("who changes a lock's mode holds it"),
             Holders::Several(crowd) => {
-                let at = crowd
-                    .position(owner)
-                    .expect("who changes a lock's mode holds it");
+                let at = crowd.position(owner).expect("who changes a lock's mode holds it");
                 crowd.change(at, mode);
             }
         }
