@@ -74,9 +74,8 @@ fn of_event(
     Ok(TouchedKeys::Listed)
 }
 
-/// Whether actions of foreign keys are to be done for an event. Most updates leave the columns alone that others refer to, but whether one does is not worth
-/// a look
-/// at every row twice.
+/// Whether actions of foreign keys are to be done for an event. Most updates leave the columns alone that others refer to, but whether one does is not
+/// worth a second look at every row.
 fn may_trigger(event: &RowsEvent<'_>, table: &MappedTable) -> bool {
     let Some(foreign_keys) = table.foreign_keys() else {
         return false;
