@@ -5,7 +5,7 @@
 //! statement that has run for a while gives its worker away: another thread goes on with the worker's other tasks, and this one with the statement alone.
 //!
 //! ```text
-//!   0 ────── 5 ms ─────────── 50 ms ───────── 500 ms ─────── …      since the statement's begin
+//!   0 ────── 5 ms ─────────── 50 ms ───────── 500 ms ─────── …      since its first look, which comes after some rows: a short statement never looks
 //!            gives the worker away, and again, in case that the worker came back before another thread had it
 //! ```
 
@@ -22,44 +22,67 @@ const LONGER: u32 = 10;
 /// How long another thread may take to begin.
 const HANDOVER: Duration = Duration::from_millis(1);
 
-/// When the running statement gives its worker away.
-pub struct Turn(Mutex<State>);
+/// When the running statement gives its worker away; nothing before its first look.
+#[derive(Default)]
+pub struct Turn(Mutex<Option<Running>>);
 
-struct State {
-    began: Instant,
+struct Running {
+    since: Instant,
     ends_after: Duration,
-}
-
-impl Default for Turn {
-    fn default() -> Self {
-        Turn(Mutex::new(State {
-            began: Instant::now(),
-            ends_after: TURN,
-        }))
-    }
 }
 
 impl Turn {
     /// A statement begins.
     pub fn begin(&self) {
-        *self.0.lock() = State {
-            began: Instant::now(),
-            ends_after: TURN,
-        };
+        *self.0.lock() = None;
     }
 
     /// Called now and then while it runs.
     pub fn look(&self) {
-        let mut state = self.0.lock();
-        if state.began.elapsed() < state.ends_after {
-            return;
-        }
-        state.ends_after *= LONGER;
-        drop(state);
-        let is_task =
-            Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
-        if is_task {
+        if self.is_over() && is_on_worker() {
             tokio::task::block_in_place(|| std::thread::sleep(HANDOVER));
         }
+    }
+
+    /// Whether other tasks have waited long enough; the next time it takes longer.
+    fn is_over(&self) -> bool {
+        let mut running = self.0.lock();
+        let running = running.get_or_insert_with(|| Running {
+            since: Instant::now(),
+            ends_after: TURN,
+        });
+        let is_over = running.since.elapsed() >= running.ends_after;
+        if is_over {
+            running.ends_after *= LONGER;
+        }
+        is_over
+    }
+}
+
+fn is_on_worker() -> bool {
+    Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_ends_ever_later_and_begins_with_each_statement() {
+        let turn = Turn::default();
+        for _ in 0..2 {
+            turn.begin();
+            assert!(!turn.is_over());
+            std::thread::sleep(TURN);
+            assert!(turn.is_over());
+            assert!(!turn.is_over());
+            std::thread::sleep(TURN * LONGER);
+            assert!(turn.is_over());
+        }
+        // Outside of a runtime nobody waits for a worker.
+        turn.begin();
+        turn.look();
+        std::thread::sleep(TURN);
+        turn.look();
     }
 }
