@@ -168,13 +168,20 @@ impl EventCache {
         self.buffer.map_table(table);
     }
 
-    pub(crate) fn log_row(&mut self, core: &Core, table: &LoggedTable, change: RowChange<'_>) -> Result<()> {
+    /// `written` is what the transaction's rows and index entries take by now, in bytes: with many indexes much more than the events do.
+    pub(crate) fn log_row(
+        &mut self,
+        core: &Core,
+        table: &LoggedTable,
+        change: RowChange<'_>,
+        written: usize,
+    ) -> Result<()> {
         match change {
             RowChange::Insert { after } => self.buffer.write_row(table, after),
             RowChange::Update { before, after } => self.buffer.update_row(table, before, after),
             RowChange::Delete { before } => self.buffer.delete_row(table, before),
         }
-        self.check_room(core)
+        self.check_room(core, written)
     }
 
     /// A statement as text between the rows. Its text names what it needs, so that nobody has to change the database for it.
@@ -185,7 +192,7 @@ impl EventCache {
         timestamp: u32,
     ) -> Result<()> {
         self.buffer.query(timestamp, EventFlags::SUPPRESS_USE, query);
-        self.check_room(core)
+        self.check_room(core, 0)
     }
 
     /// A definition whose rows follow in the same transaction.
@@ -196,7 +203,7 @@ impl EventCache {
 
     pub(crate) fn end_statement(&mut self, core: &Core) -> Result<()> {
         self.buffer.end_statement();
-        self.check_room(core)
+        self.check_room(core, 0)
     }
 
     /// After a rollback: nothing of the statement is due any more.
@@ -205,7 +212,7 @@ impl EventCache {
         self.begin_statement(None, timestamp);
     }
 
-    fn check_room(&mut self, core: &Core) -> Result<()> {
+    fn check_room(&mut self, core: &Core, written: usize) -> Result<()> {
         if self.buffer.len() > self.limit_bytes {
             return Err(Error::CacheFull {
                 limit_bytes: self.limit_bytes,
@@ -216,24 +223,11 @@ impl EventCache {
             if memory >= SPILLED_AT_ONCE.min(self.large_bytes) {
                 self.buffer.spill()?;
             }
-        } else if memory > self.large_bytes {
-            self.become_large(core)?;
+        } else if memory.max(written as u64) > self.large_bytes {
+            self.buffer.spill_to(core.log.begin_large_group()?)?;
+            core.counters.cache_disk_use.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
-    }
-
-    fn become_large(&mut self, core: &Core) -> Result<()> {
-        self.buffer.spill_to(core.log.begin_large_group()?)?;
-        core.counters.cache_disk_use.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    }
-
-    /// What the events write takes so many bytes: with many indexes that is much more than the events do.
-    pub(crate) fn note_written(&mut self, core: &Core, bytes: usize) -> Result<()> {
-        match !self.buffer.is_large() && bytes as u64 > self.large_bytes {
-            true => self.become_large(core),
-            false => Ok(()),
-        }
     }
 
     pub(crate) fn mark(&mut self) -> EventMark {

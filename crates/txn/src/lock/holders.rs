@@ -203,6 +203,11 @@ mod tests {
     use rand::Rng;
 
     #[test]
+    fn one_holder_takes_no_more_room_than_he_must() {
+        assert_eq!(size_of::<Holders>(), size_of::<Holder>());
+    }
+
+    #[test]
     fn many_holders_are_found_as_few_are() {
         let owners: Vec<_> = (0..100).map(|id| LockOwner::new(id, Interrupt::new())).collect();
         let mut holders = Holders::default();

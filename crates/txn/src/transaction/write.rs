@@ -54,8 +54,8 @@ impl Transaction {
         self.check_active()?;
         assert!(self.statement.is_some(), "rows are logged by statements");
         self.session.owner.set_weight(self.session.owner.weight() + 1);
-        self.events.log_row(&self.core, table, change)?;
-        self.events.note_written(&self.core, self.writes.memory_bytes())?;
+        let written = self.writes.memory_bytes();
+        self.events.log_row(&self.core, table, change, written)?;
         if self.events.is_large() {
             self.spill_writes()?;
         }

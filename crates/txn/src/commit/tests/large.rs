@@ -55,6 +55,31 @@ fn commit_all(server: &TestServer, value: &str) -> crate::Result<crate::CommitOu
     transaction.commit_blocking()
 }
 
+/// What it writes makes a transaction large, though its events are few: with many indexes the one is much more than the other.
+#[test]
+fn what_it_writes_counts_as_its_events_do() {
+    const FEW: u32 = 150;
+    let commit = |server: &TestServer| {
+        let mut transaction = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+        set_all(server, &mut transaction, 0..FEW, "v").unwrap();
+        let written = transaction.write_set().memory_bytes() as u64;
+        transaction.commit_blocking().unwrap();
+        assert_eq!(rows(&server.content(), "v"), FEW as usize);
+        (written, server.manager.status().binlog_cache_disk_use)
+    };
+    let small = TestServer::new();
+    let before = small.manager.positions().written;
+    let (written, files) = commit(&small);
+    let events = small.manager.positions().written.offset() - before.offset();
+    let threshold = config().large_transaction_bytes;
+    assert!(
+        events < threshold && threshold < written,
+        "{events} {threshold} {written}"
+    );
+    assert_eq!(files, 0);
+    assert_eq!(commit(&TestServer::with_config(config())).1, 1);
+}
+
 #[test]
 fn it_becomes_a_file_of_the_log() {
     for sync_binlog in [SyncBinlog::EveryGroup, SyncBinlog::Background] {
