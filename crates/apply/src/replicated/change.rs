@@ -274,18 +274,11 @@ impl RowChanger {
                 Some(row) => Located::Other(row.payload().to_vec()),
             });
         }
-        // Without a key to live under, it is the one with the lowest id among those that look the same.
-        loop {
-            let Some(found) = schema.find_row(image, transaction)? else {
-                return Ok(Located::Missing(HandlerError::EndOfFile));
-            };
-            transaction.lock(&found, LockMode::Exclusive, LockWait::Default)?;
-            let is_there = transaction
-                .probe_newest(&found)?
-                .is_some_and(|row| row.payload() == image);
-            if is_there {
+        match transaction.lock_row_like(schema, image)? {
+            None => Ok(Located::Missing(HandlerError::EndOfFile)),
+            Some(found) => {
                 self.key = found;
-                return Ok(Located::Same);
+                Ok(Located::Same)
             }
         }
     }

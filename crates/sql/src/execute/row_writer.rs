@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use paceline_binlog::LoggedTable;
-use paceline_storage::{Clustered, Direction, KeyRange, Row, RowReader, TableSchema};
+use paceline_storage::{Row, TableSchema};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction};
 use paceline_types::Value;
 use paceline_types::error_code::{ER_DUP_ENTRY, ER_RECORD_FILE_FULL};
@@ -344,11 +344,7 @@ impl<'d> RowWriter<'d> {
                 Ok(true)
             }
             // Another one that looks the same may have gone under its key.
-            None => {
-                let mut reader = NewestRows { transaction };
-                let is_hidden = matches!(self.schema.clustered(), Clustered::RowId(_));
-                Ok(is_hidden && self.schema.find_row(&row.image, &mut reader)?.is_some())
-            }
+            None => Ok(self.schema.find_row(&row.image, transaction)?.is_some()),
         }
     }
 
@@ -375,27 +371,8 @@ impl<'d> RowWriter<'d> {
 
     /// In a table without a primary key: which of the rows that look the same is meant, locked.
     fn actual_row(&self, exec: &mut Exec<'_, '_>, row: &RowHandle) -> Result<Option<Vec<u8>>> {
-        let transaction = Self::transaction(exec);
-        loop {
-            let mut reader = NewestRows {
-                transaction: &mut *transaction,
-            };
-            let Some(found) = self.schema.find_row(&row.image, &mut reader)? else {
-                return Ok(None);
-            };
-            if found == row.key {
-                return Ok(None);
-            }
-            transaction.lock(&found, LockMode::Exclusive, LockWait::Default)?;
-            // It may have gone while its lock was waited for; then another one is meant.
-            let same = transaction
-                .get_newest(&found)
-                .map_err(|error| transaction_error(error, self.definition))?
-                .is_some_and(|value| value.payload() == row.image);
-            if same {
-                return Ok(Some(found));
-            }
-        }
+        let meant = Self::transaction(exec).lock_row_like(self.schema, &row.image);
+        meant.map_err(|error| transaction_error(error, self.definition))
     }
 
     /// 1062 for a row that an insert or update was refused for.
@@ -429,35 +406,5 @@ impl<'d> RowWriter<'d> {
             ER_DUP_ENTRY,
             format!("Duplicate entry '{text}' for key '{}'", definition.name),
         )
-    }
-}
-
-/// The newest state with the transaction's own writes.
-struct NewestRows<'x> {
-    transaction: &'x mut Transaction,
-}
-
-impl RowReader for NewestRows<'_> {
-    type Error = Error;
-
-    fn visit_keys(&mut self, range: KeyRange, visit: &mut dyn FnMut(&[u8]) -> bool) -> Result<()> {
-        let mut scan = self.transaction.scan_newest(range, Direction::Forward)?;
-        while let Some(entry) = scan.next()? {
-            if !visit(entry.key) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn get(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
-        match self.transaction.probe_newest(key)? {
-            Some(found) => {
-                value.clear();
-                value.extend_from_slice(&found);
-                Ok(true)
-            }
-            None => Ok(false),
-        }
     }
 }

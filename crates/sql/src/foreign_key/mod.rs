@@ -437,8 +437,3 @@ pub(crate) fn write_constraint(
         }
     }
 }
-
-/// Whether the rows of a table live under hidden ids.
-fn has_row_ids(table: &TableDefinition) -> bool {
-    matches!(table.schema().clustered(), Clustered::RowId(_))
-}

@@ -6,7 +6,7 @@ use paceline_types::error_code::*;
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{TimeZone, Value, text};
 
-use super::{CASCADE_DEPTH_MAX, ForeignKeys, Parent, ResolvedKey, TableKeys, constraint_text, has_row_ids};
+use super::{CASCADE_DEPTH_MAX, ForeignKeys, Parent, ResolvedKey, TableKeys, constraint_text};
 use crate::catalog::{IndexKind, ReferentialAction, TableDefinition};
 use crate::error::{Error, Result};
 use crate::execute::transaction_error;
@@ -305,9 +305,10 @@ impl<'k> ForeignKeyRun<'k> {
             if depth + 1 >= CASCADE_DEPTH_MAX {
                 return Err(too_deep(key));
             }
-            if has_row_ids(&key.child) {
-                // Among rows that look the same it is always the first.
-                row_key = first_alike(&key.child, &image, transaction)?.unwrap_or(row_key);
+            // Among rows that look the same it is always the first.
+            let meant = transaction.lock_row_like(key.child.schema(), &image);
+            if let Some(meant) = meant.map_err(|error| transaction_error(error, &key.child))? {
+                row_key = meant;
             }
             match change {
                 ChildChange::Delete => self.delete_child(key, &row_key, &image, depth, transaction)?,
@@ -455,26 +456,6 @@ fn taken_key(
         }
     }
     Ok(None)
-}
-
-/// In a table without a key to live under: the first of the rows that look so, locked.
-fn first_alike(
-    table: &TableDefinition,
-    image: &[u8],
-    transaction: &mut Transaction,
-) -> Result<Option<Vec<u8>>> {
-    loop {
-        let Some(found) = table.schema().find_row(image, transaction)? else {
-            return Ok(None);
-        };
-        transaction.lock(&found, LockMode::Exclusive, LockWait::Default)?;
-        let is_there = transaction
-            .probe_newest(&found)?
-            .is_some_and(|row| row.payload() == image);
-        if is_there {
-            return Ok(Some(found));
-        }
-    }
 }
 
 /// The table and the key, as 1451 and 1452 tell them.

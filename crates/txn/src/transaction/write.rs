@@ -169,6 +169,23 @@ impl Transaction {
         schema.row_change(before, after, &mut self.writes)?;
         self.lock_written_since(mark)
     }
+
+    /// In a table without a key to live under, the row that is meant by an image, locked exclusively: of those that look the same the first, as for who
+    /// replays the log ([`TableSchema::find_row`]). `None` if there is none, or the table has a key.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::lock`] and [`Transaction::get_newest`].
+    pub fn lock_row_like(&mut self, schema: &TableSchema, image: &[u8]) -> Result<Option<Vec<u8>>> {
+        while let Some(found) = schema.find_row(image, self)? {
+            self.lock(&found, LockMode::Exclusive, LockWait::Default)?;
+            // It may have gone while its lock was waited for; then another one is meant.
+            let newest = self.get_newest(&found)?;
+            if newest.is_some_and(|row| row.payload() == image) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// What [`TableSchema::find_row`] needs: the newest state under this transaction's own writes.
