@@ -166,9 +166,10 @@ pub(super) fn execute(
         Ok(outcome)
     });
     if let Err(error) = &result {
-        match context.session.statement.failed_on_primary == Some(error.code()) {
-            true => context.transaction.end_statement()?,
-            false => context.transaction.rollback_statement(),
+        let is_expected = context.session.statement.failed_on_primary == Some(error.code());
+        let is_kept = is_expected && context.transaction.end_statement().is_ok();
+        if !is_kept {
+            context.transaction.rollback_statement();
         }
     }
     result
