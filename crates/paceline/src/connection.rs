@@ -3,6 +3,7 @@
 //! A peer that falls silent while its connection stays open (a machine that hangs, a network that swallows) would hold a command for ever. So
 //! commands that end connect with a [`Patience`]; `paceline binlog`, which may follow a log for weeks, does not.
 
+use crate::tls::TlsOptions;
 use clap::Args;
 use paceline_replication::replica::definition::TlsSettings;
 use paceline_wire::WireResult;
@@ -225,6 +226,25 @@ pub fn master_tls(settings: &TlsSettings) -> String {
         }
     }
     text
+}
+
+/// A login as the command line has it; a password that it does not have is in the environment.
+///
+/// # Errors
+/// If what is said of TLS cannot be heeded.
+pub fn account(
+    user: &str,
+    password: &str,
+    tls: &TlsOptions,
+    patience: Option<Duration>,
+) -> WireResult<ConnectOptions> {
+    Ok(ConnectOptions {
+        user: user.to_owned(),
+        password: or_environment(password, &["PACELINE_PASSWORD", "MYSQL_PWD"]),
+        tls: tls.client()?,
+        patience,
+        ..ConnectOptions::default()
+    })
 }
 
 /// What is given, or else the first of these variables that the environment has.

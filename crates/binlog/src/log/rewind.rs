@@ -17,13 +17,12 @@ use super::active::finish_file;
 use super::config::{LogConfig, OpenRequest};
 use super::copied::{CopiedFile, GroupPlace};
 use super::disk::{Disk, read_fully};
-use super::files::file_number;
+use super::files::{FileEntry, file_number};
 use super::index_file::IndexFile;
 use super::survey::Survey;
 use crate::error::{Error, Result};
 use crate::gtid::BinlogState;
 use paceline_types::LogPosition;
-use std::collections::VecDeque;
 use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,16 +35,17 @@ const DECISION_LENGTH_MAX: usize = 1024;
 pub struct ClosedLog {
     decisions: Decisions,
     engine_position: LogPosition,
-    /// Oldest first.
-    files: Vec<CopiedFile>,
-    end: LogPosition,
+    /// Oldest first, each with the offset of its end.
+    files: Vec<(CopiedFile, u64)>,
 }
 
 /// What another server lacks of a log.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lacking {
     /// The transactions, in order.
     pub groups: Vec<GroupPlace>,
+    /// The GTID state in front of the first one.
+    pub before: BinlogState,
     /// There were more, before the first file that is left.
     pub more_were_purged: bool,
 }
@@ -67,88 +67,65 @@ impl ClosedLog {
                 .damaged("RESET MASTER has not ended: start the server once, which completes it"));
         }
         let found = survey.read(request)?;
-        let Some(last) = found.files.last() else {
+        if found.files.is_empty() {
             return Err(Error::MissingFile(format!("{}.index", config.base_name)));
+        }
+        let open = |entry: &FileEntry| {
+            let file = CopiedFile::open_on(&*disk, &config.directory.join(&entry.name))?;
+            Ok((file, entry.length))
         };
-        let files = survey
-            .listed
-            .iter()
-            .map(|name| CopiedFile::open_on(&*disk, &config.directory.join(name)))
-            .collect::<Result<_>>()?;
         Ok(ClosedLog {
-            end: LogPosition::new(last.ordinal, last.length),
-            files,
+            files: found.files.iter().map(open).collect::<Result<_>>()?,
             engine_position: request.engine_position,
             decisions,
         })
     }
 
-    /// Where it ends.
-    pub fn end(&self) -> LogPosition {
-        self.end
-    }
-
-    /// What a server lacks whose log has this state.
+    /// What a server lacks whose log has this state. Reads the newest files, down to one before which it lacks nothing.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::Io`].
     pub fn lacking(&self, has: &BinlogState) -> Result<Lacking> {
-        let mut groups = VecDeque::new();
-        for file in self.files.iter().rev() {
-            let end = match file.ordinal() == self.end.ordinal() {
-                true => self.end,
-                false => file.end()?,
-            };
-            let mut places = file.groups(end.offset())?;
-            let mut lacking = Vec::new();
+        let mut newest_first = Vec::new();
+        let mut before = BinlogState::new();
+        let mut more_were_purged = true;
+        for (file, end) in self.files.iter().rev() {
+            let mut state = file.state_before().clone();
+            let mut places = file.groups(*end)?;
+            let mut here = Vec::new();
             while let Some(place) = places.next_group()? {
                 if !has.contains(place.gtid) {
-                    lacking.push(place);
+                    if here.is_empty() {
+                        before = state.clone();
+                    }
+                    here.push(place);
                 }
+                state.update(place.gtid);
             }
-            lacking
-                .into_iter()
-                .rev()
-                .for_each(|place| groups.push_front(place));
+            newest_first.push(here);
             if file.state_before().iter().all(|gtid| has.contains(gtid)) {
-                return Ok(Lacking {
-                    groups: groups.into(),
-                    more_were_purged: false,
-                });
+                more_were_purged = false;
+                break;
             }
         }
         Ok(Lacking {
-            groups: groups.into(),
-            more_were_purged: true,
+            groups: newest_first.into_iter().rev().flatten().collect(),
+            before,
+            more_were_purged,
         })
     }
 
-    /// The GTID state in front of a transaction.
-    ///
-    /// # Errors
-    /// [`Error::UnknownPosition`]; [`Error::Damaged`], [`Error::Io`].
-    pub fn state_before(&self, place: &GroupPlace) -> Result<BinlogState> {
-        let file = self.file_at(place.start)?;
-        let mut state = file.state_before().clone();
-        let mut places = file.groups(place.start.offset())?;
-        while let Some(place) = places.next_group()? {
-            state.update(place.gtid);
-        }
-        Ok(state)
-    }
-
     fn file_at(&self, position: LogPosition) -> Result<&CopiedFile> {
-        let file = self
-            .files
-            .iter()
-            .find(|file| file.ordinal() == position.ordinal());
+        let mut files = self.files.iter().map(|(file, _)| file);
+        let file = files.find(|file| file.ordinal() == position.ordinal());
         file.ok_or(Error::UnknownPosition(position))
     }
 
     /// The files that a rewind in front of a transaction cuts or removes, oldest first: its own is the one that is cut.
     pub fn files_from(&self, place: &GroupPlace) -> impl Iterator<Item = &CopiedFile> {
         let ordinal = place.start.ordinal();
-        self.files.iter().filter(move |file| file.ordinal() >= ordinal)
+        let files = self.files.iter().map(|(file, _)| file);
+        files.filter(move |file| file.ordinal() >= ordinal)
     }
 
     /// Cuts the log in front of a transaction. Done, and durable, when it returns.
@@ -165,13 +142,13 @@ impl ClosedLog {
                 needed: self.engine_position,
             });
         }
-        let number = |file: &CopiedFile| self.decisions.number(file.name());
+        let last = self.files.last().map(|(last, _)| last).unwrap_or(file);
         let decision = Decision {
             last: file.name().to_owned(),
             end: to.start.offset(),
             used: Used {
-                number: self.files.iter().filter_map(number).max().unwrap_or(0),
-                ordinal: self.end.ordinal(),
+                number: self.decisions.number(last.name()).unwrap_or(0),
+                ordinal: last.ordinal(),
             },
         };
         self.decisions.write(&decision)?;

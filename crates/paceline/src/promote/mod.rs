@@ -19,10 +19,9 @@
 mod plan;
 mod server;
 
-use crate::connection::{ServerError, or_environment};
+use crate::connection::{ServerError, account, or_environment};
 use crate::tls::TlsOptions;
 use paceline_binlog::GtidPosition;
-use paceline_wire::client::ConnectOptions;
 use plan::{Holding, contradiction, lacking};
 use server::{Replication, Server};
 use std::time::Duration;
@@ -112,16 +111,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The step that failed. Run again, it goes on from there.
 pub async fn run(options: &Options) -> Result<()> {
     let patience = Duration::from_secs(options.timeout);
-    let account = ConnectOptions {
-        user: options.user.clone(),
-        password: or_environment(&options.password, &["PACELINE_PASSWORD", "MYSQL_PWD"]),
-        tls: options
-            .tls
-            .client()
-            .map_err(|error| Error::Tls(error.to_string()))?,
-        patience: Some(patience.saturating_add(ANSWER)),
-        ..ConnectOptions::default()
-    };
+    let silence = Some(patience.saturating_add(ANSWER));
+    let account = account(&options.user, &options.password, &options.tls, silence);
+    let account = account.map_err(|error| Error::Tls(error.to_string()))?;
     let mut replication = Replication {
         user: options.replication_user.clone(),
         password: or_environment(&options.replication_password, &["PACELINE_REPLICATION_PASSWORD"]),

@@ -14,7 +14,7 @@
 
 mod keep;
 
-use crate::connection::{Address, Connection, Patience, ServerError, or_environment};
+use crate::connection::{Address, Connection, Patience, ServerError, account};
 use crate::restore::time_text;
 use crate::tls::TlsOptions;
 use keep::{Kept, keep};
@@ -24,7 +24,6 @@ use paceline_server::startup::DataDirectory;
 use paceline_server::unfinished::refuse_unfinished;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_types::{LogPosition, ServerId};
-use paceline_wire::client::ConnectOptions;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -158,7 +157,7 @@ fn rewind(options: &Options) -> Result<String> {
             )),
         };
     };
-    let state = log.state_before(&first)?;
+    let state = &lacking.before;
     if !state.iter().any(|gtid| has.contains(gtid)) {
         return Err(Error::AnotherHistory {
             successor: successor.clone(),
@@ -184,7 +183,7 @@ fn rewind(options: &Options) -> Result<String> {
     }
     let kept = keep(&log, &first, directory)?;
     log.rewind(&first)?;
-    report += &afterwards(&state, &kept, first.start.offset());
+    report += &afterwards(state, &kept, first.start.offset());
     Ok(report)
 }
 
@@ -197,16 +196,9 @@ fn purged(options: &Options) -> Error {
 /// The successor's `gtid_binlog_state`.
 fn ask(options: &Options) -> Result<BinlogState> {
     const STATE: &str = "SELECT @@GLOBAL.gtid_binlog_state";
-    let account = ConnectOptions {
-        user: options.user.clone(),
-        password: or_environment(&options.password, &["PACELINE_PASSWORD", "MYSQL_PWD"]),
-        tls: options
-            .tls
-            .client()
-            .map_err(|error| Error::Tls(error.to_string()))?,
-        patience: options.patience.limit(),
-        ..ConnectOptions::default()
-    };
+    let patience = options.patience.limit();
+    let account = account(&options.user, &options.password, &options.tls, patience);
+    let account = account.map_err(|error| Error::Tls(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::Directory(error.to_string()))?;
     runtime.block_on(async {
