@@ -172,27 +172,29 @@ impl Catalog {
         self.referrers.of(database, name)
     }
 
-    /// The foreign keys that refer to a table, with the tables that have them, by database and name of the key.
-    pub fn referring_keys(&self, database: &str, name: &str) -> Vec<(Arc<TableDefinition>, ForeignKey)> {
-        let mut keys = Vec::new();
-        for (other, table) in self
+    /// Those tables themselves, each once.
+    pub fn referring_tables(
+        &self,
+        database: &str,
+        name: &str,
+    ) -> impl Iterator<Item = &Arc<TableDefinition>> {
+        let names = self
             .referrers(database, name)
             .into_iter()
-            .flat_map(|tables| tables.iter())
-        {
-            let Some(table) = self.ordinary_table(other, table) else {
-                continue;
-            };
-            let refers =
-                |key: &&ForeignKey| key.referenced_database == database && key.referenced_table == name;
-            keys.extend(
-                table
-                    .foreign_keys
-                    .iter()
-                    .filter(refers)
-                    .map(|key| (table.clone(), key.clone())),
-            );
-        }
+            .flat_map(|names| names.iter());
+        names.filter_map(|(database, name)| self.ordinary_table(database, name))
+    }
+
+    /// The foreign keys that refer to a table, with the tables that have them, by database and name of the key.
+    pub fn referring_keys(&self, database: &str, name: &str) -> Vec<(Arc<TableDefinition>, ForeignKey)> {
+        let refers = |key: &&ForeignKey| key.referenced_database == database && key.referenced_table == name;
+        let mut keys: Vec<_> = self
+            .referring_tables(database, name)
+            .flat_map(|table| {
+                let keys = table.foreign_keys.iter().filter(refers);
+                keys.map(|key| (table.clone(), key.clone()))
+            })
+            .collect();
         keys.sort_by(|(a, one), (b, other)| (a.database(), &one.name).cmp(&(b.database(), &other.name)));
         keys
     }

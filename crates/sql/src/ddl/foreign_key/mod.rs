@@ -1,4 +1,5 @@
-//! Foreign keys in definitions: from what was written to what the catalog keeps, and what they forbid to others.
+//! Foreign keys in definitions: from what was written to what the catalog keeps ([here](self)), what they forbid to statements about other tables
+//! ([`referenced`]) and to an ALTER of their own ([`alter`]).
 //!
 //! * A key needs an index on each side that begins with its columns, in their order. On its own side one is made where none serves ([`DraftIndex::generated`]),
 //!   and goes again when another one serves.
@@ -8,6 +9,9 @@
 //!
 //! Unlike MariaDB, no index that a foreign key needs is ever dropped, also under `foreign_key_checks=0`.
 
+mod alter;
+mod referenced;
+
 use paceline_types::error_code::*;
 use paceline_types::{DataType, ErrorCode};
 
@@ -15,12 +19,13 @@ use super::index::DraftIndex;
 use super::normal_form::quote_identifier;
 use super::plan::Planner;
 use crate::catalog::{
-    Catalog, CatalogChange, ColumnDefinition, ForeignKey, IndexKind, ReferentialAction, TableDefinition,
-    TableDescription, TableEngine, same_name,
+    ColumnDefinition, ForeignKey, IndexKind, ReferentialAction, TableDefinition, TableDescription,
+    TableEngine, same_name,
 };
 use crate::error::{Error, Result};
 use crate::foreign_key::{constraint_text, serving_index};
 use crate::parse::definition::ForeignKeySpec;
+pub(super) use alter::Alter;
 
 /// The longest name of a constraint, in characters.
 const NAME_CHARACTERS_MAX: usize = 64;
@@ -357,106 +362,6 @@ impl Planner<'_> {
         }
         Ok(())
     }
-
-    /// # Errors
-    /// 1451 for a table that others refer to, those of the database `within` aside.
-    pub(super) fn refuse_referenced(&self, table: &TableDefinition, within: Option<&str>) -> Result<()> {
-        if table.is_temporary() || !self.session.settings.foreign_key_checks {
-            return Ok(());
-        }
-        let keys = self.catalog.referring_keys(table.database(), table.name());
-        let refuses = keys
-            .iter()
-            .any(|(child, _)| !is_table(child, table) && within != Some(child.database()));
-        match refuses {
-            true => Err(is_referenced()),
-            false => Ok(()),
-        }
-    }
-
-    /// # Errors
-    /// 1701 for a table that others refer to.
-    pub(super) fn refuse_truncate(&self, table: &TableDefinition) -> Result<()> {
-        if table.is_temporary() || !self.session.settings.foreign_key_checks {
-            return Ok(());
-        }
-        let keys = self.catalog.referring_keys(table.database(), table.name());
-        match keys.iter().find(|(child, _)| !is_table(child, table)) {
-            Some((child, key)) => {
-                let plain = ForeignKey {
-                    on_delete: ReferentialAction::Restrict,
-                    on_update: ReferentialAction::Restrict,
-                    ..key.clone()
-                };
-                // Both tables with their databases, and without actions.
-                let text = format!(
-                    "`{}`.`{}`, {}",
-                    child.database(),
-                    child.name(),
-                    constraint_text("", &plain)
-                );
-                Err(Error::new(ER_TRUNCATE_ILLEGAL_FK, &[&text]))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// A table gets another name: the keys that refer to it follow, and its own get the names that they would have been given.
-    pub(super) fn rename_in_keys(
-        &mut self,
-        old: &TableDefinition,
-        description: &mut TableDescription,
-    ) -> Result<()> {
-        if old.is_temporary() {
-            return Ok(());
-        }
-        let prefix = format!("{}_ibfk_", old.name());
-        for key in &mut description.foreign_keys {
-            if let Some(number) = key.name.strip_prefix(&prefix) {
-                key.name = format!("{}_ibfk_{number}", description.name);
-            }
-            if refers_to(key, old) {
-                key.referenced_database.clone_from(&description.database);
-                key.referenced_table.clone_from(&description.name);
-            }
-        }
-        sort_keys(&mut description.foreign_keys);
-        let (database, name) = (description.database.clone(), description.name.clone());
-        self.change_referring(old, |key| {
-            key.referenced_database.clone_from(&database);
-            key.referenced_table.clone_from(&name);
-        })
-    }
-
-    /// Changes what other tables' keys say of a table.
-    pub(super) fn change_referring(
-        &mut self,
-        table: &TableDefinition,
-        mut change: impl FnMut(&mut ForeignKey),
-    ) -> Result<()> {
-        let mut children: Vec<_> = self
-            .catalog
-            .referring_keys(table.database(), table.name())
-            .into_iter()
-            .map(|(child, _)| child)
-            .filter(|child| !is_table(child, table))
-            .collect();
-        children.dedup_by(|a, b| std::sync::Arc::ptr_eq(a, b));
-        for child in children {
-            let mut description = child.description().clone();
-            for key in description
-                .foreign_keys
-                .iter_mut()
-                .filter(|key| refers_to(key, table))
-            {
-                change(key);
-            }
-            if description != *child.description() {
-                self.change(CatalogChange::PutTable(Box::new(description)))?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// `Create  table `d`.`t``, as MariaDB begins its warnings.
@@ -591,106 +496,6 @@ pub(super) fn check_dependents(
         }
     }
     Ok(())
-}
-
-/// What an ALTER must leave to foreign keys.
-pub(super) struct Alter<'a> {
-    pub old: &'a TableDefinition,
-    pub new: &'a TableDescription,
-    /// For each new column where it comes from.
-    pub sources: &'a [Option<usize>],
-    pub catalog: &'a Catalog,
-}
-
-impl Alter<'_> {
-    /// Checks that the keys that stay, and those of other tables that refer to this one, still fit.
-    ///
-    /// # Errors
-    /// 1553, 1025, 1828, 1829, 1830, 1832, 1833.
-    pub(super) fn check(&self, kept: &[ForeignKey], own_before: &[ForeignKey]) -> Result<()> {
-        for (key, before) in kept.iter().zip(own_before) {
-            self.check_side(&before.columns, &key.name, None)?;
-            let sets_null = [key.on_delete, key.on_update].contains(&ReferentialAction::SetNull);
-            for name in &key.columns {
-                if sets_null && find_column(self.new, name).is_some_and(|column| !column.nullable) {
-                    return Err(Error::new(ER_FK_COLUMN_NOT_NULL, &[name, &key.name]));
-                }
-            }
-        }
-        for (child, key) in self.catalog.referring_keys(self.old.database(), self.old.name()) {
-            // A key of this table may go with this statement.
-            if is_table(&child, self.old) && !own_before.iter().any(|before| before.name == key.name) {
-                continue;
-            }
-            self.check_side(&key.referenced_columns, &key.name, Some(&child))?;
-        }
-        Ok(())
-    }
-
-    /// One side of a key: its columns by their old names. `child` has the key, where it is another's.
-    fn check_side(&self, columns: &[String], key: &str, child: Option<&TableDefinition>) -> Result<()> {
-        let mut renamed = Vec::with_capacity(columns.len());
-        let mut dropped = None;
-        for name in columns {
-            let Some(place) = self.old.column(name) else {
-                continue;
-            };
-            match self.sources.iter().position(|source| *source == Some(place)) {
-                Some(now) => renamed.push((place, now)),
-                None => dropped = Some(name),
-            }
-        }
-        let names: Vec<String> = renamed
-            .iter()
-            .map(|(_, now)| self.new.columns[*now].name.clone())
-            .collect();
-        if dropped.is_some() || serving_index(self.new, &names).is_none() {
-            let index = serving_index(self.old, columns).map(|index| &self.old.indexes()[index]);
-            if let Some(index) = index
-                && !self
-                    .new
-                    .indexes
-                    .iter()
-                    .any(|other| same_name(&other.name, &index.name))
-            {
-                if index.kind == IndexKind::Primary && dropped.is_none() {
-                    let (database, name) = (self.old.database(), self.old.name());
-                    let paths = (format!("./{database}/#sql-alter"), format!("./{database}/{name}"));
-                    let message = format!(
-                        "Error on rename of '{}' to '{}' (errno: 150 \"Foreign key constraint is incorrectly formed\")",
-                        paths.0, paths.1
-                    );
-                    return Err(Error::with_message(ER_ERROR_ON_RENAME, message));
-                }
-                return Err(Error::new(ER_DROP_INDEX_FK, &[&index.name]));
-            }
-            let index = index.map_or("", |index| index.name.as_str());
-            return Err(match (dropped, child) {
-                (Some(column), None) => Error::new(ER_FK_COLUMN_CANNOT_DROP, &[column, &key]),
-                (Some(column), Some(child)) => {
-                    let table = format!("{}.{}", child.database(), child.name());
-                    Error::new(ER_FK_COLUMN_CANNOT_DROP_CHILD, &[column, &key, &table])
-                }
-                (None, _) => Error::new(ER_DROP_INDEX_FK, &[&index]),
-            });
-        }
-        for (before, now) in renamed {
-            let (before, now) = (&self.old.columns()[before], &self.new.columns[now]);
-            if matches!(fit(&before.data_type, &now.data_type), Fit::Fits)
-                && before.data_type.max_characters() == now.data_type.max_characters()
-            {
-                continue;
-            }
-            return Err(match child {
-                None => Error::new(ER_FK_COLUMN_CANNOT_CHANGE, &[&before.name, &key]),
-                Some(child) => {
-                    let table = format!("{}.{}", child.database(), child.name());
-                    Error::new(ER_FK_COLUMN_CANNOT_CHANGE_CHILD, &[&before.name, &key, &table])
-                }
-            });
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
