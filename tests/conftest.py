@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pymysql
@@ -17,6 +18,14 @@ def pytest_addoption(parser):
     parser.addoption("--server", choices=["paceline", "mariadb"], default="paceline",
                      help="whom the tests of `server` speak to; a real MariaDB shows that a test asks for the right thing")
     parser.addoption("--effort", type=float, default=1.0, help="how much the random tests try, as a factor")
+
+
+def pytest_configure():
+    """pytest imports test files by their names: of two with one name it runs the first, and stops where all folders run at once."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    twice = sorted(name for name, count in names.items() if count > 1)
+    if twice:
+        raise pytest.UsageError(f"there are several test files of the name {', '.join(twice)}")
 
 
 @pytest.fixture

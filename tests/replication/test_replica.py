@@ -12,21 +12,6 @@ from support.servers import MariaDb, Paceline
 
 
 @pytest.fixture
-def servers(tmp_path):
-    """Starts servers with the options they need, and ends them."""
-    started = []
-
-    def start(kind, server_id, *options):
-        server = kind(tmp_path / f"server-{len(started)}", f"--server-id={server_id}", *options)
-        started.append(server)
-        return server.start()
-
-    yield start
-    for server in started:
-        server.close()
-
-
-@pytest.fixture
 def pair(servers):
     """A MariaDB and a Paceline that is not yet its replica."""
     primary = servers(MariaDb, 100)

@@ -11,20 +11,6 @@ from support.replication import (assert_same, change_master, gtid_position, repl
 from support.servers import MariaDb, Paceline
 
 
-@pytest.fixture
-def servers(tmp_path):
-    started = []
-
-    def start(kind, server_id, *options):
-        server = kind(tmp_path / f"server-{len(started)}", f"--server-id={server_id}", *options)
-        started.append(server)
-        return server.start()
-
-    yield start
-    for server in started:
-        server.close()
-
-
 def pair(servers, successor, *options):
     """A primary with a replica that has everything."""
     one = servers(Paceline, 1, *options)

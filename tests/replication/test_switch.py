@@ -7,20 +7,6 @@ from support.replication import (assert_same, change_master, gtid_position, repl
 from support.servers import MariaDb, Paceline
 
 
-@pytest.fixture
-def servers(tmp_path):
-    started = []
-
-    def start(kind, server_id, *options):
-        server = kind(tmp_path / f"server-{len(started)}", f"--server-id={server_id}", *options)
-        started.append(server)
-        return server.start()
-
-    yield start
-    for server in started:
-        server.close()
-
-
 def replication_user_here_only(server):
     """The account that replicas use, in no log."""
     for host in ("%", "localhost"):

@@ -4,9 +4,9 @@ import random
 import time
 
 import pymysql
-import pytest
 from support import workload
-from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
+from support.chains import chains, wait_for_all
+from support.replication import assert_same, gtid_position, slave_status, wait_for, wait_for_replica
 from support.servers import ROOT, MariaDb, Paceline
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
@@ -18,34 +18,8 @@ CHAINS = {
 }
 
 
-@pytest.fixture
-def chain(request, tmp_path):
-    """Servers of which each is the replica of the one before."""
-    servers = []
-    for number, kind in enumerate(CHAINS[request.param]):
-        options = [f"--server-id={number + 1}"]
-        if kind is Paceline and number % 2:
-            options.append("--slave-parallel-threads=4")
-        server = kind(tmp_path / f"server-{number}", *options)
-        servers.append(server)
-        server.start()
-    replication_user(servers[0])
-    for primary, replica in zip(servers, servers[1:]):
-        change_master(replica, primary, master_use_gtid="slave_pos")
-        replica.query("start slave")
-        wait_for_replica(replica, primary)
-    yield servers
-    for server in servers:
-        server.close()
-
-
 def every(*names):
-    return pytest.mark.parametrize("chain", names or list(CHAINS), indirect=True)
-
-
-def wait_for_all(servers):
-    for primary, replica in zip(servers, servers[1:]):
-        wait_for_replica(replica, primary)
+    return chains(CHAINS, names)
 
 
 @every("mariadb-paceline", "paceline-mariadb-paceline")

@@ -7,8 +7,8 @@ import threading
 import time
 
 import pymysql
-import pytest
-from support.replication import assert_same, change_master, replication_user, slave_status, wait_for_replica
+from support.chains import chains, wait_for_all
+from support.replication import assert_same, slave_status
 from support.servers import MariaDb, Paceline
 
 CHAINS = {
@@ -30,34 +30,8 @@ TABLES = [
 ]
 
 
-@pytest.fixture
-def chain(request, tmp_path):
-    """Servers of which each is the replica of the one before."""
-    servers = []
-    for number, kind in enumerate(CHAINS[request.param]):
-        options = [f"--server-id={number + 1}"]
-        if kind is Paceline and number:
-            options.append("--slave-parallel-threads=4")
-        server = kind(tmp_path / f"server-{number}", *options)
-        servers.append(server)
-        server.start()
-    replication_user(servers[0])
-    for primary, replica in zip(servers, servers[1:]):
-        change_master(replica, primary, master_use_gtid="slave_pos")
-        replica.query("start slave")
-        wait_for_replica(replica, primary)
-    yield servers
-    for server in servers:
-        server.close()
-
-
 def every(*names):
-    return pytest.mark.parametrize("chain", names or list(CHAINS), indirect=True)
-
-
-def wait_for_all(servers):
-    for primary, replica in zip(servers, servers[1:]):
-        wait_for_replica(replica, primary)
+    return chains(CHAINS, names)
 
 
 def some_statement(chance):
