@@ -7,8 +7,10 @@ With a real server at hand, `PACELINE_TEST_MYSQL=user:password@host:port` has th
 import os
 import random
 import ssl
+import struct
 import time
 import uuid
+import zlib
 from pathlib import Path
 
 import pymysql
@@ -22,6 +24,10 @@ RECORDED = Path(__file__).resolve().parent / "mysql"
 
 def recorded(name):
     return {file.name: file.read_bytes() for file in sorted(RECORDED.glob(f"{name}.0*"))}
+
+
+def recorded_content(name="content"):
+    return (RECORDED / f"{name}.txt").read_bytes()
 
 
 @pytest.fixture
@@ -58,7 +64,7 @@ def place(replica):
 
 def assert_content(replica, content=None):
     """Every table holds what MySQL's held."""
-    content = content or (RECORDED / "content.txt").read_bytes()
+    content = content or recorded_content()
     for table in content.split(b"== ")[1:]:
         query, *rows = table.split(b"\n")[:-1]
         told = replica.client("-N", "-B", "--default-character-set=utf8mb4", "--init-command=set time_zone='+00:00'", "-e", query.decode())
@@ -220,8 +226,6 @@ def test_from_the_middle_of_a_file_nobody_knows_what_is_before(replica, mysql):
 def test_what_cannot_be_replicated_stops_the_connection(replica, mysql):
     primary = mysql("refused", authentication="fast")
     follow(replica, primary, "refused.000001")
-    wait_for(lambda: "binlog_row_value_options" in slave_status(replica)["Last_SQL_Error"], "the error about parts of documents")
-    replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
     # What an XA transaction did up to its PREPARE, and its COMMIT, are for somebody to decide on.
     wait_for(lambda: "XA START" in slave_status(replica)["Last_SQL_Error"], "the error about its beginning")
     assert slave_status(replica)["Last_SQL_Errno"] == 1235
@@ -231,7 +235,104 @@ def test_what_cannot_be_replicated_stops_the_connection(replica, mysql):
     replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
     wait_for_end(replica, primary)
     assert replica.query("select * from refused.numbers") == ((2,),)
-    assert replica.query("select * from refused.documents")[0][1].startswith('{"a": 1, ')
+
+
+PARTIAL_UPDATE = 39
+
+
+def test_changes_of_documents(replica, mysql, tmp_path):
+    primary = mysql("partial", authentication="fast")
+    assert sum(kind == PARTIAL_UPDATE for _, kind, _ in events_of(primary.logs["partial.000001"])) > 20
+    follow(replica, primary, "partial.000001")
+    wait_for_end(replica, primary)
+    assert_content(replica, recorded_content("partial-content"))
+    # What is logged here are whole documents, also of changes that came without what was before.
+    replica.query("create user repl@'%' identified by 'secret'", "grant replication slave, binlog monitor on *.* to repl@'%'")
+    behind = MariaDb(tmp_path / "behind", "--server-id=3").start()
+    try:
+        change_master(behind, replica, master_use_gtid="slave_pos")
+        behind.query("start slave")
+        wait_for_replica(behind, replica)
+        assert_same(replica, behind)
+    finally:
+        behind.close()
+
+
+def where_images_become_minimal(log):
+    """The end of the last transaction with whole images."""
+    return next(end for end, kind, data in events_of(log) if b"minimal_from_here" in data)
+
+
+def changed(log, old, new, after=0):
+    """A log whose first update with changes behind a place has other ones, under a right checksum; and where that ends."""
+    for end, kind, data in events_of(log):
+        if kind == PARTIAL_UPDATE and end > after and old in data:
+            body = data[:-4].replace(old, new, 1)
+            assert len(body) == len(data) - 4
+            made = body + struct.pack("<I", zlib.crc32(body))
+            return log[:end - len(made)] + made + log[end:], end
+    raise AssertionError(f"no update has {old}")
+
+
+@pytest.mark.parametrize("new, number, text", [
+    (b"\x09\x03$.a", 3649, "Corrupted JSON diff for table partial.documents, column @2."),
+    (b"\x00\x03$a.", 3649, "Corrupted JSON diff for table partial.documents, column @2."),
+    (b"\x00\x43$.a", 3649, "Corrupted JSON diff for table partial.documents, column @2."),
+    (b"\x00\x03$.q", 3648, "Could not apply JSON diff in table partial.documents, column @2."),
+])
+def test_damaged_changes_stop_the_receiver(replica, mysql, new, number, text):
+    primary = mysql("partial", authentication="fast")
+    log = primary.logs["partial.000001"]
+    primary.logs["partial.000001"], end = changed(log, b"\x00\x03$.a", new)
+    follow(replica, primary, "partial.000001")
+    wait_for(lambda: slave_status(replica)["Last_IO_Errno"] == number, "the error")
+    status = slave_status(replica)
+    assert status["Last_IO_Error"] == f"{text} The event's end_log_pos is {end}"
+    # It is none of the transactions before it.
+    tables = "select count(*) from information_schema.tables where table_schema='partial'"
+    wait_for(lambda: replica.query(tables) == ((1,),), "the table")
+    wait_for(lambda: replica.query("select json_extract(v, '$.a') from partial.documents where id=1") == (("1",),), "the rows before it")
+    # Mended, it goes on.
+    primary.logs["partial.000001"] = log
+    replica.query("stop slave", "start slave")
+    wait_for_end(replica, primary)
+    assert_content(replica, recorded_content("partial-content"))
+
+
+def test_changes_of_another_document_stop_the_applier(replica, mysql):
+    primary = mysql("partial", authentication="fast")
+    log = primary.logs["partial.000001"]
+    start = where_images_become_minimal(log)
+    change_master(replica, primary, master_log_file="'partial.000001'", master_log_pos=4)
+    replica.query(f"start slave until master_log_file='partial.000001', master_log_pos={start}")
+    wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the end")
+    [(document,)] = replica.query("select v from partial.documents where id=2")
+    for other in ("'[1]'", "null"):
+        replica.query(f"update partial.documents set v={other} where id=2", "start slave")
+        wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 3648, "the error")
+        error = slave_status(replica)["Last_SQL_Error"]
+        assert "event on table partial.documents; Could not apply JSON diff in table documents, column v., Error_code: 3648; " in error
+        assert "the event's master log partial.000001, end_log_pos " in error
+        replica.query("stop slave")
+    replica.query(f"update partial.documents set v='{document.replace(chr(92), chr(92) * 2)}' where id=2", "start slave")
+    wait_for_end(replica, primary)
+    assert_content(replica, recorded_content("partial-content"))
+
+
+def test_damaged_changes_stop_the_applier(replica, mysql):
+    primary = mysql("partial", authentication="fast")
+    log = primary.logs["partial.000001"]
+    damaged, end = changed(log, b"\x01\x09$.minimal", b"\x01\x09.$minimal", after=where_images_become_minimal(log))
+    primary.logs["partial.000001"] = damaged
+    follow(replica, primary, "partial.000001")
+    wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 3649, "the error")
+    error = slave_status(replica)["Last_SQL_Error"]
+    assert "Corrupted JSON diff for table documents, column v., Error_code: 3649; " in error
+    assert error.endswith(f"the event's master log partial.000001, end_log_pos {end}")
+    # It can be passed over, as any transaction. (What comes later finds another document than it should, and says so.)
+    replica.query("stop slave", "set global sql_slave_skip_counter=1", "start slave")
+    query = "select json_extract(v, '$.minimal') from partial.documents where id<3 order by id"
+    wait_for(lambda: replica.query(query) == ((None,), ("2",)), "the next transaction")
 
 
 def follow_a_real_mysql(replica, real):
@@ -248,15 +349,21 @@ def follow_a_real_mysql(replica, real):
                 cursor.execute(statement)
             return cursor.fetchall()
 
-    ask("drop database if exists workload", "drop user if exists repl@'%'", "create user repl@'%' identified by 'secret'",
+    ask("drop database if exists workload", "drop database if exists partial", "drop user if exists repl@'%'", "create user repl@'%' identified by 'secret'",
         "grant replication slave on *.* to repl@'%'", "reset binary logs and gtids")
     [(file, *_)] = ask("show binary log status")
     replica.query(f"change master to master_host='{host}', master_port={port}, master_user='repl', master_password='secret', "
                   f"master_log_file='{file}', master_log_pos=4", "start slave")
-    lines = (RECORDED / "workload.sql").read_text().split("\n")
-    ask(*(statement for line in lines if not line.startswith("--") for statement in line.split("; ") if statement.strip()))
-    [(file, offset, *_)] = ask("show binary log status")
-    wait_for(lambda: place(replica) == (file, offset), "the replica to have everything")
+    def run(name):
+        lines = (RECORDED / f"{name}.sql").read_text().split("\n")
+        ask(*(statement for line in lines if not line.startswith("--") for statement in line.split("; ") if statement.strip()))
+        [(file, offset, *_)] = ask("show binary log status")
+        wait_for(lambda: place(replica) == (file, offset), "the replica to have everything")
+
+    run("partial")
+    assert_content(replica, recorded_content("partial-content"))
+    ask("drop database partial", "set global binlog_row_value_options=''")
+    run("workload")
     assert_content(replica)
     # And on by GTIDs.
     executed = ask("select replace(@@global.gtid_executed, '\\n', '')")[0][0]

@@ -68,6 +68,12 @@ pub enum Error {
     /// A document in MySQL's binary form that is none.
     #[error("malformed binary JSON document")]
     MalformedJson,
+    /// MySQL's changes of a JSON document that are none.
+    #[error("malformed changes of a JSON document")]
+    MalformedJsonDiff,
+    /// MySQL's changes of a JSON document that are of another one.
+    #[error("changes of a JSON document do not fit it")]
+    JsonDiffNotApplied,
 }
 
 impl Error {
@@ -84,6 +90,8 @@ impl Error {
             | Error::UnknownColumnType(_)
             | Error::MalformedMetadata
             | Error::MalformedJson => error_code::ER_BINLOG_LOGICAL_CORRUPTION,
+            Error::MalformedJsonDiff => error_code::ER_CORRUPTED_JSON_DIFF,
+            Error::JsonDiffNotApplied => error_code::ER_COULD_NOT_APPLY_JSON_DIFF,
             Error::WrongType { .. } | Error::ColumnCount { .. } => error_code::ER_UNKNOWN_ERROR,
         }
     }

@@ -252,7 +252,8 @@ fn counted(value: &[u8]) -> Result<&[u8]> {
     Err(Error::MalformedJson)
 }
 
-fn append_string(bytes: &[u8], out: &mut Vec<u8>) {
+/// Appends a string in quotes, with the escapes that MySQL uses.
+pub(crate) fn append_string(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for &byte in bytes {
         match byte {

@@ -30,6 +30,8 @@ pub mod error_code;
 pub mod float_text;
 pub mod gtid;
 pub mod json_binary;
+pub mod json_diff;
+mod json_text;
 pub mod log_position;
 pub mod row_checksum;
 pub mod row_image;

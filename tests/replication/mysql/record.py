@@ -2,6 +2,7 @@
 """Makes the files beside it anew, with a real MySQL server that is used for nothing else: its binary logs are reset.
 
     record.py ROOT mysql -uroot -S SOCKET          ROOT: where the server's file system begins; / if it runs in no chroot
+    record.py --only NAME ROOT mysql …             NAME: refused, partial or workload
 """
 
 import subprocess
@@ -45,10 +46,16 @@ def record(root, client, workload, name):
 
 
 def main():
-    root, *client = sys.argv[1:]
-    record(root.rstrip("/"), client, HERE / "refused.sql", "refused")
-    record(root.rstrip("/"), client, HERE / "workload.sql", "bin")
-    (HERE / "content.txt").write_bytes(b"".join(content(client, "workload")))
+    arguments = sys.argv[1:]
+    only = arguments[1] if arguments[0] == "--only" else None
+    root, *client = arguments[2:] if only else arguments
+    for workload, name in (("refused", "refused"), ("partial", "partial"), ("workload", "bin")):
+        if only not in (None, workload):
+            continue
+        record(root.rstrip("/"), client, HERE / f"{workload}.sql", name)
+        if workload != "refused":
+            held = "content.txt" if workload == "workload" else f"{workload}-content.txt"
+            (HERE / held).write_bytes(b"".join(content(client, workload)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 //! Why a transaction of a primary cannot be applied, as `SHOW SLAVE STATUS` tells it.
 
 use paceline_types::ErrorCode;
-use paceline_types::error_code::{ER_BINLOG_LOGICAL_CORRUPTION, ER_SLAVE_FATAL_ERROR};
+use paceline_types::error_code::{
+    ER_BINLOG_LOGICAL_CORRUPTION, ER_CORRUPTED_JSON_DIFF, ER_COULD_NOT_APPLY_JSON_DIFF, ER_SLAVE_FATAL_ERROR,
+};
 use std::fmt;
 
 /// What the storage engine would have said, for MariaDB's message.
@@ -83,9 +85,19 @@ impl Failure {
                 error.name(),
                 self.end_log_pos
             ),
+            // What does not fit a document says where it stands, too.
+            (Some(event), Some((database, table)), None) if is_about_changes(self.code) => format!(
+                "Could not execute {event} event on table {database}.{table}; {}, Error_code: {}; the event's master log {file}, \
+                 end_log_pos {}",
+                self.message, self.code, self.end_log_pos
+            ),
             _ => self.message.clone(),
         }
     }
+}
+
+fn is_about_changes(code: ErrorCode) -> bool {
+    matches!(code, ER_CORRUPTED_JSON_DIFF | ER_COULD_NOT_APPLY_JSON_DIFF)
 }
 
 impl From<paceline_txn::Error> for Failure {

@@ -5,10 +5,13 @@
 //!
 //! Where a row is looked for: under the key it lives under, if the image holds all of that; else in the index, among those whose columns the image holds,
 //! in which fewest rows share a value; else in the whole table.
+//!
+//! Where an image after a change has changes of a JSON document (from MySQL), they are made in what the row has.
 
 use super::change::{RowChanger, missing, passes_over_missing};
 use super::convert::convert;
 use super::failure::{Failure, HandlerError};
+use super::group::AfterImages;
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsKind};
 use paceline_sql::catalog::IndexKind;
@@ -16,12 +19,17 @@ use paceline_sql::ddl::default_of_absent;
 use paceline_sql::plan::Statistics;
 use paceline_storage::{Clustered, Direction, KeyPart, KeyRange};
 use paceline_txn::{LockMode, LockWait, Transaction};
+use paceline_types::json_diff::append_changed_json;
 use paceline_types::row_image::RowLayout;
 use paceline_types::{Value, ValueRef};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Values of our columns; `None` where an image does not hold the column.
 pub(super) type PartialRow = Vec<Option<Value>>;
+
+/// Changes of JSON documents, by the columns of the table.
+pub(super) type DocumentChanges<'r> = SmallVec<[(usize, &'r [u8]); 2]>;
 
 /// The key and the image of a row of ours.
 type LocatedRow = (Vec<u8>, Vec<u8>);
@@ -36,9 +44,21 @@ pub(super) struct HeldColumns {
     /// Their numbers on the primary.
     numbers: Vec<usize>,
     layout: RowLayout,
+    /// What stands in the images.
+    values: AfterImages,
 }
 
 impl HeldColumns {
+    /// The columns that the images after an update hold.
+    pub(super) fn of_after(
+        event: &RowsEvent<'_>,
+        values: AfterImages,
+        table: &MappedTable,
+    ) -> Result<Self, Failure> {
+        let held = HeldColumns::new(event, event.columns_present_after, table)?;
+        Ok(HeldColumns { values, ..held })
+    }
+
     pub(super) fn new(event: &RowsEvent<'_>, present: &[u8], table: &MappedTable) -> Result<Self, Failure> {
         let types = match table.foreign() {
             Some(foreign) => foreign.types(),
@@ -66,6 +86,7 @@ impl HeldColumns {
         Ok(HeldColumns {
             numbers,
             layout: RowLayout::new(held),
+            values: AfterImages::Values,
         })
     }
 
@@ -81,24 +102,61 @@ impl HeldColumns {
 
     /// Takes an image off the front.
     pub(super) fn take(&self, rest: &mut &[u8], table: &MappedTable) -> Result<PartialRow, Failure> {
-        let (image, behind) = self.layout.split(rest)?;
+        self.take_image(rest, &[], table).map(|(row, _)| row)
+    }
+
+    /// Takes an image after a change off the front, and the changes of documents in it.
+    pub(super) fn take_after<'c, 'r: 'c>(
+        &'c self,
+        rest: &mut &'r [u8],
+        table: &MappedTable,
+    ) -> Result<(PartialRow, DocumentChanges<'c>), Failure> {
+        let length = match self.values {
+            AfterImages::Values => 0,
+            AfterImages::Changes => self.numbers.len().div_ceil(8),
+        };
+        let (changed, image) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| Failure::fatal("a row event ends within an image"))?;
+        *rest = image;
+        self.take_image(rest, changed, table)
+    }
+
+    /// `changed`: a bit for each column held, which has changes in place of a value; as many as there are.
+    fn take_image<'c, 'r: 'c>(
+        &'c self,
+        rest: &mut &'r [u8],
+        changed: &[u8],
+        table: &MappedTable,
+    ) -> Result<(PartialRow, DocumentChanges<'c>), Failure> {
+        let length = self.layout.split(rest)?.0.bytes().len();
+        let (bytes, behind) = rest.split_at(length);
+        *rest = behind;
+        let image = self.layout.image(bytes);
         let columns = table.definition().columns();
         let mut row: PartialRow = vec![None; columns.len()];
-        for (value, number) in image.columns().zip(&self.numbers) {
-            let value = value?;
-            if let Some(column) = columns.get(*number) {
-                let value = value.into_owned();
-                row[*number] = Some(match table.foreign() {
-                    Some(foreign) if !value.is_null() => {
-                        convert(foreign.read(*number, value)?, &column.data_type)
-                    }
-                    _ => value,
-                });
+        let mut changes = DocumentChanges::new();
+        let mut values = image.columns();
+        for (at, number) in self.numbers.iter().enumerate() {
+            let is_change = changed.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1);
+            let Some(column) = columns.get(*number) else {
+                values.skip_column()?;
+                continue;
+            };
+            if is_change {
+                changes.extend(values.next_packed()?.map(|change| (*number, change)));
+                continue;
             }
+            let Some(value) = values.next() else { break };
+            let value = value?.into_owned();
+            row[*number] = Some(match table.foreign() {
+                Some(foreign) if !value.is_null() => {
+                    convert(foreign.read(*number, value)?, &column.data_type)
+                }
+                _ => value,
+            });
         }
-        let consumed = rest.len() - behind.len();
-        *rest = &rest[consumed..];
-        Ok(row)
+        Ok((row, changes))
     }
 }
 
@@ -111,6 +169,7 @@ impl ForeignRows {
     pub(super) fn rows(
         &self,
         event: &RowsEvent<'_>,
+        after: AfterImages,
         table: &MappedTable,
         changer: &mut RowChanger,
         transaction: &mut Transaction,
@@ -118,7 +177,7 @@ impl ForeignRows {
     ) -> Result<(), Failure> {
         let held = HeldColumns::new(event, event.columns_present, table)?;
         let held_after = match event.kind {
-            RowsKind::Update => Some(HeldColumns::new(event, event.columns_present_after, table)?),
+            RowsKind::Update => Some(HeldColumns::of_after(event, after, table)?),
             RowsKind::Write | RowsKind::Delete => None,
         };
         let mut rest: &[u8] = &event.rows;
@@ -126,7 +185,7 @@ impl ForeignRows {
         while !rest.is_empty() {
             let row = held.take(&mut rest, table)?;
             let after = match &held_after {
-                Some(held_after) => Some(held_after.take(&mut rest, table)?),
+                Some(held_after) => Some(held_after.take_after(&mut rest, table)?),
                 None => None,
             };
             image.clear();
@@ -147,7 +206,8 @@ impl ForeignRows {
             };
             changer.stand_at(&key);
             match after {
-                Some(after) => {
+                Some((mut after, changes)) => {
+                    change_documents(table, &changes, &current, &mut after)?;
                     own_image(table, after, Some(&current), &mut image)?;
                     *changed += u64::from(changer.update_here(table, &current, &image, transaction)?);
                 }
@@ -267,6 +327,41 @@ fn is_row(table: &MappedTable, row: &PartialRow, image: &[u8]) -> Result<bool, F
         }
     }
     Ok(true)
+}
+
+/// Puts what changes make of a row's documents into `after`.
+///
+/// # Errors
+/// 3648 and 3649, in MySQL's words.
+fn change_documents(
+    table: &MappedTable,
+    changes: &DocumentChanges<'_>,
+    current: &[u8],
+    after: &mut PartialRow,
+) -> Result<(), Failure> {
+    for &(number, change) in changes {
+        let column = &table.definition().columns()[number];
+        let mut text = Vec::new();
+        let changed = match table.schema().image(current).column(number)? {
+            ValueRef::Text(document) => append_changed_json(document.as_bytes(), change, &mut text)
+                .and_then(|()| String::from_utf8(text).map_err(|_| paceline_types::Error::MalformedJsonDiff))
+                .map(Value::Text),
+            ValueRef::Bytes(document) => {
+                append_changed_json(&document, change, &mut text).map(|()| Value::Bytes(text))
+            }
+            // NULL above all.
+            _ => Err(paceline_types::Error::JsonDiffNotApplied),
+        };
+        let value = changed.map_err(|error| {
+            let code = error.error_code();
+            Failure::new(code, code.message(&[&table.definition().name(), &column.name]))
+        })?;
+        after[number] = Some(match table.foreign() {
+            Some(_) => convert(value, &column.data_type),
+            None => value,
+        });
+    }
+    Ok(())
 }
 
 /// Appends the image of a row: what is held, else what the row had before, else the column's default.

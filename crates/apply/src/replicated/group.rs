@@ -11,6 +11,7 @@ use paceline_binlog::event::{
     TableId,
 };
 use paceline_binlog::group::StatementOptions;
+use paceline_binlog::mysql::PartialUpdateRowsEvent;
 use paceline_sql::foreign_key::{ForeignKeyRun, RunMode};
 use paceline_sql::plan::Statistics;
 use paceline_txn::Transaction;
@@ -37,6 +38,7 @@ pub fn group_kind(group: &EventGroup, format: &FormatDescription) -> Result<Grou
             || event_type == EventType::TABLE_MAP
             || event_type == EventType::ANNOTATE_ROWS
             || event_type.is_rows()
+            || event_type == EventType::MYSQL_PARTIAL_UPDATE_ROWS
         {
             continue;
         }
@@ -148,18 +150,36 @@ pub(super) fn all_columns(event: &RowsEvent<'_>) -> bool {
         && (event.kind != RowsKind::Update || holds_all(event.columns_present_after))
 }
 
+/// What stands in the after images of an update.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum AfterImages {
+    /// Values.
+    Values,
+    /// For some columns changes of what the row has: [`PartialUpdateRowsEvent`], as a receiver hands it on.
+    Changes,
+}
+
 /// Calls `visit` with every rows event that has rows for a table of ours.
 pub(super) fn each_rows_event(
     rows: &ReplicatedRows<'_>,
-    mut visit: impl FnMut(&RowsEvent<'_>, &MappedTable) -> Result<(), Failure>,
+    mut visit: impl FnMut(&RowsEvent<'_>, AfterImages, &MappedTable) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     for event in rows.group.events().skip(1) {
-        if event.event_type().is_rows()
-            && let Event::Rows(decoded) = event.decode(rows.format)?
-            && !decoded.rows.is_empty()
+        let (decoded, after) = match event.event_type() {
+            EventType::MYSQL_PARTIAL_UPDATE_ROWS => (
+                PartialUpdateRowsEvent::decode(event.body())?.0,
+                AfterImages::Changes,
+            ),
+            event_type if event_type.is_rows() => match event.decode(rows.format)? {
+                Event::Rows(decoded) => (decoded, AfterImages::Values),
+                _ => continue,
+            },
+            _ => continue,
+        };
+        if !decoded.rows.is_empty()
             && let Some(table) = rows.mapping().table(decoded.table_id)?
         {
-            visit(&decoded, table)?;
+            visit(&decoded, after, table)?;
         }
     }
     Ok(())
@@ -255,7 +275,16 @@ impl RowApplier {
         match event.decode(mapping.format)? {
             Event::AnnotateRows(annotate) => self.annotation = Some(annotate.sql.to_vec()),
             Event::TableMap(map) => self.maps.push(map.table_id),
-            Event::Rows(decoded) => return self.rows(event, &decoded, mapping, transaction),
+            Event::Rows(decoded) => {
+                return self.rows(event, &decoded, AfterImages::Values, mapping, transaction);
+            }
+            Event::Unknown {
+                event_type: EventType::MYSQL_PARTIAL_UPDATE_ROWS,
+                body,
+            } => {
+                let PartialUpdateRowsEvent(decoded) = PartialUpdateRowsEvent::decode(body)?;
+                return self.rows(event, &decoded, AfterImages::Changes, mapping, transaction);
+            }
             Event::Query(query) => match frame(&query) {
                 Some(Frame::Edge | Frame::Rollback) => {}
                 Some(Frame::Savepoint(name)) => {
@@ -289,6 +318,7 @@ impl RowApplier {
         &mut self,
         event: &RawEvent<'_>,
         decoded: &RowsEvent<'_>,
+        after: AfterImages,
         mapping: RowMapping<'_>,
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
@@ -323,7 +353,7 @@ impl RowApplier {
             && let Some(table) = mapping.table(decoded.table_id)?
         {
             changed = self
-                .rows_event(decoded, table, transaction)
+                .rows_event(decoded, after, table, transaction)
                 .map_err(|failure| Failure {
                     event: Some(event.event_type().name()),
                     table: Some((
@@ -344,15 +374,16 @@ impl RowApplier {
     fn rows_event(
         &mut self,
         event: &RowsEvent<'_>,
+        after: AfterImages,
         table: &MappedTable,
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
         let mut changed = 0;
-        let is_foreign = table.foreign().is_some() || !all_columns(event);
+        let is_foreign = after == AfterImages::Changes || table.foreign().is_some() || !all_columns(event);
         let done = match is_foreign {
             true => self
                 .foreign
-                .rows(event, table, &mut self.changer, transaction, &mut changed),
+                .rows(event, after, table, &mut self.changer, transaction, &mut changed),
             false => own_rows(event, table, &mut self.changer, transaction, &mut changed),
         };
         match done {

@@ -12,7 +12,7 @@
 use super::ExecMode;
 use super::failure::Failure;
 use super::foreign::{HeldColumns, key_of};
-use super::group::{ReplicatedRows, all_columns, each_rows_event};
+use super::group::{AfterImages, ReplicatedRows, all_columns, each_rows_event};
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsFlags, RowsKind};
 use paceline_sql::foreign_key::Changed;
@@ -35,9 +35,9 @@ pub enum TouchedKeys {
 pub fn touched_keys(rows: &ReplicatedRows<'_>, keys: &mut Vec<u64>) -> Result<TouchedKeys, Failure> {
     let mut key = Vec::with_capacity(64);
     let mut touched = TouchedKeys::Listed;
-    each_rows_event(rows, |event, table| {
+    each_rows_event(rows, |event, after, table| {
         if touched == TouchedKeys::Listed {
-            touched = of_event(event, table, &mut key, keys)?;
+            touched = of_event(event, after, table, &mut key, keys)?;
         }
         Ok(())
     })?;
@@ -46,6 +46,7 @@ pub fn touched_keys(rows: &ReplicatedRows<'_>, keys: &mut Vec<u64>) -> Result<To
 
 fn of_event(
     event: &RowsEvent<'_>,
+    after: AfterImages,
     table: &MappedTable,
     key: &mut Vec<u8>,
     keys: &mut Vec<u64>,
@@ -56,8 +57,8 @@ fn of_event(
     if may_trigger(event, table) {
         return Ok(TouchedKeys::Everything);
     }
-    if !all_columns(event) {
-        return of_partial_event(event, table, keys);
+    if after == AfterImages::Changes || !all_columns(event) {
+        return of_partial_event(event, after, table, keys);
     }
     let layout = table.schema().layout();
     let mut rest: &[u8] = &event.rows;
@@ -92,6 +93,7 @@ fn may_trigger(event: &RowsEvent<'_>, table: &MappedTable) -> bool {
 /// Images without all columns (`binlog_row_image`): the key that the rows live under tells everything where no other unique key changes.
 fn of_partial_event(
     event: &RowsEvent<'_>,
+    after: AfterImages,
     table: &MappedTable,
     keys: &mut Vec<u64>,
 ) -> Result<TouchedKeys, Failure> {
@@ -100,7 +102,7 @@ fn of_partial_event(
     };
     let held = HeldColumns::new(event, event.columns_present, table)?;
     let held_after = match event.kind {
-        RowsKind::Update => Some(HeldColumns::new(event, event.columns_present_after, table)?),
+        RowsKind::Update => Some(HeldColumns::of_after(event, after, table)?),
         RowsKind::Write | RowsKind::Delete => None,
     };
     let indexes = table.schema().indexes();
@@ -112,7 +114,10 @@ fn of_partial_event(
             .any(|other| after.holds_any(&indexes[*other].parts)),
         None => table.other_unique().is_empty(),
     };
-    if !is_told || !held.holds_all(&indexes[index].parts) {
+    let changes_key = |held_after: &HeldColumns| held_after.holds_any(&indexes[index].parts);
+    // What a change makes of a column nobody knows who has not got the row.
+    let is_hidden = after == AfterImages::Changes && held_after.as_ref().is_some_and(changes_key);
+    if !is_told || is_hidden || !held.holds_all(&indexes[index].parts) {
         return Ok(TouchedKeys::Everything);
     }
     let mut rest: &[u8] = &event.rows;
@@ -123,8 +128,8 @@ fn of_partial_event(
         };
         keys.push(xxh3_64(&key));
         if let Some(held_after) = &held_after {
-            let mut after = held_after.take(&mut rest, table)?;
-            if held_after.holds_any(&indexes[index].parts) {
+            let (mut after, _) = held_after.take_after(&mut rest, table)?;
+            if changes_key(held_after) {
                 for (value, before) in after.iter_mut().zip(row) {
                     *value = value.take().or(before);
                 }

@@ -93,7 +93,8 @@ pub struct RowsEvent<'a> {
 }
 
 impl<'a> RowsEvent<'a> {
-    /// Decodes the body of any rows event.
+    /// Decodes the body of any rows event. One of type [`EventType::MYSQL_PARTIAL_UPDATE_ROWS`] looks like an update, but for what is in front of the
+    /// after images: see [`crate::mysql::PartialUpdateRowsEvent`].
     ///
     /// # Errors
     /// [`Error::Malformed`]; a compressed event that claims to be longer than any event may be is one.
@@ -154,6 +155,7 @@ fn layout(event_type: EventType) -> Option<(RowsKind, RowsVersion, RowsCompressi
         EventType::WRITE_ROWS => (Write, V2, Plain),
         EventType::UPDATE_ROWS => (Update, V2, Plain),
         EventType::DELETE_ROWS => (Delete, V2, Plain),
+        EventType::MYSQL_PARTIAL_UPDATE_ROWS => (Update, V2, Plain),
         EventType::WRITE_ROWS_COMPRESSED_V1 => (Write, V1, Compressed),
         EventType::UPDATE_ROWS_COMPRESSED_V1 => (Update, V1, Compressed),
         EventType::DELETE_ROWS_COMPRESSED_V1 => (Delete, V1, Compressed),

@@ -8,6 +8,7 @@ use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventBody, EventHeader, EventStamp, EventType, ExecuteLoadQueryEvent,
     FormatDescription, QueryEvent, RawEvent, TableId, encode_event,
 };
+use paceline_binlog::mysql::PartialUpdateRowsEvent;
 use paceline_binlog::{EventGroup, Result};
 use paceline_sql::parse::{ParseOptions, statement_objects};
 use std::collections::HashSet;
@@ -65,6 +66,10 @@ pub(super) fn filter_group(
                 let Event::Rows(rows) = event.decode(format)? else {
                     continue;
                 };
+                !dropped.contains(&rows.table_id)
+            }
+            EventType::MYSQL_PARTIAL_UPDATE_ROWS => {
+                let PartialUpdateRowsEvent(rows) = PartialUpdateRowsEvent::decode(event.body())?;
                 !dropped.contains(&rows.table_id)
             }
             EventType::QUERY | EventType::QUERY_COMPRESSED => {

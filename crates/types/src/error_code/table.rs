@@ -1,7 +1,8 @@
 //! The data of [`super`]: number, SQLSTATE, symbolic name and message format of every error of MariaDB 10.11.
 //!
 //! The numbers, names, SQLSTATEs and English formats are those of the server's own `errmsg-utf8.txt` (installed with it as
-//! `/usr/share/mysql/errmsg-utf8.txt`; `perror NUMBER` prints the same formats), without the numbers it calls unused.
+//! `/usr/share/mysql/errmsg-utf8.txt`; `perror NUMBER` prints the same formats), without the numbers it calls unused. 3648 and 3649 are MySQL's, for
+//! what MariaDB has no word for.
 
 super::error_codes! {
     1004 "HY000" ER_CANT_CREATE_FILE "Can't create file '%-.200s' (errno: %M)";
@@ -1002,6 +1003,8 @@ super::error_codes! {
     3058 "HY000" ER_USER_LOCK_DEADLOCK "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
     3059 "HY000" ER_REPLACE_INACCESSIBLE_ROWS "REPLACE cannot be executed as it requires deleting rows that are not in the view";
     3060 "HY000" ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_GIS "Do not support online operation on table with GIS index";
+    3648 "HY000" ER_COULD_NOT_APPLY_JSON_DIFF "Could not apply JSON diff in table %s, column %s.";
+    3649 "HY000" ER_CORRUPTED_JSON_DIFF "Corrupted JSON diff for table %s, column %s.";
     4002 "HY000" ER_WITH_COL_WRONG_LIST "WITH column list and SELECT field list have different column counts";
     4003 "HY000" ER_TOO_MANY_DEFINITIONS_IN_WITH_CLAUSE "Too many WITH elements in WITH clause";
     4004 "HY000" ER_DUP_QUERY_NAME "Duplicate query name %`-.64s in WITH clause";

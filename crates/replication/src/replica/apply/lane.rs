@@ -429,7 +429,9 @@ impl Lane {
         let skipped = &shared.parts.options.rows.skipped_errors;
         runner.begin(self.worker.gtid_choice(received), Worker::replication(received));
         let mut tables: Option<MappedTables> = None;
-        let has_rows = received.group.events().any(|event| event.event_type().is_rows());
+        let has_rows = received.group.events().any(|event| {
+            event.event_type().is_rows() || event.event_type() == EventType::MYSQL_PARTIAL_UPDATE_ROWS
+        });
         for event in received.group.events().skip(1) {
             let header = *event.header();
             let at = |failure: Failure| Failure {
@@ -478,7 +480,13 @@ impl Lane {
                     execute_as_primary(&query, skipped, execute).map_err(at)?;
                     context.clear();
                 }
-                Event::TableMap(_) | Event::AnnotateRows(_) | Event::Rows(_) => {
+                Event::TableMap(_)
+                | Event::AnnotateRows(_)
+                | Event::Rows(_)
+                | Event::Unknown {
+                    event_type: EventType::MYSQL_PARTIAL_UPDATE_ROWS,
+                    ..
+                } => {
                     // Rows among statements, in the session's transaction.
                     let tables = match &tables {
                         Some(tables) => tables,
@@ -511,15 +519,10 @@ impl Lane {
     }
 }
 
-/// An event that nothing can be made of, and what can be done about it.
+/// An event that nothing can be made of.
 fn cannot_replicate(event_type: EventType) -> Failure {
     let name = event_type.name();
-    match event_type {
-        EventType::MYSQL_PARTIAL_UPDATE_ROWS => Failure::fatal(format_args!(
-            "a {name} event cannot be replicated: it has parts of JSON documents. Set binlog_row_value_options='' on the primary"
-        )),
-        _ => Failure::fatal(format_args!("a {name} event cannot be replicated")),
-    }
+    Failure::fatal(format_args!("a {name} event cannot be replicated"))
 }
 
 /// Why the commit queue has refused a transaction.

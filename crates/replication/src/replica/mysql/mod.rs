@@ -5,6 +5,7 @@
 //!   Rows_query                    Annotate_rows
 //!   Table_map                     JSON columns are LONGTEXT's, without MySQL's optional metadata           [`rows`]
 //!   Write_, Update_, Delete_rows  version 1; JSON as text; bits of no column in the NULL bitmap set          [`rows`]
+//!   Update_rows_partial           Update_rows, if the images before hold the documents that it changes                [`rows`]
 //!   Query                         MariaDB's words, collations and SQL mode                                   [`statement`]
 //!   Execute_load_query            MariaDB's collations and SQL mode                                          [`statement`]
 //!   Gtid, Anonymous_gtid, Xid …   as they are: the assembler makes a group's head of the former
@@ -22,7 +23,7 @@ use paceline_binlog::event::{
 };
 use paceline_binlog::mysql::PayloadEvents;
 use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
-use rows::RowTranslator;
+use rows::{PartialUpdate, RowTranslator};
 
 /// Where the length stands in a header.
 const LENGTH_OFFSET: usize = 9;
@@ -83,6 +84,15 @@ impl Translator {
                     sink(&event)
                 }
             },
+            EventType::MYSQL_PARTIAL_UPDATE_ROWS => {
+                let update = self.rows.partial_update(event.body(), header.end_position)?;
+                let body: &dyn EventBody = match &update {
+                    PartialUpdate::Whole(rows) => rows,
+                    PartialUpdate::Changes(rows) => rows,
+                };
+                let event = made(&mut self.made, &header, body)?;
+                sink(&event)
+            }
             EventType::QUERY => match statement::translate(event.body())? {
                 None => sink(event),
                 Some(query) => {

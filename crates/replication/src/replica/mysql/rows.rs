@@ -3,6 +3,12 @@
 //! Both servers lay most types out alike. Three things differ: MySQL has a binary form of JSON, where MariaDB's JSON is a LONGTEXT; it clears the
 //! bits of the NULL bitmap that belong to no column, which MariaDB sets (an image is compared and stored as bytes); and its VECTOR and GEOMETRY are
 //! BLOBs with a number of their own.
+//!
+//! An update may hold changes of JSON documents instead of them: see [`partial`].
+
+mod partial;
+
+pub(super) use partial::PartialUpdate;
 
 use super::super::error::{SourceError, corrupt};
 use paceline_binlog::event::{
@@ -14,6 +20,7 @@ use paceline_types::row_image::RowLayout;
 use paceline_types::table_map_metadata::decode_columns;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// USE_SQL_FOREIGN_KEY_F of a rows event, from MySQL 9.6 on: actions of foreign keys are logged as rows. In a MariaDB's event it would be another flag.
@@ -40,6 +47,8 @@ pub(super) struct RowTranslator {
 }
 
 struct Table {
+    /// Database and name, as messages show them.
+    name: String,
     types: Arc<[DataType]>,
     /// MariaDB's numbers of the types, which a table map is made of.
     codes: Vec<u8>,
@@ -48,9 +57,14 @@ struct Table {
 
 /// The columns that images hold, and which of them are JSON.
 struct Held {
+    /// Their numbers in the table.
+    numbers: Vec<usize>,
     layout: RowLayout,
     json: Vec<bool>,
 }
+
+/// What has been made of an image: the columns, from 0, whose documents are in it, and where their text is.
+type Documents = Vec<(usize, Range<usize>)>;
 
 impl Held {
     fn new(table: &Table, present: &[u8]) -> Self {
@@ -67,6 +81,7 @@ impl Held {
         Held {
             layout: RowLayout::new(types),
             json: numbers.iter().map(|number| table.is_json[*number]).collect(),
+            numbers,
         }
     }
 
@@ -81,6 +96,20 @@ impl Held {
         rows: &'r [u8],
         text: &mut Vec<u8>,
         out: &mut Vec<u8>,
+    ) -> Result<&'r [u8], SourceError> {
+        let read =
+            |_: usize, document: &[u8], text: &mut Vec<u8>| append_json_text(document, text).map_err(corrupt);
+        self.take_with(rows, read, text, out, None)
+    }
+
+    /// The same with documents that `read` appends to a text. It is given the column's number in the table.
+    fn take_with<'r>(
+        &self,
+        rows: &'r [u8],
+        read: impl Fn(usize, &[u8], &mut Vec<u8>) -> Result<(), SourceError>,
+        text: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+        mut documents: Option<&mut Documents>,
     ) -> Result<&'r [u8], SourceError> {
         let (image, _) = self.layout.split(rows).map_err(corrupt)?;
         let bytes = image.bytes();
@@ -98,16 +127,20 @@ impl Held {
         }
         let mut values = image.columns();
         let mut copied = bitmap;
-        for is_json in &self.json {
+        for (number, is_json) in self.numbers.iter().zip(&self.json) {
             let document = values.next_packed().map_err(corrupt)?;
             let end = values.offset();
             match document {
                 Some(document) if *is_json => {
                     text.clear();
-                    append_json_text(document, text).map_err(corrupt)?;
+                    read(*number, document, text)?;
                     let length = u32::try_from(text.len()).map_err(corrupt)?;
                     out.extend_from_slice(&length.to_le_bytes());
+                    let start = out.len();
                     out.extend_from_slice(text);
+                    if let Some(documents) = &mut documents {
+                        documents.push((*number, start..out.len()));
+                    }
                 }
                 _ => out.extend_from_slice(&taken[copied..end]),
             }
@@ -139,6 +172,11 @@ impl RowTranslator {
             self.tables.clear();
         }
         let table = Arc::new(Table {
+            name: format!(
+                "{}.{}",
+                String::from_utf8_lossy(map.database),
+                String::from_utf8_lossy(map.table)
+            ),
             types,
             codes,
             is_json,
@@ -159,22 +197,12 @@ impl RowTranslator {
         body: &'e [u8],
     ) -> Result<Option<RowsEvent<'e>>, SourceError> {
         let event = RowsEvent::decode(event_type, body).map_err(corrupt)?;
-        let Some(table) = self.tables.get(&event.table_id) else {
-            // The mark of a statement's end has rows of no table.
-            if event.rows.is_empty() {
-                return Ok(None);
-            }
-            return Err(corrupt(format_args!(
-                "rows of table number {}, which no table map names",
-                event.table_id.0
-            )));
+        let Some(table) = self.table_of(&event)? else {
+            return Ok(None);
         };
-        if event.columns != table.types.len() {
-            return Err(corrupt("a rows event has not as many columns as its table map"));
-        }
-        let held = Held::new(table, event.columns_present);
+        let held = Held::new(&table, event.columns_present);
         let after = match event.kind {
-            RowsKind::Update => Some(Held::new(table, event.columns_present_after)),
+            RowsKind::Update => Some(Held::new(&table, event.columns_present_after)),
             RowsKind::Write | RowsKind::Delete => None,
         };
         self.images.clear();
@@ -188,18 +216,10 @@ impl RowTranslator {
                 }
             }
         }
-        let known = RowsFlags::STATEMENT_END
-            | RowsFlags::NO_FOREIGN_KEY_CHECKS
-            | RowsFlags::RELAXED_UNIQUE_CHECKS
-            | RowsFlags::COMPLETE_ROWS;
         Ok(Some(RowsEvent {
             version: RowsVersion::V1,
             compression: RowsCompression::Plain,
-            flags: match event.flags.0 & USE_SQL_FOREIGN_KEY {
-                0 => RowsFlags(event.flags.0 & known),
-                // The rows that actions have changed have events of their own.
-                _ => RowsFlags(event.flags.0 & known | RowsFlags::NO_FOREIGN_KEY_CHECKS),
-            },
+            flags: known_flags(event.flags),
             extra_data: &[],
             rows: match is_same {
                 true => event.rows,
@@ -207,5 +227,35 @@ impl RowTranslator {
             },
             ..event
         }))
+    }
+
+    /// The table of an event; `None` for the mark of a statement's end, which has rows of no table.
+    fn table_of(&self, event: &RowsEvent<'_>) -> Result<Option<Arc<Table>>, SourceError> {
+        let Some(table) = self.tables.get(&event.table_id) else {
+            if event.rows.is_empty() {
+                return Ok(None);
+            }
+            return Err(corrupt(format_args!(
+                "rows of table number {}, which no table map names",
+                event.table_id.0
+            )));
+        };
+        if event.columns != table.types.len() {
+            return Err(corrupt("a rows event has not as many columns as its table map"));
+        }
+        Ok(Some(table.clone()))
+    }
+}
+
+/// The flags of an event, as far as MariaDB has them.
+fn known_flags(flags: RowsFlags) -> RowsFlags {
+    let known = RowsFlags::STATEMENT_END
+        | RowsFlags::NO_FOREIGN_KEY_CHECKS
+        | RowsFlags::RELAXED_UNIQUE_CHECKS
+        | RowsFlags::COMPLETE_ROWS;
+    match flags.0 & USE_SQL_FOREIGN_KEY {
+        0 => RowsFlags(flags.0 & known),
+        // The rows that actions have changed have events of their own.
+        _ => RowsFlags(flags.0 & known | RowsFlags::NO_FOREIGN_KEY_CHECKS),
     }
 }

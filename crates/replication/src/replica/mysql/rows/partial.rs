@@ -1,0 +1,185 @@
+//! Updates that hold changes of JSON documents (`binlog_row_value_options=PARTIAL_JSON`).
+//!
+//! With whole images before the change (`binlog_row_image=FULL`, the default) what there was stands in the event: the changes are made here, and it
+//! becomes an update like any other. Without (`MINIMAL`, `NOBLOB`) only the row itself has the document, and the changes are handed on to where it is
+//! found.
+
+use super::super::super::error::{SourceError, corrupt};
+use super::{Documents, Held, RowTranslator, Table, known_flags};
+use paceline_binlog::event::{RowsCompression, RowsEvent, RowsVersion};
+use paceline_binlog::mysql::PartialUpdateRowsEvent;
+use paceline_types::error_code::{ER_CORRUPTED_JSON_DIFF, ER_COULD_NOT_APPLY_JSON_DIFF};
+use paceline_types::json_binary::append_json_text;
+use paceline_types::json_diff::append_changed_json;
+use std::borrow::Cow;
+
+/// PARTIAL_JSON_UPDATES, the only option of an image that there is.
+const CHANGES_OF_DOCUMENTS: u8 = 1;
+
+/// What an Update_rows_partial event becomes.
+pub(in super::super) enum PartialUpdate<'e> {
+    /// An update with whole documents.
+    Whole(RowsEvent<'e>),
+    /// One whose changes are to be made in the rows.
+    Changes(PartialUpdateRowsEvent<'e>),
+}
+
+/// Which columns of a table an after image has changes of.
+struct Changed<'r> {
+    /// A bit for each JSON column of the table; none at all if the image is like any other.
+    bits: &'r [u8],
+    json: &'r [bool],
+}
+
+impl<'r> Changed<'r> {
+    /// Takes what is in front of an after image off the front.
+    fn take(table: &'r Table, rows: &mut &'r [u8]) -> Result<Self, SourceError> {
+        let (&options, rest) = rows
+            .split_first()
+            .ok_or_else(|| corrupt("an update has no image after the change"))?;
+        let length = match options {
+            0 => 0,
+            CHANGES_OF_DOCUMENTS => table
+                .is_json
+                .iter()
+                .filter(|is_json| **is_json)
+                .count()
+                .div_ceil(8),
+            _ => {
+                return Err(corrupt(format_args!(
+                    "an image with options {options}, which are not known"
+                )));
+            }
+        };
+        let (bits, rest) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| corrupt("an image ends too early"))?;
+        *rows = rest;
+        Ok(Changed {
+            bits,
+            json: &table.is_json,
+        })
+    }
+
+    fn contains(&self, column: usize) -> bool {
+        let number = self.json[..column].iter().filter(|is_json| **is_json).count();
+        self.json[column]
+            && self
+                .bits
+                .get(number / 8)
+                .is_some_and(|byte| byte >> (number % 8) & 1 == 1)
+    }
+}
+
+impl RowTranslator {
+    /// An update whose after images may hold changes. `end_position` is where it ends in MySQL's log, for messages.
+    pub(in super::super) fn partial_update<'e>(
+        &'e mut self,
+        body: &'e [u8],
+        end_position: u32,
+    ) -> Result<PartialUpdate<'e>, SourceError> {
+        let PartialUpdateRowsEvent(event) = PartialUpdateRowsEvent::decode(body).map_err(corrupt)?;
+        self.images.clear();
+        let is_whole = match self.table_of(&event)? {
+            Some(table) => self.changed_rows(&event, &table, end_position)?,
+            None => true,
+        };
+        let event = RowsEvent {
+            version: if is_whole {
+                RowsVersion::V1
+            } else {
+                RowsVersion::V2
+            },
+            compression: RowsCompression::Plain,
+            flags: known_flags(event.flags),
+            extra_data: &[],
+            rows: Cow::Borrowed(&self.images),
+            ..event
+        };
+        Ok(match is_whole {
+            true => PartialUpdate::Whole(event),
+            false => PartialUpdate::Changes(PartialUpdateRowsEvent(event)),
+        })
+    }
+
+    /// Makes the images of an event. Whether the changes are made in them.
+    fn changed_rows(
+        &mut self,
+        event: &RowsEvent<'_>,
+        table: &Table,
+        end_position: u32,
+    ) -> Result<bool, SourceError> {
+        let before = Held::new(table, event.columns_present);
+        let after = Held::new(table, event.columns_present_after);
+        let is_whole = after
+            .numbers
+            .iter()
+            .all(|column| !table.is_json[*column] || before.numbers.contains(column));
+        let mut documents = Documents::new();
+        // The images before, apart, while documents in them are looked at.
+        let mut base = Vec::new();
+        let mut rest: &[u8] = &event.rows;
+        while !rest.is_empty() {
+            base.clear();
+            documents.clear();
+            let read = |_: usize, document: &[u8], text: &mut Vec<u8>| {
+                append_json_text(document, text).map_err(corrupt)
+            };
+            rest = before.take_with(rest, read, &mut self.text, &mut base, Some(&mut documents))?;
+            self.images.extend_from_slice(&base);
+            let changed = Changed::take(table, &mut rest)?;
+            if !is_whole {
+                self.append_bitmap(&after, &changed);
+            }
+            let read = |column: usize, value: &[u8], text: &mut Vec<u8>| {
+                if !changed.contains(column) {
+                    return append_json_text(value, text).map_err(corrupt);
+                }
+                if !is_whole {
+                    text.extend_from_slice(value);
+                    return Ok(());
+                }
+                let document = documents.iter().find(|(known, _)| *known == column);
+                let done = match document {
+                    Some((_, place)) => append_changed_json(&base[place.clone()], value, text),
+                    None => Err(paceline_types::Error::JsonDiffNotApplied),
+                };
+                done.map_err(|error| cannot_change(&error, table, column, end_position))
+            };
+            rest = after.take_with(rest, read, &mut self.text, &mut self.images, None)?;
+        }
+        Ok(is_whole)
+    }
+
+    /// Which columns of an image have changes, a bit for each that it holds.
+    fn append_bitmap(&mut self, held: &Held, changed: &Changed<'_>) {
+        let start = self.images.len();
+        self.images.resize(start + held.numbers.len().div_ceil(8), 0);
+        for (at, column) in held.numbers.iter().enumerate() {
+            if changed.contains(*column) {
+                self.images[start + at / 8] |= 1 << (at % 8);
+            }
+        }
+    }
+}
+
+/// 3648 or 3649: MySQL's words, with the column's number, as a table map has no names, and the place.
+fn cannot_change(
+    error: &paceline_types::Error,
+    table: &Table,
+    column: usize,
+    end_position: u32,
+) -> SourceError {
+    let code = match error {
+        paceline_types::Error::JsonDiffNotApplied => ER_COULD_NOT_APPLY_JSON_DIFF,
+        _ => ER_CORRUPTED_JSON_DIFF,
+    };
+    let message = code.message(&[&table.name, &format_args!("@{}", column + 1)]);
+    SourceError::fatal(
+        code.number(),
+        format!("{message} The event's end_log_pos is {end_position}"),
+    )
+}
+
+#[cfg(test)]
+mod tests;
