@@ -1,9 +1,14 @@
-"""Backups in a bucket: the same as in a directory."""
+"""Backups in a bucket: the same as in a directory.
+
+With a real service at hand, `PACELINE_TEST_S3=s3://BUCKET/NAME`, with its AWS_… in the environment, has the last test run against it too. What it writes
+there stays.
+"""
 
 import os
 import signal
 import subprocess
 import time
+import uuid
 
 import pytest
 
@@ -110,3 +115,83 @@ def test_several_objects_at_a_time(paceline, tmp_path, bucket):
     printed, said = process.communicate(timeout=10)
     assert process.returncode == 1 and printed == "" and "interrupted\n" in said and "not complete" in said, said
     assert (tmp_path / "no/paceline.unfinished").exists()
+
+
+def test_a_wrong_account_and_a_missing_bucket_are_told(paceline, tmp_path, bucket):
+    stranger = {**bucket.environment, "AWS_ACCESS_KEY_ID": "stranger"}
+    said = "InvalidAccessKeyId: The Access Key Id you provided does not exist in our records."
+    for command in [("backup", "--from", paceline.socket, "--to", bucket.url("one")), ("restore", "--from", bucket.url("one"), "--check")]:
+        told = refused(*command, environment=stranger)
+        assert f"{bucket.url('one')}: cannot " in told and said in told and told.count("\n") == 1, told
+    elsewhere = "s3://elsewhere/one"
+    for command in [("backup", "--from", paceline.socket, "--to", elsewhere), ("restore", "--from", elsewhere, "--check")]:
+        told = refused(*command, environment=bucket.environment)
+        assert told.strip().endswith("s3://elsewhere/one: there is no such bucket"), told
+
+
+def test_a_service_that_starts_anew_is_waited_for(paceline, tmp_path, bucket):
+    paceline.query("create database d", "create table d.t (id int primary key auto_increment, b longblob)")
+    for _ in range(20):
+        paceline.query(f"insert into d.t (b) values (x'{os.urandom(1 << 20).hex()}')")
+    environment = {**os.environ, **bucket.environment}
+    backing_up = [BINARY, "backup", "--from", paceline.socket, "--user", "root", "--to", bucket.url("one"), "--rate-max", "10"]
+    restoring = [BINARY, "restore", "--from", bucket.url("one"), "--datadir", tmp_path / "restored"]
+    for command, part in ((backing_up, "partNumber=1"), (restoring, "")):
+        bucket.requests.clear()
+        bucket.delay = 0.5
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        wait = (lambda: any(part in query for _, _, query in list(bucket.requests))) if part else (lambda: bool(bucket.reading))
+        while not wait():
+            assert process.poll() is None
+            time.sleep(0.01)
+        bucket.is_away = True
+        time.sleep(6)
+        bucket.is_away = False
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 0, said
+    bucket.delay = 0
+    restored = on(tmp_path / "restored", tmp_path / "server").start()
+    try:
+        query = "select count(*), sum(crc32(b)) from d.t"
+        assert restored.query(query) == paceline.query(query)
+    finally:
+        restored.close()
+
+
+def every_state(paceline, tmp_path, place):
+    paceline.query("create database d", "create table d.t (id int primary key auto_increment, b longblob)")
+    for _ in range(24):
+        paceline.query(f"insert into d.t (b) values (x'{os.urandom(1 << 20).hex()}')")
+    backup(paceline, place)
+    wanted = {}
+    for number in range(3):
+        paceline.query(f"insert into d.t (b) values ('{number}')")
+        wanted[binlog_position(paceline)] = paceline.query("select count(*), sum(crc32(b)) from d.t")
+        backup(paceline, place, "--incremental")
+    assert "there is a backup already" in refused("backup", "--from", paceline.socket, "--to", place)
+    assert backups.paceline("restore", "--from", place, "--check")[0] == 0
+    for position, rows in wanted.items():
+        directory = tmp_path / f"at {position}"
+        assert restore(place, directory, "--until", position) == position
+        restored = on(directory, tmp_path / f"server {position}").start()
+        try:
+            assert restored.query("select count(*), sum(crc32(b)) from d.t") == rows
+        finally:
+            restored.close()
+
+
+def test_every_state_of_increments(paceline, tmp_path, bucket, monkeypatch):
+    for name, value in bucket.environment.items():
+        monkeypatch.setenv(name, value)
+    every_state(paceline, tmp_path, bucket.url("one"))
+
+
+if real := os.environ.get("PACELINE_TEST_S3"):
+
+    def test_a_real_service(paceline, tmp_path, monkeypatch):
+        place = f"{real}/{uuid.uuid4()}"
+        every_state(paceline, tmp_path, place)
+        missing = f"s3://{uuid.uuid4()}/one"
+        assert "there is no such bucket" in refused("restore", "--from", missing, "--check")
+        assert "there is no such bucket" in refused("backup", "--from", paceline.socket, "--to", missing)
+        assert "InvalidAccessKeyId" in refused("restore", "--from", place, "--check", environment={"AWS_ACCESS_KEY_ID": "stranger"})

@@ -11,14 +11,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape
 
 BUCKET = "bucket"
+ACCOUNT = "key"
 
 
 class ObjectStorage:
-    """Objects by name, in one bucket. Reading one takes `delay` seconds, and then goes at `rate` bytes a second, if there is one: to each of those
+    """Objects by name, in one bucket, for one account. While `is_away` nobody is answered. Reading one takes `delay` seconds, and then goes at `rate` bytes a second, if there is one: to each of those
     who read. `read_at_once` has, for each who began to read, the names of all that were being read then."""
 
     def __init__(self):
         self.delay, self.rate = 0, None
+        self.is_away = False
         self.reading, self.read_at_once = [], []
         self.objects = {}
         self.uploads = {}
@@ -36,7 +38,7 @@ class ObjectStorage:
     @property
     def environment(self):
         return {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.http.server_port}", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
-                "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+                "AWS_ACCESS_KEY_ID": ACCOUNT, "AWS_SECRET_ACCESS_KEY": "secret"}
 
     def url(self, name):
         return f"s3://{BUCKET}/{name}"
@@ -52,6 +54,27 @@ class Requests(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+    def parse_request(self):
+        if not super().parse_request():
+            return False
+        if self.storage.is_away:
+            self.close_connection = True
+            return False
+        # As a service does it: before anything else is looked at.
+        bucket = urllib.parse.urlsplit(self.path).path.lstrip("/").partition("/")[0]
+        if f"Credential={ACCOUNT}/" not in self.headers.get("Authorization", ""):
+            self.refuse(403, "InvalidAccessKeyId", "The Access Key Id you provided does not exist in our records.")
+            return False
+        if bucket != BUCKET:
+            self.refuse(404, "NoSuchBucket", "The specified bucket does not exist")
+            return False
+        return True
+
+    def refuse(self, status, code, message):
+        self.body()
+        self.answer(status, f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message>'
+                            f"<Resource>{escape(self.path)}</Resource></Error>")
 
     def answer(self, status, body=b"", **headers):
         body = body.encode() if isinstance(body, str) else body

@@ -43,8 +43,14 @@ pub enum Error {
         /// How far was to be read, in bytes.
         wanted: u64,
     },
+    /// The bucket does not exist.
+    #[error("{place}: there is no such bucket")]
+    NoBucket {
+        /// The place.
+        place: String,
+    },
     /// The directory or the service failed.
-    #[error("{place}: cannot {operation} '{name}': {source}")]
+    #[error("{place}: cannot {operation} '{name}': {}", cause(source))]
     Storage {
         /// The place.
         place: String,
@@ -55,4 +61,72 @@ pub enum Error {
         /// Why it failed.
         source: Box<object_store::Error>,
     },
+}
+
+/// What a service has said, or what stood in the way of it, in one line.
+fn cause(error: &object_store::Error) -> String {
+    let text = error.to_string();
+    if let Some(code) = element(&text, "Code") {
+        return match element(&text, "Message") {
+            Some(message) if !message.is_empty() => format!("{code}: {message}"),
+            _ => code.to_owned(),
+        };
+    }
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    let innermost = innermost.to_string();
+    let whole = match text.contains(&innermost) {
+        true => text,
+        false => format!("{text}: {innermost}"),
+    };
+    whole.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a service says that there is no bucket, where it might be the object that is missing.
+pub(crate) fn is_about_bucket(error: &object_store::Error) -> bool {
+    element(&error.to_string(), "Code") == Some("NoSuchBucket")
+}
+
+/// What stands in the first element of that name.
+fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (_, behind) = text.split_once(&format!("<{name}>"))?;
+    let (within, _) = behind.split_once(&format!("</{name}>"))?;
+    Some(within.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn generic(text: &str) -> object_store::Error {
+        object_store::Error::Generic {
+            store: "S3",
+            source: text.to_owned().into(),
+        }
+    }
+
+    #[test]
+    fn what_a_service_says_is_told_in_one_line() {
+        let said = generic(
+            "Error performing GET http://s3/b/n in 2ms - Server returned non-2xx status code: 403 Forbidden: <?xml version=\"1.0\"?>\n\
+             <Error><Code>SignatureDoesNotMatch</Code><Message>Check your key.</Message><Key>n</Key></Error>",
+        );
+        assert_eq!(cause(&said), "SignatureDoesNotMatch: Check your key.");
+        assert_eq!(
+            cause(&generic("<Error><Code>SlowDown</Code></Error>")),
+            "SlowDown"
+        );
+        assert_eq!(
+            cause(&generic("no\nanswer  at all")),
+            "Generic S3 error: no answer at all"
+        );
+        assert!(is_about_bucket(&generic(
+            "404: <Error><Code>NoSuchBucket</Code></Error>"
+        )));
+        assert!(!is_about_bucket(&generic(
+            "404: <Error><Code>NoSuchKey</Code></Error>"
+        )));
+    }
 }

@@ -120,6 +120,7 @@ impl ObjectStorage {
     fn problem(&self, operation: &'static str, name: &str, source: object_store::Error) -> Error {
         let (place, name) = (self.shown.to_string(), name.to_owned());
         match source {
+            source if error::is_about_bucket(&source) => Error::NoBucket { place },
             object_store::Error::NotFound { .. } => Error::NotFound { place, name },
             object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. } => {
                 Error::AlreadyThere { place, name }
@@ -246,7 +247,9 @@ impl ObjectStorage {
         let listed: std::result::Result<Vec<_>, _> = self.store.list(Some(&path)).try_collect().await;
         let listed = match listed {
             Ok(listed) => listed,
-            Err(object_store::Error::NotFound { .. }) => Vec::new(),
+            Err(error @ object_store::Error::NotFound { .. }) if !error::is_about_bucket(&error) => {
+                Vec::new()
+            }
             Err(error) => return Err(self.problem("list", below, error)),
         };
         let mut objects: Vec<Object> = listed
@@ -277,7 +280,8 @@ impl ObjectStorage {
     /// If the place fails.
     pub async fn delete(&self, name: &str) -> Result<()> {
         match self.store.delete(&self.path(name)?).await {
-            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Ok(()) => Ok(()),
+            Err(error @ object_store::Error::NotFound { .. }) if !error::is_about_bucket(&error) => Ok(()),
             Err(error) => Err(self.problem("delete", name, error)),
         }
     }

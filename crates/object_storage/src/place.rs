@@ -5,10 +5,12 @@ use crate::{Made, ObjectStorage};
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
+use object_store::{BackoffConfig, RetryConfig};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use url::Url;
 
 pub(crate) fn open(place: &str) -> Result<ObjectStorage> {
@@ -78,6 +80,7 @@ fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let store = AmazonS3Builder::from_env()
         .with_bucket_name(bucket)
+        .with_retry(retry())
         .build()
         .map_err(|error| problem(error.to_string()))?;
     let prefix = Path::from_url_path(url.path()).map_err(|error| problem(error.to_string()))?;
@@ -88,6 +91,20 @@ fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {
         directory: None,
         made: Made::Before,
     })
+}
+
+/// How long a service that does not answer, or answers that it cannot now, is asked again: it may be starting anew.
+fn retry() -> RetryConfig {
+    RetryConfig {
+        backoff: BackoffConfig {
+            init_backoff: Duration::from_millis(100),
+            max_backoff: Duration::from_secs(2),
+            base: 3.0,
+        },
+        // It is the time that ends it.
+        max_retries: 1000,
+        retry_timeout: Duration::from_secs(30),
+    }
 }
 
 /// Removes the directories below one that hold nothing but such directories.
