@@ -198,3 +198,14 @@ def test_standard_input(servers, kind):
         assert ours.stdout == theirs.stdout, arguments
     assert run("paceline", "-", input=content).stdout == run("paceline", file).stdout
     assert run("paceline", "-", input=content[:-7]).returncode == 1
+
+
+def test_a_server_is_named_as_other_commands_name_it(servers):
+    server = servers["paceline"]
+    wanted = run("paceline", "-R", "-uroot", "-S", server.socket, "--stat").stdout
+    assert wanted
+    for host in (f"127.0.0.1:{server.port}", server.socket):
+        found = run("paceline", "-R", "-uroot", "--host", host, "--stat")
+        assert (found.stdout, found.stderr) == (wanted, b"")
+    refused = run("paceline", "-R", "-uroot", "--host", "127.0.0.1:x")
+    assert refused.returncode == 1 and b"'127.0.0.1:x' is no address" in refused.stderr

@@ -123,8 +123,22 @@ def test_contradictions_are_refused(servers):
     said = promote(ours, theirs, fails=True)
     assert "two servers have written one domain" in said and "nothing was changed" in said
     assert ours.query("select @@read_only") == ((1,),)
-    assert "is not HOST:PORT" in subprocess.run([BINARY, "promote", "nowhere", "--replication-user=x"], capture_output=True,
-                                                text=True).stderr
+
+
+def test_servers_are_named_as_other_commands_name_them(servers):
+    primary, ours, _ = servers
+
+    def said(*addresses):
+        return subprocess.run([BINARY, "promote", *addresses, "--replication-user=x"], capture_output=True, text=True).stderr
+
+    assert "nowhere.invalid:3306: cannot connect" in said("nowhere.invalid")
+    assert "[::1]:1: cannot connect" in said("[::1]:1")
+    for wrong in ("nowhere:x", "nowhere:70000", ":3306"):
+        assert f"'{wrong}': that is no address: HOST, HOST:PORT, [IPV6]:PORT or the path of a UNIX socket" in said(wrong)
+    # Its socket is of no use to the others.
+    assert f"{ours.socket}: a replica is to connect to that server" in said(str(ours.socket))
+    assert f"{primary.socket}: a replica is to connect to that server" in said(f"127.0.0.1:{ours.port}", f"--old-primary={primary.socket}")
+    assert ours.query("select @@read_only") == ((1,),)
 
 
 def test_a_restart_before_the_first_write(servers):

@@ -3,61 +3,13 @@
 use crate::error::{Error, Result};
 use paceline_replication::replica::definition::TlsSettings;
 use paceline_types::ServerId;
+use paceline_wire::NoAddress;
+pub use paceline_wire::TcpAddress as Address;
 use paceline_wire::tls::TlsParameters;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-
-/// The port where none is named.
-const PORT: u16 = 3306;
-
-/// A server's address.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Address {
-    /// Its name or IP address.
-    pub host: String,
-    /// Its port.
-    pub port: u16,
-}
-
-impl FromStr for Address {
-    type Err = Error;
-
-    /// `HOST`, `HOST:PORT`, `[IPV6]:PORT`.
-    fn from_str(text: &str) -> Result<Self> {
-        let wrong = || Error::Option(format!("'{text}' is no address: HOST or HOST:PORT"));
-        let (host, port) = match text.strip_prefix('[') {
-            Some(rest) => {
-                let (host, behind) = rest.split_once(']').ok_or_else(wrong)?;
-                (host, behind.strip_prefix(':'))
-            }
-            None => match text.split_once(':') {
-                Some((host, port)) => (host, Some(port)),
-                None => (text, None),
-            },
-        };
-        if host.is_empty() {
-            return Err(wrong());
-        }
-        Ok(Address {
-            host: host.to_owned(),
-            port: match port {
-                Some(port) => port.parse().map_err(|_| wrong())?,
-                None => PORT,
-            },
-        })
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.host.contains(':') {
-            true => write!(f, "[{}]:{}", self.host, self.port),
-            false => write!(f, "{}:{}", self.host, self.port),
-        }
-    }
-}
 
 /// One log that is followed: servers of which one is the primary at a time. At least one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,7 +23,8 @@ impl FromStr for Candidates {
         let addresses = text
             .split(',')
             .map(|address| address.trim().parse())
-            .collect::<Result<_>>()?;
+            .collect::<Result<_, NoAddress>>()
+            .map_err(|error| Error::Option(error.to_string()))?;
         Ok(Candidates(addresses))
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// What the command line says.
 #[derive(Args)]
 pub struct Options {
-    /// A primary to follow: HOST[:PORT], or several with commas of which one is the primary at a time. More than once: several primaries,
+    /// A primary to follow: HOST, HOST:PORT or [IPV6]:PORT, or several with commas of which one is the primary at a time. More than once: several primaries,
     /// each with replication domains of its own.
     #[arg(
         long = "from",

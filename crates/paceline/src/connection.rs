@@ -6,16 +6,14 @@
 use crate::tls::TlsOptions;
 use clap::Args;
 use paceline_replication::replica::definition::TlsSettings;
-use paceline_wire::WireResult;
 use paceline_wire::client::{Client, ConnectOptions, QueryResult};
+use paceline_wire::{TcpAddress, WireResult};
 use std::collections::HashMap;
 use std::fmt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
-
-/// Where servers listen if nobody says so.
-pub const PORT: u16 = 3306;
 
 /// What a server said, or what happened to the connection; for people.
 #[derive(Debug, thiserror::Error)]
@@ -33,27 +31,48 @@ pub type Result<T, E = ServerError> = std::result::Result<T, E>;
 /// Where a server listens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Address {
-    /// HOST:PORT.
-    Tcp(String),
+    /// Its host and port.
+    Tcp(TcpAddress),
     /// Its UNIX socket.
     Socket(PathBuf),
 }
 
-impl Address {
-    /// HOST, HOST:PORT or the path of a socket.
-    pub fn of(text: &str) -> Self {
+impl FromStr for Address {
+    type Err = ServerError;
+
+    /// What every command takes: what [`TcpAddress`] does, or the path of a socket, which has a slash in it or is there.
+    fn from_str(text: &str) -> Result<Self> {
         let is_socket = |path: &str| {
             Path::new(path)
                 .metadata()
                 .is_ok_and(|found| found.file_type().is_socket())
         };
-        match text {
-            path if path.contains('/') || is_socket(path) => Address::Socket(path.into()),
-            // A colon in brackets is an IPv6 address's.
-            host_and_port if host_and_port.contains(':') && !host_and_port.ends_with(']') => {
-                Address::Tcp(host_and_port.to_owned())
-            }
-            host => Address::Tcp(format!("{host}:{PORT}")),
+        if text.contains('/') || is_socket(text) {
+            return Ok(Address::Socket(text.into()));
+        }
+        match text.parse() {
+            Ok(address) => Ok(Address::Tcp(address)),
+            Err(_) => Err(ServerError {
+                address: format!("'{text}'"),
+                problem: "that is no address: HOST, HOST:PORT, [IPV6]:PORT or the path of a UNIX socket"
+                    .into(),
+            }),
+        }
+    }
+}
+
+impl Address {
+    /// The host and port, where another server is to be told them.
+    ///
+    /// # Errors
+    /// For a socket, which only this machine has.
+    pub fn for_others(&self) -> Result<&TcpAddress> {
+        match self {
+            Address::Tcp(address) => Ok(address),
+            Address::Socket(path) => Err(ServerError {
+                address: path.display().to_string(),
+                problem: "a replica is to connect to that server: it must be named by HOST or HOST:PORT, not by its socket".into(),
+            }),
         }
     }
 
@@ -63,7 +82,7 @@ impl Address {
     /// What happened; the server's error.
     pub async fn connect(&self, options: &ConnectOptions) -> WireResult<Client> {
         match self {
-            Address::Tcp(address) => Client::connect_tcp(address, options).await,
+            Address::Tcp(address) => Client::connect_tcp(&address.to_string(), options).await,
             Address::Socket(path) => Client::connect_unix(path, options).await,
         }
     }
@@ -72,7 +91,7 @@ impl Address {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Address::Tcp(address) => f.write_str(address),
+            Address::Tcp(address) => address.fmt(f),
             Address::Socket(path) => write!(f, "{}", path.display()),
         }
     }
@@ -105,7 +124,7 @@ pub type Row = Vec<Option<String>>;
 /// A session.
 #[derive(Debug)]
 pub struct Connection {
-    address: String,
+    address: Address,
     /// The session itself.
     pub client: Client,
 }
@@ -116,28 +135,27 @@ impl Connection {
     /// # Errors
     /// What the server says.
     pub async fn open(address: &Address, options: &ConnectOptions) -> Result<Self> {
-        let name = address.to_string();
         match address.connect(options).await {
             Ok(client) => Ok(Connection {
-                address: name,
+                address: address.clone(),
                 client,
             }),
             Err(error) => Err(ServerError {
-                address: name,
+                address: address.to_string(),
                 problem: format!("cannot connect as '{}': {error}", options.user),
             }),
         }
     }
 
-    /// HOST:PORT, or the socket.
-    pub fn address(&self) -> &str {
+    /// Where the server is.
+    pub fn address(&self) -> &Address {
         &self.address
     }
 
     /// What is wrong with this server.
     pub fn problem(&self, problem: impl ToString) -> ServerError {
         ServerError {
-            address: self.address.clone(),
+            address: self.address.to_string(),
             problem: problem.to_string(),
         }
     }
@@ -183,21 +201,6 @@ impl Connection {
         };
         Ok(set.rows.into_iter().map(row).collect())
     }
-}
-
-/// The two parts of HOST:PORT.
-///
-/// # Errors
-/// If it is not that.
-pub fn host_and_port(address: &str) -> Result<(&str, u16)> {
-    address
-        .rsplit_once(':')
-        .and_then(|(host, port)| Some((host, port.parse().ok()?)))
-        .filter(|(host, _)| !host.is_empty())
-        .ok_or_else(|| ServerError {
-            address: format!("'{address}'"),
-            problem: "that is not HOST:PORT".into(),
-        })
 }
 
 /// A text as a literal.
@@ -264,14 +267,28 @@ mod tests {
 
     #[test]
     fn addresses() {
-        assert_eq!(Address::of("db1"), Address::Tcp("db1:3306".into()));
-        assert_eq!(Address::of("db1:7"), Address::Tcp("db1:7".into()));
-        assert_eq!(Address::of("[::1]"), Address::Tcp("[::1]:3306".into()));
-        assert_eq!(Address::of("[::1]:7"), Address::Tcp("[::1]:7".into()));
-        assert_eq!(Address::of("./s"), Address::Socket("./s".into()));
-        assert_eq!(host_and_port("::1:7").unwrap(), ("::1", 7));
-        for wrong in ["db2", "db2:", ":3306", "db2:x", "db2:70000"] {
-            assert!(host_and_port(wrong).is_err(), "{wrong}");
+        let of = |text: &str| text.parse::<Address>().unwrap();
+        for (text, shown) in [
+            ("db1", "db1:3306"),
+            ("db1:7", "db1:7"),
+            ("[::1]", "[::1]:3306"),
+            ("::1", "[::1]:3306"),
+        ] {
+            assert_eq!(of(text).to_string(), shown);
+            assert_eq!(of(text).for_others().unwrap().to_string(), shown);
+        }
+        assert_eq!(of("./s"), Address::Socket("./s".into()));
+        let refused = of("/run/s").for_others().unwrap_err().to_string();
+        assert!(
+            refused.starts_with("/run/s: a replica is to connect"),
+            "{refused}"
+        );
+        for wrong in ["", "db2:", ":3306", "db2:x", "db2:70000"] {
+            let refused = wrong.parse::<Address>().unwrap_err().to_string();
+            assert!(
+                refused.starts_with(&format!("'{wrong}': that is no address")),
+                "{refused}"
+            );
         }
     }
 

@@ -12,7 +12,7 @@
 //! * [`capability`], [`handshake`], [`authentication`], [`caching_sha2`]: how a connection begins, or begins anew (`COM_CHANGE_USER`).
 //! * [`command`]: what a client asks for.
 //! * [`response`], [`column`], [`session_state`], [`prepared`]: what it is answered.
-//! * [`client`]: the other end, for tests, tools and replication.
+//! * [`client`]: the other end, for tests, tools and replication. [`TcpAddress`]: where it finds a server.
 //!
 //! The hot path writes straight into the output buffer; only what is rare is a structure of its own. Nothing in here trusts what it
 //! reads: every length is checked, and a malformed packet is a [`WireError`], which ends one connection and no more.
@@ -34,8 +34,10 @@ pub mod prepared;
 pub mod response;
 pub mod session_state;
 pub mod socket;
+mod tcp_address;
 pub mod tls;
 
 pub use capability::Capabilities;
 pub use error::{WireError, WireResult};
 pub use framing::{PacketReader, PacketWriter};
+pub use tcp_address::{NoAddress, PORT, TcpAddress};

@@ -1,7 +1,7 @@
 //! The server that is backed up: its stream ([`paceline_server::backup`]), each piece checked as it comes, and at the end whether all have.
 
 use super::error::{Error, Result};
-use crate::connection::{Address, Connection, Patience, ServerError};
+use crate::connection::{Connection, Patience, ServerError};
 use crate::tls::TlsOptions;
 use paceline_binlog::event::MAGIC;
 use paceline_object_storage::Bytes;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Which server, and as whom.
 #[derive(clap::Args, Debug, Clone)]
 pub struct Access {
-    /// The server: HOST, HOST:PORT or the path of its UNIX socket.
+    /// The server: HOST, HOST:PORT, [IPV6]:PORT or the path of its UNIX socket.
     #[arg(long, value_name = "ADDRESS")]
     pub from: String,
     /// Who connects: an account with the privileges RELOAD, REPLICATION SLAVE and SELECT.
@@ -201,7 +201,7 @@ impl Source {
     /// [`Error::Server`].
     pub async fn connect_with(address: &str, options: &ConnectOptions) -> Result<Self> {
         Ok(Source {
-            connection: Connection::open(&Address::of(address), options).await?,
+            connection: Connection::open(&address.parse()?, options).await?,
             received: Received::default(),
         })
     }
@@ -279,7 +279,7 @@ impl Source {
 
     fn other_version(&self, problem: String) -> Error {
         Error::OtherVersion {
-            address: self.connection.address().to_owned(),
+            address: self.connection.address().to_string(),
             problem,
         }
     }
@@ -295,14 +295,14 @@ impl Source {
 
     fn damaged(&self, problem: impl Into<String>) -> Error {
         Error::Stream {
-            address: self.connection.address().to_owned(),
+            address: self.connection.address().to_string(),
             problem: problem.into(),
         }
     }
 
     /// The next packet, if it is no error.
     async fn packet(&mut self) -> Result<&[u8]> {
-        let address = self.connection.address().to_owned();
+        let address = self.connection.address().to_string();
         let problem = |problem: WireError| ServerError {
             address,
             problem: problem.to_string(),

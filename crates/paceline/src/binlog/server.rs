@@ -3,11 +3,11 @@
 //! Options and environment variables are those of MariaDB's clients. An option file is read only if it is named.
 
 use super::error::{Error, Result};
-use crate::connection::{Address, PORT, ServerError};
+use crate::connection::{Address, ServerError};
 use crate::tls::TlsOptions;
 use clap::{Args, ValueEnum};
-use paceline_wire::WireError;
 use paceline_wire::client::{Client, ConnectOptions};
+use paceline_wire::{PORT, TcpAddress, WireError};
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -42,7 +42,7 @@ pub struct ServerOptions {
     /// Read from a running server, ours or MariaDB's: the files named are its; without one, from its first to its last.
     #[arg(short = 'R', long)]
     pub read_from_remote_server: bool,
-    /// The server's name or address.
+    /// The server's name or address; with a port (HOST:PORT, [IPV6]:PORT), if --port gives none; or the path of its UNIX socket.
     #[arg(short = 'h', long, value_name = "NAME")]
     host: Option<String>,
     /// Its port; else MYSQL_TCP_PORT, else 3306.
@@ -132,7 +132,7 @@ impl ServerOptions {
         Ok(self)
     }
 
-    fn target(&self) -> Address {
+    fn target(&self) -> Result<Address, ServerError> {
         let host = self.host.as_deref().filter(|host| *host != "localhost");
         let by_socket = match self.protocol {
             Some(protocol) => protocol == Protocol::Socket,
@@ -142,23 +142,30 @@ impl ServerOptions {
         if by_socket {
             let socket = self.socket.clone();
             let socket = socket.or_else(|| env::var_os("MYSQL_UNIX_PORT").map(PathBuf::from));
-            return Address::Socket(socket.unwrap_or_else(|| SOCKET.into()));
+            return Ok(Address::Socket(socket.unwrap_or_else(|| SOCKET.into())));
         }
-        let port = self.port.filter(|port| *port != 0).or_else(|| {
-            let port = env::var("MYSQL_TCP_PORT").ok()?;
-            port.parse().ok()
-        });
-        let port = port.unwrap_or(PORT);
         let host = host.unwrap_or("127.0.0.1");
-        Address::Tcp(match host.contains(':') {
-            true => format!("[{host}]:{port}"),
-            false => format!("{host}:{port}"),
-        })
+        if host.contains('/') {
+            return host.parse();
+        }
+        let environment = env::var("MYSQL_TCP_PORT").ok();
+        let default = environment.and_then(|port| port.parse().ok()).unwrap_or(PORT);
+        let mut address = TcpAddress::with_default_port(host, default).map_err(|error| ServerError {
+            address: "--host".into(),
+            problem: error.to_string(),
+        })?;
+        if let Some(port) = self.port.filter(|port| *port != 0) {
+            address.port = port;
+        }
+        Ok(Address::Tcp(address))
     }
 
     /// Where the server is, for messages.
     pub fn address(&self) -> String {
-        self.target().to_string()
+        match self.target() {
+            Ok(address) => address.to_string(),
+            Err(_) => self.host.clone().unwrap_or_default(),
+        }
     }
 
     /// Connects.
@@ -188,7 +195,7 @@ impl ServerOptions {
             tls: self.tls.client().map_err(|error| problem(error.to_string()))?,
             ..ConnectOptions::default()
         };
-        let connected = runtime.block_on(self.target().connect(&login));
+        let connected = runtime.block_on(self.target()?.connect(&login));
         let client = connected.map_err(|error| {
             let what = match error {
                 WireError::Server { message, .. } => message,
@@ -322,6 +329,28 @@ mod tests {
             }),
             "127.0.0.1:7"
         );
+        for (host, port, found) in [
+            ("db1", None, "db1:3306"),
+            ("db1:7", None, "db1:7"),
+            ("db1:7", Some(8), "db1:8"),
+            ("[::1]:7", None, "[::1]:7"),
+            ("/run/s", None, "/run/s"),
+        ] {
+            let host = Some(host.to_owned());
+            assert_eq!(
+                address(ServerOptions {
+                    host,
+                    port,
+                    ..options()
+                }),
+                found
+            );
+        }
+        let nowhere = ServerOptions {
+            host: Some("db1:x".into()),
+            ..options()
+        };
+        assert!(nowhere.target().is_err());
         let named = ServerOptions {
             host: Some("::1".into()),
             port: Some(7),

@@ -18,7 +18,7 @@ const PARALLEL_MAX: i64 = 64;
                   replica starts when it is complete."
 )]
 pub struct Options {
-    /// The running server, as HOST:PORT.
+    /// The running server: HOST, HOST:PORT or [IPV6]:PORT. The replica connects to it there, too.
     pub primary: String,
     /// Who reads there. Needs the privileges SELECT and RELOAD on *.*, and TRIGGER for rows, REPLICATION SLAVE for files.
     #[arg(long, default_value = "root")]

@@ -4,12 +4,13 @@ use super::arguments::{Copy, Options};
 use super::error::{Error, Result, server_code};
 use super::schema::{Choice, SYSTEM, Schema};
 use super::snapshot::Snapshot;
-use crate::connection::{Address, Connection, host_and_port, master_tls, quoted};
+use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::BinlogState;
 use paceline_replication::replica::definition::{Definition, UseGtid};
 use paceline_server::options::StartOptions;
 use paceline_server::variables::Variable;
 use paceline_types::error_code::{ER_LOCK_WAIT_TIMEOUT, ER_PARSE_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR};
+use paceline_wire::TcpAddress;
 use std::time::Instant;
 use tokio::task::JoinSet;
 
@@ -29,7 +30,14 @@ const SESSION: &str = "SET SESSION character_set_client=utf8mb4, character_set_c
 /// Logs in at the primary.
 async fn connect(options: &Options, user: &str, password: &str) -> Result<Connection> {
     let login = options.login(user, password)?;
-    Ok(Connection::open(&Address::Tcp(options.primary.clone()), &login).await?)
+    let address = Address::Tcp(address_of(options)?);
+    Ok(Connection::open(&address, &login).await?)
+}
+
+/// Where it is for this command and for the replica that will connect to it.
+fn address_of(options: &Options) -> Result<TcpAddress, ServerError> {
+    let address: Address = options.primary.parse()?;
+    address.for_others().cloned()
 }
 
 /// How one state is seen by several sessions.
@@ -57,7 +65,6 @@ const SCHEMA_CHANGES_MAX: u32 = 10;
 impl Primary {
     /// Connects.
     pub async fn connect(options: &Options) -> Result<Primary> {
-        host_and_port(&options.primary)?;
         let session = connect(options, &options.user, &options.password).await?;
         Ok(Primary {
             session,
@@ -266,10 +273,10 @@ impl Primary {
 
     /// What the replica is told of it.
     pub fn definition(options: &Options) -> Result<Definition> {
-        let (host, port) = host_and_port(&options.primary)?;
+        let TcpAddress { host, port } = address_of(options)?;
         let (user, password) = replication_account(options);
         Ok(Definition {
-            host: host.to_owned(),
+            host,
             port,
             user: user.to_owned(),
             password: password.to_owned(),
@@ -281,7 +288,7 @@ impl Primary {
 
     /// What makes the filled server a replica that goes on from the position.
     pub fn go_on(&self, options: &Options, position: &str, state: &str) -> Result<Vec<String>> {
-        let (host, port) = host_and_port(&options.primary)?;
+        let TcpAddress { host, port } = address_of(options)?;
         let (user, password) = replication_account(options);
         Ok(vec![
             // The log of the copy goes with it: it holds nothing that anybody should replicate.
@@ -289,7 +296,7 @@ impl Primary {
             format!("SET GLOBAL gtid_slave_pos='{position}'"),
             format!(
                 "CHANGE MASTER TO MASTER_HOST={}, MASTER_PORT={port}, MASTER_USER={}, MASTER_PASSWORD={}, MASTER_USE_GTID=slave_pos{}",
-                quoted(host),
+                quoted(&host),
                 quoted(user),
                 quoted(password),
                 master_tls(&options.tls.settings())

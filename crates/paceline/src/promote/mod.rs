@@ -35,12 +35,12 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// What the command line says.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// The replica that becomes the primary, as HOST:PORT. The others are told to connect to it there.
+    /// The replica that becomes the primary: HOST, HOST:PORT or [IPV6]:PORT. The others are told to connect to it there.
     candidate: String,
-    /// The other replicas, as HOST:PORT.
+    /// The other replicas, named likewise.
     others: Vec<String>,
     /// The primary until now, if it lives: it becomes read-only first, and a replica in the end.
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "ADDRESS")]
     old_primary: Option<String>,
     /// Who changes the servers.
     #[arg(long, default_value = "root")]

@@ -2,9 +2,10 @@
 
 use super::Result;
 use super::plan::Holding;
-use crate::connection::{Address, Connection, ServerError, host_and_port, master_tls, quoted};
+use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::GtidPosition;
 use paceline_replication::replica::definition::TlsSettings;
+use paceline_wire::TcpAddress;
 use paceline_wire::client::ConnectOptions;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -28,38 +29,43 @@ pub struct Replication {
 const SESSION: &str = "SET SESSION sql_mode='', wait_timeout=86400";
 
 /// A connection to a server.
-pub struct Server(Connection);
+pub struct Server {
+    connection: Connection,
+    /// HOST:PORT.
+    name: String,
+}
 
 /// A row by its columns' names.
 type Row = HashMap<String, String>;
 
 impl Server {
-    /// Connects to HOST:PORT.
+    /// Connects to a server that others can connect to, too.
     pub async fn connect(address: &str, account: &ConnectOptions) -> Result<Self> {
-        host_and_port(address)?;
-        let connection = Connection::open(&Address::Tcp(address.to_owned()), account).await?;
-        let mut server = Server(connection);
+        let address = address.parse::<Address>()?.for_others()?.clone();
+        let name = address.to_string();
+        let connection = Connection::open(&Address::Tcp(address), account).await?;
+        let mut server = Server { connection, name };
         server.execute(SESSION).await?;
         Ok(server)
     }
 
     /// HOST:PORT.
     pub fn address(&self) -> &str {
-        self.0.address()
+        &self.name
     }
 
     fn problem(&self, problem: impl ToString) -> ServerError {
-        self.0.problem(problem)
+        self.connection.problem(problem)
     }
 
     /// Executes a statement without a result.
     pub async fn execute(&mut self, statement: &str) -> Result<()> {
-        Ok(self.0.rows(statement).await.map(drop)?)
+        Ok(self.connection.rows(statement).await.map(drop)?)
     }
 
     /// What an expression is there.
     pub async fn value(&mut self, expression: &str) -> Result<String> {
-        let row = self.0.row(&format!("SELECT {expression}")).await?;
+        let row = self.connection.row(&format!("SELECT {expression}")).await?;
         let value = row.into_iter().next();
         Ok(value.ok_or_else(|| self.problem(format!("no answer to {expression}")))?)
     }
@@ -80,7 +86,7 @@ impl Server {
     }
 
     async fn connections(&mut self) -> Result<Vec<Row>> {
-        Ok(self.0.named_rows("SHOW ALL SLAVES STATUS").await?)
+        Ok(self.connection.named_rows("SHOW ALL SLAVES STATUS").await?)
     }
 
     /// How its connection to its primary is encrypted, for CHANGE MASTER. Nothing if it is in clear.
@@ -255,7 +261,8 @@ fn tls_settings(row: &Row) -> String {
 
 /// `current_pos`: a server that was a primary itself fetches only what is new.
 fn change_master(name: &str, source: &str, replication: &Replication) -> Result<String> {
-    let (host, port) = host_and_port(source)?;
+    let source: Address = source.parse()?;
+    let TcpAddress { host, port } = source.for_others()?;
     Ok(format!(
         "CHANGE MASTER {name} TO MASTER_HOST={}, MASTER_PORT={port}, MASTER_USER={}, MASTER_PASSWORD={}, \
          MASTER_USE_GTID=current_pos",

@@ -35,7 +35,7 @@ const NAMED_MAX: usize = 50;
 /// What the command line says.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// The server that is the primary now: HOST, HOST:PORT or the path of its UNIX socket.
+    /// The server that is the primary now: HOST, HOST:PORT, [IPV6]:PORT or the path of its UNIX socket.
     successor: String,
     /// The data directory of the server that was the primary. It must not be running.
     #[arg(long, value_name = "DIR")]
@@ -202,7 +202,7 @@ fn ask(options: &Options) -> Result<BinlogState> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::Directory(error.to_string()))?;
     runtime.block_on(async {
-        let address = Address::of(&options.successor);
+        let address: Address = options.successor.parse()?;
         let mut connection = Connection::open(&address, &account).await?;
         let row = connection.row(STATE).await?;
         let text = row.first().map(String::as_str).unwrap_or_default();
