@@ -366,12 +366,15 @@ def follow_a_real_mysql(replica, real):
     run("workload")
     assert_content(replica)
     # And on by GTIDs.
-    executed = ask("select replace(@@global.gtid_executed, '\\n', '')")[0][0]
-    assert known_gtids(replica).replace(",", ":").split(":")[:2] == executed.split(":")[:2]
+    def known_to_both():
+        executed = ask("select replace(@@global.gtid_executed, '\\n', '')")[0][0]
+        return known_gtids(replica).replace(",", ":").split(":")[:2] == executed.split(":")[:2]
+
+    assert known_to_both()
     replica.query("stop slave", "change master to master_use_gtid=slave_pos", "start slave")
     ask("insert into workload.heap values (100, 'by GTID')")
     wait_for(lambda: replica.query("select * from workload.heap where a=100"), "a transaction by GTID")
-    assert known_gtids(replica).split(",")[0].endswith(f"-{transactions(recorded('bin'))}")
+    assert known_to_both()
 
 
 if real := os.environ.get("PACELINE_TEST_MYSQL"):
