@@ -68,6 +68,7 @@ def servers(tmp_path):
     replicas = [Paceline(tmp_path / f"replica{number}", f"--server-id={number + 2}").start() for number in range(2)]
     for replica in replicas:
         start_replica(replica, primary)
+        catch_up(replica, primary)
     yield primary, *replicas
     for server in (primary, *replicas):
         server.close()

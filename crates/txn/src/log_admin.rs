@@ -228,6 +228,11 @@ impl TransactionManager {
         self.core().log.state()
     }
 
+    /// Whether the log has, or had, that transaction: it has one as new of the same server and domain.
+    pub fn has_logged(&self, gtid: Gtid) -> bool {
+        self.core().log.has(gtid)
+    }
+
     /// The GTID state at a place in the log: the GTID position of a snapshot.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::event::{
 use crate::group::CommitGroup;
 use crate::gtid::BinlogState;
 use crate::replica_state::{ReplicaRecord, ReplicaState};
-use paceline_types::{LogPosition, ServerId};
+use paceline_types::{Gtid, LogPosition, ServerId};
 use parking_lot::{Mutex, RwLock};
 use std::io::IoSlice;
 use std::path::{Path, PathBuf};
@@ -412,6 +412,13 @@ impl Log {
         let active = Arc::clone(&self.inner.active.read());
         let index = active.index.lock();
         index.state().clone()
+    }
+
+    /// Whether a transaction is written, or one as new of its server and domain ([`BinlogState::contains`]).
+    pub fn has(&self, gtid: Gtid) -> bool {
+        let active = Arc::clone(&self.inner.active.read());
+        let index = active.index.lock();
+        index.state().contains(gtid)
     }
 }
 

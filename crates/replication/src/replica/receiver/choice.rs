@@ -3,13 +3,14 @@
 use super::End;
 use crate::replica::apply::Applier;
 use crate::replica::assemble::AssembledGroup;
-use crate::replica::definition::Definition;
+use crate::replica::definition::{Definition, UseGtid};
 use crate::replica::duplicates::Claim;
 use crate::replica::options::{MarkedForSkip, ReplicaOptions};
 use crate::replica::received::SourcePosition;
 use crate::replica::shared::ConnectionShared;
 use paceline_binlog::LOCAL_DOMAIN;
 use paceline_binlog::event::EventFlags;
+use paceline_txn::TransactionManager;
 use paceline_types::Gtid;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +33,7 @@ pub(super) enum Wanted {
 pub(super) struct Choice<'a> {
     pub(super) definition: &'a Definition,
     pub(super) options: &'a ReplicaOptions,
+    pub(super) transactions: &'a TransactionManager,
     /// `sql_slave_skip_counter`: events still to be passed over.
     pub(super) skip_events: &'a AtomicU64,
 }
@@ -43,7 +45,7 @@ impl Choice<'_> {
         if gtid.domain_id == LOCAL_DOMAIN || !self.definition.wants(gtid.domain_id.0, gtid.server_id.0) {
             return Wanted::No;
         }
-        if gtid.server_id == self.options.server_id && !self.options.replicate_same_server_id {
+        if gtid.server_id == self.options.server_id && self.has_come_back(received) {
             return Wanted::No;
         }
         let is_marked = || {
@@ -62,6 +64,15 @@ impl Choice<'_> {
             return Wanted::Skipped;
         }
         Wanted::Yes
+    }
+
+    /// Whether a transaction of this server's is one that it has: its own, around a ring. It may lack one by now that others got: it was set up anew, or has
+    /// given back the end of its log, in which domains lie in another order than its replicas had come to. By GTIDs that shows; by place nothing tells it from
+    /// the others, and none is taken (nor does MariaDB).
+    fn has_come_back(&self, received: &AssembledGroup) -> bool {
+        let tells = self.definition.use_gtid != UseGtid::No && received.mysql_gtid.is_none();
+        !self.options.replicate_same_server_id
+            && (!tells || self.transactions.has_logged(received.group.gtid()))
     }
 }
 

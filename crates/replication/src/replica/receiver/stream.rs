@@ -237,6 +237,7 @@ impl<'a> Stream<'a> {
         let choice = Choice {
             definition: &self.receiver.definition,
             options: &self.options,
+            transactions: self.receiver.shared.environment.transactions(),
             skip_events: &self.receiver.shared.skip_events,
         };
         let wanted = choice.wants(&received);
