@@ -117,6 +117,22 @@ def test_a_child_that_is_going_is_waited_for(tables, level, end):
     assert no_orphans(tables)
 
 
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("child", ["insert into twins values (1, 2, 1)", "update twins set r = 1 where id = 1 and k = 3"])
+@pytest.mark.parametrize("end", ["commit", "rollback"])
+def test_a_child_that_is_a_parent_of_its_own_values(tables, level, child, end):
+    """It has a parent in any case, and keeps the other ones that it refers to as well."""
+    tables.query("drop table if exists t.twins", "create table t.twins (id int, k int, r int, primary key (id, k), "
+                 "foreign key (r) references twins (id) on update cascade)", "insert into t.twins values (1,1,null),(1,3,null)", database="t")
+    with begun(tables, level) as one, begun(tables, level) as other:
+        one.cursor().execute(child)
+        deleting = Statement(other, "delete from twins where id = 1 and k = 1")
+        assert deleting.waits()
+        one.cursor().execute(end)
+        assert deleting.result() == ("done" if end == "rollback" else 1451)
+        other.commit()
+
+
 def test_children_do_not_wait_for_each_other(tables):
     with begun(tables, "repeatable read") as one, begun(tables, "repeatable read") as other:
         one.cursor().execute("insert into child values (1, 1, 10)")

@@ -397,14 +397,19 @@ fn has_parent(
         return Ok(false);
     };
     let wanted = key.parent_key(parent, values)?;
-    // A row may be its own parent.
-    if parent.table.id == key.child.id
-        && let Some(own) = parent.values(row)?
-        && key.parent_key(parent, &own)? == wanted
-    {
+    // A row may be its own parent. If others may have these values too, the lock is for them: none of them may go without seeing this child.
+    let is_own = parent.table.id == key.child.id
+        && match parent.values(row)? {
+            Some(own) => key.parent_key(parent, &own)? == wanted,
+            None => false,
+        };
+    if is_own && parent.exact {
         return Ok(true);
     }
     transaction.lock(&wanted, LockMode::Shared, LockWait::Default)?;
+    if is_own {
+        return Ok(true);
+    }
     if parent.exact {
         return Ok(transaction.probe_newest(&wanted)?.is_some());
     }
