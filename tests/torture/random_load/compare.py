@@ -24,6 +24,16 @@ def columns(server, table):
         return [tuple(row) for row in cursor.fetchall()]
 
 
+def foreign_keys(server):
+    """Every foreign key: its table, name, columns, what they refer to, its actions."""
+    with connect(server) as connection, connection.cursor() as cursor:
+        cursor.execute("select c.table_name, c.constraint_name, u.column_name, c.referenced_table_name, u.referenced_column_name, c.update_rule, "
+                       "c.delete_rule from information_schema.referential_constraints c join information_schema.key_column_usage u "
+                       "on c.constraint_schema = u.constraint_schema and c.table_name = u.table_name and c.constraint_name = u.constraint_name "
+                       f"where c.constraint_schema = '{DATABASE}' order by c.table_name, c.constraint_name, u.ordinal_position")
+        return [tuple(row) for row in cursor.fetchall()]
+
+
 def rows(server, table):
     with connect(server) as connection, connection.cursor() as cursor:
         cursor.execute("set time_zone='+00:00'")
@@ -36,6 +46,9 @@ def same(one, other, without=()):
     ours, theirs = tables(one), tables(other)
     if ours != theirs:
         raise Finding(f"{one.name} has the tables {ours}, {other.name} has {theirs}")
+    keys, their_keys = foreign_keys(one), foreign_keys(other)
+    if keys != their_keys:
+        raise Finding(f"the foreign keys are {keys} on {one.name} and {their_keys} on {other.name}")
     compared = 0
     for table in ours:
         if table in without:

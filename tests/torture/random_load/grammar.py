@@ -7,10 +7,14 @@ users do.
 import threading
 from dataclasses import dataclass, field
 
-from .values import KINDS
+from .values import KINDS, Kind
 
 TABLES_MAX = 7
 KEYS = 40  # so few that transactions meet
+
+# What a foreign key's column is filled with: keys of rows that may be there.
+REFERENCE = Kind("int", lambda chance: str(chance.randrange(1, KEYS)), group="number")
+ACTIONS = ["", "", " on delete cascade", " on delete cascade", " on delete set null", " on delete restrict", " on delete no action"]
 
 
 @dataclass
@@ -28,6 +32,7 @@ class Table:
     indexes: list = field(default_factory=list)
     engine: str = "InnoDB"
     generated: str = ""
+    constraints: list = field(default_factory=list)  # names of foreign keys
 
 
 class World:
@@ -70,6 +75,8 @@ class Statements:
             parts.append(f"primary key ({', '.join(table.key)})")
         for number in range(chance.randrange(0, 4)):
             parts.append(self.index(table, f"k{number}"))
+        if chance.random() < 0.4 and table.engine == "InnoDB":
+            parts += self.reference(table, f"r{len(columns)}")
         text = f"create table {name} ({', '.join(parts)}) engine={table.engine} character set utf8mb4"
         return text, lambda: self.world.tables.__setitem__(name, table)
 
@@ -81,8 +88,41 @@ class Statements:
         table.indexes.append(name)
         return f"{unique}key {name} ({', '.join(parts)})"
 
+    def reference(self, table, prefix):
+        """What defines a foreign key on columns of its own, which are named after `prefix`: its columns and the constraint."""
+        chance = self.chance
+        parents = [parent for parent in self.world.tables.values() if parent.key and parent.engine == "InnoDB"] + [table] * bool(table.key)
+        if not parents:
+            return []
+        parent = chance.choice(parents)
+        width = chance.randrange(1, len(parent.key) + 1)
+        columns = [Column(f"{prefix}{letter}", REFERENCE) for letter in "ab"[:width]]
+        table.columns += columns
+        name = self.world.name("f")
+        table.constraints.append(name)
+        deleting, updating = chance.choice(ACTIONS), chance.choice(ACTIONS).replace("delete", "update")
+        return [f"{column.name} int" for column in columns] + [
+            f"constraint {name} foreign key ({', '.join(column.name for column in columns)}) references {parent.name} "
+            f"({', '.join(parent.key[:width])}){deleting}{updating}"]
+
+    def alter_references(self, table):
+        """A foreign key comes, with its columns, or goes."""
+        if table.constraints and self.chance.random() < 0.4:
+            name = self.chance.choice(table.constraints)
+            return f"alter table {table.name} drop foreign key {name}", lambda: name in table.constraints and table.constraints.remove(name)
+        made = Table(table.name, [], table.key)
+        parts = self.reference(made, self.world.name("r"))
+
+        def added():
+            table.columns += made.columns
+            table.constraints += made.constraints
+
+        return f"alter table {table.name} {', '.join(f'add {part}' for part in parts) or 'force'}", added
+
     def alter(self):
         chance, table = self.chance, self.world.pick(self.chance)
+        if chance.random() < 0.2:
+            return self.alter_references(table)
         what = chance.randrange(8)
         if what < 2:
             column = Column(self.world.name("n"), chance.choice(KINDS), chance.random() < 0.8)

@@ -183,10 +183,9 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
     let mut state = EvalState::new();
     let checks_foreign_keys = context.session.settings.foreign_key_checks;
     let foreign_keys = plan.foreign_keys.clone().filter(|_| checks_foreign_keys);
-    // Who applies the rows has those that actions change among them, and must not check what was not checked here.
-    if plan.writes_ordinary()
-        && (!checks_foreign_keys || foreign_keys.as_ref().is_some_and(|keys| keys.may_act()))
-    {
+    // Who applies the rows has those that actions change among them, and must not check what was not checked here; nor what was: beside this statement others
+    // may run that do not check, and its place in the log need not be in front of theirs.
+    if plan.writes_ordinary() && (!checks_foreign_keys || foreign_keys.is_some()) {
         context.transaction.set_no_foreign_key_checks();
     }
     let mut runtime = Runtime::new(context.transaction);

@@ -39,9 +39,10 @@
 //!
 //! ## The log
 //!
-//! Replay is blind (invariant 8), so each row that an action changes is logged as any other, unlike in MariaDB. The rows events of a statement that may
-//! trigger actions
-//! carry `NO_FOREIGN_KEY_CHECKS`: who applies them, here or in MariaDB, neither checks nor acts, and comes to the same rows.
+//! Replay is blind (invariant 8), so each row that an action changes is logged as any other, unlike in MariaDB. The rows events of a statement that foreign
+//! keys concern carry `NO_FOREIGN_KEY_CHECKS`: who applies them, here or in MariaDB, neither checks nor acts, and comes to the same rows. A check there
+//! could also fail for what was right here: a session with `foreign_key_checks=0` takes no locks for references, so that the log may have its child in front of
+//! the delete of a parent that had none when it was checked.
 //!
 //! [`ForeignKeys`] is what a statement has to know of the keys around its tables, resolved when it is planned; [`ForeignKeyRun`] does what they ask for.
 
