@@ -62,6 +62,13 @@ impl ReplicaState {
         *self == ReplicaState::default()
     }
 
+    /// Forgets all connections, as `RESET SLAVE ALL` of each does. Where the replica has come to stays.
+    pub fn forget_connections(&mut self) {
+        self.sources.clear();
+        self.executed.clear();
+        self.definitions.clear();
+    }
+
     /// Takes a record over.
     pub fn apply(&mut self, record: &ReplicaRecord) {
         record.gtids.apply(&mut self.position);

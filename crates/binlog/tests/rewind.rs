@@ -4,7 +4,7 @@
 mod support;
 
 use paceline_binlog::log::{ClosedLog, Disk, LogConfig, OpenRequest, SimulatedDisk};
-use paceline_binlog::{BinlogState, Error, Result};
+use paceline_binlog::{BinlogState, Error, GtidMove, ReplicaRecord, Result};
 use paceline_types::{Gtid, LogPosition};
 use std::path::Path;
 use std::sync::Arc;
@@ -79,6 +79,33 @@ fn what_somebody_lacks_is_found_and_cut_off_everywhere() {
         drop(log);
         let log = open(&disk.after_power_failure(has as u64)).unwrap();
         assert_eq!(all_gtids(&log).unwrap(), [&all[..has], &[other]].concat());
+    }
+}
+
+#[test]
+fn whom_it_followed_is_forgotten() {
+    let disk = SimulatedDisk::new();
+    let log = open(&disk).unwrap();
+    let follows = |definition: Option<Arc<[u8]>>| ReplicaRecord {
+        definitions: vec![("".into(), definition)],
+        ..ReplicaRecord::of_gtids(GtidMove::To(vec![gtid(3, 9, 5)]))
+    };
+    log.write_replica_record(&follows(Some(b"{}".as_slice().into())), NOW)
+        .unwrap();
+    commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
+    // It becomes a primary, and dies.
+    log.write_replica_record(&follows(None), NOW).unwrap();
+    commit(&log, &[(gtid(0, 1, 2), 1)]).unwrap();
+    drop(log);
+    let disk = disk.after_process_death();
+    let log = closed(&disk, LogPosition::ZERO).unwrap();
+    let lacking = log.lacking(&BinlogState::new()).unwrap();
+    log.rewind(&lacking.groups[0]).unwrap();
+    for _ in 0..2 {
+        let (log, recovery) = open_on(Arc::new(disk.clone()), config()).unwrap();
+        assert!(recovery.replica.definitions.is_empty());
+        assert_eq!(recovery.replica.position.to_string(), "3-9-5");
+        drop(log);
     }
 }
 

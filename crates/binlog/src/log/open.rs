@@ -31,9 +31,12 @@ impl Log {
         let rewound = decisions.complete()?;
         let survey = Survey::take(disk, &config)?;
         let found = survey.read(&request)?;
-        let opened = survey
-            .mend(found)?
-            .begin(config, request, rewound.unwrap_or_default())?;
+        let mut mended = survey.mend(found)?;
+        if rewound.is_some() {
+            // Whom it follows was settled anew in what is cut off; it is not to go back to those from before.
+            mended.replica.forget_connections();
+        }
+        let opened = mended.begin(config, request, rewound.unwrap_or_default())?;
         if rewound.is_some() {
             decisions.forget()?;
         }

@@ -11,7 +11,7 @@
 //! *Steps*, each durable before the next: that file, which is the decision → index that ends with the last file → last file cut, its flag
 //! cleared → files behind it removed. Until the decision nothing has changed; from then on, [`super::Log::open`] completes it before it does anything
 //! else, and takes the decision away when it has begun its new file. That one gets a number and an ordinal above everything there was: no name and no
-//! position comes twice.
+//! position comes twice. It knows of no connections to primaries: those that the log had in front of the cut may have been ended behind it.
 
 use super::active::finish_file;
 use super::config::{LogConfig, OpenRequest};
