@@ -84,8 +84,7 @@ pub fn row_options(globals: &Globals) -> RowOptions {
             1 => ExecMode::Idempotent,
             _ => ExecMode::Strict,
         },
-        conversions: TypeConversions::parse(globals.get(Variable::SlaveTypeConversions).as_str())
-            .unwrap_or_default(),
+        conversions: TypeConversions::from_bits(globals.number(Variable::SlaveTypeConversions)),
         skipped_errors: SkippedErrors::None,
         row_metadata: match globals.number(Variable::BinlogRowMetadata) {
             1 => RowMetadata::Minimal,

@@ -508,15 +508,15 @@ fn unpack<'a>(data_type: &'a DataType, bytes: &'a [u8]) -> Option<ValueRef<'a>> 
             [year] => 1900 + u16::from(*year),
             _ => return None,
         }),
-        DataType::Enum { labels, .. } => {
-            let index = little_endian(bytes) as u16;
-            (usize::from(index) <= labels.len()).then_some(ValueRef::Enum(EnumRef { index, labels }))?
-        }
-        DataType::Set { labels, .. } => {
-            let bits = little_endian(bytes);
-            (labels.len() >= 64 || bits >> labels.len() == 0)
-                .then_some(ValueRef::Set(SetRef { bits, labels }))?
-        }
+        // A replicated row may have members that this definition has not: they read as nothing, as in MariaDB.
+        DataType::Enum { labels, .. } => ValueRef::Enum(EnumRef {
+            index: little_endian(bytes) as u16,
+            labels,
+        }),
+        DataType::Set { labels, .. } => ValueRef::Set(SetRef {
+            bits: little_endian(bytes),
+            labels,
+        }),
     })
 }
 

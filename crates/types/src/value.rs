@@ -143,10 +143,10 @@ impl SetValue {
 }
 
 impl<'a> SetRef<'a> {
-    /// The labels in the order of the type's definition.
+    /// The labels in the order of the type's definition. Bits that it has no labels for are none.
     pub fn labels(self) -> impl Iterator<Item = &'a str> {
         let (bits, labels) = (self.bits, self.labels);
-        (0..64u16)
+        (0..labels.len().min(64) as u16)
             .filter(move |n| bits >> n & 1 == 1)
             .map(move |n| labels.get(n + 1))
     }

@@ -41,16 +41,9 @@ impl TypeConversions {
         Self(self.0 | other.0)
     }
 
-    /// The set that a variable's value names; `None` for a word that is no conversion.
-    pub fn parse(list: &str) -> Option<Self> {
-        list.split(',')
-            .map(str::trim)
-            .filter(|word| !word.is_empty())
-            .try_fold(Self::NONE, |set, word| match word.to_ascii_uppercase().as_str() {
-                "ALL_LOSSY" => Some(set.with(Self::ALL_LOSSY)),
-                "ALL_NON_LOSSY" => Some(set.with(Self::ALL_NON_LOSSY)),
-                _ => None,
-            })
+    /// The set that the variable's value is: a bit for each of its words, in their order here.
+    pub const fn from_bits(bits: u64) -> Self {
+        Self((bits & 3) as u8)
     }
 
     fn allow(self, conversion: Conversion) -> bool {
@@ -411,12 +404,16 @@ mod tests {
 
     #[test]
     fn the_variable_names_what_is_allowed() {
-        assert_eq!(TypeConversions::parse(""), Some(TypeConversions::NONE));
-        assert_eq!(
-            TypeConversions::parse("all_lossy, ALL_NON_LOSSY"),
-            Some(TypeConversions::ALL_LOSSY.with(TypeConversions::ALL_NON_LOSSY))
-        );
-        assert_eq!(TypeConversions::parse("SOME"), None);
+        let both = TypeConversions::ALL_LOSSY.with(TypeConversions::ALL_NON_LOSSY);
+        let sets = [
+            TypeConversions::NONE,
+            TypeConversions::ALL_LOSSY,
+            TypeConversions::ALL_NON_LOSSY,
+            both,
+        ];
+        for (bits, set) in (0..).zip(sets) {
+            assert_eq!(TypeConversions::from_bits(bits), set);
+        }
         assert!(!TypeConversions::ALL_LOSSY.allow(Conversion::Wider));
         assert!(TypeConversions::NONE.allow(Conversion::Same));
         assert!(!TypeConversions(3).allow(Conversion::Impossible));
