@@ -24,6 +24,7 @@ pub mod ddl;
 pub mod errors;
 pub mod files;
 pub mod gtid_wait;
+pub mod left_out;
 pub mod load;
 pub mod log_admin;
 pub mod logged_statement;

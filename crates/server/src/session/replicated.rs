@@ -15,7 +15,7 @@ use super::errors::of_transaction;
 use super::query::Execution;
 use super::result::RowFormat;
 use super::services::SessionServices;
-use super::{More, Phase, Session};
+use super::{More, Phase, Session, left_out};
 use crate::accounts::{Account, ClientHost, PrivilegeSet};
 use crate::registry::SessionShared;
 use crate::replicated_tables::{PrimarySession, TransactionEnd};
@@ -332,6 +332,10 @@ impl Session {
         let done = match (&parsed.statement, statement.file) {
             // What is only for the primary itself.
             (Statement::Empty, _) => Ok(()),
+            (parsed, _) if left_out::Kind::is_left_out(parsed, &self.server.globals) => {
+                tracing::warn!("left out: {}", String::from_utf8_lossy(text));
+                Ok(())
+            }
             (parsed @ Statement::LoadData(load), Some(file)) => {
                 self.load_logged(file.blocks, parsed, load, execution).await
             }

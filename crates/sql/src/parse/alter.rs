@@ -31,24 +31,7 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.alter_user();
         }
-        for kind in [
-            "VIEW",
-            "PROCEDURE",
-            "FUNCTION",
-            "EVENT",
-            "SEQUENCE",
-            "SERVER",
-            "TABLESPACE",
-            "LOGFILE",
-        ] {
-            if self.is_word(kind) {
-                return Ok(Statement::Unsupported(kind));
-            }
-        }
-        if self.is_any_word(&["ALGORITHM", "DEFINER", "SQL"]) {
-            return Ok(Statement::Unsupported("VIEW"));
-        }
-        Err(self.error())
+        self.unsupported_object()
     }
 
     fn alter_table(&mut self, ignore: bool) -> Result<Statement> {

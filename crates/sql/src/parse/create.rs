@@ -44,7 +44,7 @@ impl Parser<'_> {
     }
 
     /// What this server has not, by its kind.
-    fn unsupported_object(&mut self) -> Result<Statement> {
+    pub(super) fn unsupported_object(&mut self) -> Result<Statement> {
         const KINDS: &[&str] = &[
             "VIEW",
             "TRIGGER",

@@ -1,0 +1,116 @@
+//! What a replica leaves out of its primary's definitions, if it is told to (`paceline_replicate_leave_out`).
+//!
+//! This server has no triggers, routines, events or roles, and no privileges on single tables. What they do on a primary in row format is in its log as rows, so
+//! that a replica can do without them; a primary cannot. So the statements that define them stop a connection (1235), unless somebody has said that they may be
+//! left out: then only the position moves, and the log of errors says so.
+
+use crate::variables::{Globals, Variable};
+use paceline_sql::parse::{AccountStatement, DdlStatement, PrivilegeLevel, SetItem, Statement};
+
+/// What can be left out, by the bits of the variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `TRIGGER`.
+    Triggers,
+    /// `PROCEDURE`, `FUNCTION`, `PACKAGE`, and aggregate functions.
+    Routines,
+    /// `EVENT`.
+    Events,
+    /// Roles, and who has them.
+    Roles,
+    /// GRANT and REVOKE on tables, columns and routines.
+    Privileges,
+}
+
+impl Kind {
+    /// The variable's words, in the order of its bits.
+    pub const WORDS: &[&str] = &["TRIGGERS", "ROUTINES", "EVENTS", "ROLES", "PRIVILEGES"];
+
+    /// What a statement defines, or drops; `None`: nothing that could be left out.
+    pub fn of(statement: &Statement) -> Option<Self> {
+        let object = match statement {
+            Statement::Unsupported(object) => object,
+            Statement::Ddl(DdlStatement::DropOther { kind, .. }) => kind,
+            // SET DEFAULT ROLE: no other is logged.
+            Statement::Set(items) if matches!(items[..], [SetItem::Role]) => return Some(Kind::Roles),
+            Statement::Account(
+                AccountStatement::Grant { level, .. } | AccountStatement::Revoke { level, .. },
+            ) => {
+                let is_fine = matches!(level, PrivilegeLevel::Table(_) | PrivilegeLevel::Routine(_));
+                return is_fine.then_some(Kind::Privileges);
+            }
+            _ => return None,
+        };
+        match *object {
+            "TRIGGER" => Some(Kind::Triggers),
+            "PROCEDURE" | "FUNCTION" | "PACKAGE" | "AGGREGATE" => Some(Kind::Routines),
+            "EVENT" => Some(Kind::Events),
+            "ROLE" => Some(Kind::Roles),
+            _ => None,
+        }
+    }
+
+    /// Whether a statement of a primary is left out, as the variable is now.
+    pub fn is_left_out(statement: &Statement, globals: &Globals) -> bool {
+        Self::of(statement)
+            .is_some_and(|kind| globals.number(Variable::PacelineReplicateLeaveOut) >> kind as u64 & 1 == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_sql::parse::{ParseOptions, parse_first};
+
+    #[test]
+    fn what_statements_define() {
+        let cases = [
+            (
+                "CREATE DEFINER=`root`@`localhost` TRIGGER t BEFORE INSERT ON a FOR EACH ROW SET new.b = 1",
+                Some(Kind::Triggers),
+            ),
+            ("DROP TRIGGER IF EXISTS d.t", Some(Kind::Triggers)),
+            (
+                "CREATE OR REPLACE DEFINER=`r`@`%` PROCEDURE p() SELECT 1",
+                Some(Kind::Routines),
+            ),
+            (
+                "CREATE DEFINER=`root`@`localhost` FUNCTION f() RETURNS int RETURN 1",
+                Some(Kind::Routines),
+            ),
+            ("ALTER PROCEDURE p COMMENT 'x'", Some(Kind::Routines)),
+            ("DROP FUNCTION f", Some(Kind::Routines)),
+            (
+                "CREATE DEFINER=`root`@`localhost` EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT 1",
+                Some(Kind::Events),
+            ),
+            (
+                "ALTER DEFINER=`root`@`localhost` EVENT e DISABLE",
+                Some(Kind::Events),
+            ),
+            ("CREATE ROLE r", Some(Kind::Roles)),
+            ("DROP ROLE r", Some(Kind::Roles)),
+            ("SET DEFAULT ROLE 'r' FOR 'u'@'localhost'", Some(Kind::Roles)),
+            ("GRANT r TO u@localhost", Some(Kind::Roles)),
+            ("GRANT SELECT (a) ON d.t TO u@localhost", Some(Kind::Privileges)),
+            (
+                "REVOKE EXECUTE ON PROCEDURE d.p FROM u@localhost",
+                Some(Kind::Privileges),
+            ),
+            ("GRANT SELECT ON d.* TO u@localhost", None),
+            ("CREATE SEQUENCE s", None),
+            ("CREATE TABLE t (a int)", None),
+            ("INSERT INTO t VALUES (1)", None),
+        ];
+        for (text, kind) in cases {
+            let parsed = parse_first(text.as_bytes(), &ParseOptions::default()).unwrap();
+            assert_eq!(Kind::of(&parsed.statement), kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_kind_has_its_word() {
+        let last = Kind::Privileges as usize;
+        assert_eq!(Kind::WORDS.len(), last + 1);
+    }
+}

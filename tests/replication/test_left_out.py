@@ -1,0 +1,49 @@
+"""What a replica has not, and may leave out (`paceline_replicate_leave_out`): the rows come all the same."""
+
+import pytest
+from support.replication import assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica
+from support.servers import MariaDb, Paceline
+
+DEFINITIONS = {
+    "triggers": ["create trigger d.t before insert on d.t for each row set new.v = concat(new.v, '!')", "insert into d.t values (1, 'one')", "drop trigger d.t"],
+    "routines": ["create procedure d.p() insert into d.t values (2, 'two')", "alter procedure d.p comment 'x'", "call d.p()",
+                 "create function d.f() returns int deterministic return 7", "insert into d.t values (d.f(), 'f')", "drop procedure d.p", "drop function d.f"],
+    "events": ["create event d.e on schedule every 1 day do select 1", "alter event d.e disable", "drop event d.e"],
+    "roles": ["create role r", "create user u@localhost", "grant r to u@localhost", "set default role r for u@localhost", "revoke r from u@localhost", "drop role r"],
+    "privileges": ["create user v@localhost", "grant select, insert (v) on d.t to v@localhost", "revoke select on d.t from v@localhost", "drop user v@localhost"],
+}
+
+
+@pytest.fixture
+def pair(servers):
+    primary, replica = servers(MariaDb, 1, "--log-bin=b", "--binlog-format=ROW"), servers(Paceline, 2)
+    replication_user(primary)
+    primary.query("create database d", "create table d.t (id int primary key, v varchar(20))")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    replica.query("start slave")
+    wait_for_replica(replica, primary)
+    return primary, replica
+
+
+@pytest.mark.parametrize("kind", DEFINITIONS)
+def test_it_stops_unless_they_are_left_out(pair, kind):
+    primary, replica = pair
+    others = ",".join(other for other in DEFINITIONS if other != kind)
+    replica.query(f"set global paceline_replicate_leave_out='{others}'")
+    primary.query(*DEFINITIONS[kind])
+    status = wait_for(lambda: (found := slave_status(replica)) and int(found["Last_SQL_Errno"]) and found, "the replica to stop")
+    assert int(status["Last_SQL_Errno"]) == 1235, status["Last_SQL_Error"]
+    replica.query(f"set global paceline_replicate_leave_out='{kind}'", "start slave")
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    assert gtid_position(replica) == gtid_position(primary)
+    assert "left out: " in replica.said()
+
+
+def test_its_value(pair):
+    _, replica = pair
+    assert replica.query("select @@paceline_replicate_leave_out") == (("",),)
+    replica.query("set global paceline_replicate_leave_out='events,triggers'")
+    assert replica.query("select @@paceline_replicate_leave_out") == (("TRIGGERS,EVENTS",),)
+    with pytest.raises(Exception, match="1231"):
+        replica.query("set global paceline_replicate_leave_out='tables'")
