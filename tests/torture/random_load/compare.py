@@ -25,13 +25,13 @@ def columns(server, table):
 
 
 def foreign_keys(server):
-    """Every foreign key: its table, name, columns, what they refer to, its actions."""
+    """Every foreign key: its table, name, columns, what they refer to, its actions. NO ACTION is RESTRICT, which a MariaDB may make of it and back."""
     with connect(server) as connection, connection.cursor() as cursor:
         cursor.execute("select c.table_name, c.constraint_name, u.column_name, c.referenced_table_name, u.referenced_column_name, c.update_rule, "
                        "c.delete_rule from information_schema.referential_constraints c join information_schema.key_column_usage u "
                        "on c.constraint_schema = u.constraint_schema and c.table_name = u.table_name and c.constraint_name = u.constraint_name "
                        f"where c.constraint_schema = '{DATABASE}' order by c.table_name, c.constraint_name, u.ordinal_position")
-        return [tuple(row) for row in cursor.fetchall()]
+        return [tuple(b"RESTRICT" if part == b"NO ACTION" else part for part in row) for row in cursor.fetchall()]
 
 
 def rows(server, table):
