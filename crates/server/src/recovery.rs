@@ -9,9 +9,9 @@ use paceline_binlog::log::Log;
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle};
 use paceline_sql::ddl::AccountStatements;
 use paceline_sql::parse::AccountStatement;
-use paceline_sql::session::SessionContext;
+use paceline_sql::session::{SessionContext, VirtualColumn, VirtualTables};
 use paceline_storage::Storage;
-use paceline_types::LogPosition;
+use paceline_types::{LogPosition, Value};
 use std::sync::Arc;
 
 /// Applies what the tables do not hold yet, and reads the catalog.
@@ -51,10 +51,28 @@ fn follow_reset(storage: &Storage, log: &Log, start: LogPosition) -> Result<(), 
         .map_err(|error| format!("the tables cannot be written: {error}"))
 }
 
+/// What is known of the tables that are made on demand without a session: their columns.
+#[derive(Debug)]
+struct DeclaredTables;
+
+impl VirtualTables for DeclaredTables {
+    fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>> {
+        crate::server::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
+    }
+
+    fn rows(&self, _: &SessionContext, _: &str, _: &str) -> paceline_sql::Result<Vec<Vec<Value>>> {
+        Err(paceline_sql::Error::unsupported("reading this table here"))
+    }
+}
+
 /// Statements about accounts, replayed.
 pub struct ReplayedAccounts;
 
 impl AccountStatements for ReplayedAccounts {
+    fn virtual_tables(&self) -> Option<Arc<dyn VirtualTables>> {
+        Some(Arc::new(DeclaredTables))
+    }
+
     fn replay(
         &self,
         statement: &AccountStatement,

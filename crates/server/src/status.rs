@@ -70,6 +70,7 @@ counters! {
     com_create_index "Com_create_index";
     com_create_table "Com_create_table";
     com_create_user "Com_create_user";
+    com_create_view "Com_create_view";
     com_dealloc_sql "Com_dealloc_sql";
     com_delete "Com_delete";
     com_do "Com_do";
@@ -77,6 +78,7 @@ counters! {
     com_drop_index "Com_drop_index";
     com_drop_table "Com_drop_table";
     com_drop_user "Com_drop_user";
+    com_drop_view "Com_drop_view";
     com_execute_immediate "Com_execute_immediate";
     com_execute_sql "Com_execute_sql";
     com_flush "Com_flush";

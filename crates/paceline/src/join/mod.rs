@@ -20,7 +20,7 @@
 //!
 //! *Nothing is silently left out.* Tables come over whole or the join fails before it copies: what our server does not create, it says itself,
 //! table by table. Tables that the server's replication filters (`--replicate-ignore-table` and its like) pass over are not copied
-//! either, because what changes in them will not come. Views, triggers, routines and events are left out only if asked
+//! either, because what changes in them will not come. Views come over, too. Triggers, routines and events are left out only if asked
 //! for (`--leave-out`): a replica in row format does not need them; who wants to fail over to it must know. Foreign keys come over with their tables, and may
 //! be left out
 //! where they have no actions: what an action changes is not in a MariaDB's log, the replica does it itself. Accounts are not copied with rows.

@@ -48,6 +48,14 @@ struct Database {
     create: String,
 }
 
+/// A view that is to be made here, too.
+struct View {
+    database: String,
+    name: String,
+    create: String,
+    collation_connection: String,
+}
+
 /// A table that is to be copied.
 pub struct Table {
     pub database: String,
@@ -87,6 +95,7 @@ pub enum Transfer {
 pub struct Schema {
     databases: Vec<Database>,
     tables: Vec<Table>,
+    views: Vec<View>,
     /// What there is beside tables, and what is not a table that can be copied: kind, if it can be left out, and a line for people.
     others: Vec<(Option<Kind>, String)>,
 }
@@ -97,6 +106,7 @@ impl Schema {
         let mut schema = Schema {
             databases: vec![],
             tables: vec![],
+            views: vec![],
             others: vec![],
         };
         schema.read_tables(session, choice).await?;
@@ -121,11 +131,15 @@ impl Schema {
             let (rows, bytes) = (next().parse().unwrap_or(0), next().parse().unwrap_or(0));
             let shown = format!("{database}.{name}");
             match kind.as_str() {
-                "VIEW" => {
+                "VIEW" if choice.leaves_out(Kind::Views) => {
                     self.others.push((Some(Kind::Views), format!("view {shown}")));
                     continue;
                 }
                 _ if !choice.wants_table(&database, &name) => continue,
+                "VIEW" => {
+                    self.read_view(session, choice, database, name).await?;
+                    continue;
+                }
                 "BASE TABLE" => {}
                 other => {
                     let line = format!("{} {shown}", other.to_lowercase());
@@ -165,6 +179,34 @@ impl Schema {
                 name,
             });
         }
+        Ok(())
+    }
+
+    async fn read_view(
+        &mut self,
+        session: &mut Connection,
+        choice: &Choice,
+        database: String,
+        name: String,
+    ) -> Result<()> {
+        if !choice.filters.rewrites.is_empty() {
+            let line = format!("view {database}.{name}: it names its database, which may be another here");
+            self.others.push((Some(Kind::Views), line));
+            return Ok(());
+        }
+        let shown_by = format!("SHOW CREATE VIEW {}.{}", quoted(&database), quoted(&name));
+        let mut shown = session.row(&shown_by).await?.into_iter();
+        let (create, collation_connection) = (shown.nth(1), shown.nth(1));
+        let (create, collation_connection) = (
+            create.unwrap_or_default(),
+            collation_connection.unwrap_or_default(),
+        );
+        self.views.push(View {
+            database,
+            name,
+            create,
+            collation_connection,
+        });
         Ok(())
     }
 
@@ -217,7 +259,8 @@ impl Schema {
             ))
             .await?;
         for name in listed.into_iter().flatten().flatten() {
-            let has_tables = self.tables.iter().any(|table| table.database == name);
+            let has_tables = self.tables.iter().any(|table| table.database == name)
+                || self.views.iter().any(|view| view.database == name);
             if !has_tables && !choice.filters.wants_database(choice.filters.rewrite(&name)) {
                 continue;
             }
@@ -268,7 +311,8 @@ impl Schema {
             format!("{}: {create}", table.database)
         });
         let others = self.others.iter().map(|(_, line)| line.clone());
-        databases.chain(tables).chain(others).collect()
+        let views = self.views.iter().map(|view| view.create.clone());
+        databases.chain(tables).chain(views).chain(others).collect()
     }
 
     /// What stands in the way and can be seen without trying; for people.
@@ -332,7 +376,35 @@ impl Schema {
                 problems.push(format!("table {}.{}: {error}", table.database, table.name));
             }
         }
+        self.create_views(session, &mut problems).await?;
         Ok(problems)
+    }
+
+    /// Makes the views. One may read another: what fails is tried again as long as others could be made.
+    async fn create_views(&self, session: &mut Session, problems: &mut Vec<String>) -> Result<()> {
+        let mut left: Vec<&View> = self.views.iter().collect();
+        while !left.is_empty() {
+            let mut failed = vec![];
+            for view in &left {
+                let settings = format!("SET collation_connection = '{}'", view.collation_connection);
+                let made = match session.0.query(&settings).await {
+                    Ok(_) => session.0.query(&view.create).await,
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = made {
+                    failed.push((*view, error));
+                }
+            }
+            if failed.len() == left.len() {
+                for (view, error) in failed {
+                    let line = format!("view {}.{}: {error}", view.database, view.name);
+                    problems.push(line + hint(Kind::Views));
+                }
+                break;
+            }
+            left = failed.into_iter().map(|(view, _)| view).collect();
+        }
+        Ok(())
     }
 
     /// The tables to be copied, under the names that they have here.

@@ -9,7 +9,7 @@ use paceline_types::{DataType, Timestamp, Value};
 
 use super::{DATABASE, Row, Sources, number, number_or_null, table_names, text, text_or_null, yes_no};
 
-const CATALOG: &str = "def";
+pub(super) const CATALOG: &str = "def";
 const INFORMATION_SCHEMA_COLLATION: &str = "utf8mb3_general_ci";
 
 fn for_each_table(sources: &dyn Sources, mut take: impl FnMut(&Arc<TableDescription>)) {
@@ -84,6 +84,7 @@ pub(super) fn tables(sources: &dyn Sources) -> Vec<Row> {
             text("N"),
         ]);
     });
+    rows.extend(super::views::tables(sources));
     rows
 }
 
@@ -220,16 +221,16 @@ pub(crate) fn column_extra(column: &ColumnDefinition) -> String {
 
 /// What MariaDB says of a column's length, precision, scale and fraction, each where it applies.
 #[derive(Default)]
-struct Measures {
-    characters: Option<u64>,
-    bytes: Option<u64>,
-    precision: Option<u64>,
-    scale: Option<u64>,
-    fraction: Option<u64>,
+pub(super) struct Measures {
+    pub characters: Option<u64>,
+    pub bytes: Option<u64>,
+    pub precision: Option<u64>,
+    pub scale: Option<u64>,
+    pub fraction: Option<u64>,
 }
 
 impl Measures {
-    fn of(data_type: &DataType) -> Self {
+    pub fn of(data_type: &DataType) -> Self {
         let mut measures = Measures::default();
         let characters = |length: u64| {
             (
@@ -301,7 +302,7 @@ impl Measures {
 }
 
 /// The type's name without attributes, as COLUMNS.DATA_TYPE has it.
-fn bare_name(data_type: &DataType) -> String {
+pub(super) fn bare_name(data_type: &DataType) -> String {
     let whole = data_type.to_string();
     whole.split(['(', ' ']).next().unwrap_or_default().to_owned()
 }
@@ -346,6 +347,7 @@ pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
             ]);
         }
     });
+    rows.extend(super::views::columns(sources));
     rows
 }
 

@@ -3,20 +3,23 @@
 //! ```text
 //!   columns.txt        every table's columns, as MariaDB declares them
 //!   catalog_tables     SCHEMATA, TABLES, COLUMNS, STATISTICS, … from the catalog
+//!   views              VIEWS, and views among TABLES and COLUMNS
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
-//! Tables about what does not exist here (views, routines, triggers, events, partitions of several parts) are there and
+//! Tables about what does not exist here (routines, triggers, events, partitions of several parts) are there and
 //! empty, or say "not partitioned", as MariaDB does for a database without any.
 //! What a session may not see, it does not: a database without any privilege leaves no row.
 
 mod catalog_tables;
 mod columns;
 mod server_tables;
+mod views;
 
-use paceline_sql::catalog::{DatabaseDefinition, TableDescription};
+use paceline_sql::catalog::{DatabaseDefinition, TableDescription, ViewDefinition};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
 
+pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
 pub(crate) use columns::declared;
 
@@ -73,6 +76,19 @@ pub struct GrantedPrivilege {
     pub grantable: bool,
 }
 
+/// A column of a view.
+#[derive(Clone, Debug)]
+pub struct ViewColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub data_type: paceline_types::DataType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// The default of the table's column that it is, as MariaDB writes it.
+    pub default: Option<String>,
+}
+
 /// Which values of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -88,6 +104,15 @@ pub trait Sources {
     fn databases(&self) -> Vec<DatabaseDefinition>;
     /// The tables of a database, by name.
     fn tables(&self, database: &str) -> Vec<std::sync::Arc<TableDescription>>;
+    /// The views of a database, by name.
+    fn views(&self, database: &str) -> Vec<std::sync::Arc<ViewDefinition>>;
+    /// Whether rows could be changed through a view.
+    fn is_updatable(&self, view: &ViewDefinition) -> bool;
+    /// What columns a view has now.
+    ///
+    /// # Errors
+    /// 1356 for a view that cannot be read.
+    fn view_columns(&self, view: &ViewDefinition) -> paceline_sql::Result<Vec<ViewColumn>>;
     /// A table's size.
     fn table_size(&self, table: &TableDescription) -> TableSize;
     /// The next AUTO_INCREMENT value.
@@ -122,6 +147,7 @@ pub fn rows(table: &str, sources: &dyn Sources) -> Option<Vec<Row>> {
         "SCHEMATA" => catalog_tables::schemata(sources),
         "TABLES" => catalog_tables::tables(sources),
         "COLUMNS" => catalog_tables::columns(sources),
+        "VIEWS" => views::views(sources),
         "STATISTICS" => catalog_tables::statistics(sources),
         "KEY_COLUMN_USAGE" => catalog_tables::key_column_usage(sources),
         "TABLE_CONSTRAINTS" => catalog_tables::table_constraints(sources),

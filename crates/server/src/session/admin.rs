@@ -5,7 +5,8 @@ use super::query::Execution;
 use super::table_locks::{LockedTable, TableLocks};
 use super::{More, Session};
 use crate::output::Output;
-use paceline_sql::ddl::DdlObject;
+use paceline_sql::catalog::{Catalog, ViewDefinition};
+use paceline_sql::ddl::{DdlObject, view_names};
 use paceline_sql::parse::{
     FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
 };
@@ -15,6 +16,7 @@ use paceline_sql::{Error, Result};
 use paceline_txn::{InterruptReason, MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::error_code::*;
+use std::sync::Arc;
 
 impl Session {
     /// 1223 for a write under one's own global read lock; 1099 and 1100 for tables that LOCK TABLES did not name.
@@ -99,7 +101,12 @@ impl Session {
             }
             if crate::server::virtual_database(&database).is_none() {
                 let catalog = self.server.catalog.load();
-                if catalog.table(&database, &name).is_none() {
+                if let Some(view) = catalog.view(&database, &name) {
+                    // With it what it reads.
+                    for (database, name) in tables_behind(view, &catalog) {
+                        wanted.push((database, name, table.write));
+                    }
+                } else if catalog.table(&database, &name).is_none() {
                     return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name]));
                 }
                 wanted.push((database, name, table.write));
@@ -107,6 +114,7 @@ impl Session {
         }
         // In one order, so that two LOCK TABLES never wait for each other in a circle.
         wanted.sort();
+        wanted.dedup();
         let timeout = self.context.settings.metadata_lock_wait_timeout;
         let mut locked: Vec<LockedTable> = vec![];
         for (database, name, write) in wanted {
@@ -313,6 +321,19 @@ impl Session {
             let mut line = |kind: &str, message: &str| {
                 output.row(vec![text(&full), text(name), text(kind), text(message)]);
             };
+            if catalog.view(&database, &table).is_some() {
+                match operation {
+                    TableMaintenance::Check => line("status", "OK"),
+                    _ => {
+                        line(
+                            "Error",
+                            &ER_WRONG_OBJECT.message(&[&database, &table, &"BASE TABLE"]),
+                        );
+                        line("status", "Operation failed");
+                    }
+                }
+                continue;
+            }
             let Some(definition) = catalog.table(&database, &table) else {
                 line("Error", &ER_NO_SUCH_TABLE.message(&[&database, &table]));
                 line("status", "Operation failed");
@@ -350,6 +371,28 @@ impl Session {
             .text("example", 65_535);
         self.send(output, execution)
     }
+}
+
+/// The tables that a view reads, itself or through other views.
+fn tables_behind(view: &Arc<ViewDefinition>, catalog: &Catalog) -> Vec<(String, String)> {
+    let mut views = vec![view.clone()];
+    let mut tables: Vec<(String, String)> = vec![];
+    let mut next = 0;
+    while let Some(view) = views.get(next).cloned() {
+        next += 1;
+        for name in view_names(view.parsed()) {
+            let Some(database) = name.database else { continue };
+            match catalog.view(&database, &name.name) {
+                Some(inner) if !views.iter().any(|known| Arc::ptr_eq(known, inner)) => {
+                    views.push(inner.clone())
+                }
+                Some(_) => {}
+                None if catalog.table(&database, &name.name).is_some() => tables.push((database, name.name)),
+                None => {}
+            }
+        }
+    }
+    tables
 }
 
 fn text(value: &str) -> Value {

@@ -66,6 +66,9 @@ impl Session {
             .map_err(|error| of_transaction(&error))?;
         let catalog = self.temporary.over(self.server.catalog.load());
         let Some(definition) = catalog.table(database, table) else {
+            if catalog.view(database, table).is_some() {
+                return Ok(None);
+            }
             // Of what is made on demand nothing is stored.
             if virtual_columns(database, table).is_some() {
                 return Ok(Some(0));

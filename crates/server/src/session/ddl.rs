@@ -16,9 +16,9 @@ use paceline_sql::ddl::{
     DdlInput, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info, ddl_objects,
     engine, is_temporary_ddl, prepare_ddl, related_ddl_objects,
 };
-use paceline_sql::parse::definition::{CreateTable, CreateTableBody};
+use paceline_sql::parse::definition::{CreateTable, CreateTableBody, CreateView, ViewMode};
 use paceline_sql::parse::{
-    ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName,
+    ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName, UserName,
 };
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
@@ -68,6 +68,9 @@ impl Session {
             drop(guards);
             objects = now;
         };
+        if let DdlStatement::CreateView(view) = ddl {
+            self.check_view(view)?;
+        }
         let select = self.plan_create_select(ddl)?;
         let server = self.server.clone();
         let snapshot = server.transactions.snapshot();
@@ -174,6 +177,25 @@ impl Session {
     fn default_engine(&self) -> TableEngine {
         let values = self.services.values.lock();
         engine(values.get(Variable::DefaultStorageEngine).as_str()).unwrap_or(TableEngine::InnoDb)
+    }
+
+    /// A view's query must be one that its maker may run; another's name may stand as definer only with the privilege for that.
+    fn check_view(&mut self, view: &CreateView) -> Result<()> {
+        if let Some(definer) = &view.definer
+            && let UserName::Name(user) = &definer.user
+        {
+            let current = &self.context.current_user;
+            if *user != current.user || !definer.host.eq_ignore_ascii_case(&current.host) {
+                self.services
+                    .require_any(&[Privilege::Super, Privilege::SetUser])?;
+            }
+            if self.server.accounts.load().get(user, &definer.host).is_none() {
+                let message = ER_NO_SUCH_USER.message(&[user, &definer.host]);
+                self.context.diagnostics.note(ER_NO_SUCH_USER, message);
+            }
+        }
+        let plan = self.plan(&Statement::Query(Box::new(view.query.clone())))?;
+        self.check_privileges(&plan)
     }
 
     /// The columns of CREATE TABLE … SELECT.
@@ -336,6 +358,13 @@ impl Session {
                 of_table(from, &[Privilege::Alter, Privilege::Drop])?;
                 of_table(to, &[Privilege::Create, Privilege::Insert])
             }),
+            DdlStatement::CreateView(view) => match view.mode {
+                ViewMode::Create => of_table(&view.name, &[Privilege::CreateView]),
+                _ => of_table(&view.name, &[Privilege::CreateView, Privilege::Drop]),
+            },
+            DdlStatement::DropViews { views, .. } => views
+                .iter()
+                .try_for_each(|view| of_table(view, &[Privilege::Drop])),
             DdlStatement::DropOther { .. } => Ok(()),
         }
     }
@@ -353,6 +382,8 @@ impl Session {
             }
             DdlStatement::TruncateTable(_) => counters.com_truncate.add(1),
             DdlStatement::RenameTables { .. } => counters.com_rename_table.add(1),
+            DdlStatement::CreateView(_) => counters.com_create_view.add(1),
+            DdlStatement::DropViews { .. } => counters.com_drop_view.add(1),
         }
     }
 }

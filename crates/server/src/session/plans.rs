@@ -11,7 +11,7 @@ use crate::variables::Variable;
 use paceline_sql::catalog::Catalog;
 use paceline_sql::execute::{AffectedRows, ExecutionContext, Outcome, execute};
 use paceline_sql::parse::{self, ParseOptions, Statement};
-use paceline_sql::plan::{Plan, PlanContext, PlanType, TableUsage, plan_statement};
+use paceline_sql::plan::{Plan, PlanContext, PlanType, TableUsage, TableUse, plan_statement};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
@@ -141,7 +141,8 @@ impl Session {
                 .map_err(|error| of_transaction(&error))?;
         }
         for table in plan.tables() {
-            if table.definition.is_none() || table.is_temporary() {
+            let is_stored = table.definition.is_some() || table.view.is_some();
+            if !is_stored || table.is_temporary() {
                 continue;
             }
             let mode = match table.usage.writes() || table.usage.lock || table.usage.action {
@@ -185,22 +186,49 @@ impl Session {
     }
 
     /// 1142 for a table that the account may not use so.
-    fn check_privileges(&self, plan: &Plan) -> Result<()> {
+    pub fn check_privileges(&self, plan: &Plan) -> Result<()> {
         let account = self.services.account();
-        if account.global.includes(crate::accounts::PrivilegeSet::rows()) {
-            return Ok(());
-        }
+        let may_do_all = account.global.includes(crate::accounts::PrivilegeSet::rows());
         // Of a temporary table its session may do anything.
         for table in plan.tables().iter().filter(|table| !table.is_temporary()) {
+            if let Some(definer) = &table.access.definer {
+                self.check_definer(definer, table)?;
+                continue;
+            }
+            if may_do_all {
+                continue;
+            }
             for privilege in needed(table.usage) {
                 let target = PrivilegeTarget::Table {
                     database: &table.database,
                     table: &table.name,
                 };
-                self.services.check(&self.context, privilege, target)?;
+                let checked = self.services.check(&self.context, privilege, target);
+                checked.map_err(|error| told_of_view(error, table))?;
             }
         }
         Ok(())
+    }
+
+    /// 1449 for a definer who is gone, 1356 for one who may not use the table so.
+    fn check_definer(&self, definer: &(String, String), table: &TableUse) -> Result<()> {
+        let accounts = self.server.accounts.load();
+        let Some(account) = accounts.get(&definer.0, &definer.1) else {
+            return Err(Error::new(ER_NO_SUCH_USER, &[&definer.0, &definer.1]));
+        };
+        let is_open = table
+            .database
+            .eq_ignore_ascii_case(crate::information_schema::DATABASE);
+        let may = |privilege| {
+            account.global.has(privilege) || account.privileges_in(&table.database).has(privilege)
+        };
+        if is_open || needed(table.usage).all(may) {
+            return Ok(());
+        }
+        Err(told_of_view(
+            Error::new(ER_VIEW_INVALID, &[&table.database, &table.name]),
+            table,
+        ))
     }
 
     /// `binlog_annotate_row_events`: whether the statement's text is logged with its rows.
@@ -243,6 +271,14 @@ impl Session {
         } else {
             self.write_ok(outcome.affected_rows, outcome.last_insert_id, &outcome.info, more);
         }
+    }
+}
+
+/// What is refused within a view is told of the view that the statement names.
+fn told_of_view(error: Error, table: &TableUse) -> Error {
+    match &table.access.through {
+        Some(view) => Error::new(ER_VIEW_INVALID, &[&view.database, &view.name]),
+        None => error,
     }
 }
 

@@ -9,7 +9,7 @@ use super::query::Execution;
 use crate::accounts::show::{create_user, grants, identifier};
 use crate::output::Output;
 use paceline_sql::catalog::DatabaseDefinition;
-use paceline_sql::ddl::{IfNotExists, show_create_database, show_create_table};
+use paceline_sql::ddl::{IfNotExists, show_create_database, show_create_table, show_create_view};
 use paceline_sql::parse::{self, ParseOptions, Show, ShowFilter, ShowLimit, Statement, TableName};
 use paceline_sql::session::{Level, Privilege, PrivilegeTarget, Privileges, VariableScope};
 use paceline_sql::{Error, Result};
@@ -88,6 +88,9 @@ impl Session {
             }
             Show::Columns { full, table, filter } => {
                 let (database, name) = self.shown_table(table)?;
+                if self.catalog().view(&database, &name).is_some() {
+                    self.plan_of_table(&database, &name)?;
+                }
                 let (collation, rest) = match full {
                     true => (
                         "COLLATION_NAME AS `Collation`, ",
@@ -262,6 +265,7 @@ impl Session {
             Show::CreateDatabase { if_not_exists, name } => {
                 self.show_create_database(name, *if_not_exists, execution)
             }
+            Show::CreateOther { kind: "VIEW", name } => self.show_create_view(name, execution),
             Show::CreateOther { kind, name } => self.no_such_object(kind, name),
             Show::EngineStatus { engine, .. } => {
                 let mut output = Output::new();
@@ -415,6 +419,7 @@ impl Session {
         let on_demand = crate::server::virtual_columns(&database, &name).is_some();
         match self.server.catalog.load().table(&database, &name) {
             Some(_) => Ok((database, name)),
+            None if self.catalog().view(&database, &name).is_some() => Ok((database, name)),
             None if on_demand => Ok((database, name)),
             None => Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name])),
         }
@@ -493,6 +498,9 @@ impl Session {
     fn show_create_table(&mut self, table: &TableName, execution: Execution<'_>) -> Result<()> {
         let (database, name) = self.shown_table(table)?;
         let catalog = self.catalog();
+        if catalog.view(&database, &name).is_some() {
+            return self.show_create_view(table, execution);
+        }
         let statement = match catalog.table(&database, &name) {
             Some(definition) => {
                 let snapshot = self.server.transactions.snapshot();
@@ -511,6 +519,47 @@ impl Session {
         output.text("Table", 64).text("Create Table", 65_535);
         output.row(vec![Value::Text(name), Value::Text(statement)]);
         self.send(output, execution)
+    }
+
+    fn show_create_view(&mut self, name: &TableName, execution: Execution<'_>) -> Result<()> {
+        let (database, name) = self.shown_table(name)?;
+        let catalog = self.catalog();
+        let Some(view) = catalog.view(&database, &name) else {
+            return Err(Error::new(ER_WRONG_OBJECT, &[&database, &name, &"VIEW"]));
+        };
+        for privilege in [Privilege::Select, Privilege::ShowView] {
+            let target = PrivilegeTarget::Table {
+                database: &database,
+                table: &name,
+            };
+            self.services.check(&self.context, privilege, target)?;
+        }
+        if let Err(error) = self.plan_of_table(&database, &name) {
+            self.context.diagnostics.warn(error.code(), error.message());
+        }
+        let statement = show_create_view(view, &catalog, self.context.database.as_deref())?;
+        let mut output = Output::new();
+        output
+            .text("View", 64)
+            .text("Create View", 65_535)
+            .text("character_set_client", 32)
+            .text("collation_connection", 64);
+        output.row(vec![
+            Value::Text(name),
+            Value::Text(statement),
+            Value::Text(view.character_set_client.clone()),
+            Value::Text(view.collation_connection.clone()),
+        ]);
+        self.send(output, execution)
+    }
+
+    /// Plans reading all of a table or view; 1356 for a view that cannot be read.
+    fn plan_of_table(&self, database: &str, name: &str) -> Result<paceline_sql::plan::Plan> {
+        self.plan_text(&format!(
+            "SELECT * FROM {}.{}",
+            identifier(database),
+            identifier(name)
+        ))
     }
 
     fn show_create_database(
@@ -549,7 +598,7 @@ impl Session {
             .or_else(|| self.context.database.clone())
             .unwrap_or_default();
         Err(match kind {
-            "VIEW" | "SEQUENCE" => match self.catalog().table(&database, &name.name) {
+            "SEQUENCE" => match self.catalog().table(&database, &name.name) {
                 Some(_) => Error::new(ER_WRONG_OBJECT, &[&database, &name.name, &kind]),
                 None => Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]),
             },

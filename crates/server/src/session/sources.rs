@@ -2,13 +2,19 @@
 
 use super::services::SessionServices;
 use crate::accounts::PrivilegeSet;
-use crate::information_schema::{self, GrantedPrivilege, Process, Row, Scope, Sources, TableSize};
+use crate::information_schema::{
+    self, GrantedPrivilege, Process, Row, Scope, Sources, TableSize, ViewColumn,
+};
 use crate::mysql_tables;
 use crate::registry::now_micros;
 use crate::server::virtual_columns;
 use crate::variables::{self, Access, Kind, TABLE};
 use paceline_sql::Result;
-use paceline_sql::catalog::{DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription};
+use paceline_sql::catalog::{
+    Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,
+};
+use paceline_sql::parse::{ParseOptions, parse_first};
+use paceline_sql::plan::{Plan, PlanContext, plan_statement};
 use paceline_sql::session::{
     Privilege, PrivilegeTarget, Privileges, SessionContext, VirtualColumn, VirtualTables,
 };
@@ -82,6 +88,25 @@ impl SessionSources<'_> {
 }
 
 impl SessionSources<'_> {
+    /// Plans reading all of a view.
+    fn plan_view(&self, view: &ViewDefinition, catalog: &Arc<Catalog>) -> Result<Plan> {
+        let identifier = crate::accounts::show::identifier;
+        let text = format!(
+            "SELECT * FROM {}.{}",
+            identifier(&view.database),
+            identifier(&view.name)
+        );
+        let statement = parse_first(text.as_bytes(), &ParseOptions::default())?.statement;
+        plan_statement(
+            &statement,
+            &PlanContext {
+                catalog,
+                session: self.session,
+                statistics: &self.services.server.statistics,
+            },
+        )
+    }
+
     /// The temporary table that a SHOW statement is about.
     fn shown_temporary(&self) -> Option<Arc<TableDefinition>> {
         self.services.shown_temporary.lock().clone()
@@ -119,6 +144,37 @@ impl Sources for SessionSources<'_> {
                 .collect(),
             None => vec![],
         }
+    }
+
+    fn views(&self, database: &str) -> Vec<Arc<ViewDefinition>> {
+        if self.shown_temporary().is_some() {
+            return vec![];
+        }
+        let catalog = self.services.server.catalog.load();
+        match catalog.database(database) {
+            Some(database) => database.views().cloned().collect(),
+            None => vec![],
+        }
+    }
+
+    fn is_updatable(&self, view: &ViewDefinition) -> bool {
+        paceline_sql::ddl::is_updatable(view, &self.services.server.catalog.load())
+    }
+
+    fn view_columns(&self, view: &ViewDefinition) -> Result<Vec<ViewColumn>> {
+        let catalog = self.services.server.catalog.load();
+        let plan = self.plan_view(view, &catalog)?;
+        let columns = plan.columns().iter().map(|column| {
+            let table = catalog.table(&column.database, &column.org_table);
+            let origin = table.and_then(|table| Some(&table.columns()[table.column(&column.org_name)?]));
+            ViewColumn {
+                name: column.name.to_string(),
+                data_type: column.data_type.clone(),
+                nullable: !column.is_not_null(),
+                default: origin.and_then(information_schema::column_default),
+            }
+        });
+        Ok(columns.collect())
     }
 
     fn table_size(&self, table: &TableDescription) -> TableSize {

@@ -25,6 +25,7 @@ mod snapshot;
 pub mod system;
 mod table;
 mod temporary;
+mod view;
 
 pub use auto_increment::AutoIncrement;
 pub use definition::*;
@@ -35,6 +36,7 @@ pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
 pub(crate) use table::{literal_value, same_name, schema_of};
 pub use temporary::{FILLED_DATABASE, TemporaryCatalog, TemporaryPlan, TemporaryTables};
+pub use view::{ViewAlgorithm, ViewCheck, ViewDefinition, ViewDescription, ViewSecurity};
 
 /// Databases that the server makes on demand.
 pub const VIRTUAL_DATABASES: [&str; 2] = ["information_schema", "performance_schema"];

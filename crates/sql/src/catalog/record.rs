@@ -6,6 +6,7 @@
 //!
 //!   kind 'D'  a database   name                   DatabaseDefinition
 //!   kind 'T'  a table      database ‖ 0 ‖ table   TableDescription
+//!   kind 'V'  a view       database ‖ 0 ‖ view    ViewDescription
 //!   kind 'A'  an account   user ‖ 0 ‖ host        what the server keeps of it (the shape of mysql.global_priv)
 //!   kind 'N'  the next number of an index, so that none is given out twice
 //! ```
@@ -16,12 +17,14 @@
 use paceline_storage::{IndexId, WriteSet};
 
 use super::definition::{DatabaseDefinition, TableDescription};
+use super::view::ViewDescription;
 use crate::error::{Error, Result};
 
 const FORMAT: u8 = 1;
 
 const DATABASE: u8 = b'D';
 const TABLE: u8 = b'T';
+const VIEW: u8 = b'V';
 const ACCOUNT: u8 = b'A';
 const NEXT_ID: u8 = b'N';
 
@@ -36,6 +39,15 @@ pub enum CatalogChange {
     PutTable(Box<TableDescription>),
     /// A table goes.
     DropTable {
+        /// Its database.
+        database: String,
+        /// Its name.
+        name: String,
+    },
+    /// A view appears or changes.
+    PutView(Box<ViewDescription>),
+    /// A view goes.
+    DropView {
         /// Its database.
         database: String,
         /// Its name.
@@ -88,6 +100,10 @@ pub fn write_changes(changes: &[CatalogChange], writes: &mut WriteSet) {
                 put(writes, &key(TABLE, &[&table.database, &table.name]), &json(table));
             }
             CatalogChange::DropTable { database, name } => writes.delete(&key(TABLE, &[database, name])),
+            CatalogChange::PutView(view) => {
+                put(writes, &key(VIEW, &[&view.database, &view.name]), &json(view));
+            }
+            CatalogChange::DropView { database, name } => writes.delete(&key(VIEW, &[database, name])),
             CatalogChange::ForgetAutoIncrement { .. } | CatalogChange::DropTemporary { .. } => {}
             CatalogChange::PutAccount { user, host, record } => {
                 put(writes, &key(ACCOUNT, &[user, host]), record);
@@ -144,6 +160,7 @@ pub(super) fn read_record(key: &[u8], payload: &[u8]) -> Result<CatalogChange> {
     let change = match *kind {
         DATABASE => CatalogChange::PutDatabase(serde_json::from_slice(body).map_err(|_| malformed())?),
         TABLE => CatalogChange::PutTable(serde_json::from_slice(body).map_err(|_| malformed())?),
+        VIEW => CatalogChange::PutView(serde_json::from_slice(body).map_err(|_| malformed())?),
         NEXT_ID => CatalogChange::NextId(serde_json::from_slice(body).map_err(|_| malformed())?),
         ACCOUNT => {
             let name = std::str::from_utf8(name).map_err(|_| malformed())?;

@@ -12,6 +12,7 @@ use super::record::{CatalogChange, read_record};
 use super::referrers::{Referrers, TableReferrers};
 use super::table::TableDefinition;
 use super::temporary::{FILLED_DATABASE, TemporaryCatalog};
+use super::view::ViewDefinition;
 use super::{SYSTEM_DATABASE, system};
 use crate::error::Result;
 
@@ -20,6 +21,7 @@ use crate::error::Result;
 pub struct Database {
     definition: DatabaseDefinition,
     tables: BTreeMap<Box<str>, Arc<TableDefinition>>,
+    views: BTreeMap<Box<str>, Arc<ViewDefinition>>,
 }
 
 impl Database {
@@ -36,6 +38,11 @@ impl Database {
     /// Its tables by name.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<TableDefinition>> {
         self.tables.values()
+    }
+
+    /// Its views by name.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
+        self.views.values()
     }
 
     /// A table of it.
@@ -101,6 +108,7 @@ impl Catalog {
         let database = Database {
             definition: system::database(),
             tables,
+            views: BTreeMap::new(),
         };
         self.databases.insert(SYSTEM_DATABASE.into(), Arc::new(database));
     }
@@ -130,6 +138,20 @@ impl Catalog {
     #[inline]
     pub fn ordinary_table(&self, database: &str, name: &str) -> Option<&Arc<TableDefinition>> {
         self.databases.get(database)?.tables.get(name)
+    }
+
+    /// A view, if no temporary table hides it.
+    #[inline]
+    pub fn view(&self, database: &str, name: &str) -> Option<&Arc<ViewDefinition>> {
+        if self.temporary.table(database, name).is_some() {
+            return None;
+        }
+        self.ordinary_view(database, name)
+    }
+
+    /// A view, whether a temporary table hides it or not.
+    pub fn ordinary_view(&self, database: &str, name: &str) -> Option<&Arc<ViewDefinition>> {
+        self.databases.get(database)?.views.get(name)
     }
 
     /// A temporary table.
@@ -237,14 +259,14 @@ impl Catalog {
     fn apply(&mut self, change: &CatalogChange, version: Version) -> Result<()> {
         match change {
             CatalogChange::PutDatabase(definition) => {
-                let tables = self
-                    .databases
-                    .get(definition.name.as_str())
-                    .map(|old| old.tables.clone())
+                let old = self.databases.get(definition.name.as_str());
+                let (tables, views) = old
+                    .map(|old| (old.tables.clone(), old.views.clone()))
                     .unwrap_or_default();
                 let database = Database {
                     definition: definition.clone(),
                     tables,
+                    views,
                 };
                 self.databases
                     .insert(definition.name.as_str().into(), Arc::new(database));
@@ -288,6 +310,19 @@ impl Catalog {
                     .database_mut(database)
                     .and_then(|database| database.tables.remove(name.as_str()));
                 Referrers::change(&mut self.referrers, removed.as_deref(), None);
+            }
+            CatalogChange::PutView(description) => {
+                let view = ViewDefinition::new((**description).clone(), version)?;
+                if let Some(database) = self.database_mut(&description.database) {
+                    database
+                        .views
+                        .insert(description.name.as_str().into(), Arc::new(view));
+                }
+            }
+            CatalogChange::DropView { database, name } => {
+                if let Some(database) = self.database_mut(database) {
+                    database.views.remove(name.as_str());
+                }
             }
             CatalogChange::ForgetAutoIncrement { database, name } => {
                 if let Some(table) = self.table(database, name) {

@@ -54,6 +54,13 @@ impl Planner<'_> {
             self.refuse_referenced(&existing, None)?;
             self.drop_table(&existing)?;
         }
+        if !create.temporary && self.catalog.ordinary_view(&database, &name).is_some() {
+            if create.or_replace {
+                return Err(Error::new(ER_IT_IS_A_VIEW, &[&format!("{database}.{name}")]));
+            }
+            let error = Error::new(ER_TABLE_EXISTS_ERROR, &[&name]);
+            return self.note_or_fail(create.if_not_exists.into(), error);
+        }
         match &create.body {
             CreateTableBody::Like(source) => self.create_like(&database, &name, source),
             CreateTableBody::Definition {
@@ -237,6 +244,7 @@ impl Planner<'_> {
 
     fn create_like(&mut self, database: &str, name: &str, source: &TableName) -> Result<()> {
         let (source_database, source_name) = self.qualified(source)?;
+        self.refuse_view(&source_database, &source_name)?;
         let Some(table) = self.catalog.table(&source_database, &source_name).cloned() else {
             return Err(Error::new(ER_NO_SUCH_TABLE, &[&source_database, &source_name]));
         };

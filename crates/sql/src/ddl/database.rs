@@ -81,6 +81,11 @@ impl Planner<'_> {
             self.plan.affected_rows += 1;
             self.drop_table(table)?;
         }
+        for view in database.views() {
+            self.plan.affected_rows += 1;
+            let (database, name) = (view.database.clone(), view.name.clone());
+            self.change(CatalogChange::DropView { database, name })?;
+        }
         self.change(CatalogChange::DropDatabase(name.to_owned()))
     }
 }

@@ -29,6 +29,7 @@ mod run;
 mod select;
 mod show_create;
 mod table;
+mod view;
 
 pub use build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info, default_of_absent};
 pub use column_type::{charset, collation};
@@ -40,3 +41,4 @@ pub use run::{
 };
 pub use select::SelectedColumn;
 pub use show_create::{IfNotExists, show_create_database, show_create_table, write_literal};
+pub use view::{ViewNames, is_updatable, show_create_view, view_names};

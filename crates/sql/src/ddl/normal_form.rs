@@ -4,8 +4,8 @@
 use std::fmt::Write;
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Ident, TrimWhereField, UnaryOperator, Value,
+    BinaryOperator, CastKind, DataType, DateTimeField, ExactNumberInfo, Expr, Function, FunctionArg,
+    FunctionArgExpr, FunctionArguments, Ident, TrimWhereField, UnaryOperator, Value,
 };
 
 use crate::error::{Error, Result};
@@ -29,6 +29,7 @@ pub fn normal_form(expr: &Expr, clause: &str, owner: &str) -> Result<String> {
         out: &mut out,
         clause,
         owner,
+        view: None,
     }
     .expr(&expr, 0)?;
     Ok(out)
@@ -61,6 +62,14 @@ pub fn quote_text(text: &str, out: &mut String) {
         }
     }
     out.push('\'');
+}
+
+/// A string in quotes, as it stands in a view.
+fn quote_text_of_view(text: &str, out: &mut String) {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quote_text(text, &mut quoted);
+    let inner = &quoted[1..quoted.len() - 1];
+    let _ = write!(out, "'{}'", inner.replace("''", "\\'"));
 }
 
 /// A condition as MariaDB keeps it: NOT is carried inwards, a bare column among AND and OR is compared with 0.
@@ -107,8 +116,29 @@ fn is_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
 }
 
+/// One step of [`condition`], where the parts have taken it already.
+pub(super) fn condition_step(expr: Expr) -> Expr {
+    match expr {
+        Expr::BinaryOp {
+            left,
+            op: op @ (BinaryOperator::And | BinaryOperator::Or),
+            right,
+        } => Expr::BinaryOp {
+            left: Box::new(truth(*left)),
+            op,
+            right: Box::new(truth(*right)),
+        },
+        Expr::UnaryOp {
+            op: UnaryOperator::Not | UnaryOperator::BangNot,
+            expr,
+        } => negated(*expr),
+        single @ Expr::InList { .. } => condition(single),
+        other => other,
+    }
+}
+
 /// What a condition is among AND and OR.
-fn truth(expr: Expr) -> Expr {
+pub(super) fn truth(expr: Expr) -> Expr {
     if is_column(&expr) {
         compared_with_zero(expr, BinaryOperator::NotEq)
     } else {
@@ -196,10 +226,22 @@ fn negated(expr: Expr) -> Expr {
     }
 }
 
-struct Writer<'a> {
-    out: &'a mut String,
-    clause: &'a str,
-    owner: &'a str,
+/// How the expressions of a view are written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ViewStyle<'a> {
+    /// This database is not written.
+    pub omitted_database: Option<&'a str>,
+    /// The character sets of strings are written.
+    pub introducers: bool,
+}
+
+/// Writes expressions; of a view, queries too ([`super::view`]).
+pub(super) struct Writer<'a> {
+    pub out: &'a mut String,
+    pub clause: &'a str,
+    pub owner: &'a str,
+    /// Of a view; `None` for what is kept with a table.
+    pub view: Option<ViewStyle<'a>>,
 }
 
 /// How tightly an expression binds (`enum precedence` of `sql/item.h`).
@@ -242,6 +284,9 @@ fn precedence(expr: &Expr) -> u8 {
         | Expr::IsUnknown(_)
         | Expr::IsNotUnknown(_)
         | Expr::InList { .. }
+        | Expr::InSubquery { .. }
+        | Expr::AnyOp { .. }
+        | Expr::AllOp { .. }
         | Expr::Like { .. }
         | Expr::RLike { .. } => 6,
         Expr::Collate { .. } => 15,
@@ -292,7 +337,7 @@ impl Writer<'_> {
     }
 
     /// Writes an operand, in parentheses if it binds less tightly than `least`.
-    fn expr(&mut self, expr: &Expr, least: u8) -> Result<()> {
+    pub(super) fn expr(&mut self, expr: &Expr, least: u8) -> Result<()> {
         let mut expr = expr;
         while let Expr::Nested(inner) = expr {
             expr = inner;
@@ -310,10 +355,18 @@ impl Writer<'_> {
         let own = precedence(expr);
         match expr {
             Expr::Identifier(name) => self.identifier(name),
+            Expr::CompoundIdentifier(parts) if self.view.is_some() => {
+                self.qualified(parts);
+                Ok(())
+            }
             Expr::CompoundIdentifier(parts) => self.identifier(parts.last().expect("a name has parts")),
             Expr::Value(value) => self.value(&value.value),
             Expr::Prefixed { prefix, value } => {
-                if prefix.value != "_binary" {
+                let is_written = match self.view {
+                    Some(style) => style.introducers && prefix.value.starts_with('_'),
+                    None => prefix.value != "_binary",
+                };
+                if is_written {
                     let _ = write!(self.out, "{}", prefix.value);
                 }
                 self.bare(value)
@@ -443,9 +496,32 @@ impl Writer<'_> {
                 charset: Some(charset),
                 ..
             } => {
+                if self.view.is_some()
+                    && let Expr::Function(function) = &**expr
+                    && function.name.to_string().eq_ignore_ascii_case("CHAR")
+                {
+                    return self.char_using(function, charset);
+                }
                 self.out.push_str("convert(");
                 self.expr(expr, 0)?;
                 let _ = write!(self.out, " using {})", charset.to_string().to_lowercase());
+                Ok(())
+            }
+            Expr::Convert {
+                expr,
+                data_type: Some(data_type),
+                charset: Some(charset),
+                ..
+            } if self.view.is_some() => {
+                self.out.push_str("cast(");
+                self.expr(expr, 0)?;
+                let (data_type, charset) = (data_type.to_string(), charset.to_string());
+                let _ = write!(
+                    self.out,
+                    " as {} charset {})",
+                    data_type.to_lowercase(),
+                    charset.to_lowercase()
+                );
                 Ok(())
             }
             Expr::Substring {
@@ -525,6 +601,15 @@ impl Writer<'_> {
                 self.out.push(')');
                 Ok(())
             }
+            Expr::InSubquery { .. }
+            | Expr::AllOp { .. }
+            | Expr::AnyOp { .. }
+            | Expr::Subquery(_)
+            | Expr::Exists { .. }
+                if self.view.is_some() =>
+            {
+                self.with_subquery(expr)
+            }
             Expr::InSubquery { .. } | Expr::AllOp { .. } | Expr::AnyOp { .. } => Err(Error::new(
                 paceline_types::error_code::ER_SUBQUERIES_NOT_SUPPORTED,
                 &[&self.clause],
@@ -548,7 +633,9 @@ impl Writer<'_> {
 
     fn value(&mut self, value: &Value) -> Result<()> {
         match value {
+            Value::Number(text, _) if self.view.is_some() => self.out.push_str(&shown_number(text)),
             Value::Number(text, _) => self.out.push_str(text),
+            Value::SingleQuotedString(text) if self.view.is_some() => quote_text_of_view(text, self.out),
             Value::SingleQuotedString(text) => quote_text(text, self.out),
             Value::HexStringLiteral(digits) => {
                 let _ = write!(self.out, "X'{digits}'");
@@ -566,7 +653,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn operator(&self, op: &BinaryOperator) -> Result<&'static str> {
+    pub(super) fn operator(&self, op: &BinaryOperator) -> Result<&'static str> {
         Ok(match op {
             BinaryOperator::Plus => "+",
             BinaryOperator::Minus => "-",
@@ -600,7 +687,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn list(&mut self, list: &[Expr]) -> Result<()> {
+    pub(super) fn list(&mut self, list: &[Expr]) -> Result<()> {
         for (n, expr) in list.iter().enumerate() {
             if n > 0 {
                 self.out.push(',');
@@ -611,6 +698,9 @@ impl Writer<'_> {
     }
 
     fn function(&mut self, function: &Function) -> Result<()> {
+        if self.view.is_some() {
+            return self.function_of_view(function);
+        }
         if function.over.is_some() {
             return Err(self.refused("window function"));
         }
@@ -697,6 +787,11 @@ impl Writer<'_> {
             DataType::Signed | DataType::SignedInteger => "signed".to_owned(),
             DataType::Unsigned | DataType::UnsignedInteger => "unsigned".to_owned(),
             // The character set that the text came in.
+            DataType::Decimal(info) if self.view.is_some() => match info {
+                ExactNumberInfo::None => "decimal(10,0)".to_owned(),
+                ExactNumberInfo::Precision(digits) => format!("decimal({digits},0)"),
+                ExactNumberInfo::PrecisionAndScale(digits, scale) => format!("decimal({digits},{scale})"),
+            },
             DataType::Char(_) => format!("{} charset utf8mb4", data_type.to_string().to_lowercase()),
             other => other.to_string().to_lowercase(),
         };
@@ -705,7 +800,21 @@ impl Writer<'_> {
     }
 }
 
-fn unit(field: &DateTimeField) -> String {
+/// A number as MariaDB shows it: without leading zeros, but with one in front of the point.
+fn shown_number(text: &str) -> String {
+    if text.starts_with('.') {
+        return format!("0{text}");
+    }
+    match text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => {
+            let bare = text.trim_start_matches('0');
+            if bare.is_empty() { "0" } else { bare }.to_owned()
+        }
+        false => text.to_owned(),
+    }
+}
+
+pub(super) fn unit(field: &DateTimeField) -> String {
     field.to_string().to_lowercase()
 }
 

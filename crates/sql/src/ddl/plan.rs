@@ -116,6 +116,8 @@ pub fn plan_ddl(context: DdlContext<'_>, statement: &DdlStatement) -> Result<Ddl
         }
         DdlStatement::TruncateTable(table) => planner.truncate_table(table)?,
         DdlStatement::RenameTables { if_exists, renames } => planner.rename_tables(*if_exists, renames)?,
+        DdlStatement::CreateView(view) => planner.create_view(view)?,
+        DdlStatement::DropViews { if_exists, views } => planner.drop_views(*if_exists, views)?,
         DdlStatement::DropOther {
             kind,
             if_exists,
@@ -271,10 +273,11 @@ impl<'a> Planner<'a> {
     /// A table that is there.
     ///
     /// # Errors
-    /// 1146, 1044, 1046; 1142 for a table that is part of the program.
+    /// 1146, 1044, 1046; 1347 for a view; 1142 for a table that is part of the program.
     pub(super) fn table(&self, name: &TableName) -> Result<Arc<TableDefinition>> {
         let (database, name) = self.qualified(name)?;
         self.refuse_virtual(&database)?;
+        self.refuse_view(&database, &name)?;
         let table = self.catalog.table(&database, &name).cloned();
         let table = table.ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &name]))?;
         self.refuse_system(&table)?;

@@ -19,7 +19,8 @@ use crate::parse::definition::{AlterAction, CreateTableBody, ForeignKeySpec, Tab
 use crate::parse::{
     AccountStatement, DdlStatement, ParseOptions, SetItem, Statement, TableName, parse_first,
 };
-use crate::session::{Services, SessionContext, SqlMode};
+use crate::session::{Services, SessionContext, SqlMode, VirtualTables};
+use std::sync::Arc;
 
 /// Something to be locked exclusively.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,6 +95,9 @@ pub fn ddl_objects(
                 for table in known.tables() {
                     add(&TableName::qualified(name.clone(), table.name()))?;
                 }
+                for view in known.views() {
+                    add(&TableName::qualified(name.clone(), view.name.as_str()))?;
+                }
             }
             objects.push(DdlObject {
                 database: name.clone(),
@@ -133,6 +137,8 @@ pub fn ddl_objects(
                 add(to)?;
             }
         }
+        DdlStatement::CreateView(view) => add(&view.name)?,
+        DdlStatement::DropViews { views, .. } => views.iter().try_for_each(&mut add)?,
         DdlStatement::DropOther { .. } => {}
     }
     objects.sort();
@@ -326,6 +332,11 @@ fn finish(
 
 /// What the server does for statements about accounts when they are replayed.
 pub trait AccountStatements {
+    /// The tables that the server makes on demand, which a view may read.
+    fn virtual_tables(&self) -> Option<Arc<dyn VirtualTables>> {
+        None
+    }
+
     /// The changes that a statement makes.
     ///
     /// # Errors
@@ -361,6 +372,9 @@ pub fn replay_ddl(
     accounts: &dyn AccountStatements,
 ) -> Result<ReplayedDdl> {
     let mut session = session_of_event(query, timestamp_seconds);
+    if let Some(tables) = accounts.virtual_tables() {
+        session.services.virtual_tables = tables;
+    }
     let options = ParseOptions {
         sql_mode: session.settings.sql_mode,
         ..ParseOptions::default()

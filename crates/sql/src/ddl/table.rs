@@ -34,7 +34,7 @@ impl Planner<'_> {
         if_exists: bool,
         tables: &[TableName],
     ) -> Result<()> {
-        let mut missing = Vec::new();
+        let (mut missing, mut views) = (Vec::new(), Vec::new());
         let mut dropped = Vec::new();
         for (n, name) in tables.iter().enumerate() {
             let (database, table) = self.qualified(name)?;
@@ -66,6 +66,9 @@ impl Planner<'_> {
                         false => dropped.push((database, table)),
                     }
                 }
+                None if !temporary && self.catalog.view(&database, &table).is_some() => {
+                    views.push(format!("{database}.{table}"));
+                }
                 None => missing.push(format!("{database}.{table}")),
             }
         }
@@ -76,6 +79,16 @@ impl Planner<'_> {
                 false => {
                     // What is there goes all the same; the log says so without the names that would fail.
                     self.plan.failure = Some(error);
+                    is_rewritten = true;
+                }
+            }
+        }
+        for view in views {
+            let error = Error::new(ER_IT_IS_A_VIEW, &[&view]);
+            match if_exists {
+                true => self.session.diagnostics.note(error.code(), error.message()),
+                false => {
+                    self.plan.failure = self.plan.failure.take().or(Some(error));
                     is_rewritten = true;
                 }
             }
@@ -95,6 +108,10 @@ impl Planner<'_> {
     }
 
     pub(super) fn truncate_table(&mut self, name: &TableName) -> Result<()> {
+        let (database, table) = self.qualified(name)?;
+        if self.catalog.view(&database, &table).is_some() {
+            return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &table]));
+        }
         let table = self.table(name)?;
         if table.is_temporary() {
             self.make_temporary()?;
@@ -119,9 +136,17 @@ impl Planner<'_> {
         for (from, to) in renames {
             let (database, name) = self.qualified(to)?;
             let source = self.qualified(from)?;
-            if self.catalog.table(&source.0, &source.1).is_none() && if_exists {
+            let is_there = self.catalog.table(&source.0, &source.1).is_some()
+                || self.catalog.view(&source.0, &source.1).is_some();
+            if !is_there && if_exists {
                 let error = Error::new(ER_NO_SUCH_TABLE, &[&source.0, &source.1]);
                 self.session.diagnostics.note(error.code(), error.message());
+                continue;
+            }
+            if let Some(view) = self.catalog.view(&source.0, &source.1).cloned() {
+                check_table_name(&name)?;
+                self.rename_view(&view, &database, &name)?;
+                ordinary.push((source, (database, name)));
                 continue;
             }
             let table = self.table(from)?;
@@ -181,11 +206,12 @@ impl Planner<'_> {
         };
         match taken {
             Some(_) => Err(Error::new(ER_TABLE_EXISTS_ERROR, &[&name])),
-            None => Ok(()),
+            None if table.is_temporary() => Ok(()),
+            None => self.refuse_taken(database, name),
         }
     }
 
-    /// DROP VIEW and its like, of which there are none.
+    /// DROP TRIGGER and its like, of which there are none.
     pub(super) fn drop_other(&mut self, kind: &str, if_exists: bool, names: &[TableName]) -> Result<()> {
         self.plan.logged = LoggedStatement::Nothing;
         for name in names {
@@ -198,12 +224,11 @@ impl Planner<'_> {
                 },
             };
             let (database, table) = self.qualified(name).unwrap_or_default();
-            if matches!(kind, "VIEW" | "SEQUENCE") && self.catalog.table(&database, &table).is_some() {
+            if kind == "SEQUENCE" && self.catalog.table(&database, &table).is_some() {
                 let message = ER_WRONG_OBJECT.message(&[&database, &table, &kind]);
                 self.session.diagnostics.warn(ER_WRONG_OBJECT, message);
             }
             let error = match kind {
-                "VIEW" => Error::new(ER_UNKNOWN_VIEW, &[&shown]),
                 "SEQUENCE" => Error::new(ER_UNKNOWN_SEQUENCES, &[&shown]),
                 "TRIGGER" => Error::new(ER_TRG_DOES_NOT_EXIST, &[]),
                 "EVENT" => Error::new(ER_EVENT_DOES_NOT_EXIST, &[&table]),

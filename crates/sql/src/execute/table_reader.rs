@@ -72,6 +72,7 @@ fn made_rows(exec: &mut Exec<'_, '_>, instance: &TableInstance) -> Result<Rows> 
             Ok(Rc::new(tables.rows(exec.session, database, table)?))
         }
         TableSource::Base(_) => unreachable!("stored tables are read from storage"),
+        TableSource::MergedView => unreachable!("a merged view is no step of a join"),
     }
 }
 

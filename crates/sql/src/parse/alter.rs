@@ -31,6 +31,11 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.alter_user();
         }
+        if self.is_any_word(&["VIEW", "ALGORITHM", "DEFINER", "SQL"])
+            && let Some(view) = self.view(ViewMode::Alter)?
+        {
+            return Ok(view);
+        }
         self.unsupported_object()
     }
 

@@ -40,13 +40,21 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.create_user(or_replace);
         }
+        if self.is_any_word(&["VIEW", "ALGORITHM", "DEFINER", "SQL"]) {
+            let mode = match or_replace {
+                true => ViewMode::CreateOrReplace,
+                false => ViewMode::Create,
+            };
+            if let Some(view) = self.view(mode)? {
+                return Ok(view);
+            }
+        }
         self.unsupported_object()
     }
 
     /// What this server has not, by its kind.
     pub(super) fn unsupported_object(&mut self) -> Result<Statement> {
         const KINDS: &[&str] = &[
-            "VIEW",
             "TRIGGER",
             "PROCEDURE",
             "FUNCTION",
@@ -61,15 +69,6 @@ impl Parser<'_> {
         ];
         if let Some(kind) = KINDS.iter().find(|kind| self.is_word(kind)) {
             return Ok(Statement::Unsupported(kind));
-        }
-        if self.is_any_word(&["ALGORITHM", "DEFINER", "SQL"]) {
-            // ALGORITHM=…, DEFINER=…, SQL SECURITY …: the kind comes behind them.
-            while !self.is_end() {
-                if let Some(kind) = KINDS.iter().find(|kind| self.is_word(kind)) {
-                    return Ok(Statement::Unsupported(kind));
-                }
-                self.advance();
-            }
         }
         Err(self.error())
     }
@@ -594,15 +593,10 @@ impl Parser<'_> {
         if self.accept_word("USER") {
             return self.drop_user();
         }
-        let kind = self.accept_any_word(&[
-            "VIEW",
-            "TRIGGER",
-            "PROCEDURE",
-            "FUNCTION",
-            "EVENT",
-            "SEQUENCE",
-            "SERVER",
-        ]);
+        if self.accept_word("VIEW") {
+            return self.drop_views();
+        }
+        let kind = self.accept_any_word(&["TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SEQUENCE", "SERVER"]);
         if let Some(kind) = kind {
             let if_exists = self.accept_phrase(&["IF", "EXISTS"])?;
             let names = self.comma_separated(Self::table_name)?;

@@ -5,8 +5,8 @@
 
 use sqlparser::ast::Expr;
 
-use super::statement::{Duplicates, QueryStatement, TableName};
-use crate::catalog::ReferentialAction;
+use super::statement::{AccountName, Duplicates, QueryStatement, TableName};
+use crate::catalog::{ReferentialAction, ViewAlgorithm, ViewCheck, ViewSecurity};
 
 /// A statement that defines databases, tables or indexes.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,15 +58,60 @@ pub enum DdlStatement {
         /// Old and new names.
         renames: Vec<(TableName, TableName)>,
     },
-    /// `DROP VIEW`, `DROP TRIGGER` and their like, with `IF EXISTS` or without: nothing of the kind exists.
+    /// `CREATE VIEW`, `ALTER VIEW`.
+    CreateView(Box<CreateView>),
+    /// `DROP VIEW`.
+    DropViews {
+        /// `IF EXISTS`.
+        if_exists: bool,
+        /// The views.
+        views: Vec<TableName>,
+    },
+    /// `DROP TRIGGER` and its like, with `IF EXISTS` or without: nothing of the kind exists.
     DropOther {
-        /// `VIEW`, `TRIGGER`, `PROCEDURE`, `FUNCTION`, `EVENT`, `SEQUENCE` …
+        /// `TRIGGER`, `PROCEDURE`, `FUNCTION`, `EVENT`, `SEQUENCE` …
         kind: &'static str,
         /// `IF EXISTS`.
         if_exists: bool,
         /// The names.
         names: Vec<TableName>,
     },
+}
+
+/// `CREATE VIEW`, `ALTER VIEW`; `None` leaves a thing as it is, or as it is by default.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateView {
+    /// Which statement it is.
+    pub mode: ViewMode,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// `ALGORITHM`.
+    pub algorithm: Option<ViewAlgorithm>,
+    /// `DEFINER`.
+    pub definer: Option<AccountName>,
+    /// `SQL SECURITY`.
+    pub security: Option<ViewSecurity>,
+    /// The view.
+    pub name: TableName,
+    /// The names of its columns, where they are given.
+    pub columns: Vec<String>,
+    /// The query.
+    pub query: QueryStatement,
+    /// `WITH CHECK OPTION`.
+    pub check: ViewCheck,
+    /// What stands behind AS, as it was written.
+    pub select_text: String,
+}
+
+/// Which statement makes a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViewMode {
+    /// `CREATE`.
+    Create,
+    /// `CREATE OR REPLACE`.
+    CreateOrReplace,
+    /// `ALTER`.
+    Alter,
 }
 
 /// Options of a database; `None` leaves a thing as it is.

@@ -543,7 +543,8 @@ fn converted(expr: Expr, charset: String) -> Expr {
     }
 }
 
-fn is_aggregate(name: &str) -> bool {
+/// Whether a function is about several rows.
+pub(crate) fn is_aggregate(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "COUNT",
         "SUM",

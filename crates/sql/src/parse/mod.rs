@@ -52,6 +52,8 @@ mod set;
 mod show;
 mod statement;
 mod table_reference;
+mod view;
+mod walk;
 mod window;
 
 use std::ops::Range;
@@ -66,9 +68,11 @@ use crate::session::SqlMode;
 pub use clear_password::{ClearPassword, HashForm};
 pub use definition::DdlStatement;
 pub use file_format::FileFormat;
+pub(crate) use function::is_aggregate;
 pub use mysql::{MySqlSession, MySqlStatement, translate_mysql};
 pub use objects::{StatementObjects, statement_objects};
 pub use statement::*;
+pub(crate) use walk::{arguments_mut, for_each_child, for_each_expr};
 
 /// The quotes of an alias that nobody wrote: the text of the select item.
 pub const GENERATED_NAME: char = '[';

@@ -40,6 +40,8 @@ fn collect(statement: &Statement, objects: &mut StatementObjects) {
                     objects.tables.extend([from.clone(), to.clone()]);
                 }
             }
+            DdlStatement::CreateView(view) => objects.tables.push(view.name.clone()),
+            DdlStatement::DropViews { views, .. } => objects.tables.clone_from(views),
             DdlStatement::DropOther { names, .. } => objects.tables.clone_from(names),
         },
         Statement::Insert(insert) => objects.tables.push(insert.table.clone()),

@@ -119,6 +119,11 @@ impl<'a> Parser<'a> {
         self.previous_end
     }
 
+    /// The whole text.
+    pub(super) fn source(&self) -> &[u8] {
+        self.lexer.text()
+    }
+
     /// The text of a range; what is not UTF-8 in it is replaced.
     pub(super) fn slice(&self, range: Range<usize>) -> String {
         String::from_utf8_lossy(&self.lexer.text()[range]).into_owned()

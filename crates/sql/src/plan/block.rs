@@ -35,6 +35,10 @@ pub(crate) struct TableRef {
     pub hints: Vec<ast::TableIndexHints>,
     /// Equal rows count once: a subquery of IN that was turned into a join.
     pub distinct: bool,
+    /// Whose FROM names it: 0 is the block's own, the others are those of merged views ([`super::view`]).
+    pub owner: usize,
+    /// Of a merged view: what its columns are.
+    pub merged: Option<Vec<Expr>>,
 }
 
 /// A column of a [`TableRef`].
@@ -52,6 +56,14 @@ impl TableColumn {
 }
 
 impl TableRef {
+    /// Its slots in the block's row.
+    pub fn slots(&self) -> std::ops::Range<usize> {
+        match self.merged {
+            Some(_) => self.base..self.base,
+            None => self.base..self.base + self.columns.len(),
+        }
+    }
+
     pub fn find(&self, column: &str) -> Option<usize> {
         self.columns
             .iter()
@@ -152,6 +164,12 @@ pub(crate) struct Block<'p, 'o> {
     pub values_base: Option<usize>,
     /// For `DEFAULT`: the column that is being assigned, and its defaults.
     pub assigned: Option<(usize, usize)>,
+    /// Whose names are being bound: see [`TableRef::owner`].
+    pub owner: usize,
+    /// How many views were merged.
+    pub merged_views: usize,
+    /// The ORDER BY of a merged view: of a query that reads nothing else, and has no order of its own.
+    pub view_order: Vec<super::tree::SortItem>,
 }
 
 /// What an ON may name.
@@ -243,6 +261,9 @@ impl<'p, 'o> Block<'p, 'o> {
             groups: Vec::new(),
             values_base: None,
             assigned: None,
+            owner: 0,
+            merged_views: 0,
+            view_order: Vec::new(),
         }
     }
 
@@ -302,6 +323,10 @@ impl<'p, 'o> Block<'p, 'o> {
 
     /// A column as an expression; it is read from now on.
     pub fn column(&mut self, table: usize, column: usize) -> Expr {
+        if let Some(merged) = &self.tables[table].merged {
+            let expr = merged[column].clone();
+            return self.used_merged(expr);
+        }
         let reference = &mut self.tables[table];
         reference.used[column] = true;
         let mut ty = reference.columns[column].ty.clone();
@@ -314,9 +339,11 @@ impl<'p, 'o> Block<'p, 'o> {
     /// As [`Block::column`], and also read after grouping.
     pub fn kept_column(&mut self, table: usize, column: usize) -> Expr {
         let expr = self.column(table, column);
-        if let ExprKind::Column(slot) = expr.kind {
-            self.keep(slot);
-        }
+        expr.visit(&mut |node| {
+            if let ExprKind::Column(slot) = node.kind {
+                self.keep(slot);
+            }
+        });
         expr
     }
 
@@ -339,6 +366,7 @@ impl<'p, 'o> Block<'p, 'o> {
                 for index in range {
                     let reference = &self.tables[index];
                     if *reference.alias != *table
+                        || reference.owner != self.owner
                         || name
                             .database
                             .is_some_and(|database| *reference.database != *database)
@@ -471,15 +499,9 @@ impl BlockScope<'_, '_, '_, '_> {
                 return Ok(Some(output.expr.clone()));
             }
             if let Some(found) = self.block.find_column(name, self.mode.clause_name)? {
-                let slot = self.block.tables[found.table].base + found.column;
-                let grouped = self
-                    .block
-                    .groups
-                    .iter()
-                    .any(|group| matches!(group.kind, ExprKind::Column(column) if column == slot))
-                    || outputs
-                        .iter()
-                        .any(|output| matches!(output.expr.kind, ExprKind::Column(column) if column == slot));
+                let column = self.block.column(found.table, found.column);
+                let grouped = self.block.groups.iter().any(|group| same_expr(group, &column))
+                    || outputs.iter().any(|output| same_expr(&output.expr, &column));
                 if grouped {
                     return Ok(Some(self.own_column(found)));
                 }
@@ -493,7 +515,9 @@ impl BlockScope<'_, '_, '_, '_> {
         {
             return Ok(Some(output.expr.clone()));
         }
-        if let Some(parent) = self.block.parent.as_deref_mut()
+        // What a view reads is in the view.
+        if self.block.owner == 0
+            && let Some(parent) = self.block.parent.as_deref_mut()
             && let Some((from, ty)) = parent.resolve_outer(name)?
         {
             let slot = self.block.outer_slot(from, &ty);
@@ -510,6 +534,7 @@ impl OuterScope for BlockScope<'_, '_, '_, '_> {
                 kind: ExprKind::Column(slot),
                 ty,
             }) => Ok(Some((slot, ty))),
+            Some(_) if self.block.merged_views > 0 => Err(self.block.planner.refuse_merging()),
             Some(_) => Err(Error::unsupported(
                 "a reference to an expression of the query around a subquery",
             )),

@@ -287,11 +287,12 @@ impl Planner<'_> {
         )?;
         let mut numbers = Vec::new();
         if delete.targets.is_empty() {
-            numbers.extend(0..block.tables.len());
+            numbers.extend((0..block.tables.len()).filter(|&table| block.tables[table].owner == 0));
         }
         for target in &delete.targets {
             let found = block.tables.iter().position(|table| {
                 *table.alias == *target.name
+                    && table.owner == 0
                     && target
                         .database
                         .as_deref()

@@ -513,7 +513,9 @@ fn reference_name(select: &SelectPlan, expr: &Expr) -> String {
                 let name = match &table.source {
                     TableSource::Base(definition) => definition.columns()[column].name.clone(),
                     TableSource::Derived(plan) => plan.columns[column].name.to_string(),
-                    TableSource::Recursive(_) | TableSource::Virtual { .. } => String::new(),
+                    TableSource::Recursive(_) | TableSource::Virtual { .. } | TableSource::MergedView => {
+                        String::new()
+                    }
                 };
                 return if table.database.is_empty() {
                     format!("{}.{name}", table.alias)

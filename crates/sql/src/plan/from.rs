@@ -48,6 +48,29 @@ pub(crate) enum FromNode {
     },
 }
 
+/// Whether an outer join may put NULLs in the place of a part of FROM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Its rows are as they are.
+    Whole,
+    /// It may be missing.
+    Nullable,
+}
+
+fn is_right(join: &ast::Join) -> bool {
+    matches!(
+        join.join_operator,
+        ast::JoinOperator::Right(_) | ast::JoinOperator::RightOuter(_)
+    )
+}
+
+fn is_left(join: &ast::Join) -> bool {
+    matches!(
+        join.join_operator,
+        ast::JoinOperator::Left(_) | ast::JoinOperator::LeftOuter(_)
+    )
+}
+
 /// A part of FROM with the names it gives.
 pub(crate) struct BoundFrom {
     pub node: FromNode,
@@ -61,7 +84,7 @@ impl Block<'_, '_> {
         let mut parts = Vec::with_capacity(from.len());
         let mut visible = Vec::new();
         for item in from {
-            let bound = self.bind_joins(item, usage)?;
+            let bound = self.bind_joins(item, usage, Side::Whole)?;
             visible.extend(bound.visible);
             parts.push(bound.node);
         }
@@ -77,10 +100,24 @@ impl Block<'_, '_> {
         })
     }
 
-    fn bind_joins(&mut self, item: &ast::TableWithJoins, usage: TableUsage) -> Result<BoundFrom> {
-        let mut left = self.bind_factor(&item.relation, usage)?;
-        for join in &item.joins {
-            let right = self.bind_factor(&join.relation, usage)?;
+    pub fn bind_joins(
+        &mut self,
+        item: &ast::TableWithJoins,
+        usage: TableUsage,
+        side: Side,
+    ) -> Result<BoundFrom> {
+        // A RIGHT JOIN may put NULLs in the place of all that stands before it.
+        let before = |number: usize| match item.joins[number..].iter().any(is_right) {
+            true => Side::Nullable,
+            false => side,
+        };
+        let mut left = self.bind_factor(&item.relation, usage, before(0))?;
+        for (number, join) in item.joins.iter().enumerate() {
+            let own = match is_left(join) {
+                true => Side::Nullable,
+                false => before(number + 1),
+            };
+            let right = self.bind_factor(&join.relation, usage, own)?;
             left = self.bind_join(left, right, &join.join_operator)?;
         }
         Ok(left)
@@ -236,7 +273,7 @@ impl Block<'_, '_> {
         found.ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&name, &"FROM"]))
     }
 
-    fn bind_factor(&mut self, factor: &ast::TableFactor, usage: TableUsage) -> Result<BoundFrom> {
+    fn bind_factor(&mut self, factor: &ast::TableFactor, usage: TableUsage, side: Side) -> Result<BoundFrom> {
         match factor {
             ast::TableFactor::Table {
                 name,
@@ -249,6 +286,12 @@ impl Block<'_, '_> {
                     return Err(Error::unsupported("partitions"));
                 }
                 let name = table_name(name).ok_or_else(|| Error::unsupported("this table name"))?;
+                if let Some(view) = self.named_view(&name)? {
+                    let alias = alias
+                        .as_ref()
+                        .map_or(name.name.as_str(), |alias| &alias.name.value);
+                    return self.bind_view(&view, alias, usage, side);
+                }
                 let table = self.bind_table(&name, alias.as_ref(), index_hints, usage)?;
                 Ok(self.bound_table(table))
             }
@@ -283,14 +326,14 @@ impl Block<'_, '_> {
                 if alias.is_some() {
                     return Err(Error::unsupported("an alias of a join"));
                 }
-                self.bind_joins(table_with_joins, usage)
+                self.bind_joins(table_with_joins, usage, side)
             }
             ast::TableFactor::JsonTable { .. } => Err(Error::unsupported("JSON_TABLE")),
             _ => Err(Error::unsupported("this table expression")),
         }
     }
 
-    fn bound_table(&self, table: usize) -> BoundFrom {
+    pub fn bound_table(&self, table: usize) -> BoundFrom {
         let visible = (0..self.tables[table].columns.len())
             .map(|column| VisibleColumn { table, column })
             .collect();
@@ -400,7 +443,7 @@ impl Block<'_, '_> {
         )
     }
 
-    fn add_derived(
+    pub fn add_derived(
         &mut self,
         alias: &str,
         source: TableSource,
@@ -444,7 +487,7 @@ impl Block<'_, '_> {
         if self
             .tables
             .iter()
-            .any(|table| table.alias == alias && table.database == database)
+            .any(|table| table.alias == alias && table.database == database && table.owner == self.owner)
         {
             return Err(Error::new(ER_NONUNIQ_TABLE, &[&alias]));
         }
@@ -466,6 +509,8 @@ impl Block<'_, '_> {
             nullable: false,
             hints: hints.to_vec(),
             distinct: false,
+            owner: self.owner,
+            merged: None,
         });
         Ok(self.tables.len() - 1)
     }
@@ -479,6 +524,7 @@ impl Block<'_, '_> {
         // The qualifier's "column" is the table's name here.
         let found = self.tables.iter().position(|table| {
             *table.alias == *qualifier.column
+                && table.owner == self.owner
                 && qualifier
                     .table
                     .is_none_or(|database| *table.database == *database)

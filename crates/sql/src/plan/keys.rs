@@ -90,7 +90,7 @@ impl<'s> TableInfo<'s> {
             statistics: known,
             usable,
             forced,
-            column_count: table.columns.len(),
+            column_count: table.slots().len(),
             session,
         })
     }

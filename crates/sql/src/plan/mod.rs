@@ -31,6 +31,7 @@ mod semi_join;
 mod set_operation;
 mod statistics;
 pub(crate) mod tree;
+mod view;
 mod window;
 
 use std::cell::{Cell, RefCell};
@@ -47,7 +48,7 @@ pub(crate) use dml::{
 
 pub(crate) use load::{LoadPlan, LoadTarget};
 
-use crate::catalog::{Catalog, TableDefinition};
+use crate::catalog::{Catalog, TableDefinition, ViewDefinition};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprType};
 use crate::foreign_key::{Changes, ForeignKeys};
@@ -201,6 +202,10 @@ pub struct TableUse {
     pub definition: Option<Arc<TableDefinition>>,
     /// What is done with it.
     pub usage: TableUsage,
+    /// The view that it is.
+    pub view: Option<Arc<ViewDefinition>>,
+    /// With whose privileges it is used.
+    pub access: Access,
 }
 
 impl TableUse {
@@ -209,6 +214,22 @@ impl TableUse {
         self.definition
             .as_ref()
             .is_some_and(|definition| definition.is_temporary())
+    }
+}
+
+/// With whose privileges a table is used.
+#[derive(Debug, Clone, Default)]
+pub struct Access {
+    /// The definer of a view with SQL SECURITY DEFINER; `None`: whoever runs the statement.
+    pub definer: Option<Arc<(String, String)>>,
+    /// The view that the statement names, through which it comes to the table.
+    pub through: Option<Arc<ViewDefinition>>,
+}
+
+impl Access {
+    fn is_same(&self, other: &Access) -> bool {
+        let view = |access: &Access| access.through.as_ref().map(Arc::as_ptr);
+        self.definer == other.definer && view(self) == view(other)
     }
 }
 
@@ -310,7 +331,12 @@ impl Plan {
     /// Whether the tables are still those that it was made for. Must be asked under the statement's metadata locks.
     pub fn is_current(&self, catalog: &Catalog) -> bool {
         let is_same = |table: &TableUse| match &table.definition {
-            None => true,
+            None => match &table.view {
+                None => true,
+                Some(view) => catalog
+                    .view(&table.database, &table.name)
+                    .is_some_and(|current| Arc::ptr_eq(current, view)),
+            },
             Some(definition) if definition.is_temporary() => catalog.has_temporary(definition),
             Some(definition) => {
                 let current = match table.usage.is_named() {
@@ -338,8 +364,15 @@ impl Plan {
 /// # Errors
 /// What MariaDB says of unknown names, wrong column counts and the like (1054, 1146, …), and 1235 for what is not supported.
 pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Result<Plan> {
-    let planner = Planner::new(*context);
-    let (kind, columns) = planner.plan(statement)?;
+    let mut planner = Planner::new(*context);
+    let mut planned = planner.plan(statement);
+    if planned.is_err() && planner.merging.get() == view::Merging::Refused {
+        // What a subquery reads of the query around it must be a column: it is one of a view whose rows are made first.
+        planner = Planner::new(*context);
+        planner.merging.set(view::Merging::Never);
+        planned = planner.plan(statement);
+    }
+    let (kind, columns) = planned?;
     let foreign_keys = planner.foreign_keys();
     Ok(Plan {
         foreign_keys,
@@ -357,6 +390,10 @@ pub(crate) struct Planner<'a> {
     tables: RefCell<Vec<TableUse>>,
     select_number: Cell<u32>,
     depth: Cell<u32>,
+    merging: Cell<view::Merging>,
+    /// The views that are being bound, outermost first.
+    views: RefCell<Vec<Arc<ViewDefinition>>>,
+    access: RefCell<Access>,
 }
 
 /// Queries may be nested this deep.
@@ -370,6 +407,9 @@ impl<'a> Planner<'a> {
             tables: RefCell::default(),
             select_number: Cell::new(0),
             depth: Cell::new(0),
+            merging: Cell::default(),
+            views: RefCell::default(),
+            access: RefCell::default(),
         }
     }
 
@@ -462,9 +502,18 @@ impl<'a> Planner<'a> {
         Ok(DepthGuard(&self.depth))
     }
 
-    /// Finds a table, or says 1146 or 1046.
+    /// Finds a table to insert into, or says 1146 or 1046; 1471 or 1235 for a view.
     pub fn find_table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableDefinition>> {
         let database = self.database_or_current(database)?;
+        if let Some(view) = self.context.catalog.view(database, name) {
+            return Err(match crate::ddl::is_updatable(view, self.context.catalog) {
+                true => Error::unsupported("INSERT into a view"),
+                false => Error::new(
+                    paceline_types::error_code::ER_NON_INSERTABLE_TABLE,
+                    &[&name, &"INSERT"],
+                ),
+            });
+        }
         self.context
             .catalog
             .table(database, name)
@@ -515,12 +564,16 @@ impl<'a> Planner<'a> {
         definition: Option<&Arc<TableDefinition>>,
         usage: TableUsage,
     ) {
+        let access = self.access.borrow().clone();
         let mut tables = self.tables.borrow_mut();
         // A table that is being filled has the name of the one that it hides.
         let kind =
             |definition: Option<&Arc<TableDefinition>>| definition.is_some_and(|table| table.is_temporary());
         let found = tables.iter_mut().find(|table| {
-            *table.database == *database && *table.name == *name && table.is_temporary() == kind(definition)
+            *table.database == *database
+                && *table.name == *name
+                && table.is_temporary() == kind(definition)
+                && table.access.is_same(&access)
         });
         match found {
             Some(table) => {
@@ -537,6 +590,8 @@ impl<'a> Planner<'a> {
                 name: name.into(),
                 definition: definition.cloned(),
                 usage,
+                view: None,
+                access,
             }),
         }
     }

@@ -90,7 +90,7 @@ impl Planner<'_> {
             };
             split_and(block.bind_condition(condition, mode)?, &mut having);
         }
-        let order = block.bind_order_by(surroundings.order_by, &outputs)?;
+        let mut order = block.bind_order_by(surroundings.order_by, &outputs)?;
         let windows = block.bind_windows(&outputs)?;
         let limit = block.bind_limit(surroundings.limit)?;
         let grouped = explicit || !block.aggregates.is_empty();
@@ -112,6 +112,10 @@ impl Planner<'_> {
         let modifiers = select.select_modifiers.as_ref();
         let straight = modifiers.is_some_and(|modifiers| modifiers.straight_join);
         let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
+        let is_alone = matches!(select.from.as_slice(), [table] if table.joins.is_empty());
+        if surroundings.order_by.is_none() && is_alone && !grouped && !distinct && windows.is_empty() {
+            order = std::mem::take(&mut block.view_order);
+        }
         let result = BoundSelect {
             number,
             outputs,
@@ -240,10 +244,11 @@ impl Block<'_, '_> {
             (None, None) => expr.to_string().into(),
         };
         let own = match bound.kind {
+            _ if self.merged_views > 0 && written.is_some() => self.written_column(expr)?,
             ExprKind::Column(slot) => self
                 .tables
                 .iter()
-                .position(|table| (table.base..table.base + table.columns.len()).contains(&slot))
+                .position(|table| table.slots().contains(&slot))
                 .map(|table| (table, slot - self.tables[table].base)),
             _ => None,
         };
@@ -259,6 +264,27 @@ impl Block<'_, '_> {
             result,
             named: !generated,
         })
+    }
+
+    /// The column of this block that a select item is.
+    fn written_column(&self, expr: &ast::Expr) -> Result<Option<(usize, usize)>> {
+        let parts = match expr {
+            ast::Expr::Identifier(name) => std::slice::from_ref(name),
+            ast::Expr::CompoundIdentifier(parts) => parts,
+            _ => return Ok(None),
+        };
+        let part = |from_end: usize| {
+            let place = parts.len().checked_sub(from_end)?;
+            Some(parts[place].value.as_str())
+        };
+        let Some(column) = part(1) else { return Ok(None) };
+        let name = ColumnName {
+            database: part(3),
+            table: part(2),
+            column,
+        };
+        let found = self.find_column(&name, "SELECT")?;
+        Ok(found.map(|found| (found.table, found.column)))
     }
 
     fn bind_group_by(
@@ -441,10 +467,7 @@ impl Block<'_, '_> {
             return Ok(());
         }
         if let ExprKind::Column(slot) = expr.kind {
-            let table = self
-                .tables
-                .iter()
-                .find(|table| (table.base..table.base + table.columns.len()).contains(&slot));
+            let table = self.tables.iter().find(|table| table.slots().contains(&slot));
             let Some(table) = table else { return Ok(()) };
             if !explicit {
                 return Err(Error::new(ER_MIX_OF_GROUP_FUNC_AND_FIELDS, &[]));
@@ -475,9 +498,7 @@ impl Block<'_, '_> {
         let infos = table_infos(&self)?;
         let slots = SlotMap::new(
             self.slot_count,
-            self.tables
-                .iter()
-                .map(|table| table.base..table.base + table.columns.len()),
+            self.tables.iter().map(super::block::TableRef::slots),
         );
         let optimizer = Optimizer {
             tables: &infos,
@@ -569,7 +590,7 @@ pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'
         .map(|(table, info)| TableInstance {
             alias: table.alias.clone(),
             database: table.database.clone(),
-            slots: table.base..table.base + table.columns.len(),
+            slots: table.slots(),
             source: table.source.clone(),
             used: table
                 .used

@@ -128,6 +128,8 @@ fn add(
         nullable: false,
         hints: Vec::new(),
         distinct: true,
+        owner: block.owner,
+        merged: None,
     });
     let rules: Vec<Comparison> = match <[Comparison; 1]>::try_from(by) {
         Ok([Comparison::Row(rules)]) => rules,

@@ -240,6 +240,8 @@ pub enum TableSource {
     Base(Arc<TableDefinition>),
     /// A query: a derived table, or a common table expression.
     Derived(Arc<QueryPlan>),
+    /// A view whose tables are among those of the block: it has names only, and no rows of its own.
+    MergedView,
     /// The rows of the last round of a recursive query.
     Recursive(u64),
     /// A table that the server makes on demand.

@@ -1,0 +1,105 @@
+//! VIEWS, and what views are among TABLES and COLUMNS.
+
+use std::sync::Arc;
+
+use paceline_sql::catalog::ViewDefinition;
+use paceline_types::{DataType, Value};
+
+use super::catalog_tables::{CATALOG, Measures, bare_name};
+use super::{Row, Sources, number, number_or_null, text, text_or_null, yes_no};
+
+fn for_each_view(sources: &dyn Sources, mut take: impl FnMut(&Arc<ViewDefinition>)) {
+    for database in sources.databases() {
+        for view in sources.views(&database.name) {
+            take(&view);
+        }
+    }
+}
+
+pub(super) fn views(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_view(sources, |view| {
+        rows.push(vec![
+            text(CATALOG),
+            text(&*view.database),
+            text(&*view.name),
+            text(view.shown_query()),
+            text(view.check.name()),
+            text(match sources.view_columns(view) {
+                Err(_) => "",
+                Ok(_) if sources.is_updatable(view) => "YES",
+                Ok(_) => "NO",
+            }),
+            text(format!("{}@{}", view.definer.0, view.definer.1)),
+            text(view.security.name()),
+            text(&*view.character_set_client),
+            text(&*view.collation_connection),
+            text(view.algorithm.name()),
+        ]);
+    });
+    rows
+}
+
+/// Views in TABLES: their comment tells what they are, or why they cannot be read.
+pub(super) fn tables(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_view(sources, |view| {
+        let comment = match sources.view_columns(view) {
+            Ok(_) => "VIEW".to_owned(),
+            Err(error) => error.message().to_owned(),
+        };
+        let mut row = vec![
+            text(CATALOG),
+            text(&*view.database),
+            text(&*view.name),
+            text("VIEW"),
+        ];
+        row.extend(std::iter::repeat_n(Value::Null, 16));
+        row.extend([text(comment), Value::Null, Value::Null]);
+        rows.push(row);
+    });
+    rows
+}
+
+/// The columns of views that can be read.
+pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_view(sources, |view| {
+        let privileges = sources.column_privileges(&view.database);
+        for (offset, column) in sources
+            .view_columns(view)
+            .unwrap_or_default()
+            .into_iter()
+            .enumerate()
+        {
+            let measures = Measures::of(&column.data_type);
+            let has_text = column.data_type.is_text()
+                || matches!(column.data_type, DataType::Enum { .. } | DataType::Set { .. });
+            rows.push(vec![
+                text(CATALOG),
+                text(&*view.database),
+                text(&*view.name),
+                text(column.name),
+                number(offset as u64 + 1),
+                text_or_null(column.default),
+                yes_no(column.nullable),
+                text(bare_name(&column.data_type)),
+                number_or_null(measures.characters),
+                number_or_null(measures.bytes),
+                number_or_null(measures.precision),
+                number_or_null(measures.scale),
+                number_or_null(measures.fraction),
+                text_or_null(has_text.then(|| column.data_type.charset().name())),
+                text_or_null(has_text.then(|| column.data_type.collation().name())),
+                text(column.data_type.to_string()),
+                text(""),
+                text(""),
+                text(&*privileges),
+                text(""),
+                text("NEVER"),
+                Value::Null,
+            ]);
+        }
+    });
+    rows
+}

@@ -1,0 +1,247 @@
+//! Views: a query under a name.
+//!
+//! A view is kept as the text of its query with every name resolved: `*` is expanded, columns and tables are qualified, aliases are written out. That
+//! text is what MariaDB keeps and shows, so it is byte for byte the same; it is parsed once, when the catalog gets the view, and bound to the tables
+//! that are there whenever the view is used.
+
+use std::ops::Deref;
+
+use paceline_types::Version;
+use serde::{Deserialize, Serialize};
+use sqlparser::ast;
+
+use crate::error::Result;
+use crate::parse::{ParseOptions, Statement, for_each_expr, is_aggregate, parse_first};
+
+/// A view as its record in the catalog holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewDescription {
+    /// Its database.
+    pub database: String,
+    /// Its name.
+    pub name: String,
+    /// `ALGORITHM`.
+    pub algorithm: ViewAlgorithm,
+    /// `DEFINER`: user and host.
+    pub definer: (String, String),
+    /// `SQL SECURITY`.
+    pub security: ViewSecurity,
+    /// `WITH CHECK OPTION`.
+    pub check: ViewCheck,
+    /// The resolved query's text.
+    pub query: String,
+    /// That text as `information_schema.VIEWS` shows it, where it differs: without the character sets of strings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_query: Option<String>,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// `character_set_client` of the session that made it.
+    pub character_set_client: String,
+    /// `collation_connection` of the session that made it.
+    pub collation_connection: String,
+    /// When it was made: seconds since 1970.
+    pub created_seconds: i64,
+}
+
+/// `ALGORITHM` of a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum ViewAlgorithm {
+    /// `UNDEFINED`: as `MERGE` where that can be.
+    #[default]
+    Undefined,
+    /// `MERGE`: its tables become those of the query that names it.
+    Merge,
+    /// `TEMPTABLE`: its rows are made first.
+    TempTable,
+}
+
+impl ViewAlgorithm {
+    /// The word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ViewAlgorithm::Undefined => "UNDEFINED",
+            ViewAlgorithm::Merge => "MERGE",
+            ViewAlgorithm::TempTable => "TEMPTABLE",
+        }
+    }
+}
+
+/// With whose privileges a view reads its tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum ViewSecurity {
+    /// With its definer's.
+    #[default]
+    Definer,
+    /// With those of whoever names it.
+    Invoker,
+}
+
+impl ViewSecurity {
+    /// The word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ViewSecurity::Definer => "DEFINER",
+            ViewSecurity::Invoker => "INVOKER",
+        }
+    }
+}
+
+/// What rows may be written through a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum ViewCheck {
+    /// Any.
+    #[default]
+    None,
+    /// Those that it would show.
+    Local,
+    /// Those that it and the views below it would show.
+    Cascaded,
+}
+
+impl ViewCheck {
+    /// The word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ViewCheck::None => "NONE",
+            ViewCheck::Local => "LOCAL",
+            ViewCheck::Cascaded => "CASCADED",
+        }
+    }
+}
+
+/// A view as the rest of the server uses it. Immutable; dereferences to its [`ViewDescription`].
+#[derive(Debug)]
+pub struct ViewDefinition {
+    description: ViewDescription,
+    version: Version,
+    query: ast::Query,
+    is_mergeable: bool,
+    is_of_rows: bool,
+}
+
+impl ViewDefinition {
+    /// Makes a view of its description. `version` is the place in the log where it got that.
+    ///
+    /// # Errors
+    /// 1064 if its text is no query, which a planned one never is.
+    pub fn new(description: ViewDescription, version: Version) -> Result<Self> {
+        let query = parse_query(&description.query)?;
+        Ok(ViewDefinition {
+            description,
+            version,
+            is_mergeable: is_mergeable(&query),
+            is_of_rows: is_of_rows(&query),
+            query,
+        })
+    }
+
+    /// What its record holds.
+    pub fn description(&self) -> &ViewDescription {
+        &self.description
+    }
+
+    /// Where in the log it got its present definition.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Its query, resolved.
+    pub fn parsed(&self) -> &ast::Query {
+        &self.query
+    }
+
+    /// Whether its tables can take its place in the query that names it: it is of rows, and has no query within its select list.
+    pub fn is_mergeable(&self) -> bool {
+        self.is_mergeable
+    }
+
+    /// Whether each of its rows comes of one row of each of its tables; it may be ordered.
+    pub fn is_of_rows(&self) -> bool {
+        self.is_of_rows
+    }
+
+    /// The text that `information_schema.VIEWS` shows.
+    pub fn shown_query(&self) -> &str {
+        self.description
+            .shown_query
+            .as_deref()
+            .unwrap_or(&self.description.query)
+    }
+}
+
+impl Deref for ViewDefinition {
+    type Target = ViewDescription;
+
+    fn deref(&self) -> &ViewDescription {
+        &self.description
+    }
+}
+
+fn is_mergeable(query: &ast::Query) -> bool {
+    let ast::SetExpr::Select(select) = &*query.body else {
+        return false;
+    };
+    is_of_rows(query)
+        && query.locks.is_empty()
+        && select.select_modifiers.is_none()
+        && !select.projection.iter().any(has_query)
+}
+
+fn is_of_rows(query: &ast::Query) -> bool {
+    let ast::SetExpr::Select(select) = &*query.body else {
+        return false;
+    };
+    let plain = query.with.is_none()
+        && query.limit_clause.is_none()
+        && select.distinct.is_none()
+        && select.having.is_none()
+        && !select.from.is_empty();
+    let is_grouped = !matches!(&select.group_by, ast::GroupByExpr::Expressions(exprs, _) if exprs.is_empty());
+    plain && !is_grouped && select.projection.iter().all(is_of_one_row)
+}
+
+fn is_of_one_row(item: &ast::SelectItem) -> bool {
+    let (ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. }) = item else {
+        return false;
+    };
+    let mut is_plain = true;
+    for_each_expr(expr, &mut |node| {
+        is_plain &= match node {
+            ast::Expr::Function(function) => {
+                let name = function.name.to_string();
+                let is_several = is_aggregate(&name) || name.eq_ignore_ascii_case("GROUP_CONCAT");
+                // Two uses of a column must find one value.
+                function.over.is_none() && !is_several && !name.eq_ignore_ascii_case("RAND")
+            }
+            _ => true,
+        };
+    });
+    is_plain
+}
+
+fn has_query(item: &ast::SelectItem) -> bool {
+    let mut found = false;
+    if let ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } = item {
+        for_each_expr(expr, &mut |node| {
+            found |= matches!(
+                node,
+                ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. }
+            );
+        });
+    }
+    found
+}
+
+/// Parses the text of a view's query.
+fn parse_query(text: &str) -> Result<ast::Query> {
+    // What was written once is read whatever the limit on nesting is now.
+    let options = ParseOptions {
+        depth_max: 1_000,
+        ..ParseOptions::default()
+    };
+    let parsed = parse_first(text.as_bytes(), &options)?;
+    match parsed.statement {
+        Statement::Query(query) => Ok(query.query),
+        _ => Err(crate::parse::syntax_error(text.as_bytes(), 0)),
+    }
+}
