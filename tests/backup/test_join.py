@@ -204,6 +204,15 @@ def test_nothing_is_silently_left_out(primary, joined):
     assert "FOREIGN KEY" not in joined.query("show create table shop.b")[0][1]
 
 
+def test_views_that_may_not_be_seen(primary, joined):
+    primary.query("create database shop", "create table shop.a (id int primary key)", "create view shop.v as select * from shop.a")
+    allow_readers(primary, "select, reload, trigger")
+    assert "\n  view shop.v: the user lacks the privilege SHOW VIEW (--leave-out=views)" in joined.refuses()
+    joined.join_options += ["--leave-out=views"]
+    joined.start()
+    assert joined.query("show tables in shop") == (("a",),)
+
+
 def test_views_come_over(primary, joined):
     """Also those that read others, whatever the order of their names."""
     primary.query("create database shop", "use shop", "create table a (id int primary key, b int)", "insert into a values (1, 1), (2, 2)",

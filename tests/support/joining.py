@@ -9,7 +9,7 @@ from support.servers import BINARY, Paceline
 READER = "reader"
 
 
-def allow_readers(primary, privileges="select, reload, trigger"):
+def allow_readers(primary, privileges="select, reload, trigger, show view"):
     allow_replicas(primary)
     for host in ("%", "localhost", "127.0.0.1"):
         primary.query("set session sql_log_bin=0", f"create or replace user {READER}@'{host}' identified by 'r''pw'",

@@ -20,7 +20,7 @@ const PARALLEL_MAX: i64 = 64;
 pub struct Options {
     /// The running server: HOST, HOST:PORT or [IPV6]:PORT. The replica connects to it there, too.
     pub primary: String,
-    /// Who reads there. Needs the privileges SELECT and RELOAD on *.*, and TRIGGER for rows, REPLICATION SLAVE for files.
+    /// Who reads there. Needs the privileges SELECT and RELOAD on *.*, and TRIGGER (SHOW VIEW, where there are views) for rows, REPLICATION SLAVE for files.
     #[arg(long, default_value = "root")]
     pub user: String,
     /// The password; else PACELINE_PASSWORD or MYSQL_PWD in the environment.

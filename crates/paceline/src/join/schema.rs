@@ -1,7 +1,7 @@
 //! What the primary has, what of it comes over, and what stands in the way.
 
 use super::arguments::{Kind, Options};
-use super::error::Result;
+use super::error::{Result, server_code};
 use super::target::Session;
 use crate::connection::{Connection, Row};
 use paceline_replication::replica::filter::Filters;
@@ -9,6 +9,9 @@ use paceline_server::options::StartOptions;
 use paceline_server::replica_filters::ReplicaFilters;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// What a server says of a table or a view that one may not use so.
+const ACCESS_DENIED: u16 = 1142;
 
 /// Databases that every server has of its own.
 pub const SYSTEM: &str = "('mysql', 'information_schema', 'performance_schema', 'sys')";
@@ -195,7 +198,16 @@ impl Schema {
             return Ok(());
         }
         let shown_by = format!("SHOW CREATE VIEW {}.{}", quoted(&database), quoted(&name));
-        let mut shown = session.row(&shown_by).await?.into_iter();
+        let answered = session.client.rows(&shown_by).await;
+        if let Err(error) = &answered
+            && server_code(error) == Some(ACCESS_DENIED)
+        {
+            let line = format!("view {database}.{name}: the user lacks the privilege SHOW VIEW");
+            self.others.push((Some(Kind::Views), line));
+            return Ok(());
+        }
+        let rows = answered.map_err(|error| session.problem(error))?;
+        let mut shown = rows.into_iter().flatten().map(Option::unwrap_or_default);
         let (create, collation_connection) = (shown.nth(1), shown.nth(1));
         let (create, collation_connection) = (
             create.unwrap_or_default(),

@@ -22,6 +22,7 @@ use paceline_types::temporal::TimeZone;
 pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
 pub(crate) use columns::declared;
+pub(crate) use views::default_of_expression;
 
 /// The name of the database.
 pub const DATABASE: &str = "information_schema";

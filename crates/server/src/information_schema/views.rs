@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use paceline_sql::catalog::ViewDefinition;
+use paceline_sql::plan::ResultColumn;
 use paceline_types::{DataType, Value};
 
 use super::catalog_tables::{CATALOG, Measures, bare_name};
@@ -59,6 +60,27 @@ pub(super) fn tables(sources: &dyn Sources) -> Vec<Row> {
         rows.push(row);
     });
     rows
+}
+
+/// The default of a view's column that is no table's, as MariaDB tells it: NULL, or the zero of its type.
+pub(crate) fn default_of_expression(column: &ResultColumn) -> String {
+    let fraction = |digits: u8| match digits {
+        0 => String::new(),
+        digits => format!(".{}", "0".repeat(usize::from(digits))),
+    };
+    if !column.is_not_null() {
+        return "NULL".to_owned();
+    }
+    match &column.data_type {
+        DataType::Date => "'0000-00-00'".to_owned(),
+        DataType::Time { decimals } => format!("'00:00:00{}'", fraction(*decimals)),
+        DataType::DateTime { decimals } | DataType::Timestamp { decimals } => {
+            format!("'0000-00-00 00:00:00{}'", fraction(*decimals))
+        }
+        DataType::Decimal(decimal) => format!("0{}", fraction(decimal.scale)),
+        data_type if data_type.is_numeric() => "0".to_owned(),
+        _ => "''".to_owned(),
+    }
 }
 
 /// The columns of views that can be read.

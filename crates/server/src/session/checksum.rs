@@ -67,6 +67,10 @@ impl Session {
         let catalog = self.temporary.over(self.server.catalog.load());
         let Some(definition) = catalog.table(database, table) else {
             if catalog.view(database, table).is_some() {
+                let message = ER_WRONG_OBJECT.message(&[&database, &table, &"BASE TABLE"]);
+                self.context
+                    .diagnostics
+                    .push(Level::Error, ER_WRONG_OBJECT, message);
                 return Ok(None);
             }
             // Of what is made on demand nothing is stored.

@@ -195,6 +195,27 @@ impl Session {
             }
         }
         let plan = self.plan(&Statement::Query(Box::new(view.query.clone())))?;
+        let named = plan
+            .tables()
+            .iter()
+            .filter(|table| table.access.through.is_none());
+        for table in named.filter(|table| !table.is_temporary()) {
+            let target = PrivilegeTarget::Table {
+                database: &table.database,
+                table: &table.name,
+            };
+            if self
+                .services
+                .check(&self.context, Privilege::Select, target)
+                .is_err()
+            {
+                let account = &self.context.current_user;
+                return Err(Error::new(
+                    ER_TABLEACCESS_DENIED_ERROR,
+                    &[&"ANY", &account.user, &account.host, &table.database, &table.name],
+                ));
+            }
+        }
         self.check_privileges(&plan)
     }
 

@@ -17,6 +17,7 @@ use paceline_sql::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
 use paceline_wire::Capabilities;
+use paceline_wire::authentication::NativePassword;
 use std::sync::Arc;
 
 /// How often a plan is made again because somebody keeps changing its tables.
@@ -214,7 +215,18 @@ impl Session {
     fn check_definer(&self, definer: &(String, String), table: &TableUse) -> Result<()> {
         let accounts = self.server.accounts.load();
         let Some(account) = accounts.get(&definer.0, &definer.1) else {
-            return Err(Error::new(ER_NO_SUCH_USER, &[&definer.0, &definer.1]));
+            let own = self.services.account();
+            // Who is missing is not for everybody.
+            return Err(match own.global.has(Privilege::Super) {
+                true => Error::new(ER_NO_SUCH_USER, &[&definer.0, &definer.1]),
+                false => {
+                    let with_password = match own.password {
+                        NativePassword::Empty => "NO",
+                        _ => "YES",
+                    };
+                    Error::new(ER_ACCESS_DENIED_ERROR, &[&own.user, &own.host, &with_password])
+                }
+            });
         };
         let is_open = table
             .database

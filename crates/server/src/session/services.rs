@@ -296,10 +296,9 @@ impl Privileges for SessionServices {
         match target {
             PrivilegeTarget::Table { database, table } => {
                 let command = crate::accounts::PrivilegeSet::name(privilege);
-                let who = format!("'{user}'@'{host}'");
                 Err(Error::new(
                     ER_TABLEACCESS_DENIED_ERROR,
-                    &[&command, &who, &database, &table],
+                    &[&command, user, host, &database, &table],
                 ))
             }
             _ => Err(Error::new(ER_DBACCESS_DENIED_ERROR, &[user, host, &database])),

@@ -171,7 +171,10 @@ impl Sources for SessionSources<'_> {
                 name: column.name.to_string(),
                 data_type: column.data_type.clone(),
                 nullable: !column.is_not_null(),
-                default: origin.and_then(information_schema::column_default),
+                default: match origin {
+                    Some(column) => information_schema::column_default(column),
+                    None => Some(information_schema::default_of_expression(column)),
+                },
             }
         });
         Ok(columns.collect())

@@ -182,6 +182,7 @@ fn is_mergeable(query: &ast::Query) -> bool {
         return false;
     };
     is_of_rows(query)
+        && query.with.is_none()
         && query.locks.is_empty()
         && select.select_modifiers.is_none()
         && !select.projection.iter().any(has_query)
@@ -191,8 +192,8 @@ fn is_of_rows(query: &ast::Query) -> bool {
     let ast::SetExpr::Select(select) = &*query.body else {
         return false;
     };
-    let plain = query.with.is_none()
-        && query.limit_clause.is_none()
+    let plain = query.limit_clause.is_none()
+        && !is_ordered_by_query(query)
         && select.distinct.is_none()
         && select.having.is_none()
         && !select.from.is_empty();
@@ -219,17 +220,26 @@ fn is_of_one_row(item: &ast::SelectItem) -> bool {
     is_plain
 }
 
-fn has_query(item: &ast::SelectItem) -> bool {
-    let mut found = false;
-    if let ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } = item {
-        for_each_expr(expr, &mut |node| {
-            found |= matches!(
-                node,
-                ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. }
-            );
-        });
+fn is_ordered_by_query(query: &ast::Query) -> bool {
+    match query.order_by.as_ref().map(|order_by| &order_by.kind) {
+        Some(ast::OrderByKind::Expressions(items)) => items.iter().any(|item| reads_query(&item.expr)),
+        _ => false,
     }
+}
+
+fn reads_query(expr: &ast::Expr) -> bool {
+    let mut found = false;
+    for_each_expr(expr, &mut |node| {
+        found |= matches!(
+            node,
+            ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. }
+        );
+    });
     found
+}
+
+fn has_query(item: &ast::SelectItem) -> bool {
+    matches!(item, ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } if reads_query(expr))
 }
 
 /// Parses the text of a view's query.

@@ -8,7 +8,7 @@ use super::parser::Parser;
 use super::statement::{AccountName, Statement};
 use crate::catalog::{ViewAlgorithm, ViewCheck, ViewSecurity};
 use crate::error::{Error, Result};
-use paceline_types::error_code::{ER_VIEW_SELECT_CLAUSE, ER_WRONG_USAGE};
+use paceline_types::error_code::{ER_VIEW_SELECT_CLAUSE, ER_VIEW_SELECT_VARIABLE, ER_WRONG_USAGE};
 
 /// What stands between CREATE or ALTER and VIEW.
 #[derive(Default)]
@@ -37,7 +37,11 @@ impl Parser<'_> {
         };
         self.expect_word("AS")?;
         let start = self.position();
+        let parameters = self.parameters;
         let query = self.query_statement()?;
+        if self.parameters > parameters {
+            return Err(Error::new(ER_VIEW_SELECT_VARIABLE, &[]));
+        }
         if query.into.is_some() {
             return Err(Error::new(ER_VIEW_SELECT_CLAUSE, &[&"INTO"]));
         }
@@ -198,6 +202,7 @@ mod tests {
             "create view v () as select 1",
             "create view v as select 1 with option",
             "create view v as select 1 into @a",
+            "create view v as select ?",
         ] {
             assert!(
                 parse_first(wrong.as_bytes(), &ParseOptions::default()).is_err(),

@@ -22,20 +22,27 @@ fn is_column(view: &ViewDefinition, column: usize, catalog: &Catalog, depth: u32
     if !view.is_of_rows() || view.algorithm == ViewAlgorithm::TempTable || depth > DEPTH_MAX {
         return false;
     }
-    let Some(SelectItem::ExprWithAlias {
-        expr: Expr::CompoundIdentifier(parts),
-        ..
-    }) = select.projection.get(column)
-    else {
+    let Some(SelectItem::ExprWithAlias { expr, .. }) = select.projection.get(column) else {
+        return false;
+    };
+    let expr = match expr {
+        Expr::Collate { expr, .. } => expr,
+        expr => expr,
+    };
+    let Expr::CompoundIdentifier(parts) = expr else {
         return false;
     };
     let [.., table, name] = parts.as_slice() else {
         return false;
     };
     let Some(source) = select.from.iter().find_map(|item| named(item, &table.value)) else {
-        return false;
+        // A derived table, which MariaDB counts, too.
+        return true;
     };
-    let database = source.database.as_deref().unwrap_or_default();
+    let Some(database) = source.database.as_deref() else {
+        // A common table expression.
+        return true;
+    };
     if catalog.ordinary_table(database, &source.name).is_some() {
         return true;
     }
