@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -31,6 +32,7 @@ struct Actor<S> {
     is_busy: bool,
     /// Of what it was busy with, until it is asked for.
     result: Option<String>,
+    thread: JoinHandle<()>,
 }
 
 /// Named threads, each with its own state, of which a script knows at every moment whether they wait for a lock.
@@ -55,7 +57,7 @@ impl<S: Send + 'static> Actors<S> {
     pub(crate) fn add(&mut self, name: &str, owner: Arc<LockOwner>, mut state: S) {
         let (jobs, queue) = channel::<Job<S>>();
         let (done, results) = channel();
-        std::thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             while let Ok(job) = queue.recv() {
                 let result = job(&mut state);
                 if done.send(result).is_err() {
@@ -71,6 +73,7 @@ impl<S: Send + 'static> Actors<S> {
                 results,
                 is_busy: false,
                 result: None,
+                thread,
             },
         );
     }
@@ -119,6 +122,25 @@ impl<S: Send + 'static> Actors<S> {
             .filter(|(_, actor)| actor.is_busy)
             .map(|(name, _)| name.as_str())
             .collect()
+    }
+}
+
+impl<S> Drop for Actors<S> {
+    /// Waits for all that do not wait themselves: a thread that lived on could still close its tables while the process ends, without what that takes.
+    fn drop(&mut self) {
+        for actor in std::mem::take(&mut self.actors).into_values() {
+            let Actor {
+                jobs,
+                results,
+                is_busy,
+                thread,
+                ..
+            } = actor;
+            drop((jobs, results));
+            if !is_busy && !std::thread::panicking() {
+                let _ = thread.join();
+            }
+        }
     }
 }
 
