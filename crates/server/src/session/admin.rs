@@ -6,7 +6,7 @@ use super::table_locks::{LockedTable, TableLocks};
 use super::{More, Session};
 use crate::output::Output;
 use paceline_sql::catalog::{Catalog, ViewDefinition};
-use paceline_sql::ddl::{DdlObject, view_names};
+use paceline_sql::ddl::{DdlObject, names_read};
 use paceline_sql::parse::{
     FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
 };
@@ -16,7 +16,6 @@ use paceline_sql::{Error, Result};
 use paceline_txn::{InterruptReason, MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::error_code::*;
-use std::sync::Arc;
 
 impl Session {
     /// 1223 for a write under one's own global read lock; 1099 and 1100 for tables that LOCK TABLES did not name.
@@ -374,25 +373,12 @@ impl Session {
 }
 
 /// The tables that a view reads, itself or through other views.
-fn tables_behind(view: &Arc<ViewDefinition>, catalog: &Catalog) -> Vec<(String, String)> {
-    let mut views = vec![view.clone()];
-    let mut tables: Vec<(String, String)> = vec![];
-    let mut next = 0;
-    while let Some(view) = views.get(next).cloned() {
-        next += 1;
-        for name in view_names(view.parsed()) {
-            let Some(database) = name.database else { continue };
-            match catalog.view(&database, &name.name) {
-                Some(inner) if !views.iter().any(|known| Arc::ptr_eq(known, inner)) => {
-                    views.push(inner.clone())
-                }
-                Some(_) => {}
-                None if catalog.table(&database, &name.name).is_some() => tables.push((database, name.name)),
-                None => {}
-            }
-        }
-    }
-    tables
+fn tables_behind(view: &ViewDefinition, catalog: &Catalog) -> Vec<(String, String)> {
+    let names = names_read(view.parsed(), catalog).into_iter();
+    names
+        .filter_map(|name| Some((name.database?, name.name)))
+        .filter(|(database, name)| catalog.table(database, name).is_some())
+        .collect()
 }
 
 fn text(value: &str) -> Value {

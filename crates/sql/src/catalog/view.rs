@@ -206,7 +206,7 @@ fn is_of_one_row(item: &ast::SelectItem) -> bool {
         return false;
     };
     let mut is_plain = true;
-    for_each_expr(expr, &mut |node| {
+    for_each_expr(expr, |node| {
         is_plain &= match node {
             ast::Expr::Function(function) => {
                 let name = function.name.to_string();
@@ -229,7 +229,7 @@ fn is_ordered_by_query(query: &ast::Query) -> bool {
 
 fn reads_query(expr: &ast::Expr) -> bool {
     let mut found = false;
-    for_each_expr(expr, &mut |node| {
+    for_each_expr(expr, |node| {
         found |= matches!(
             node,
             ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. }

@@ -41,4 +41,4 @@ pub use run::{
 };
 pub use select::SelectedColumn;
 pub use show_create::{IfNotExists, show_create_database, show_create_table, write_literal};
-pub use view::{ViewNames, is_updatable, show_create_view, view_names};
+pub use view::{is_updatable, names_read, show_create_view};

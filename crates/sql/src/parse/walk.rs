@@ -1,6 +1,11 @@
 //! Walking the expressions that our grammar builds.
 
-use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Query, Visit, Visitor,
+};
 
 use crate::error::Result;
 
@@ -98,18 +103,37 @@ pub(crate) fn arguments_mut(function: &mut Function) -> Vec<&mut Expr> {
     exprs.collect()
 }
 
-/// Calls `visit` for an expression and all within it; queries aside.
-pub(crate) fn for_each_expr(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
-    // The walk is one that may change what it meets; here it meets a copy.
-    let mut copy = expr.clone();
-    walk(&mut copy, visit);
+/// Calls `visit` for an expression and all within it; those of queries within it aside.
+pub(crate) fn for_each_expr(expr: &Expr, visit: impl FnMut(&Expr)) {
+    let mut walk = OutsideQueries { visit, depth: 0 };
+    let walked = expr.visit(&mut walk);
+    debug_assert!(walked.is_continue());
 }
 
-fn walk(expr: &mut Expr, visit: &mut dyn FnMut(&Expr)) {
-    visit(expr);
-    let walked = for_each_child(expr, &mut |child| {
-        walk(child, visit);
-        Ok(())
-    });
-    debug_assert!(walked.is_ok(), "nothing here fails");
+/// Meets the expressions that stand in no query.
+struct OutsideQueries<F> {
+    visit: F,
+    /// How many queries are around.
+    depth: u32,
+}
+
+impl<F: FnMut(&Expr)> Visitor for OutsideQueries<F> {
+    type Break = Infallible;
+
+    fn pre_visit_query(&mut self, _query: &Query) -> ControlFlow<Infallible> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _query: &Query) -> ControlFlow<Infallible> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Infallible> {
+        if self.depth == 0 {
+            (self.visit)(expr);
+        }
+        ControlFlow::Continue(())
+    }
 }

@@ -6,7 +6,8 @@ use paceline_types::error_code::*;
 
 use super::resolve::{Resolver, set_names};
 use super::rewrite;
-use super::scope::{Column, Place, Scope, Surroundings, Table, last_part, object_name, same, visible_column};
+use super::scope::{Column, Place, Scope, Surroundings, Table, last_part, object_name, visible_column};
+use crate::catalog::same_name;
 use crate::error::{Error, Result};
 use crate::parse::{TableName, table_name};
 
@@ -94,13 +95,17 @@ impl Resolver<'_> {
                 let is_shown = |place: &&Place| !scope.tables[place.0].columns[place.1].invisible;
                 let common = first.iter().filter(is_shown).map(name);
                 common
-                    .filter(|column| second.iter().any(|other| same(&name(other), column)))
+                    .filter(|column| second.iter().any(|other| same_name(&name(other), column)))
                     .collect()
             }
             JoinConstraint::Using(columns) => columns.iter().filter_map(last_part).collect(),
         };
-        let find =
-            |places: &[Place], column: &str| places.iter().copied().find(|place| same(&name(place), column));
+        let find = |places: &[Place], column: &str| {
+            places
+                .iter()
+                .copied()
+                .find(|place| same_name(&name(place), column))
+        };
         let mut common = Vec::new();
         let mut hidden = Vec::new();
         let mut condition: Option<Expr> = None;
@@ -192,7 +197,7 @@ impl Resolver<'_> {
                 .common
                 .iter()
                 .rev()
-                .find(|common| same(&common.name, &name.name))
+                .find(|common| same_name(&common.name, &name.name))
         {
             return Ok(Table {
                 database: None,

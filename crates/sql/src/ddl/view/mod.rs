@@ -14,7 +14,7 @@ mod scope;
 mod text;
 mod updatable;
 
-use sqlparser::ast::{Expr, Query, SetExpr, TableFactor, Value};
+use sqlparser::ast::{Expr, Value};
 
 use paceline_types::Version;
 use paceline_types::error_code::*;
@@ -24,14 +24,12 @@ use self::scope::Surroundings;
 use super::normal_form::{ViewStyle, quote_identifier};
 use super::plan::{LoggedStatement, Planner};
 use super::table::check_table_name;
-use crate::catalog::{
-    CatalogChange, ViewAlgorithm, ViewCheck, ViewDefinition, ViewDescription, ViewSecurity,
-};
+use crate::catalog::{CatalogChange, ViewAlgorithm, ViewCheck, ViewDefinition, ViewDescription};
 use crate::error::{Error, Result};
 use crate::parse::definition::{CreateView, ViewMode};
 use crate::parse::{TableName, UserName};
 
-pub use names::{ViewNames, view_names};
+pub use names::names_read;
 pub use updatable::is_updatable;
 
 fn text_literal(text: &str) -> Expr {
@@ -248,10 +246,9 @@ fn write_options(view: &ViewDescription, text: &mut String) {
     quote_identifier(&view.definer.0, text);
     text.push('@');
     quote_identifier(&view.definer.1, text);
-    text.push_str(match view.security {
-        ViewSecurity::Definer => " SQL SECURITY DEFINER ",
-        ViewSecurity::Invoker => " SQL SECURITY INVOKER ",
-    });
+    text.push_str(" SQL SECURITY ");
+    text.push_str(view.security.name());
+    text.push(' ');
 }
 
 /// SHOW CREATE VIEW's statement, for a session whose current database is `database`.
@@ -285,47 +282,4 @@ pub fn show_create_view(
         ViewCheck::Cascaded => " WITH CASCADED CHECK OPTION",
     });
     Ok(text)
-}
-
-/// The tables that FROM names in a query and in those within it.
-fn for_each_table(query: &Query, visit: &mut dyn FnMut(&TableName)) {
-    if let Some(with) = &query.with {
-        for table in &with.cte_tables {
-            for_each_table(&table.query, visit);
-        }
-    }
-    tables_of_body(&query.body, visit);
-}
-
-fn tables_of_body(body: &SetExpr, visit: &mut dyn FnMut(&TableName)) {
-    match body {
-        SetExpr::Select(select) => {
-            for item in &select.from {
-                tables_of_join(item, visit);
-            }
-            names::for_each_subquery(select, &mut |query| for_each_table(query, visit));
-        }
-        SetExpr::Query(query) => for_each_table(query, visit),
-        SetExpr::SetOperation { left, right, .. } => {
-            tables_of_body(left, visit);
-            tables_of_body(right, visit);
-        }
-        _ => {}
-    }
-}
-
-fn tables_of_join(item: &sqlparser::ast::TableWithJoins, visit: &mut dyn FnMut(&TableName)) {
-    let joined = item.joins.iter().map(|join| &join.relation);
-    for factor in std::iter::once(&item.relation).chain(joined) {
-        match factor {
-            TableFactor::Table { name, .. } => {
-                if let Some(name) = crate::parse::table_name(name) {
-                    visit(&name);
-                }
-            }
-            TableFactor::Derived { subquery, .. } => for_each_table(subquery, visit),
-            TableFactor::NestedJoin { table_with_joins, .. } => tables_of_join(table_with_joins, visit),
-            _ => {}
-        }
-    }
 }

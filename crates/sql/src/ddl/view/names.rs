@@ -1,29 +1,47 @@
 //! The names of a view's columns, and of what it reads.
 
-use sqlparser::ast::{Expr, Query, Select, SelectItem, SetExpr};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{Expr, Query, SelectItem, SetExpr, visit_relations};
 
 use paceline_types::error_code::*;
 
-use super::for_each_table;
 use super::resolve::set_names;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, same_name};
 use crate::error::{Error, Result};
-use crate::parse::{GENERATED_NAME, TableName, for_each_expr};
+use crate::parse::{GENERATED_NAME, TableName, table_name};
 
 /// The most characters of a column's name.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// What a view reads, each once.
-pub type ViewNames = Vec<TableName>;
-
-/// The tables and views that a query reads by name.
-pub fn view_names(query: &Query) -> ViewNames {
-    let mut names = Vec::new();
-    for_each_table(query, &mut |name| {
-        if !names.contains(name) {
-            names.push(name.clone());
+/// The tables and views that a query reads, itself or through views, each once. Common table expressions are among them, without a database.
+pub fn names_read(query: &Query, catalog: &Catalog) -> Vec<TableName> {
+    let mut names = direct_names(query);
+    let mut next = 0;
+    while let Some(name) = names.get(next) {
+        next += 1;
+        let database = name.database.as_deref();
+        let Some(view) = database.and_then(|database| catalog.ordinary_view(database, &name.name)) else {
+            continue;
+        };
+        for name in direct_names(view.parsed()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
+    }
+    names
+}
+
+/// The names in a query itself; some may be there twice.
+fn direct_names(query: &Query) -> Vec<TableName> {
+    let mut names = Vec::new();
+    let walked = visit_relations(query, |relation| {
+        names.extend(table_name(relation));
+        ControlFlow::<Infallible>::Continue(())
     });
+    debug_assert!(walked.is_continue());
     names
 }
 
@@ -47,7 +65,7 @@ pub(super) fn final_names(query: &mut Query, found: Vec<String>, given: &[String
         }
     }
     for place in 0..names.len() {
-        let twin = (0..place).find(|&other| names[other].to_lowercase() == names[place].to_lowercase());
+        let twin = (0..place).find(|&other| same_name(&names[other], &names[place]));
         let Some(twin) = twin else { continue };
         let renamed = [place, twin].into_iter().find(|&place| is_generated(place));
         match renamed {
@@ -69,10 +87,7 @@ fn unique(names: &[String], place: usize) -> String {
             attempt => format!("My_exp_{attempt}_{base}"),
         };
         let name: String = name.chars().take(NAME_LENGTH_MAX).collect();
-        if !names
-            .iter()
-            .any(|known| known.to_lowercase() == name.to_lowercase())
-        {
+        if !names.iter().any(|known| same_name(known, &name)) {
             return name;
         }
         attempt += 1;
@@ -101,78 +116,14 @@ fn generated_names(body: &SetExpr) -> Vec<bool> {
 
 /// Whether a query reads a view, itself or through other views.
 pub(super) fn uses_view(query: &Query, catalog: &Catalog, view: (&str, &str)) -> bool {
-    let mut seen = Vec::new();
-    reads(query, catalog, &mut seen);
-    seen.iter()
+    names_read(query, catalog)
+        .iter()
         .any(|name| name.database.as_deref() == Some(view.0) && name.name == view.1)
-}
-
-/// Collects what a query reads, and what the views that it reads do.
-fn reads(query: &Query, catalog: &Catalog, seen: &mut Vec<TableName>) {
-    for name in view_names(query) {
-        if seen.contains(&name) {
-            continue;
-        }
-        let view = name
-            .database
-            .as_deref()
-            .and_then(|database| catalog.ordinary_view(database, &name.name));
-        seen.push(name.clone());
-        if let Some(view) = view {
-            reads(view.parsed(), catalog, seen);
-        }
-    }
 }
 
 /// Whether all that a query reads, itself or through views, is in one database.
 pub(super) fn is_within(query: &Query, catalog: &Catalog, database: &str) -> bool {
-    let mut seen = Vec::new();
-    reads(query, catalog, &mut seen);
-    seen.iter()
+    names_read(query, catalog)
+        .iter()
         .all(|name| name.database.as_deref().is_none_or(|known| known == database))
-}
-
-/// Calls `visit` for each query within the expressions of a SELECT.
-pub(super) fn for_each_subquery(select: &Select, visit: &mut dyn FnMut(&Query)) {
-    for item in &select.projection {
-        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-            in_expr(expr, visit);
-        }
-    }
-    for expr in [&select.selection, &select.having].into_iter().flatten() {
-        in_expr(expr, visit);
-    }
-    if let sqlparser::ast::GroupByExpr::Expressions(exprs, _) = &select.group_by {
-        exprs.iter().for_each(|expr| in_expr(expr, visit));
-    }
-    for item in &select.from {
-        in_joins(item, visit);
-    }
-}
-
-fn in_joins(item: &sqlparser::ast::TableWithJoins, visit: &mut dyn FnMut(&Query)) {
-    use sqlparser::ast::{JoinConstraint, JoinOperator, TableFactor};
-    if let TableFactor::NestedJoin { table_with_joins, .. } = &item.relation {
-        in_joins(table_with_joins, visit);
-    }
-    for join in &item.joins {
-        if let JoinOperator::Join(JoinConstraint::On(expr))
-        | JoinOperator::LeftOuter(JoinConstraint::On(expr))
-        | JoinOperator::StraightJoin(JoinConstraint::On(expr)) = &join.join_operator
-        {
-            in_expr(expr, visit);
-        }
-        if let TableFactor::NestedJoin { table_with_joins, .. } = &join.relation {
-            in_joins(table_with_joins, visit);
-        }
-    }
-}
-
-fn in_expr(expr: &Expr, visit: &mut dyn FnMut(&Query)) {
-    for_each_expr(expr, &mut |node| match node {
-        Expr::Subquery(query)
-        | Expr::Exists { subquery: query, .. }
-        | Expr::InSubquery { subquery: query, .. } => visit(query),
-        _ => {}
-    });
 }

@@ -14,8 +14,8 @@ use sqlparser::ast::{
 use paceline_types::error_code::*;
 
 use super::rewrite::{self, is_unit_function};
-use super::scope::{Common, Place, Scope, Surroundings, Table, ident, same};
-use crate::catalog::Catalog;
+use super::scope::{Common, Place, Scope, Surroundings, Table, ident};
+use crate::catalog::{Catalog, same_name};
 use crate::error::{Error, Result};
 use crate::parse::{GENERATED_NAME, for_each_child, table_name};
 use crate::session::SessionContext;
@@ -133,7 +133,7 @@ impl Resolver<'_> {
     ) -> Result<()> {
         for item in order_items(order_by) {
             match &mut item.expr {
-                Expr::Identifier(name) if names.iter().any(|known| same(known, &name.value)) => {
+                Expr::Identifier(name) if names.iter().any(|known| same_name(known, &name.value)) => {
                     name.quote_style = Some('`');
                 }
                 expr => self.expr(expr, around)?,
@@ -243,7 +243,7 @@ impl Resolver<'_> {
         if let Expr::Identifier(name) = &*expr
             && let Some(scope) = around.scopes.last()
             && scope.find(std::slice::from_ref(name)).is_none()
-            && let Some(output) = outputs.iter().find(|output| same(&output.name, &name.value))
+            && let Some(output) = outputs.iter().find(|output| same_name(&output.name, &name.value))
         {
             *expr = output.expr.clone();
             return Ok(());
@@ -257,7 +257,7 @@ impl Resolver<'_> {
             return Ok(());
         }
         if let Expr::Identifier(name) = &*expr
-            && let Some(output) = outputs.iter().find(|output| same(&output.name, &name.value))
+            && let Some(output) = outputs.iter().find(|output| same_name(&output.name, &name.value))
         {
             *expr = output.expr.clone();
             return Ok(());
@@ -305,7 +305,7 @@ impl Resolver<'_> {
             Expr::Identifier(name) => {
                 let alias = outputs
                     .iter()
-                    .find(|output| output.is_named && same(&output.name, &name.value));
+                    .find(|output| output.is_named && same_name(&output.name, &name.value));
                 let column = self.column(std::slice::from_ref(name), around);
                 *expr = match (alias, column, rule) {
                     (Some(output), _, AliasRule::BeforeColumns) => Expr::Identifier(ident(&output.name)),
@@ -488,10 +488,12 @@ fn inline_in(expr: &mut Expr, known: &[(String, WindowSpec)]) -> Result<()> {
     if let Expr::Function(function) = expr {
         let over = function.over.take();
         function.over = over.map(|over| match over {
-            WindowType::NamedWindow(name) => match known.iter().find(|(other, _)| same(other, &name.value)) {
-                Some((_, spec)) => WindowType::WindowSpec(spec.clone()),
-                None => WindowType::NamedWindow(name),
-            },
+            WindowType::NamedWindow(name) => {
+                match known.iter().find(|(other, _)| same_name(other, &name.value)) {
+                    Some((_, spec)) => WindowType::WindowSpec(spec.clone()),
+                    None => WindowType::NamedWindow(name),
+                }
+            }
             WindowType::WindowSpec(spec) => WindowType::WindowSpec(inherited(spec, known)),
         });
         if let FunctionArguments::List(list) = &mut function.args {
@@ -511,7 +513,7 @@ fn inherited(mut spec: WindowSpec, known: &[(String, WindowSpec)]) -> WindowSpec
     let Some(name) = spec.window_name.take() else {
         return spec;
     };
-    if let Some((_, base)) = known.iter().find(|(other, _)| same(other, &name.value)) {
+    if let Some((_, base)) = known.iter().find(|(other, _)| same_name(other, &name.value)) {
         spec.partition_by.clone_from(&base.partition_by);
         if spec.order_by.is_empty() {
             spec.order_by.clone_from(&base.order_by);

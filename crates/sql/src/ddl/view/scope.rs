@@ -2,6 +2,8 @@
 
 use sqlparser::ast::{Expr, Ident, ObjectName, ObjectNamePart};
 
+use crate::catalog::same_name;
+
 /// A table that columns can be of.
 #[derive(Debug, Clone)]
 pub(super) struct Table {
@@ -45,10 +47,6 @@ pub(super) struct Surroundings {
     pub common: Vec<Common>,
 }
 
-pub(super) fn same(left: &str, right: &str) -> bool {
-    left.to_lowercase() == right.to_lowercase()
-}
-
 pub(super) fn ident(name: &str) -> Ident {
     Ident::with_quote('`', name)
 }
@@ -65,7 +63,9 @@ impl Table {
     }
 
     pub fn find(&self, column: &str) -> Option<usize> {
-        self.columns.iter().position(|known| same(&known.name, column))
+        self.columns
+            .iter()
+            .position(|known| same_name(&known.name, column))
     }
 }
 
@@ -73,22 +73,21 @@ impl Scope {
     /// The column of a name of one to three parts.
     pub fn find(&self, parts: &[Ident]) -> Option<Expr> {
         let (column, qualifier) = parts.split_last()?;
-        let found = match qualifier {
-            [] => self
-                .visible
-                .iter()
-                .copied()
-                .find(|(table, place)| same(&self.tables[*table].columns[*place].name, &column.value)),
-            [.., table] => {
-                let database = (qualifier.len() > 1).then(|| qualifier[0].value.as_str());
-                self.tables.iter().enumerate().find_map(|(number, known)| {
-                    let fits = known.name == table.value
-                        && database.is_none_or(|database| known.database.as_deref() == Some(database));
-                    let place = fits.then(|| known.find(&column.value)).flatten();
-                    place.map(|place| (number, place))
-                })
-            }
-        };
+        let found =
+            match qualifier {
+                [] => self.visible.iter().copied().find(|(table, place)| {
+                    same_name(&self.tables[*table].columns[*place].name, &column.value)
+                }),
+                [.., table] => {
+                    let database = (qualifier.len() > 1).then(|| qualifier[0].value.as_str());
+                    self.tables.iter().enumerate().find_map(|(number, known)| {
+                        let fits = known.name == table.value
+                            && database.is_none_or(|database| known.database.as_deref() == Some(database));
+                        let place = fits.then(|| known.find(&column.value)).flatten();
+                        place.map(|place| (number, place))
+                    })
+                }
+            };
         found.map(|(table, place)| self.tables[table].reference(place))
     }
 }

@@ -3,7 +3,7 @@
 
 use sqlparser::ast::{Expr, SelectItem, SetExpr, TableFactor, TableWithJoins};
 
-use crate::catalog::{Catalog, ViewAlgorithm, ViewDefinition};
+use crate::catalog::{Catalog, ViewAlgorithm, ViewDefinition, same_name};
 use crate::parse::{TableName, table_name};
 
 /// Views of views go this deep.
@@ -52,7 +52,7 @@ fn is_column(view: &ViewDefinition, column: usize, catalog: &Catalog, depth: u32
             let place = inner
                 .columns
                 .iter()
-                .position(|column| column.to_lowercase() == name.value.to_lowercase());
+                .position(|column| same_name(column, &name.value));
             place.is_some_and(|place| is_column(inner, place, catalog, depth + 1))
         })
 }
