@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paceline_sql::catalog::CatalogHandle;
-use paceline_sql::ddl::{AccountStatements, replay_ddl};
+use paceline_sql::ddl::{ReplayHost, replay_ddl};
 use paceline_storage::Storage;
 
 use crate::definitions::{DdlEffect, Definitions, LoggedDdl, ReplayTable};
@@ -11,13 +11,13 @@ use crate::definitions::{DdlEffect, Definitions, LoggedDdl, ReplayTable};
 /// A catalog whose tables row events are applied to, and which DDL in the log changes.
 pub struct CatalogDefinitions<'a> {
     catalog: Arc<CatalogHandle>,
-    accounts: &'a dyn AccountStatements,
+    host: &'a dyn ReplayHost,
 }
 
 impl<'a> CatalogDefinitions<'a> {
-    /// On this catalog; `accounts` knows what statements about accounts do.
-    pub fn new(catalog: Arc<CatalogHandle>, accounts: &'a dyn AccountStatements) -> Self {
-        CatalogDefinitions { catalog, accounts }
+    /// On this catalog.
+    pub fn new(catalog: Arc<CatalogHandle>, host: &'a dyn ReplayHost) -> Self {
+        CatalogDefinitions { catalog, host }
     }
 }
 
@@ -41,7 +41,7 @@ impl Definitions for CatalogDefinitions<'_> {
             storage,
             ddl.query,
             ddl.timestamp_seconds,
-            self.accounts,
+            self.host,
         )?;
         let catalog = Arc::clone(&self.catalog);
         let changes = replayed.changes;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition, TableEngine};
-use paceline_sql::ddl::{AccountStatements, quote_identifier, replay_ddl};
+use paceline_sql::ddl::{ReplayHost, quote_identifier, replay_ddl};
 use paceline_sql::parse::AccountStatement;
 use paceline_sql::session::SessionContext;
 use paceline_txn::{DdlCommit, GtidChoice, Interrupt, Replication, TransactionManager};
@@ -80,8 +80,8 @@ pub fn empty_memory_tables(
 /// No statement here is about accounts.
 struct NoAccounts;
 
-impl AccountStatements for NoAccounts {
-    fn replay(
+impl ReplayHost for NoAccounts {
+    fn replay_accounts(
         &self,
         _: &AccountStatement,
         _: &Catalog,

@@ -10,7 +10,7 @@ use paceline_binlog::event::{EventFlags, QueryEvent, StatusVar};
 use paceline_binlog::log::{OpenRequest, RealDisk};
 use paceline_binlog::{BinlogState, Log, LogConfig};
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle};
-use paceline_sql::ddl::{AccountStatements, replay_ddl};
+use paceline_sql::ddl::{ReplayHost, replay_ddl};
 use paceline_sql::parse::AccountStatement;
 use paceline_sql::session::SessionContext;
 use paceline_storage::{BuildId, Direction, IndexId, KeyRange, Storage, StorageConfig};
@@ -23,8 +23,8 @@ use paceline_types::{DomainId, LogPosition, ServerId, Value};
 
 struct NoAccounts;
 
-impl AccountStatements for NoAccounts {
-    fn replay(
+impl ReplayHost for NoAccounts {
+    fn replay_accounts(
         &self,
         _: &AccountStatement,
         _: &Catalog,

@@ -7,7 +7,7 @@ use paceline_apply::CatalogDefinitions;
 use paceline_binlog::event::Follows;
 use paceline_binlog::log::Log;
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle};
-use paceline_sql::ddl::AccountStatements;
+use paceline_sql::ddl::ReplayHost;
 use paceline_sql::parse::AccountStatement;
 use paceline_sql::session::{SessionContext, VirtualColumn, VirtualTables};
 use paceline_storage::Storage;
@@ -23,7 +23,7 @@ pub fn recover(storage: &Arc<Storage>, log: &Log, start: LogPosition) -> Result<
     let catalog =
         Catalog::load(&storage.snapshot()).map_err(|error| format!("cannot read the catalog: {error}"))?;
     let catalog = Arc::new(CatalogHandle::new(catalog));
-    let mut definitions = CatalogDefinitions::new(catalog.clone(), &ReplayedAccounts);
+    let mut definitions = CatalogDefinitions::new(catalog.clone(), &ServerHost);
     paceline_apply::recover(log, storage, &mut definitions)
         .map_err(|error| format!("the binary log cannot be applied to the tables: {error}"))?;
     Ok(catalog)
@@ -65,15 +65,15 @@ impl VirtualTables for DeclaredTables {
     }
 }
 
-/// Statements about accounts, replayed.
-pub struct ReplayedAccounts;
+/// This server, for statements that are replayed.
+pub struct ServerHost;
 
-impl AccountStatements for ReplayedAccounts {
+impl ReplayHost for ServerHost {
     fn virtual_tables(&self) -> Option<Arc<dyn VirtualTables>> {
         Some(Arc::new(DeclaredTables))
     }
 
-    fn replay(
+    fn replay_accounts(
         &self,
         statement: &AccountStatement,
         catalog: &Catalog,

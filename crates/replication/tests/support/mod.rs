@@ -12,7 +12,7 @@ use paceline_replication::replica::apply::{
 };
 use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle, TableDefinition};
-use paceline_sql::ddl::{AccountStatements, replay_ddl};
+use paceline_sql::ddl::{ReplayHost, replay_ddl};
 use paceline_sql::parse::AccountStatement;
 use paceline_sql::session::SessionContext;
 use paceline_storage::{Direction, Row, Storage, StorageConfig, value_payload};
@@ -28,8 +28,8 @@ use std::time::{Duration, Instant};
 
 struct NoAccounts;
 
-impl AccountStatements for NoAccounts {
-    fn replay(
+impl ReplayHost for NoAccounts {
+    fn replay_accounts(
         &self,
         _: &AccountStatement,
         _: &Catalog,

@@ -6,7 +6,7 @@
 
 use super::Session;
 use super::services::of_gtid_list;
-use crate::recovery::ReplayedAccounts;
+use crate::recovery::ServerHost;
 use paceline_apply::{CatalogDefinitions, look_back};
 use paceline_binlog::GtidPosition;
 use paceline_sql::parse;
@@ -37,7 +37,7 @@ impl Session {
         let transactions = &self.server.transactions;
         let mut transaction = transactions.begin_with_snapshot(&self.services.locks, options);
         let snapshot = transaction.snapshot();
-        let definitions = CatalogDefinitions::new(self.server.catalog.clone(), &ReplayedAccounts);
+        let definitions = CatalogDefinitions::new(self.server.catalog.clone(), &ServerHost);
         let log = transactions.log();
         let _lease = transactions.lease(LogPosition::ZERO, "a snapshot at a GTID");
         let found =

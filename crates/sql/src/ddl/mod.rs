@@ -36,8 +36,8 @@ pub use column_type::{charset, collation};
 pub use normal_form::{quote_identifier, quote_text};
 pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
 pub use run::{
-    AccountStatements, DdlInput, DdlObject, PreparedDdl, ReplayedDdl, ddl_objects, is_temporary_ddl,
-    prepare_ddl, related_ddl_objects, replay_ddl, session_of_event,
+    DdlInput, DdlObject, PreparedDdl, ReplayHost, ReplayedDdl, ddl_objects, is_temporary_ddl, prepare_ddl,
+    related_ddl_objects, replay_ddl, session_of_event,
 };
 pub use select::SelectedColumn;
 pub use show_create::{IfNotExists, show_create_database, show_create_table, write_literal};

@@ -330,18 +330,18 @@ fn finish(
     })
 }
 
-/// What the server does for statements about accounts when they are replayed.
-pub trait AccountStatements {
+/// What replay needs of the server around: its own tables, and what statements about accounts do.
+pub trait ReplayHost {
     /// The tables that the server makes on demand, which a view may read.
     fn virtual_tables(&self) -> Option<Arc<dyn VirtualTables>> {
         None
     }
 
-    /// The changes that a statement makes.
+    /// The changes that a statement about accounts makes.
     ///
     /// # Errors
     /// If it cannot be done on these accounts.
-    fn replay(
+    fn replay_accounts(
         &self,
         statement: &AccountStatement,
         catalog: &Catalog,
@@ -369,10 +369,10 @@ pub fn replay_ddl(
     storage: &Storage,
     query: &QueryEvent<'_>,
     timestamp_seconds: u32,
-    accounts: &dyn AccountStatements,
+    host: &dyn ReplayHost,
 ) -> Result<ReplayedDdl> {
     let mut session = session_of_event(query, timestamp_seconds);
-    if let Some(tables) = accounts.virtual_tables() {
+    if let Some(tables) = host.virtual_tables() {
         session.services.virtual_tables = tables;
     }
     let options = ParseOptions {
@@ -407,7 +407,7 @@ pub fn replay_ddl(
             })
         }
         Statement::Account(statement) => {
-            let changes = accounts.replay(&statement, &catalog.load(), &session)?;
+            let changes = host.replay_accounts(&statement, &catalog.load(), &session)?;
             let mut writes = WriteSet::new();
             crate::catalog::write_changes(&changes, &mut writes);
             Ok(ReplayedDdl {
