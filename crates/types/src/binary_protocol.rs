@@ -11,6 +11,7 @@
 use crate::convert;
 use crate::data_type::{FieldType, Sign};
 use crate::error::{Error, Result};
+use crate::packed::Reader;
 use crate::temporal::{Date, DateTime, Time, TimeZone};
 use crate::text::{append_length_and_bytes, append_protocol_value};
 use crate::value::{Value, ValueRef};
@@ -167,7 +168,7 @@ pub fn decode_parameters(
     values: &[u8],
     long_data: &[Option<Vec<u8>>],
 ) -> Result<Vec<Value>> {
-    let mut reader = Reader { bytes: values };
+    let mut reader = Reader::new(values, || Error::MalformedParameters);
     let mut out = Vec::with_capacity(types.len());
     for (n, parameter) in types.iter().enumerate() {
         if let Some(Some(data)) = long_data.get(n) {
@@ -192,43 +193,7 @@ fn string_value(bytes: &[u8], field_type: FieldType) -> Value {
     }
 }
 
-/// Takes values off the front.
-struct Reader<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (taken, rest) = self
-            .bytes
-            .split_at_checked(count)
-            .ok_or(Error::MalformedParameters)?;
-        self.bytes = rest;
-        Ok(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        self.take(N)?.try_into().map_err(|_| Error::MalformedParameters)
-    }
-
-    fn byte(&mut self) -> Result<u8> {
-        self.array().map(|[byte]| byte)
-    }
-
-    fn length(&mut self) -> Result<usize> {
-        let length = match self.byte()? {
-            short @ 0..=250 => u64::from(short),
-            0xfc => u64::from(u16::from_le_bytes(self.array()?)),
-            0xfd => {
-                let [a, b, c] = self.array()?;
-                u64::from(u32::from_le_bytes([a, b, c, 0]))
-            }
-            0xfe => u64::from_le_bytes(self.array()?),
-            _ => return Err(Error::MalformedParameters),
-        };
-        usize::try_from(length).map_err(|_| Error::MalformedParameters)
-    }
-
+impl Reader<'_> {
     fn value(&mut self, parameter: ParameterType) -> Result<Value> {
         use FieldType::*;
         let integer = |signed: i64, unsigned: u64| match parameter.sign {

@@ -21,6 +21,7 @@
 use crate::error::{Error, Result};
 use crate::json_binary::append_json_text;
 use crate::json_text::{JsonNode, unescape, unquote};
+use crate::packed::Reader;
 use std::borrow::Cow;
 
 /// The longest path that is followed: no document of MySQL's is deeper (`JSON_DOCUMENT_MAX_DEPTH`).
@@ -74,7 +75,7 @@ impl Place {
 /// look for something.
 pub fn append_changed_json(document: &[u8], diffs: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let mut root = JsonNode::Text(Cow::Borrowed(document));
-    let mut rest = diffs;
+    let mut rest = Reader::new(diffs, || Error::MalformedJsonDiff);
     while !rest.is_empty() {
         apply_next(&mut root, &mut rest)?;
     }
@@ -83,22 +84,20 @@ pub fn append_changed_json(document: &[u8], diffs: &[u8], out: &mut Vec<u8>) -> 
 }
 
 /// Takes a diff off the front and applies it.
-fn apply_next(root: &mut JsonNode<'_>, rest: &mut &[u8]) -> Result<()> {
-    let (&operation, behind) = rest.split_first().ok_or(Error::MalformedJsonDiff)?;
-    *rest = behind;
-    let operation = match operation {
+fn apply_next(root: &mut JsonNode<'_>, rest: &mut Reader<'_>) -> Result<()> {
+    let operation = match rest.byte()? {
         0 => Operation::Replace,
         1 => Operation::Insert,
         2 => Operation::Remove,
         _ => return Err(Error::MalformedJsonDiff),
     };
-    let mut legs = parse_path(take_counted(rest)?)?;
+    let mut legs = parse_path(rest.counted()?)?;
     let last = legs.pop().ok_or(Error::MalformedJsonDiff)?;
     let value = match operation {
         Operation::Remove => None,
         Operation::Replace | Operation::Insert => {
             let mut text = Vec::new();
-            append_json_text(take_counted(rest)?, &mut text).map_err(|_| Error::MalformedJsonDiff)?;
+            append_json_text(rest.counted()?, &mut text).map_err(|_| Error::MalformedJsonDiff)?;
             Some(JsonNode::Text(Cow::Owned(text)))
         }
     };
@@ -140,32 +139,6 @@ fn child<'n, 'a>(parent: &'n mut JsonNode<'a>, leg: &Leg) -> Result<&'n mut Json
         _ => None,
     };
     found.ok_or(Error::JsonDiffNotApplied)
-}
-
-/// Takes bytes off the front that stand behind their length, a packed integer.
-fn take_counted<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let (&first, behind) = rest.split_first().ok_or(Error::MalformedJsonDiff)?;
-    let width = match first {
-        0..=250 => 0,
-        252 => 2,
-        253 => 3,
-        254 => 8,
-        _ => return Err(Error::MalformedJsonDiff),
-    };
-    let (length, behind) = behind.split_at_checked(width).ok_or(Error::MalformedJsonDiff)?;
-    let length = match width {
-        0 => u64::from(first),
-        _ => length
-            .iter()
-            .rev()
-            .fold(0, |length, byte| length << 8 | u64::from(*byte)),
-    };
-    let (taken, behind) = usize::try_from(length)
-        .ok()
-        .and_then(|length| behind.split_at_checked(length))
-        .ok_or(Error::MalformedJsonDiff)?;
-    *rest = behind;
-    Ok(taken)
 }
 
 /// Reads a path.

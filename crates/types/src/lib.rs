@@ -33,6 +33,7 @@ pub mod json_binary;
 pub mod json_diff;
 mod json_text;
 pub mod log_position;
+mod packed;
 pub mod row_checksum;
 pub mod row_image;
 pub mod sort_key;

@@ -24,6 +24,7 @@ use crate::data_type::{
     BlobSize, DataType, DecimalType, FieldType, FloatType, IntegerType, IntegerWidth, Labels, Sign,
 };
 use crate::error::{Error, Result};
+use crate::packed::Reader;
 use crate::row_image::{enum_bytes, set_bytes};
 use crate::text::{append_length, append_length_and_bytes};
 use std::sync::{Arc, LazyLock};
@@ -285,40 +286,8 @@ fn append_charsets(collations: &[Collation], default_field: u8, column_field: u8
     }
 }
 
-/// Takes values off the front of metadata.
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or(Error::MalformedMetadata)?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn byte(&mut self) -> Result<u8> {
-        self.take(1).map(|bytes| bytes[0])
-    }
-
-    fn length(&mut self) -> Result<usize> {
-        let count = match self.byte()? {
-            short @ 0..=250 => return Ok(usize::from(short)),
-            0xfc => 2,
-            0xfd => 3,
-            0xfe => 8,
-            _ => return Err(Error::MalformedMetadata),
-        };
-        let number = self
-            .take(count)?
-            .iter()
-            .rev()
-            .fold(0u64, |number, &byte| number << 8 | u64::from(byte));
-        usize::try_from(number).map_err(|_| Error::MalformedMetadata)
-    }
-
-    fn bytes(&mut self) -> Result<&'a [u8]> {
-        let length = self.length()?;
-        self.take(length)
-    }
+fn reader(metadata: &[u8]) -> Reader<'_> {
+    Reader::new(metadata, || Error::MalformedMetadata)
 }
 
 /// The column types that a table map gives, as far as it tells. Without optional metadata, integers are signed, text is
@@ -328,16 +297,16 @@ impl<'a> Reader<'a> {
 /// # Errors
 /// `UnknownColumnType`, `MalformedMetadata`
 pub fn decode_columns(type_codes: &[u8], metadata: &[u8], optional: &[u8]) -> Result<Arc<[DataType]>> {
-    let mut reader = Reader(metadata);
+    let mut metadata = reader(metadata);
     let mut types = type_codes
         .iter()
-        .map(|&code| decode_column(code, &mut reader))
+        .map(|&code| decode_column(code, &mut metadata))
         .collect::<Result<Vec<_>>>()?;
-    let mut fields = Reader(optional);
+    let mut fields = reader(optional);
     let mut set_labels = None;
     let mut enum_labels = None;
-    while !fields.0.is_empty() {
-        let (field, value) = (fields.byte()?, fields.bytes()?);
+    while !fields.is_empty() {
+        let (field, value) = (fields.byte()?, fields.counted()?);
         match field {
             field::SIGNEDNESS => {
                 for (n, data_type) in types.iter_mut().filter(|t| has_sign(t)).enumerate() {
@@ -357,16 +326,16 @@ pub fn decode_columns(type_codes: &[u8], metadata: &[u8], optional: &[u8]) -> Re
         }
     }
     // After the character sets, which may stand behind them.
-    let (mut set_labels, mut enum_labels) = (set_labels.map(Reader), enum_labels.map(Reader));
+    let (mut set_labels, mut enum_labels) = (set_labels.map(reader), enum_labels.map(reader));
     for data_type in &mut types {
-        let (labels, collation, reader) = match data_type {
+        let (labels, collation, texts) = match data_type {
             DataType::Set { labels, collation } => (labels, *collation, set_labels.as_mut()),
             DataType::Enum { labels, collation } => (labels, *collation, enum_labels.as_mut()),
             _ => continue,
         };
-        let Some(reader) = reader else { continue };
-        let count = reader.length()?;
-        let read = (0..count).map(|_| Ok(collation.charset().decode(reader.bytes()?).into_owned()));
+        let Some(texts) = texts else { continue };
+        let count = texts.length()?;
+        let read = (0..count).map(|_| Ok(collation.charset().decode(texts.counted()?).into_owned()));
         *labels = Arc::new(Labels::new(read.collect::<Result<Vec<_>>>()?));
     }
     Ok(types.into())
@@ -504,7 +473,7 @@ fn set_collation(data_type: &mut DataType, id: usize) -> Result<()> {
 }
 
 fn set_charsets(types: &mut [DataType], which: fn(&DataType) -> bool, value: &[u8]) -> Result<()> {
-    let mut reader = Reader(value);
+    let mut reader = reader(value);
     types
         .iter_mut()
         .filter(|t| which(t))
@@ -512,10 +481,10 @@ fn set_charsets(types: &mut [DataType], which: fn(&DataType) -> bool, value: &[u
 }
 
 fn set_default_charset(types: &mut [DataType], which: fn(&DataType) -> bool, value: &[u8]) -> Result<()> {
-    let mut reader = Reader(value);
+    let mut reader = reader(value);
     let default = reader.length()?;
     let mut exceptions = Vec::new();
-    while !reader.0.is_empty() {
+    while !reader.is_empty() {
         exceptions.push((reader.length()?, reader.length()?));
     }
     for (n, data_type) in types.iter_mut().filter(|t| which(t)).enumerate() {

@@ -1,0 +1,103 @@
+//! Reading packed integers, and what stands behind them: the form of lengths in packets and in the log.
+//!
+//! ```text
+//!   0–250                                      itself
+//!   0xfc n(2)   0xfd n(3)   0xfe n(8)          little-endian
+//! ```
+
+use crate::error::{Error, Result};
+
+/// Takes values off the front of bytes.
+pub(crate) struct Reader<'a> {
+    rest: &'a [u8],
+    /// What is wrong where the bytes end too early, or begin with no packed integer.
+    malformed: fn() -> Error,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8], malformed: fn() -> Error) -> Self {
+        Reader {
+            rest: bytes,
+            malformed,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The error for what cannot be read.
+    pub fn malformed(&self) -> Error {
+        (self.malformed)()
+    }
+
+    pub fn take(&mut self, count: usize) -> Result<&'a [u8]> {
+        let (taken, rest) = self
+            .rest
+            .split_at_checked(count)
+            .ok_or_else(|| self.malformed())?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let (taken, rest) = self.rest.split_first_chunk().ok_or_else(|| self.malformed())?;
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    pub fn byte(&mut self) -> Result<u8> {
+        self.array().map(|[byte]| byte)
+    }
+
+    /// A packed integer.
+    pub fn length(&mut self) -> Result<usize> {
+        let length = match self.byte()? {
+            short @ 0..=250 => u64::from(short),
+            0xfc => u64::from(u16::from_le_bytes(self.array()?)),
+            0xfd => {
+                let [a, b, c] = self.array()?;
+                u64::from(u32::from_le_bytes([a, b, c, 0]))
+            }
+            0xfe => u64::from_le_bytes(self.array()?),
+            _ => return Err(self.malformed()),
+        };
+        usize::try_from(length).map_err(|_| self.malformed())
+    }
+
+    /// Bytes behind their length.
+    pub fn counted(&mut self) -> Result<&'a [u8]> {
+        let length = self.length()?;
+        self.take(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::append_length_and_bytes;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for length in [0, 1, 250, 251, 252, 65_535, 65_536, 1 << 24] {
+            let bytes = vec![7; length];
+            let mut written = Vec::new();
+            append_length_and_bytes(&bytes, &mut written);
+            let mut reader = Reader::new(&written, || Error::MalformedMetadata);
+            assert_eq!(reader.counted(), Ok(&*bytes));
+            assert!(reader.is_empty());
+            if length > 0 {
+                let mut cut = Reader::new(&written[..written.len() - 1], || Error::MalformedMetadata);
+                assert_eq!(cut.counted(), Err(Error::MalformedMetadata));
+            }
+        }
+    }
+
+    #[test]
+    fn no_length_begins_with_251_or_255() {
+        for first in [251, 255] {
+            let mut reader = Reader::new(&[first, 0, 0, 0, 0, 0, 0, 0, 0], || Error::MalformedJsonDiff);
+            assert_eq!(reader.length(), Err(Error::MalformedJsonDiff));
+        }
+    }
+}
