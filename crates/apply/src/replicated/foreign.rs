@@ -10,8 +10,8 @@
 
 use super::change::{RowChanger, missing, passes_over_missing};
 use super::convert::convert;
+use super::events::AfterImages;
 use super::failure::{Failure, HandlerError};
-use super::group::AfterImages;
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsKind};
 use paceline_sql::catalog::IndexKind;

@@ -10,9 +10,9 @@
 //! overwrites what it finds), the transaction touches [`TouchedKeys::Everything`].
 
 use super::ExecMode;
+use super::events::{AfterImages, ReplicatedRows, all_columns, each_rows_event};
 use super::failure::Failure;
 use super::foreign::{HeldColumns, key_of};
-use super::group::{AfterImages, ReplicatedRows, all_columns, each_rows_event};
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsFlags, RowsKind};
 use paceline_sql::foreign_key::Changed;

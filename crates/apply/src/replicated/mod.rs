@@ -16,10 +16,11 @@
 //! - **Logged whole.** Whatever came (minimal images, fewer columns, compressed events), our log holds our own table map and whole images.
 //!
 //! [`table`]: which table, and whether its columns are ours. [`keys`]: what a row touches. [`change`]: rows in our own form. [`foreign`]: rows in
-//! another form, made ours. [`convert`]: which type becomes which. [`group`]: a whole transaction. [`failure`]: what went wrong, in MariaDB's words.
+//! another form, made ours. [`convert`]: which type becomes which. [`events`]: its events. [`group`]: a whole transaction. [`failure`]: what went wrong, in MariaDB's words.
 
 mod change;
 mod convert;
+mod events;
 mod failure;
 mod foreign;
 mod group;
@@ -28,8 +29,9 @@ mod older;
 mod table;
 
 pub use convert::TypeConversions;
+pub use events::{MappedTables, ReplicatedRows, RowMapping};
 pub use failure::{Failure, HandlerError};
-pub use group::{GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, RowsOutcome, group_kind};
+pub use group::{GroupKind, RowApplier, RowsOutcome, group_kind};
 pub use keys::{TouchedKeys, touched_keys};
 pub use table::{MappedTable, TableFilter, TableTarget, Unfiltered};
 

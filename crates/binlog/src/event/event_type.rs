@@ -122,9 +122,14 @@ impl EventType {
         self == Self::GTID
     }
 
-    /// Whether it changes rows, in whatever version.
+    /// Whether it is a rows event that a MariaDB server knows, in whatever version.
     pub fn is_rows(self) -> bool {
         matches!(self.0, 23..=25 | 30..=32 | 166..=171)
+    }
+
+    /// Whether it holds rows: one of those, or MySQL's updates of parts of JSON values.
+    pub fn has_rows(self) -> bool {
+        self.is_rows() || self == Self::MYSQL_PARTIAL_UPDATE_ROWS
     }
 
     /// Whether a replica is sent it. Not [`Self::IGNORABLE`]: `mariadb-binlog` passes over it, but a MariaDB replica that uses

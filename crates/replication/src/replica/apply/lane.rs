@@ -429,9 +429,7 @@ impl Lane {
         let skipped = &shared.parts.options.rows.skipped_errors;
         runner.begin(self.worker.gtid_choice(received), Worker::replication(received));
         let mut tables: Option<MappedTables> = None;
-        let has_rows = received.group.events().any(|event| {
-            event.event_type().is_rows() || event.event_type() == EventType::MYSQL_PARTIAL_UPDATE_ROWS
-        });
+        let has_rows = received.group.events().any(|event| event.event_type().has_rows());
         for event in received.group.events().skip(1) {
             let header = *event.header();
             let at = |failure: Failure| Failure {
