@@ -137,6 +137,15 @@ impl Account {
             .union(best.map_or(PrivilegeSet::NONE, |(_, set)| *set))
     }
 
+    /// Whether it has a privilege for what is in a database. Everybody may read what the server tells of itself in `information_schema`; rows that one
+    /// may not see are left out there.
+    pub fn may(&self, privilege: Privilege, database: &str) -> bool {
+        self.global.has(privilege)
+            || self.privileges_in(database).has(privilege)
+            || (privilege == Privilege::Select
+                && database.eq_ignore_ascii_case(crate::information_schema::DATABASE))
+    }
+
     /// True if it has any privilege in the database.
     pub fn can_see(&self, database: &str) -> bool {
         let here = self.privileges_in(database);

@@ -79,6 +79,11 @@ pub fn identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
+/// A query for all of a table or view.
+pub fn select_all(database: &str, table: &str) -> String {
+    format!("SELECT * FROM {}.{}", identifier(database), identifier(table))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,9 +7,11 @@ use paceline_sql::catalog::{
 };
 use paceline_types::{DataType, Timestamp, Value};
 
-use super::{DATABASE, Row, Sources, number, number_or_null, table_names, text, text_or_null, yes_no};
+use super::shown_column::ShownColumn;
+use super::{
+    CATALOG, DATABASE, Row, Sources, number, number_or_null, table_names, text, text_or_null, yes_no,
+};
 
-pub(super) const CATALOG: &str = "def";
 const INFORMATION_SCHEMA_COLLATION: &str = "utf8mb3_general_ci";
 
 fn for_each_table(sources: &dyn Sources, mut take: impl FnMut(&Arc<TableDescription>)) {
@@ -84,7 +86,6 @@ pub(super) fn tables(sources: &dyn Sources) -> Vec<Row> {
             text("N"),
         ]);
     });
-    rows.extend(super::views::tables(sources));
     rows
 }
 
@@ -219,135 +220,28 @@ pub(crate) fn column_extra(column: &ColumnDefinition) -> String {
     extra.join(", ")
 }
 
-/// What MariaDB says of a column's length, precision, scale and fraction, each where it applies.
-#[derive(Default)]
-pub(super) struct Measures {
-    pub characters: Option<u64>,
-    pub bytes: Option<u64>,
-    pub precision: Option<u64>,
-    pub scale: Option<u64>,
-    pub fraction: Option<u64>,
-}
-
-impl Measures {
-    pub fn of(data_type: &DataType) -> Self {
-        let mut measures = Measures::default();
-        let characters = |length: u64| {
-            (
-                Some(length),
-                Some(length * u64::from(data_type.charset().max_bytes_per_character())),
-            )
-        };
-        match data_type {
-            DataType::Integer(integer) => {
-                let digits = match (integer.width.bytes(), data_type.is_unsigned()) {
-                    (1, _) => 3,
-                    (2, _) => 5,
-                    (3, _) => 7,
-                    (4, _) => 10,
-                    (_, true) => 20,
-                    (_, false) => 19,
-                };
-                (measures.precision, measures.scale) = (Some(digits), Some(0));
-            }
-            DataType::Decimal(decimal) => {
-                (measures.precision, measures.scale) =
-                    (Some(decimal.precision.into()), Some(decimal.scale.into()));
-            }
-            DataType::Float(float) | DataType::Double(float) => match float.fixed {
-                Some(fixed) => {
-                    (measures.precision, measures.scale) =
-                        (Some(fixed.precision.into()), Some(fixed.scale.into()))
-                }
-                None => {
-                    measures.precision = Some(if matches!(data_type, DataType::Float(_)) {
-                        12
-                    } else {
-                        22
-                    })
-                }
-            },
-            DataType::Bit { length } => measures.precision = Some(u64::from(*length)),
-            DataType::Time { decimals }
-            | DataType::DateTime { decimals }
-            | DataType::Timestamp { decimals } => {
-                measures.fraction = Some(u64::from(*decimals));
-            }
-            DataType::Date | DataType::Year => {}
-            DataType::Text { size, .. } => {
-                (measures.characters, measures.bytes) = (Some(size.max_bytes()), Some(size.max_bytes()))
-            }
-            DataType::Blob { size } => {
-                (measures.characters, measures.bytes) = (Some(size.max_bytes()), Some(size.max_bytes()))
-            }
-            DataType::Json => {
-                (measures.characters, measures.bytes) = (Some(u64::from(u32::MAX)), Some(u64::from(u32::MAX)))
-            }
-            DataType::Enum { labels, .. } => {
-                let longest = labels
-                    .iter()
-                    .map(|label| label.chars().count())
-                    .max()
-                    .unwrap_or(0);
-                (measures.characters, measures.bytes) = characters(longest as u64);
-            }
-            DataType::Set { labels, .. } => {
-                let all: usize = labels.iter().map(|label| label.chars().count() + 1).sum();
-                (measures.characters, measures.bytes) = characters(all.saturating_sub(1) as u64);
-            }
-            other => (measures.characters, measures.bytes) = characters(other.max_characters().unwrap_or(0)),
-        }
-        measures
-    }
-}
-
-/// The type's name without attributes, as COLUMNS.DATA_TYPE has it.
-pub(super) fn bare_name(data_type: &DataType) -> String {
-    let whole = data_type.to_string();
-    whole.split(['(', ' ']).next().unwrap_or_default().to_owned()
-}
-
 pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(sources, |table| {
         let privileges = sources.column_privileges(&table.database);
-        for (offset, column) in table.columns.iter().enumerate() {
-            let measures = Measures::of(&column.data_type);
-            let has_text = column.data_type.is_text()
-                || matches!(column.data_type, DataType::Enum { .. } | DataType::Set { .. });
-            rows.push(vec![
-                text(CATALOG),
-                text(&*table.database),
-                text(&*table.name),
-                text(&*column.name),
-                number(offset as u64 + 1),
-                text_or_null(column_default(column)),
-                yes_no(column.nullable),
-                text(bare_name(&column.data_type)),
-                number_or_null(measures.characters),
-                number_or_null(measures.bytes),
-                number_or_null(measures.precision),
-                number_or_null(measures.scale),
-                number_or_null(measures.fraction),
-                text_or_null(has_text.then(|| column.data_type.charset().name())),
-                text_or_null(has_text.then(|| column.data_type.collation().name())),
-                text(column.data_type.to_string()),
-                text(column_key(table, offset)),
-                text(column_extra(column)),
-                text(&*privileges),
-                text(&*column.comment),
-                text(match column.generated {
-                    Some(_) => "ALWAYS",
-                    None => "NEVER",
-                }),
-                match &column.generated {
-                    Some(generated) => text(&*generated.expression),
-                    None => Value::Null,
-                },
-            ]);
-        }
+        rows.extend(table.columns.iter().enumerate().map(|(offset, column)| {
+            ShownColumn {
+                database: &table.database,
+                table: &table.name,
+                name: &column.name,
+                offset,
+                data_type: &column.data_type,
+                nullable: column.nullable,
+                default: column_default(column),
+                key: column_key(table, offset),
+                extra: column_extra(column),
+                privileges: &privileges,
+                comment: &column.comment,
+                generated: column.generated.as_ref().map(|generated| &*generated.expression),
+            }
+            .row()
+        }));
     });
-    rows.extend(super::views::columns(sources));
     rows
 }
 

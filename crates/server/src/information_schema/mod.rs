@@ -4,6 +4,7 @@
 //!   columns.txt        every table's columns, as MariaDB declares them
 //!   catalog_tables     SCHEMATA, TABLES, COLUMNS, STATISTICS, … from the catalog
 //!   views              VIEWS, and views among TABLES and COLUMNS
+//!   shown_column       a row of COLUMNS
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
 //! Tables about what does not exist here (routines, triggers, events, partitions of several parts) are there and
@@ -13,6 +14,7 @@
 mod catalog_tables;
 mod columns;
 mod server_tables;
+mod shown_column;
 mod views;
 
 use paceline_sql::catalog::{DatabaseDefinition, TableDescription, ViewDefinition};
@@ -26,6 +28,9 @@ pub(crate) use views::default_of_expression;
 
 /// The name of the database.
 pub const DATABASE: &str = "information_schema";
+
+/// The catalog of all tables, as the columns named `…_CATALOG` have it.
+const CATALOG: &str = "def";
 
 /// A row of any of the tables, in the order of its columns.
 pub type Row = Vec<Value>;
@@ -146,8 +151,8 @@ pub fn rows(table: &str, sources: &dyn Sources) -> Option<Vec<Row>> {
     let (name, _) = columns::tables().find(|(name, _)| name.eq_ignore_ascii_case(table))?;
     Some(match name {
         "SCHEMATA" => catalog_tables::schemata(sources),
-        "TABLES" => catalog_tables::tables(sources),
-        "COLUMNS" => catalog_tables::columns(sources),
+        "TABLES" => both(catalog_tables::tables(sources), views::tables(sources)),
+        "COLUMNS" => both(catalog_tables::columns(sources), views::columns(sources)),
         "VIEWS" => views::views(sources),
         "STATISTICS" => catalog_tables::statistics(sources),
         "KEY_COLUMN_USAGE" => catalog_tables::key_column_usage(sources),
@@ -175,6 +180,12 @@ pub fn rows(table: &str, sources: &dyn Sources) -> Option<Vec<Row>> {
             .collect(),
         _ => Vec::new(),
     })
+}
+
+/// What is told of tables, then what is told of views.
+fn both(mut tables: Vec<Row>, views: Vec<Row>) -> Vec<Row> {
+    tables.extend(views);
+    tables
 }
 
 fn text(value: impl Into<String>) -> Value {

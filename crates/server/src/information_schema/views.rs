@@ -6,8 +6,8 @@ use paceline_sql::catalog::ViewDefinition;
 use paceline_sql::plan::ResultColumn;
 use paceline_types::{DataType, Value};
 
-use super::catalog_tables::{CATALOG, Measures, bare_name};
-use super::{Row, Sources, number, number_or_null, text, text_or_null, yes_no};
+use super::shown_column::ShownColumn;
+use super::{CATALOG, Row, Sources, text};
 
 fn for_each_view(sources: &dyn Sources, mut take: impl FnMut(&Arc<ViewDefinition>)) {
     for database in sources.databases() {
@@ -88,40 +88,25 @@ pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_view(sources, |view| {
         let privileges = sources.column_privileges(&view.database);
-        for (offset, column) in sources
-            .view_columns(view)
-            .unwrap_or_default()
-            .into_iter()
-            .enumerate()
-        {
-            let measures = Measures::of(&column.data_type);
-            let has_text = column.data_type.is_text()
-                || matches!(column.data_type, DataType::Enum { .. } | DataType::Set { .. });
-            rows.push(vec![
-                text(CATALOG),
-                text(&*view.database),
-                text(&*view.name),
-                text(column.name),
-                number(offset as u64 + 1),
-                text_or_null(column.default),
-                yes_no(column.nullable),
-                text(bare_name(&column.data_type)),
-                number_or_null(measures.characters),
-                number_or_null(measures.bytes),
-                number_or_null(measures.precision),
-                number_or_null(measures.scale),
-                number_or_null(measures.fraction),
-                text_or_null(has_text.then(|| column.data_type.charset().name())),
-                text_or_null(has_text.then(|| column.data_type.collation().name())),
-                text(column.data_type.to_string()),
-                text(""),
-                text(""),
-                text(&*privileges),
-                text(""),
-                text("NEVER"),
-                Value::Null,
-            ]);
-        }
+        // One that cannot be read has none.
+        let columns = sources.view_columns(view).unwrap_or_default().into_iter();
+        rows.extend(columns.enumerate().map(|(offset, column)| {
+            ShownColumn {
+                database: &view.database,
+                table: &view.name,
+                name: &column.name,
+                offset,
+                data_type: &column.data_type,
+                nullable: column.nullable,
+                default: column.default,
+                key: "",
+                extra: String::new(),
+                privileges: &privileges,
+                comment: "",
+                generated: None,
+            }
+            .row()
+        }));
     });
     rows
 }

@@ -228,13 +228,7 @@ impl Session {
                 }
             });
         };
-        let is_open = table
-            .database
-            .eq_ignore_ascii_case(crate::information_schema::DATABASE);
-        let may = |privilege| {
-            account.global.has(privilege) || account.privileges_in(&table.database).has(privilege)
-        };
-        if is_open || needed(table.usage).all(may) {
+        if needed(table.usage).all(|privilege| account.may(privilege, &table.database)) {
             return Ok(());
         }
         Err(told_of_view(

@@ -6,7 +6,7 @@
 use super::Session;
 use super::plans::Run;
 use super::query::Execution;
-use crate::accounts::show::{create_user, grants, identifier};
+use crate::accounts::show::{create_user, grants, identifier, select_all, text_literal};
 use crate::output::Output;
 use paceline_sql::catalog::DatabaseDefinition;
 use paceline_sql::ddl::{IfNotExists, show_create_database, show_create_table, show_create_view};
@@ -28,11 +28,6 @@ fn query(select: impl Into<String>, like: &str) -> ShowQuery {
         select: select.into(),
         like: like.to_owned(),
     }
-}
-
-/// A string literal.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 impl Session {
@@ -63,7 +58,7 @@ impl Session {
                 let kind = if *full { ", TABLE_TYPE AS `Table_type`" } else { "" };
                 let select = format!(
                     "SELECT TABLE_NAME AS {name}{kind} FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} ORDER BY 1",
-                    quoted(&database)
+                    text_literal(&database)
                 );
                 self.show_query(query(select, &name), filter, execution).await
             }
@@ -77,7 +72,7 @@ impl Session {
                      CHECKSUM AS `Checksum`, CREATE_OPTIONS AS `Create_options`, TABLE_COMMENT AS `Comment`, \
                      MAX_INDEX_LENGTH AS `Max_index_length`, TEMPORARY AS `Temporary` \
                      FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} ORDER BY 1",
-                    quoted(&database)
+                    text_literal(&database)
                 );
                 self.show_query(query(select, "`Name`"), filter, execution).await
             }
@@ -104,8 +99,8 @@ impl Session {
                      IF(COLUMN_DEFAULT = 'NULL', NULL, IF(COLUMN_DEFAULT LIKE '''%', REPLACE(SUBSTRING(COLUMN_DEFAULT, 2, \
                      CHAR_LENGTH(COLUMN_DEFAULT) - 2), '''''', ''''), COLUMN_DEFAULT)) AS `Default`, EXTRA AS `Extra`{rest} \
                      FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} ORDER BY ORDINAL_POSITION",
-                    quoted(&database),
-                    quoted(&name)
+                    text_literal(&database),
+                    text_literal(&name)
                 );
                 self.show_of_table((&database, &name), query(select, "`Field`"), filter, execution)
                     .await
@@ -118,8 +113,8 @@ impl Session {
                      PACKED AS `Packed`, NULLABLE AS `Null`, INDEX_TYPE AS `Index_type`, COMMENT AS `Comment`, \
                      INDEX_COMMENT AS `Index_comment`, IGNORED AS `Ignored` \
                      FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {}",
-                    quoted(&database),
-                    quoted(&name)
+                    text_literal(&database),
+                    text_literal(&name)
                 );
                 self.show_of_table((&database, &name), query(select, "`Key_name`"), filter, execution)
                     .await
@@ -319,7 +314,7 @@ impl Session {
                     "SELECT * FROM ({}) AS shown WHERE {} LIKE {}",
                     show.select,
                     show.like,
-                    quoted(pattern)
+                    text_literal(pattern)
                 )
             }
             ShowFilter::Where(_) => format!("SELECT * FROM ({}) AS shown WHERE 1", show.select),
@@ -555,11 +550,7 @@ impl Session {
 
     /// Plans reading all of a table or view; 1356 for a view that cannot be read.
     fn plan_of_table(&self, database: &str, name: &str) -> Result<paceline_sql::plan::Plan> {
-        self.plan_text(&format!(
-            "SELECT * FROM {}.{}",
-            identifier(database),
-            identifier(name)
-        ))
+        self.plan_text(&select_all(database, name))
     }
 
     fn show_create_database(

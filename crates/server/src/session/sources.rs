@@ -2,6 +2,7 @@
 
 use super::services::SessionServices;
 use crate::accounts::PrivilegeSet;
+use crate::accounts::show::select_all;
 use crate::information_schema::{
     self, GrantedPrivilege, Process, Row, Scope, Sources, TableSize, ViewColumn,
 };
@@ -90,12 +91,7 @@ impl SessionSources<'_> {
 impl SessionSources<'_> {
     /// Plans reading all of a view.
     fn plan_view(&self, view: &ViewDefinition, catalog: &Arc<Catalog>) -> Result<Plan> {
-        let identifier = crate::accounts::show::identifier;
-        let text = format!(
-            "SELECT * FROM {}.{}",
-            identifier(&view.database),
-            identifier(&view.name)
-        );
+        let text = select_all(&view.database, &view.name);
         let statement = parse_first(text.as_bytes(), &ParseOptions::default())?.statement;
         plan_statement(
             &statement,
