@@ -202,6 +202,12 @@ def test_nothing_is_silently_left_out(primary, joined):
     assert joined.query("show tables in shop") == (("a",), ("b",))
     assert joined.query("select * from shop.a, shop.b") == ((1, 1, 1, 1),)
     assert "FOREIGN KEY" not in joined.query("show create table shop.b")[0][1]
+    # What is left out now is left out later.
+    assert joined.query("select @@paceline_replicate_leave_out") == (("TRIGGERS,ROUTINES,EVENTS",),)
+    primary.query("create trigger shop.later before insert on shop.a for each row set new.b = 3", "insert into shop.a values (2, 2)",
+                  "drop procedure shop.pr", "alter event shop.ev disable")
+    catch_up(joined, primary)
+    assert joined.query("select * from shop.a") == ((1, 1), (2, 3))
 
 
 def test_views_that_may_not_be_seen(primary, joined):

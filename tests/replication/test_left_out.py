@@ -47,3 +47,13 @@ def test_its_value(pair):
     assert replica.query("select @@paceline_replicate_leave_out") == (("TRIGGERS,EVENTS",),)
     with pytest.raises(Exception, match="1231"):
         replica.query("set global paceline_replicate_leave_out='tables'")
+
+
+def test_statements_that_call_what_was_left_out_stop(pair):
+    """A function's rows come as rows; its call in a statement cannot be executed here, and must not be passed over."""
+    primary, replica = pair
+    replica.query("set global paceline_replicate_leave_out='routines'")
+    primary.query("create function d.f() returns int deterministic return 7", "set statement binlog_format=statement for insert into d.t values (d.f(), 'f')")
+    status = wait_for(lambda: (found := slave_status(replica)) and int(found["Last_SQL_Errno"]) and found, "the replica to stop")
+    assert int(status["Last_SQL_Errno"]) == 1305, status["Last_SQL_Error"]
+    assert replica.query("select count(*) from d.t") == ((0,),)

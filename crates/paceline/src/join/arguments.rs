@@ -38,7 +38,7 @@ pub struct Options {
     /// What is copied; else the files of a Paceline, unless something is left out or filtered, and the rows of a MariaDB.
     #[arg(long, value_name = "WHAT")]
     pub copy: Option<Copy>,
-    /// What the replica will not have: a list.
+    /// What the replica will not have: a list. Triggers, routines and events that the primary makes later are left out, too.
     #[arg(long, value_delimiter = ',', value_name = "KIND")]
     pub leave_out: Vec<Kind>,
     /// How long to wait for DDL on the primary that stands in the way, in seconds.
@@ -99,6 +99,18 @@ pub enum Kind {
     ForeignKeys,
 }
 
+impl Kind {
+    /// The word that it has in the server's option for what is defined later; views and foreign keys have none, as the server has them.
+    fn later(self) -> Option<&'static str> {
+        match self {
+            Kind::Triggers => Some("TRIGGERS"),
+            Kind::Routines => Some("ROUTINES"),
+            Kind::Events => Some("EVENTS"),
+            Kind::Views | Kind::ForeignKeys => None,
+        }
+    }
+}
+
 /// What the command line says.
 #[derive(Debug)]
 pub struct Arguments {
@@ -135,9 +147,14 @@ pub enum Refusal {
 /// # Errors
 /// [`Refusal`].
 pub fn parse(arguments: &[String]) -> Result<Arguments, Refusal> {
-    let (own, server_arguments) = split(arguments);
+    let (own, mut server_arguments) = split(arguments);
     let own = std::iter::once("paceline join".to_owned()).chain(own);
     let mut options = Options::try_parse_from(own).map_err(Refusal::Clap)?;
+    let later: Vec<&str> = options.leave_out.iter().filter_map(|kind| kind.later()).collect();
+    if !later.is_empty() {
+        // In front of the others, one of which may say something else.
+        server_arguments.insert(0, format!("--paceline-replicate-leave-out={}", later.join(",")));
+    }
     let mut server = start_options(&server_arguments).map_err(Refusal::Server)?;
     server.datadir = options::absolute(&server.datadir);
     options.password = or_environment(&options.password, &["PACELINE_PASSWORD", "MYSQL_PWD"]);
@@ -196,6 +213,7 @@ fn split(arguments: &[String]) -> (Vec<String>, Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paceline_server::variables::Variable;
 
     fn strings(arguments: &[&str]) -> Vec<String> {
         arguments.iter().map(|text| text.to_string()).collect()
@@ -224,11 +242,23 @@ mod tests {
         assert!(arguments.options.prepare_only);
         assert_eq!(arguments.server.datadir, std::path::Path::new("/d"));
         let server = arguments.server_with(&strings(&["--server-id=9"])).unwrap();
+        assert_eq!(server.globals.number(Variable::ServerId), 9);
+    }
+
+    #[test]
+    fn what_is_left_out_now_is_left_out_later() {
+        let of = |more: &[&str]| {
+            let arguments = strings(&[&["--datadir=/d", "db1"], more].concat());
+            let globals = parse(&arguments).unwrap().server.globals;
+            globals.number(Variable::PacelineReplicateLeaveOut)
+        };
+        assert_eq!(of(&[]), 0);
+        assert_eq!(of(&["--leave-out=views"]), 0);
+        assert_eq!(of(&["--leave-out=events,foreign-keys,triggers"]), 0b101);
+        assert_eq!(of(&["--leave-out=routines"]), 0b10);
         assert_eq!(
-            server
-                .globals
-                .number(paceline_server::variables::Variable::ServerId),
-            9
+            of(&["--leave-out=routines", "--paceline-replicate-leave-out=ROLES"]),
+            0b1000
         );
     }
 

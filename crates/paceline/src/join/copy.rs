@@ -6,16 +6,13 @@
 //! One batch is loaded while the next is read. A table is a piece, or several if it is large: ranges of its primary key ([`super::pieces`]). All
 //! sessions see the same state, so that it does not matter which of them reads what.
 
-use super::error::{Error, Result, server_code};
+use super::error::{Error, Result, told};
 use super::pieces::{Piece, TableIs, split};
 use super::progress::Progress;
 use super::row::append_line;
 use super::schema::{Table, Transfer, quoted};
 use super::target::Session;
 use crate::connection::Connection;
-use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_LOCK_DEADLOCK, ER_NO_SUCH_TABLE, ER_TABLE_DEF_CHANGED, ErrorCode,
-};
 use paceline_wire::client::Client;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -28,14 +25,6 @@ const BATCH: usize = 4 << 20;
 const BATCH_ROWS: u64 = 10_000;
 /// What is sent to the target at once, in bytes.
 const PIECE: usize = 256 << 10;
-
-/// How a read ends whose table is redefined, or dropped, or whose turn that comes between.
-const REDEFINED: [ErrorCode; 4] = [
-    ER_TABLE_DEF_CHANGED,
-    ER_NO_SUCH_TABLE,
-    ER_BAD_FIELD_ERROR,
-    ER_LOCK_DEADLOCK,
-];
 
 /// Rows that are loaded by one transaction.
 struct Batch {
@@ -123,14 +112,7 @@ impl Copier {
         let table = &*piece.table;
         let failed = |error: paceline_wire::WireError| Error::Table {
             table: shown(table),
-            problem: match server_code(&error) {
-                Some(code) if REDEFINED.iter().any(|of| of.number() == code) => {
-                    format!(
-                        "it was redefined there before it could be copied ({error}); run the command again"
-                    )
-                }
-                _ => error.to_string(),
-            },
+            problem: told(&error),
         };
         let mut rows = source.client.stream(&select(piece)).await.map_err(failed)?;
         let columns = rows.columns().len();

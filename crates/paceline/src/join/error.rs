@@ -2,6 +2,9 @@
 
 use crate::connection::ServerError;
 use paceline_server::unfinished::BeginError;
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_LOCK_DEADLOCK, ER_NO_SUCH_TABLE, ER_TABLE_DEF_CHANGED, ErrorCode,
+};
 use paceline_wire::WireError;
 
 /// Why a join has failed.
@@ -51,10 +54,23 @@ fn list(problems: &[String]) -> String {
     lines.join("\n")
 }
 
-/// The error number, if a server has given one.
-pub fn server_code(error: &WireError) -> Option<u16> {
-    match error {
-        WireError::Server { code, .. } => Some(*code),
-        _ => None,
+/// How a question about a table ends that is redefined or dropped there, or whose turn that comes between.
+const REDEFINED: [ErrorCode; 4] = [
+    ER_TABLE_DEF_CHANGED,
+    ER_NO_SUCH_TABLE,
+    ER_BAD_FIELD_ERROR,
+    ER_LOCK_DEADLOCK,
+];
+
+/// Why a table could not be read on the primary; for people.
+pub fn told(error: &WireError) -> String {
+    match REDEFINED.into_iter().any(|code| is_error(error, code)) {
+        true => format!("it was redefined there before it could be copied ({error}); run the command again"),
+        false => error.to_string(),
     }
+}
+
+/// Whether it is a server's error of this number.
+pub fn is_error(error: &WireError, wanted: ErrorCode) -> bool {
+    matches!(error, WireError::Server { code, .. } if *code == wanted.number())
 }

@@ -1,7 +1,7 @@
 //! The primary: whether it can be copied from, and what a replica of it is told.
 
 use super::arguments::{Copy, Options};
-use super::error::{Error, Result, server_code};
+use super::error::{Error, Result, is_error};
 use super::schema::{Choice, SYSTEM, Schema};
 use super::snapshot::Snapshot;
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
@@ -330,14 +330,13 @@ async fn stage(session: &mut Connection, stage: &str, options: &Options) -> Resu
     let Err(error) = session.client.query(&statement).await else {
         return Ok(());
     };
-    let code = server_code(&error);
-    Err(session.problem(if code == Some(ER_LOCK_WAIT_TIMEOUT.number()) {
+    Err(session.problem(if is_error(&error, ER_LOCK_WAIT_TIMEOUT) {
         format!(
             "{statement} did not get its lock in {} s: another backup runs, or DDL, LOCK TABLES or a statement that changes a table without \
              transactions. SHOW FULL PROCESSLIST there tells; then run this again, or give it more time with --lock-timeout",
             options.lock_timeout
         )
-    } else if code == Some(ER_PARSE_ERROR.number()) {
+    } else if is_error(&error, ER_PARSE_ERROR) {
         "it does not know BACKUP STAGE: MariaDB 10.4.1 or later is needed".to_owned()
     } else {
         format!("{statement}: {error}")
@@ -349,7 +348,7 @@ async fn is_replica(session: &mut Connection, options: &Options) -> Result<bool>
     const CONNECTIONS: &str = "SHOW ALL SLAVES STATUS";
     match session.client.rows(CONNECTIONS).await {
         Ok(connections) => return Ok(!connections.is_empty()),
-        Err(error) if server_code(&error) == Some(ER_SPECIFIC_ACCESS_DENIED_ERROR.number()) => {}
+        Err(error) if is_error(&error, ER_SPECIFIC_ACCESS_DENIED_ERROR) => {}
         Err(error) => return Err(session.problem(format!("{CONNECTIONS}: {error}")).into()),
     }
     // Everybody may see whether one runs.

@@ -1,17 +1,16 @@
 //! What the primary has, what of it comes over, and what stands in the way.
 
 use super::arguments::{Kind, Options};
-use super::error::{Result, server_code};
+use super::error::{Error, Result, is_error, told};
 use super::target::Session;
 use crate::connection::{Connection, Row};
 use paceline_replication::replica::filter::Filters;
 use paceline_server::options::StartOptions;
 use paceline_server::replica_filters::ReplicaFilters;
+use paceline_types::error_code::ER_TABLEACCESS_DENIED_ERROR;
+use paceline_wire::WireError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// What a server says of a table or a view that one may not use so.
-const ACCESS_DENIED: u16 = 1142;
 
 /// Databases that every server has of its own.
 pub const SYSTEM: &str = "('mysql', 'information_schema', 'performance_schema', 'sys')";
@@ -157,13 +156,11 @@ impl Schema {
                 self.others.push((None, line));
                 continue;
             }
-            let shown_by = format!("SHOW CREATE TABLE {}.{}", quoted(&database), quoted(&name));
-            let create = session
-                .row(&shown_by)
-                .await?
-                .into_iter()
-                .nth(1)
-                .unwrap_or_default();
+            let answered = show_create(session, "TABLE", &database, &name).await;
+            let mut answer = answered.map_err(|error| Error::Table {
+                table: shown,
+                problem: told(&error),
+            })?;
             let key = (database.clone(), name.clone());
             let columns = columns.remove(&key).unwrap_or_default();
             let is_integer = |leading: &String| {
@@ -175,7 +172,7 @@ impl Schema {
                 leading_key: leading_keys.remove(&key).filter(is_integer),
                 columns,
                 database_here: choice.filters.rewrite(&database).to_owned(),
-                create,
+                create: answer.nth(1).unwrap_or_default(),
                 rows,
                 bytes,
                 database,
@@ -197,27 +194,27 @@ impl Schema {
             self.others.push((Some(Kind::Views), line));
             return Ok(());
         }
-        let shown_by = format!("SHOW CREATE VIEW {}.{}", quoted(&database), quoted(&name));
-        let answered = session.client.rows(&shown_by).await;
-        if let Err(error) = &answered
-            && server_code(error) == Some(ACCESS_DENIED)
-        {
-            let line = format!("view {database}.{name}: the user lacks the privilege SHOW VIEW");
-            self.others.push((Some(Kind::Views), line));
-            return Ok(());
-        }
-        let rows = answered.map_err(|error| session.problem(error))?;
-        let mut shown = rows.into_iter().flatten().map(Option::unwrap_or_default);
-        let (create, collation_connection) = (shown.nth(1), shown.nth(1));
-        let (create, collation_connection) = (
-            create.unwrap_or_default(),
-            collation_connection.unwrap_or_default(),
-        );
+        let mut answer = match show_create(session, "VIEW", &database, &name).await {
+            Ok(answer) => answer,
+            Err(error) if is_error(&error, ER_TABLEACCESS_DENIED_ERROR) => {
+                let line = format!("view {database}.{name}: the user lacks the privilege SHOW VIEW");
+                self.others.push((Some(Kind::Views), line));
+                return Ok(());
+            }
+            Err(error) => {
+                return Err(Error::Table {
+                    table: format!("{database}.{name}"),
+                    problem: told(&error),
+                });
+            }
+        };
+        // View, Create View, character_set_client, collation_connection
+        let (create, collation_connection) = (answer.nth(1), answer.nth(1));
         self.views.push(View {
             database,
             name,
-            create,
-            collation_connection,
+            create: create.unwrap_or_default(),
+            collation_connection: collation_connection.unwrap_or_default(),
         });
         Ok(())
     }
@@ -423,6 +420,18 @@ impl Schema {
     pub fn take_tables(&mut self) -> Vec<Table> {
         std::mem::take(&mut self.tables)
     }
+}
+
+/// What SHOW CREATE answers of a table or a view, field by field.
+async fn show_create(
+    session: &mut Connection,
+    kind: &str,
+    database: &str,
+    name: &str,
+) -> std::result::Result<impl Iterator<Item = String> + use<>, WireError> {
+    let question = format!("SHOW CREATE {kind} {}.{}", quoted(database), quoted(name));
+    let rows = session.client.rows(&question).await?;
+    Ok(rows.into_iter().flatten().map(Option::unwrap_or_default))
 }
 
 fn without_auto_increment(create: &str) -> String {

@@ -24,7 +24,23 @@ pub enum Kind {
 
 impl Kind {
     /// The variable's words, in the order of its bits.
-    pub const WORDS: &[&str] = &["TRIGGERS", "ROUTINES", "EVENTS", "ROLES", "PRIVILEGES"];
+    pub const WORDS: &[&str] = &[
+        Self::Triggers.word(),
+        Self::Routines.word(),
+        Self::Events.word(),
+        Self::Roles.word(),
+        Self::Privileges.word(),
+    ];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Kind::Triggers => "TRIGGERS",
+            Kind::Routines => "ROUTINES",
+            Kind::Events => "EVENTS",
+            Kind::Roles => "ROLES",
+            Kind::Privileges => "PRIVILEGES",
+        }
+    }
 
     /// What a statement defines, or drops; `None`: nothing that could be left out.
     pub fn of(statement: &Statement) -> Option<Self> {
@@ -109,8 +125,17 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_has_its_word() {
-        let last = Kind::Privileges as usize;
-        assert_eq!(Kind::WORDS.len(), last + 1);
+    fn every_kind_has_the_bit_of_its_word() {
+        let kinds = [
+            Kind::Triggers,
+            Kind::Routines,
+            Kind::Events,
+            Kind::Roles,
+            Kind::Privileges,
+        ];
+        assert_eq!(Kind::WORDS.len(), kinds.len());
+        for kind in kinds {
+            assert_eq!(Kind::WORDS[kind as usize], kind.word());
+        }
     }
 }
