@@ -185,3 +185,21 @@ def test_only_what_the_primary_would_do(chain):
     assert replica.query("select * from f.b order by id") == ((1, 1), (2, 2), (7, 77))
     assert slave_status(replica)["Last_SQL_Error"] == ""
     assert_same(primary, replica)
+
+
+@every("paceline-mariadb", "paceline-paceline")
+def test_what_was_checked_is_not_checked_again(chain):
+    """A parent without children is deleted; before that commits, a session without checks makes it a child. In the log the child comes first."""
+    primary = chain[0]
+    primary.query("create database f", *TABLES, "insert into f.c (id) values (1), (2)")
+    with primary.connect(database="f") as deleting, primary.connect(database="f", autocommit=True) as unchecked:
+        with deleting.cursor() as cursor:
+            cursor.execute("delete from c where id = 2")
+        with unchecked.cursor() as cursor:
+            cursor.execute("set foreign_key_checks=0")
+            cursor.execute("insert into r values (9, 2)")
+        deleting.commit()
+    wait_for_all(chain)
+    for server in chain:
+        assert server.query("select * from f.r") == ((9, 2),) and server.query("select id from f.c") == ((1,),)
+    assert_same(*chain)
