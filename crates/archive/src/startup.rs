@@ -16,12 +16,13 @@ use crate::error::{Error, Result};
 use crate::keeper::Keeper;
 use crate::options::{ArchiveOptions, Role};
 use crate::refill::refill;
-use crate::serve::listener::Listener;
+use crate::serve::listener;
 use crate::writer::{RunningWriter, Writer};
 use paceline_binlog::Log;
 use paceline_binlog::log::{LogConfig, OpenRequest, SyncMode};
 use paceline_object_storage::ObjectStorage;
 use paceline_types::ServerId;
+use paceline_wire::listener::Listener;
 use paceline_wire::tls::ServerTls;
 use std::fs::{File, TryLockError};
 use std::io::Write;
@@ -147,7 +148,9 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
         (None, Role::Follow { .. }) => Some(archive.shared.datadir.join("archive.sock")),
         (None, Role::Serve { .. }) => None,
     };
-    let listener = Listener::bind(&options.bind_address, options.port, socket.as_deref()).await?;
+    let listener = Listener::bind(&options.bind_address, options.port, socket.as_deref())
+        .await
+        .map_err(|error| Error::system(format!("listen on {}", error.at))(error.source))?;
     watch_signals(&archive)?;
     let reached = match archive.shared.position() {
         position if position.is_empty() => "nothing archived yet".to_owned(),
@@ -167,7 +170,7 @@ async fn serve(options: &ArchiveOptions) -> Result<()> {
         .iter()
         .map(|follower| tokio::spawn(follower.clone().run(archive.shared.clone())))
         .collect();
-    listener.serve(&archive).await;
+    listener::serve(&listener, &archive).await;
     drop(listener);
     stop_all(&archive, followers, running).await
 }

@@ -17,7 +17,7 @@
 //!     tables/                  the engine's files
 //! ```
 
-use crate::listener::Listener;
+use crate::listener;
 use crate::options::{OfferTls, StartOptions, absolute};
 use crate::replication::ServerEnvironment;
 use crate::server::Server;
@@ -33,6 +33,7 @@ use paceline_sql::catalog::CatalogHandle;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{GtidChoice, ManagerParts, Replication, TransactionManager};
 use paceline_types::{DomainId, ServerId};
+use paceline_wire::listener::Listener;
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -197,7 +198,9 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     };
     paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid, replication)
         .map_err(|error| format!("the MEMORY tables cannot be emptied: {error}"))?;
-    let listener = Listener::bind(&address, port, &socket).await?;
+    let listener = Listener::bind(&address, port, Some(&socket))
+        .await
+        .map_err(|error| error.to_string())?;
     if let Some(port) = listener.port() {
         server
             .globals
@@ -224,7 +227,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     if !server.globals.is_on(Variable::SkipSlaveStart) {
         server.replicas().start_all().await;
     }
-    listener.serve(&server).await;
+    listener::serve(&listener, &server).await;
     drop(listener);
     stop(&server).await
 }

@@ -30,6 +30,7 @@ pub mod command;
 pub mod error;
 pub mod framing;
 pub mod handshake;
+pub mod listener;
 pub mod prepared;
 pub mod response;
 pub mod session_state;
