@@ -415,6 +415,8 @@ pub mod column_flags {
     pub const NO_DEFAULT_VALUE: u16 = 4096;
     /// ON UPDATE CURRENT_TIMESTAMP.
     pub const ON_UPDATE_NOW: u16 = 8192;
+    /// A part of some key.
+    pub const PART_KEY: u16 = 16384;
     /// A number.
     pub const NUM: u16 = 32768;
 }

@@ -25,6 +25,7 @@ mod snapshot;
 pub mod system;
 mod table;
 mod temporary;
+mod temporary_catalog;
 mod view;
 
 pub use auto_increment::AutoIncrement;
@@ -35,7 +36,8 @@ pub use referrers::TableReferrers;
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
 pub(crate) use table::{literal_value, same_name, schema_of};
-pub use temporary::{FILLED_DATABASE, TemporaryCatalog, TemporaryPlan, TemporaryTables};
+pub use temporary::{TemporaryPlan, TemporaryTables};
+pub use temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
 pub use view::{ViewAlgorithm, ViewCheck, ViewDefinition, ViewDescription, ViewSecurity};
 
 /// Databases that the server makes on demand.

@@ -11,7 +11,7 @@ use super::definition::{DatabaseDefinition, ForeignKey};
 use super::record::{CatalogChange, read_record};
 use super::referrers::{Referrers, TableReferrers};
 use super::table::TableDefinition;
-use super::temporary::{FILLED_DATABASE, TemporaryCatalog};
+use super::temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
 use super::view::ViewDefinition;
 use super::{SYSTEM_DATABASE, system};
 use crate::error::Result;

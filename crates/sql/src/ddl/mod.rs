@@ -20,6 +20,7 @@ mod column;
 mod column_type;
 mod create_table;
 mod database;
+mod default_value;
 mod foreign_key;
 mod index;
 mod normal_form;
@@ -31,8 +32,9 @@ mod show_create;
 mod table;
 mod view;
 
-pub use build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info, default_of_absent};
+pub use build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use column_type::{charset, collation};
+pub use default_value::default_of_absent;
 pub use normal_form::{quote_identifier, quote_text};
 pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
 pub use run::{

@@ -4,7 +4,7 @@ use paceline_types::Value;
 use paceline_types::error_code::*;
 use sqlparser::ast;
 
-use super::build::constant_default;
+use super::default_value::constant_default;
 use crate::catalog::{ColumnDefault, ColumnDefinition, TableDescription, same_name};
 use crate::error::{Error, Result};
 use crate::expr::{ColumnName, EvalContext, EvalState, Expr, ExprType, Scope, bind_condition, bind_expr};

@@ -13,12 +13,11 @@ use paceline_types::error_code::{
 };
 use sqlparser::ast;
 
-use super::block::{
-    BindMode, Block, CommonTableKind, OnScope, TableColumn, TableRef, VisibleColumn, same_name,
-};
+use super::block::{BindMode, Block, OnScope, TableColumn, TableRef, VisibleColumn};
+use super::common_table::CommonTableKind;
 use super::tree::{QueryPlan, TableSource};
 use super::{ResultColumn, TableUsage, unique_id};
-use crate::catalog::TableDefinition;
+use crate::catalog::{TableDefinition, same_name};
 use crate::error::{Error, Result};
 use crate::expr::{Clause, ColumnName, Expr, ExprType};
 use crate::parse::{TableName, table_name};

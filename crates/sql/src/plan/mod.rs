@@ -7,7 +7,7 @@
 //! ```
 //!
 //! * [`tree`] is what a plan consists of, and the row layout that binding and execution share.
-//! * [`block`] resolves names in one query block; [`from`] its tables, [`select`] the rest of it, [`set_operation`] UNION and its like.
+//! * [`block`] is one query block while it is bound, [`scope`] what names mean in it; [`from`] binds its tables, [`select`] the rest of it, [`set_operation`] UNION and its like.
 //! * [`conditions`] takes conditions apart, [`keys`] finds what an index can serve, [`range`] turns conditions into ranges of an index when
 //!   the statement runs, [`join_order`] picks the cheapest order of tables and each one's access path.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`load`] LOAD DATA; [`explain`] tells what was chosen.
@@ -16,6 +16,7 @@
 //! prepared statement's plan serves any parameters. It is valid as long as [`Plan::is_current`] says so.
 
 mod block;
+mod common_table;
 mod conditions;
 mod dml;
 mod explain;
@@ -26,6 +27,7 @@ mod keys;
 mod load;
 pub(crate) mod range;
 mod result_column;
+mod scope;
 mod select;
 mod semi_join;
 mod set_operation;

@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NO_TABLES_USED, ER_WRONG_FIELD_WITH_GROUP,
     ER_WRONG_GROUP_FIELD, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
 use sqlparser::ast;
 
-use super::block::{Aliases, BindMode, Block, CommonTables, OuterScope, Output};
+use super::block::{Aliases, BindMode, Block, OuterScope, Output};
+use super::common_table::CommonTables;
 use super::conditions::{SlotMap, split_and};
 use super::join_order::{Optimizer, table_infos};
 use super::tree::{
@@ -221,7 +223,7 @@ impl Block<'_, '_> {
         let reference = &self.tables[table];
         let mut result = reference.columns[column].result.clone();
         if reference.nullable {
-            result.flags &= !super::result_column::flags::NOT_NULL;
+            result.flags &= !column_flags::NOT_NULL;
         }
         result
     }

@@ -1,13 +1,15 @@
 //! Whole queries: WITH, set operations, VALUES, and the clauses that belong to the whole.
 
 use paceline_types::DataType;
+use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_NOT_STANDARD_COMPLIANT_RECURSIVE, ER_WITH_COL_WRONG_LIST,
     ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 use sqlparser::ast;
 
-use super::block::{BindMode, Block, CommonTableKind, CommonTables, OuterScope, Output};
+use super::block::{BindMode, Block, OuterScope, Output};
+use super::common_table::{CommonTableKind, CommonTables};
 use super::select::{Surroundings, position};
 use super::tree::{
     QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey, ValuesPlan,
@@ -229,7 +231,7 @@ impl Planner<'_> {
         for (column, ty) in left.columns.iter().zip(&types) {
             let mut merged = ResultColumn::of_expression(column.name.clone(), ty);
             merged.org_name = merged.name.clone();
-            merged.flags &= !super::result_column::flags::BINARY;
+            merged.flags &= !column_flags::BINARY;
             columns.push(merged);
         }
         let conversions = [

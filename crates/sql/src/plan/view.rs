@@ -20,7 +20,8 @@ use std::sync::Arc;
 use paceline_types::error_code::*;
 use sqlparser::ast;
 
-use super::block::{BindMode, Block, CommonTables, TableColumn, TableRef};
+use super::block::{BindMode, Block, TableColumn, TableRef};
+use super::common_table::CommonTables;
 use super::conditions::split_and;
 use super::from::{BoundFrom, FromNode, Side};
 use super::tree::{SortItem, SortKey, TableSource};

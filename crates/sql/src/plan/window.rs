@@ -13,6 +13,7 @@
 
 use std::collections::BTreeSet;
 
+use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
     ER_BAD_COMBINATION_OF_WINDOW_FRAME_BOUND_SPECS, ER_DUP_WINDOW_NAME, ER_NO_ORDER_LIST_IN_WINDOW_SPEC,
     ER_NOT_ALLOWED_WINDOW_FRAME, ER_ORDER_LIST_IN_REFERENCING_WINDOW_SPEC,
@@ -23,10 +24,11 @@ use paceline_types::error_code::{
 use paceline_types::{DataType, Value};
 use sqlparser::ast;
 
-use super::block::{Aliases, BindMode, Block, Output, same_expr, same_name};
+use super::block::{Aliases, BindMode, Block, Output, same_expr};
 use super::conditions::for_each_slot;
-use super::result_column::{ResultColumn, flags};
+use super::result_column::ResultColumn;
 use super::tree::{PlannedWindow, SortItem, SortKey, WindowKey, WindowPlan, WindowSort};
+use crate::catalog::same_name;
 use crate::error::{Error, Result};
 use crate::expr::{
     ArithmeticOp, Class, Clause, Expr, ExprKind, ExprType, Frame, FrameBound, FrameUnits, SortOrder,
@@ -379,12 +381,12 @@ impl Block<'_, '_> {
 
 /// What MariaDB says of a table's columns beside window functions: they come from its temporary table, which knows no keys, and in which they may be NULL.
 pub(crate) fn forget_keys(columns: &mut [ResultColumn], types: &mut [ExprType]) {
-    let known = flags::NOT_NULL
-        | flags::PRIMARY_KEY
-        | flags::UNIQUE_KEY
-        | flags::MULTIPLE_KEY
-        | flags::AUTO_INCREMENT
-        | flags::PART_KEY;
+    let known = column_flags::NOT_NULL
+        | column_flags::PRIMARY_KEY
+        | column_flags::UNIQUE_KEY
+        | column_flags::MULTIPLE_KEY
+        | column_flags::AUTO_INCREMENT
+        | column_flags::PART_KEY;
     for (column, ty) in columns.iter_mut().zip(types) {
         if !column.org_table.is_empty() {
             column.flags &= !known;

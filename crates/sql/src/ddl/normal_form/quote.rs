@@ -1,0 +1,30 @@
+//! Names and strings in quotes.
+
+/// A name in backticks.
+pub fn quote_identifier(name: &str, out: &mut String) {
+    out.push('`');
+    for character in name.chars() {
+        if character == '`' {
+            out.push('`');
+        }
+        out.push(character);
+    }
+    out.push('`');
+}
+
+/// A string in quotes, with MariaDB's escapes.
+pub fn quote_text(text: &str, out: &mut String) {
+    out.push('\'');
+    for character in text.chars() {
+        match character {
+            '\'' => out.push_str("''"),
+            '\\' => out.push_str("\\\\"),
+            '\0' => out.push_str("\\0"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\u{1a}' => out.push_str("\\Z"),
+            other => out.push(other),
+        }
+    }
+    out.push('\'');
+}

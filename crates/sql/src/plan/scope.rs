@@ -1,0 +1,245 @@
+//! What names mean in a clause of a block.
+
+use std::sync::Arc;
+
+use paceline_types::error_code::{
+    ER_BAD_FIELD_ERROR, ER_CANT_USE_OPTION_HERE, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD,
+    ER_PARSE_ERROR, ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
+};
+use sqlparser::ast;
+
+use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn, same_expr};
+use super::dml::column_default;
+use super::tree::TableSource;
+use crate::error::{Error, Result};
+use crate::expr::{
+    Aggregate, Clause, ColumnName, CompareOp, Correlation, Expr, ExprKind, ExprType, Scope, Subquery,
+    WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr,
+};
+use crate::session::SessionContext;
+
+impl Block<'_, '_> {
+    /// Binds an expression that gives one value.
+    pub fn bind(&mut self, expr: &ast::Expr, mode: BindMode<'_>) -> Result<Expr> {
+        bind_expr(expr, &mut BlockScope::new(self, mode))
+    }
+
+    /// Binds a condition.
+    pub fn bind_condition(&mut self, expr: &ast::Expr, mode: BindMode<'_>) -> Result<Expr> {
+        bind_condition(expr, &mut BlockScope::new(self, mode))
+    }
+
+    /// `left = right` of two columns, for USING.
+    pub fn bind_equality(&mut self, left: Expr, right: Expr) -> Result<Expr> {
+        let scope = BlockScope::new(self, BindMode::condition(Clause::On));
+        bind_comparison(CompareOp::Eq, left, right, &scope)
+    }
+}
+
+/// A block together with the clause that is being bound.
+struct BlockScope<'b, 'p, 'o, 'm> {
+    block: &'b mut Block<'p, 'o>,
+    mode: BindMode<'m>,
+    in_aggregate: u32,
+    in_window: bool,
+}
+
+impl<'b, 'p, 'o, 'm> BlockScope<'b, 'p, 'o, 'm> {
+    fn new(block: &'b mut Block<'p, 'o>, mode: BindMode<'m>) -> Self {
+        BlockScope {
+            block,
+            mode,
+            in_aggregate: 0,
+            in_window: false,
+        }
+    }
+}
+
+impl BlockScope<'_, '_, '_, '_> {
+    fn unknown(&self, name: &ColumnName<'_>) -> Error {
+        Error::new(ER_BAD_FIELD_ERROR, &[name, &self.mode.clause_name])
+    }
+
+    fn own_column(&mut self, found: VisibleColumn) -> Expr {
+        if self.mode.grouped && self.in_aggregate == 0 {
+            self.block.kept_column(found.table, found.column)
+        } else {
+            self.block.column(found.table, found.column)
+        }
+    }
+
+    fn resolve(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
+        if let Aliases::Having(outputs) = self.mode.aliases
+            && self.in_aggregate == 0
+        {
+            if let Some(output) = self.block.find_output(outputs, name)? {
+                if self.block.reads_window(&output.expr) {
+                    return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+                }
+                return Ok(Some(output.expr.clone()));
+            }
+            if let Some(found) = self.block.find_column(name, self.mode.clause_name)? {
+                let column = self.block.column(found.table, found.column);
+                let grouped = self.block.groups.iter().any(|group| same_expr(group, &column))
+                    || outputs.iter().any(|output| same_expr(&output.expr, &column));
+                if grouped {
+                    return Ok(Some(self.own_column(found)));
+                }
+            }
+        } else if let Some(found) = self.block.find_column(name, self.mode.clause_name)? {
+            return Ok(Some(self.own_column(found)));
+        }
+        if let Aliases::Fallback(outputs) = self.mode.aliases
+            && self.in_aggregate == 0
+            && let Some(output) = self.block.find_output(outputs, name)?
+        {
+            return Ok(Some(output.expr.clone()));
+        }
+        // What a view reads is in the view.
+        if self.block.owner == 0
+            && let Some(parent) = self.block.parent.as_deref_mut()
+            && let Some((from, ty)) = parent.resolve_outer(name)?
+        {
+            let slot = self.block.outer_slot(from, &ty);
+            return Ok(Some(Expr::column(slot, ty)));
+        }
+        Ok(None)
+    }
+}
+
+impl OuterScope for BlockScope<'_, '_, '_, '_> {
+    fn resolve_outer(&mut self, name: &ColumnName<'_>) -> Result<Option<(usize, ExprType)>> {
+        match self.resolve(name)? {
+            Some(Expr {
+                kind: ExprKind::Column(slot),
+                ty,
+            }) => Ok(Some((slot, ty))),
+            Some(_) if self.block.merged_views > 0 => Err(self.block.planner.refuse_merging()),
+            Some(_) => Err(Error::unsupported(
+                "a reference to an expression of the query around a subquery",
+            )),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Scope for BlockScope<'_, '_, '_, '_> {
+    fn session(&self) -> &SessionContext {
+        self.block.planner.session()
+    }
+
+    fn clause(&self) -> Clause {
+        self.mode.clause
+    }
+
+    fn resolve_column(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+        match self.resolve(name)? {
+            Some(expr) => Ok(expr),
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    fn bind_subquery(&mut self, query: &ast::Query) -> Result<Subquery> {
+        let planner = self.block.planner;
+        let common = self.block.common.clone();
+        let plan = planner.plan_subquery(query, Some(self), common)?;
+        let correlation = if plan.correlated {
+            Correlation::Correlated
+        } else {
+            Correlation::Uncorrelated
+        };
+        let types = plan.types.clone();
+        Ok(Subquery::new(Arc::new(plan), types, correlation))
+    }
+
+    fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
+        Ok(self.block.planner.parameter(index))
+    }
+
+    fn enter_aggregate(&mut self) -> Result<()> {
+        if !self.mode.aggregates || self.in_aggregate > 0 {
+            return Err(Error::new(ER_INVALID_GROUP_FUNC_USE, &[]));
+        }
+        self.in_aggregate += 1;
+        Ok(())
+    }
+
+    fn exit_aggregate(&mut self, aggregate: Aggregate) -> Result<Expr> {
+        self.in_aggregate -= 1;
+        let (mut own, mut outer) = (false, false);
+        for arg in &aggregate.args {
+            arg.visit(&mut |node| {
+                if let ExprKind::Column(slot) = node.kind {
+                    let is_outer = self.block.is_outer_slot(slot);
+                    own |= !is_outer;
+                    outer |= is_outer;
+                }
+            });
+        }
+        if outer && !own {
+            return Err(Error::unsupported("an aggregate of a query around a subquery"));
+        }
+        let slot = self.block.allocate(1);
+        let ty = aggregate.ty.clone();
+        self.block.aggregates.push((aggregate, slot));
+        Ok(Expr::column(slot, ty))
+    }
+
+    fn enter_window(&mut self, function: Option<&WindowFunction>, over: &ast::WindowType) -> Result<()> {
+        if !self.mode.windows {
+            return Err(Error::new(ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+        }
+        if self.in_window || self.in_aggregate > 0 {
+            return Err(Error::new(ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, &[]));
+        }
+        self.block.check_over(function, over)?;
+        self.in_window = true;
+        Ok(())
+    }
+
+    fn exit_window(&mut self, window: WindowCall) -> Result<Expr> {
+        self.in_window = false;
+        Ok(self.block.add_window(window))
+    }
+
+    fn resolve_values(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+        let Some(found) = self.block.find_column(name, self.mode.clause_name)? else {
+            return Err(self.unknown(name));
+        };
+        let ty = self.block.tables[found.table].columns[found.column]
+            .ty
+            .clone()
+            .nullable();
+        match self.block.values_base {
+            Some(base) if found.table == 0 => Ok(Expr::column(base + found.column, ty)),
+            _ => Ok(Expr::null()),
+        }
+    }
+
+    fn resolve_default(&mut self, name: Option<&ColumnName<'_>>) -> Result<Expr> {
+        let (table, column) = match name {
+            Some(name) => match self.block.find_column(name, self.mode.clause_name)? {
+                Some(found) => (found.table, found.column),
+                None => return Err(self.unknown(name)),
+            },
+            None => match self.block.assigned {
+                Some(assigned) => assigned,
+                None => return Err(Error::new(ER_CANT_USE_OPTION_HERE, &[&"DEFAULT"])),
+            },
+        };
+        let reference = &self.block.tables[table];
+        let TableSource::Base(definition) = &reference.source else {
+            return Err(Error::with_message(
+                ER_PARSE_ERROR,
+                "DEFAULT of a column without a table",
+            ));
+        };
+        match column_default(self.block.planner, definition, column)? {
+            Some(expr) => Ok(expr),
+            None => Err(Error::new(
+                ER_NO_DEFAULT_FOR_FIELD,
+                &[&reference.columns[column].name()],
+            )),
+        }
+    }
+}
