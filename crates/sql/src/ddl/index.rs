@@ -38,6 +38,8 @@ pub struct DraftIndex {
     pub ignored: bool,
     /// It is made for a foreign key, and goes where another one serves.
     pub generated: bool,
+    /// The table has it already: nobody is told that it is one too many.
+    pub is_known: bool,
 }
 
 impl DraftIndex {
@@ -78,6 +80,7 @@ impl DraftIndex {
             comment,
             ignored: spec.ignored,
             generated: false,
+            is_known: false,
         })
     }
 
@@ -99,6 +102,7 @@ impl DraftIndex {
                 comment: String::new(),
                 ignored: false,
                 generated: false,
+                is_known: false,
             })
     }
 
@@ -123,6 +127,7 @@ impl DraftIndex {
             comment: index.comment.clone(),
             ignored: index.ignored,
             generated: index.generated,
+            is_known: true,
         }
     }
 }
@@ -158,6 +163,7 @@ pub fn resolve_indexes(
         }
     }
     let mut indexes = Vec::with_capacity(drafts.len());
+    let mut known = Vec::new();
     for draft in drafts {
         let parts = resolve_parts(&draft, columns, session)?;
         let name = match (draft.kind, draft.name) {
@@ -169,6 +175,9 @@ pub fn resolve_indexes(
                 name
             }
         };
+        if draft.is_known {
+            known.push(name.clone());
+        }
         indexes.push(IndexDefinition {
             id: draft.id.unwrap_or_else(&mut *next_id),
             name,
@@ -181,15 +190,15 @@ pub fn resolve_indexes(
         });
     }
     sort_indexes(&mut indexes, columns);
-    note_duplicates(&indexes, session);
+    note_duplicates(&indexes, &known, session);
     Ok(indexes)
 }
 
-/// A note for each index on just the columns of another.
-fn note_duplicates(indexes: &[IndexDefinition], session: &mut SessionContext) {
+/// A note for each new index on just the columns of another.
+fn note_duplicates(indexes: &[IndexDefinition], known: &[String], session: &mut SessionContext) {
     for (n, index) in indexes.iter().enumerate() {
         let same = |other: &IndexDefinition| other.kind == index.kind && other.parts == index.parts;
-        if indexes[..n].iter().any(same) {
+        if !known.contains(&index.name) && indexes[..n].iter().any(same) {
             session
                 .diagnostics
                 .note(ER_DUP_INDEX, ER_DUP_INDEX.message(&[&index.name]));
@@ -257,14 +266,18 @@ fn resolve_prefix(
         // As much as a key can hold, with a note; MariaDB hashes the whole value for a unique index, which is not done here.
         (None, None) if kind == IndexKind::Plain => match data_type {
             DataType::Text { size, .. } | DataType::Blob { size } if *size == BlobSize::Tiny => {
-                (Some(255), 255)
+                (Some(255), 255 * per_character)
             }
             _ => (None, u64::MAX),
         },
         (None, None) => return Err(Error::new(ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name])),
         (None, Some(bytes)) => (None, bytes),
         (Some(_), _) if !is_string => return Err(Error::new(ER_WRONG_SUB_KEY, &[])),
-        (Some(length), None) => (Some(length), length.saturating_mul(per_character)),
+        (Some(length), None) => {
+            // Not more characters than the type has bytes.
+            let length = longest_prefix(data_type).map_or(length, |longest| length.min(longest));
+            (Some(length), length.saturating_mul(per_character))
+        }
         (Some(length), Some(whole)) => {
             let bytes = length.saturating_mul(per_character);
             if bytes > whole {
@@ -277,13 +290,6 @@ fn resolve_prefix(
             }
         }
     };
-    // A prefix of a short TEXT that is longer than the type can be.
-    if let DataType::Text { size, .. } | DataType::Blob { size } = data_type
-        && prefix.is_some()
-        && bytes > size.max_bytes()
-    {
-        return Err(Error::new(ER_WRONG_SUB_KEY, &[]));
-    }
     if bytes > KEY_BYTES_MAX {
         let message = ER_TOO_LONG_KEY.message(&[&KEY_BYTES_MAX]);
         if kind != IndexKind::Plain {
@@ -294,6 +300,15 @@ fn resolve_prefix(
         bytes = KEY_BYTES_MAX;
     }
     Ok((prefix.map(|prefix| prefix as u32), bytes))
+}
+
+/// The longest prefix of a column that a key can have, in characters: of TEXT and BLOB as many as the type has bytes. `None`: it has no prefixes.
+pub(super) fn longest_prefix(data_type: &DataType) -> Option<u64> {
+    match data_type {
+        DataType::Text { size, .. } | DataType::Blob { size } => Some(size.max_bytes()),
+        data_type if data_type.is_text() || data_type.is_binary_string() => data_type.max_characters(),
+        _ => None,
+    }
 }
 
 /// `column`, `column_2`, `column_3` …: the first that no index has.

@@ -5,7 +5,7 @@ use paceline_types::error_code::*;
 use super::{Alteration, Draft, is_check};
 use crate::catalog::{IndexDefinition, IndexKind, same_name};
 use crate::ddl::create_table::add_constraint;
-use crate::ddl::index::{DraftIndex, PRIMARY};
+use crate::ddl::index::{DraftIndex, PRIMARY, longest_prefix};
 use crate::ddl::plan::Planner;
 use crate::error::{Error, Result};
 use crate::parse::definition::{AlterAction, TableConstraint};
@@ -89,8 +89,7 @@ fn kept_index(
             continue;
         };
         // A prefix that is no prefix of the new column any more is the whole column.
-        let is_string = column.data_type.is_text() || column.data_type.is_binary_string();
-        let longest = column.data_type.max_characters().filter(|_| is_string);
+        let longest = longest_prefix(&column.data_type);
         let length = part.prefix_length.map(u64::from);
         let length = length.filter(|length| longest.is_some_and(|longest| *length < longest));
         draft.parts.push((column.name.clone(), length, part.descending));

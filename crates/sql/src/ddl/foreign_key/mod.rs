@@ -66,6 +66,7 @@ impl ForeignKeySpec {
             comment: String::new(),
             ignored: false,
             generated: true,
+            is_known: false,
         })
     }
 }
@@ -515,6 +516,7 @@ mod tests {
             comment: String::new(),
             ignored: false,
             generated,
+            is_known: false,
         }
     }
 
