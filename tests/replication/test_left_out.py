@@ -57,3 +57,11 @@ def test_statements_that_call_what_was_left_out_stop(pair):
     status = wait_for(lambda: (found := slave_status(replica)) and int(found["Last_SQL_Errno"]) and found, "the replica to stop")
     assert int(status["Last_SQL_Errno"]) == 1305, status["Last_SQL_Error"]
     assert replica.query("select count(*) from d.t") == ((0,),)
+
+
+def test_how_a_statement_was_to_be_logged_is_for_the_primary(pair):
+    primary, replica = pair
+    primary.query("set statement binlog_format=statement for insert into d.t values (1, 'one')",
+                  "set statement binlog_format=mixed, sql_mode='' for create table d.u (a int)")
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)

@@ -245,6 +245,10 @@ fn build(options: Vec<(String, Option<String>)>) -> Result<Request, OptionError>
                     Setting::Double(setting.as_u64() as f64 / 86_400.0),
                 );
             }
+            Variable::BinlogFormat if definition.show(&setting).as_deref() != Some("ROW") => {
+                warnings.push(format!("option 'binlog_format': {value} adjusted to ROW"));
+                continue;
+            }
             _ => {}
         }
         globals.set(variable, setting);
@@ -480,6 +484,20 @@ mod tests {
         assert_eq!(
             options.warnings,
             ["option 'max_connections': value 1 adjusted to 10"]
+        );
+    }
+
+    /// An option file of a MariaDB often has MIXED, its default.
+    #[test]
+    fn changes_are_logged_as_rows() {
+        let options = start(&["--binlog-format=MIXED"]).unwrap();
+        assert_eq!(
+            options.globals.show(Variable::BinlogFormat).as_deref(),
+            Some("ROW")
+        );
+        assert_eq!(
+            options.warnings,
+            ["option 'binlog_format': MIXED adjusted to ROW"]
         );
     }
 }

@@ -106,7 +106,11 @@ impl SessionServices {
         };
         self.check_transaction(variable, global)?;
         let what = match variable {
-            // It is here to be set to what it is: the text of a log does so.
+            // Both are here to be set to what they are: the text of a log does so, and clients that want rows.
+            Variable::BinlogFormat if definition.show(&setting).as_deref() != Some("ROW") => {
+                let format = definition.show(&setting).unwrap_or_default();
+                return Err(Error::unsupported(format_args!("binlog_format={format}")));
+            }
             Variable::SqlIfExists if setting.as_bool() => return Err(Error::unsupported("sql_if_exists=ON")),
             Variable::GtidSlavePos => What::SlavePosition(setting.as_str().parse().map_err(of_gtid_list)?),
             Variable::GtidBinlogState => What::BinlogState(setting.as_str().parse().map_err(of_gtid_list)?),
@@ -308,7 +312,7 @@ impl SessionServices {
         use Privilege::*;
         use Variable as V;
         let needed: &[Privilege] = match variable {
-            V::SqlLogBin => &[Super, BinlogAdmin],
+            V::SqlLogBin | V::BinlogFormat => &[Super, BinlogAdmin],
             V::GtidDomainId | V::ServerId | V::GtidSeqNo | V::PseudoThreadId | V::PseudoSlaveMode
                 if !global =>
             {

@@ -26,7 +26,7 @@ use paceline_binlog::event::{IntvarKind, StatusVar, UserVarEvent};
 use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_sql::ddl::session_of_event;
 use paceline_sql::expr::ExprType;
-use paceline_sql::parse::{self, DdlStatement, ParseOptions, Statement};
+use paceline_sql::parse::{self, DdlStatement, ParseOptions, SetItem, Statement};
 use paceline_sql::session::{RandomGenerator, Services, SessionContext, SqlMode, UserVariable};
 use paceline_sql::{Error, Result};
 use paceline_storage::Direction;
@@ -312,7 +312,10 @@ impl Session {
             sql_mode: self.context.settings.sql_mode,
             ..ParseOptions::default()
         };
-        let parsed = parse::parse_first(with_file.as_deref().unwrap_or(&sql), &options)?;
+        let mut parsed = parse::parse_first(with_file.as_deref().unwrap_or(&sql), &options)?;
+        if let Statement::SetStatement { items, .. } = &mut parsed.statement {
+            items.retain(|item| !is_log_format(item));
+        }
         // A primary may have logged a password in clear; we do not.
         let text = match with_file {
             Some(_) => Cow::Borrowed(&*sql),
@@ -348,6 +351,11 @@ impl Session {
         self.state_changes.clear();
         done
     }
+}
+
+/// Whether SET STATEMENT says how the primary was to log it, which is done.
+fn is_log_format(item: &SetItem) -> bool {
+    matches!(item, SetItem::Variable { name, .. } if name.eq_ignore_ascii_case("binlog_format"))
 }
 
 /// A user variable's value and type.

@@ -45,7 +45,7 @@ mod list {
         BinlogCommitWaitCount "binlog_commit_wait_count" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         BinlogCommitWaitUsec "binlog_commit_wait_usec" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("100000");
         BinlogExpireLogsSeconds "binlog_expire_logs_seconds" Global Dynamic Unsigned { min: 0, max: 8553600, block: 1 } => Some("0");
-        BinlogFormat "binlog_format" Both Fixed Enum(&["MIXED", "STATEMENT", "ROW"]) => Some("ROW");
+        BinlogFormat "binlog_format" Both Dynamic Enum(&["MIXED", "STATEMENT", "ROW"]) => Some("ROW");
         BinlogLargeCommitThreshold "binlog_large_commit_threshold" Global Dynamic Unsigned { min: 10485760, max: u64::MAX, block: 1 } => Some("67108864");
         BinlogRowEventMaxSize "binlog_row_event_max_size" Global Fixed Unsigned { min: 256, max: 4294967040, block: 256 } => Some("8192");
         BinlogRowImage "binlog_row_image" Both Dynamic Enum(&["MINIMAL", "NOBLOB", "FULL"]) => Some("FULL");
