@@ -59,6 +59,9 @@ class Cluster:
         server.is_archives = False
         # Whether its log begins where it was copied.
         server.is_copy = False
+        # Whether its tables were made anew as another server shows them: an index that a foreign key has brought is like any other there, and stays when a
+        # longer one comes.
+        server.is_remade = False
         self.servers.append(server)
         server.start()
         if account:
@@ -102,12 +105,14 @@ class Cluster:
         tried, and whether it came about: a copy of tables one by one may be refused as often as they are redefined under it."""
         number = len(self.servers) + 1
         directory = self.directory / f"s{number}" / "data"
+        copied = self.chance.choice(["files", "rows"])
         arguments = [f"127.0.0.1:{primary.port}", f"--user={ACCOUNT}", f"--password={PASSWORD}", f"--server-id={number}", "--prepare-only",
-                     f"--datadir={directory}", *self.chance.choice([[], ["--copy=rows"]])]
+                     f"--datadir={directory}", f"--copy={copied}"]
         for tried in range(1, JOINS_MAX + 1):
             try:
                 self.command("join", *arguments)
-                self.start().is_copy = True
+                server = self.start()
+                server.is_copy, server.is_remade = True, copied == "rows"
                 return tried, True
             except AssertionError as refusal:
                 if not any(redefined in str(refusal) for redefined in ("error 1146", "run the command again")):
