@@ -96,7 +96,8 @@ mod tests {
     #[test]
     fn no_length_begins_with_251_or_255() {
         for first in [251, 255] {
-            let mut reader = Reader::new(&[first, 0, 0, 0, 0, 0, 0, 0, 0], || Error::MalformedJsonDiff);
+            let bytes = [first, 0, 0, 0, 0, 0, 0, 0, 0];
+            let mut reader = Reader::new(&bytes, || Error::MalformedJsonDiff);
             assert_eq!(reader.length(), Err(Error::MalformedJsonDiff));
         }
     }
