@@ -491,10 +491,9 @@ mod tests {
     #[test]
     fn changes_are_logged_as_rows() {
         let options = start(&["--binlog-format=MIXED"]).unwrap();
-        assert_eq!(
-            options.globals.show(Variable::BinlogFormat).as_deref(),
-            Some("ROW")
-        );
+        let format = options.globals.get(Variable::BinlogFormat);
+        let shown = Variable::BinlogFormat.definition().show(&format);
+        assert_eq!(shown.as_deref(), Some("ROW"));
         assert_eq!(
             options.warnings,
             ["option 'binlog_format': MIXED adjusted to ROW"]
