@@ -374,7 +374,7 @@ impl Session {
 
 /// The tables that a view reads, itself or through other views.
 fn tables_behind(view: &ViewDefinition, catalog: &Catalog) -> Vec<(String, String)> {
-    let names = names_read(view.parsed(), catalog).into_iter();
+    let names = names_read(view.parsed(), catalog, None).into_iter();
     names
         .filter_map(|name| Some((name.database?, name.name)))
         .filter(|(database, name)| catalog.table(database, name).is_some())

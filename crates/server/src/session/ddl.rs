@@ -13,8 +13,8 @@ use crate::variables::Variable;
 use paceline_binlog::event::EventFlags;
 use paceline_sql::catalog::{ColumnDefault, TableEngine};
 use paceline_sql::ddl::{
-    DdlInput, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info, ddl_objects,
-    engine, is_temporary_ddl, prepare_ddl, related_ddl_objects,
+    DdlInput, DdlNeed, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info,
+    ddl_objects, engine, is_temporary_ddl, prepare_ddl, read_ddl_objects, related_ddl_objects,
 };
 use paceline_sql::parse::definition::{CreateTable, CreateTableBody, CreateView, ViewMode};
 use paceline_sql::parse::{
@@ -130,17 +130,19 @@ impl Session {
         Ok(())
     }
 
-    /// What a statement defines, and what is related to that by foreign keys; sorted.
+    /// What a statement defines, what is related to that by foreign keys, and what it reads; sorted, and each once.
     fn objects_to_lock(&self, ddl: &DdlStatement) -> Result<Vec<DdlObject>> {
         let (catalog, database) = (self.catalog(), self.context.database.as_deref());
         let mut objects = ddl_objects(ddl, &catalog, database)?;
         objects.extend(related_ddl_objects(ddl, &objects, &catalog, database));
+        objects.extend(read_ddl_objects(ddl, &catalog, database));
         objects.sort();
-        objects.dedup();
+        // What is defined stands in front of the same that is read.
+        objects.dedup_by(|later, first| (&later.database, &later.table) == (&first.database, &first.table));
         Ok(objects)
     }
 
-    /// Exclusive metadata locks on what is defined, and what keeps FLUSH TABLES WITH READ LOCK away.
+    /// Metadata locks, exclusive ones on what is defined, and what keeps FLUSH TABLES WITH READ LOCK away.
     fn lock_objects(&self, objects: &[DdlObject]) -> Result<Vec<MetadataGuard>> {
         let timeout = self.context.settings.metadata_lock_wait_timeout;
         let lock = |object: MetadataObject<'_>, mode: MetadataMode| {
@@ -167,7 +169,10 @@ impl Session {
                     database: &object.database,
                     table,
                 },
-                MetadataMode::Exclusive,
+                match object.need {
+                    DdlNeed::Defined => MetadataMode::Exclusive,
+                    DdlNeed::Read => MetadataMode::Read,
+                },
             )?);
         }
         Ok(guards)

@@ -38,8 +38,8 @@ pub use default_value::default_of_absent;
 pub use normal_form::{quote_identifier, quote_text};
 pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
 pub use run::{
-    DdlInput, DdlObject, PreparedDdl, ReplayHost, ReplayedDdl, ddl_objects, is_temporary_ddl, prepare_ddl,
-    related_ddl_objects, replay_ddl, session_of_event,
+    DdlInput, DdlNeed, DdlObject, PreparedDdl, ReplayHost, ReplayedDdl, ddl_objects, is_temporary_ddl,
+    prepare_ddl, read_ddl_objects, related_ddl_objects, replay_ddl, session_of_event,
 };
 pub use select::SelectedColumn;
 pub use show_create::{IfNotExists, show_create_database, show_create_table, write_literal};

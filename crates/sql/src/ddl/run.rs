@@ -1,7 +1,7 @@
 //! From a statement to what `txn` commits, at run time and at replay.
 //!
 //! ```text
-//!   run time   exclusive locks on objects() ─▶ prepare() ─▶ commit_ddl(Query event with xid, writes, builds)
+//!   run time   locks on objects() ─▶ prepare() ─▶ commit_ddl(Query event with xid, writes, builds)
 //!                                                            └─ on_publish: CatalogHandle::publish(changes, version)
 //!   replay     Query event ─▶ replay() ─▶ the same writes and builds, the same changes
 //! ```
@@ -13,6 +13,7 @@ use paceline_types::{Collation, TimeZone};
 use super::build::BuildSummary;
 use super::plan::{DdlContext, DdlPlan, plan_ddl};
 use super::select::SelectedColumn;
+use super::view::names_read;
 use crate::catalog::{Catalog, CatalogChange, CatalogHandle, TableEngine, TemporaryTables};
 use crate::error::{Error, Result};
 use crate::parse::definition::{AlterAction, CreateTableBody, ForeignKeySpec, TableConstraint};
@@ -22,13 +23,34 @@ use crate::parse::{
 use crate::session::{Services, SessionContext, SqlMode, VirtualTables};
 use std::sync::Arc;
 
-/// Something to be locked exclusively.
+/// Something to be locked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DdlObject {
     /// The database.
     pub database: String,
     /// The table; none means the database itself.
     pub table: Option<String>,
+    /// What it is needed for.
+    pub need: DdlNeed,
+}
+
+/// What a definition needs something for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DdlNeed {
+    /// It is defined, or knows of what is: locked exclusively.
+    Defined,
+    /// Its definition is read, and is to be the same when the statement is run from the log: nobody may change it until then.
+    Read,
+}
+
+impl DdlObject {
+    fn defined(database: impl Into<String>, table: Option<String>) -> Self {
+        DdlObject {
+            database: database.into(),
+            table,
+            need: DdlNeed::Defined,
+        }
+    }
 }
 
 /// Whether a statement is about a session's temporary tables and nothing else: then nothing is locked for it, and nothing is logged of it.
@@ -76,10 +98,7 @@ pub fn ddl_objects(
     let mut add = |name: &TableName| -> Result<()> {
         let database = name.database.as_deref().or(database);
         let database = database.ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_DB_ERROR, &[]))?;
-        objects.push(DdlObject {
-            database: database.to_owned(),
-            table: Some(name.name.clone()),
-        });
+        objects.push(DdlObject::defined(database, Some(name.name.clone())));
         Ok(())
     };
     let is_ordinary = |name: &TableName| {
@@ -99,17 +118,11 @@ pub fn ddl_objects(
                     add(&TableName::qualified(name.clone(), view.name.as_str()))?;
                 }
             }
-            objects.push(DdlObject {
-                database: name.clone(),
-                table: None,
-            });
+            objects.push(DdlObject::defined(name.as_str(), None));
         }
         DdlStatement::AlterDatabase { name, .. } => {
             if let Some(name) = name.as_deref().or(database) {
-                objects.push(DdlObject {
-                    database: name.to_owned(),
-                    table: None,
-                });
+                objects.push(DdlObject::defined(name, None));
             }
         }
         DdlStatement::CreateTable(create) => add(&create.name)?,
@@ -184,10 +197,7 @@ pub fn related_ddl_objects(
     let mut related = Vec::new();
     for key in keys {
         if let Some(database) = key.table.database.clone().or_else(|| own.clone()) {
-            related.push(DdlObject {
-                database,
-                table: Some(key.table.name.clone()),
-            });
+            related.push(DdlObject::defined(database, Some(key.table.name.clone())));
         }
     }
     for object in objects {
@@ -197,13 +207,37 @@ pub fn related_ddl_objects(
             .into_iter()
             .flat_map(|tables| tables.iter())
         {
-            related.push(DdlObject {
-                database: database.to_string(),
-                table: Some(table.to_string()),
-            });
+            related.push(DdlObject::defined(&**database, Some(table.to_string())));
         }
     }
     related
+}
+
+/// The tables and views whose definitions a statement reads: the table that another is to be like, and what a view is of. Its text in the log says no
+/// more than their names.
+pub fn read_ddl_objects(
+    statement: &DdlStatement,
+    catalog: &Catalog,
+    database: Option<&str>,
+) -> Vec<DdlObject> {
+    let names = match statement {
+        DdlStatement::CreateTable(create) => match &create.body {
+            CreateTableBody::Like(source) => vec![source.clone()],
+            CreateTableBody::Definition { .. } => Vec::new(),
+        },
+        DdlStatement::CreateView(view) => names_read(&view.query.query, catalog, database),
+        _ => Vec::new(),
+    };
+    let objects = names.into_iter().filter_map(|name| {
+        let database = name.database.or_else(|| database.map(str::to_owned))?;
+        let is_temporary = catalog.temporary_table(&database, &name.name).is_some();
+        (!is_temporary).then_some(DdlObject {
+            database,
+            table: Some(name.name),
+            need: DdlNeed::Read,
+        })
+    });
+    objects.collect()
 }
 
 /// What a statement is prepared with, besides the session.

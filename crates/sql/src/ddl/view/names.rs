@@ -15,9 +15,13 @@ use crate::parse::{GENERATED_NAME, TableName, table_name};
 /// The most characters of a column's name.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// The tables and views that a query reads, itself or through views, each once. Common table expressions are among them, without a database.
-pub fn names_read(query: &Query, catalog: &Catalog) -> Vec<TableName> {
+/// The tables and views that a query reads, itself or through views, each once. A name without a database means one in `database`, if that is given.
+/// Common table expressions are among them, as such names.
+pub fn names_read(query: &Query, catalog: &Catalog, database: Option<&str>) -> Vec<TableName> {
     let mut names = direct_names(query);
+    for name in &mut names {
+        name.database = name.database.take().or_else(|| database.map(str::to_owned));
+    }
     let mut next = 0;
     while let Some(name) = names.get(next) {
         next += 1;
@@ -116,14 +120,14 @@ fn generated_names(body: &SetExpr) -> Vec<bool> {
 
 /// Whether a query reads a view, itself or through other views.
 pub(super) fn uses_view(query: &Query, catalog: &Catalog, view: (&str, &str)) -> bool {
-    names_read(query, catalog)
+    names_read(query, catalog, None)
         .iter()
         .any(|name| name.database.as_deref() == Some(view.0) && name.name == view.1)
 }
 
 /// Whether all that a query reads, itself or through views, is in one database.
 pub(super) fn is_within(query: &Query, catalog: &Catalog, database: &str) -> bool {
-    names_read(query, catalog)
+    names_read(query, catalog, None)
         .iter()
         .all(|name| name.database.as_deref().is_none_or(|known| known == database))
 }
