@@ -69,7 +69,11 @@ def happen(part, event, cluster, running, events, chance):
     if event in (SWITCH_OVER, FAIL_OVER):
         # What was made of a copy has no log from before it, and serves nobody who begins there.
         needs_all = {LATE_REPLICA, ARCHIVE} & set(events)
-        candidate = chance.choice([server for server in followers if not server.is_archives and not (needs_all and server.is_copy)])
+        candidates = [server for server in followers if not server.is_archives and not (needs_all and server.is_copy)]
+        if not candidates:
+            # A primary that could not come back has left nobody else.
+            return
+        candidate = chance.choice(candidates)
     if event == FAIL_OVER:
         # The replicas go on with what they have; what only the old primary had is lost to all.
         others = [server for server in cluster.servers if server not in (candidate, primary)]
@@ -108,7 +112,7 @@ def happen(part, event, cluster, running, events, chance):
         cluster.archived(primary)
         part.numbers["archives"] += 1
     else:
-        victim = primary if event == "kill primary" else chance.choice(followers)
+        victim = chance.choice(followers) if event == KILL_REPLICA and followers else primary
         victim.kill()
         for archive in cluster.archives:
             if chance.random() < 0.5:
