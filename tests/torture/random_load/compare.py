@@ -28,6 +28,18 @@ def without_plain_keys(described):
     return [tuple(b"" if part == b"MUL" else part for part in column) for column in described]
 
 
+def described_alike(one, other, table):
+    """Whether the columns are the same. A server whose tables were made anew may have kept plain keys that the other has dropped, and lacks none."""
+    ours, theirs = columns(one, table), columns(other, table)
+    if ours == theirs or not (one.is_remade or other.is_remade):
+        return ours == theirs
+    if without_plain_keys(ours) != without_plain_keys(theirs):
+        return False
+    # Two such servers may each have kept others.
+    plain, remade = (theirs, ours) if one.is_remade else (ours, theirs)
+    return one.is_remade and other.is_remade or all(has[3] != b"" for has, wanted in zip(remade, plain, strict=True) if wanted[3] == b"MUL")
+
+
 def foreign_keys(server):
     """Every foreign key: its table, name, columns, what they refer to, its actions. NO ACTION is RESTRICT, which a MariaDB may make of it and back."""
     with connect(server) as connection, connection.cursor() as cursor:
@@ -57,11 +69,8 @@ def same(one, other, without=()):
     for table in ours:
         if table in without:
             continue
-        described = [columns(server, table) for server in (one, other)]
-        if one.is_remade or other.is_remade:
-            described = [without_plain_keys(columns) for columns in described]
-        if described[0] != described[1]:
-            raise Finding(f"{table} is {described[0]} on {one.name} and {described[1]} on {other.name}")
+        if not described_alike(one, other, table):
+            raise Finding(f"{table} is {columns(one, table)} on {one.name} and {columns(other, table)} on {other.name}")
         here, there = rows(one, table), rows(other, table)
         if here != there:
             left, right = [row for row in here if row not in there], [row for row in there if row not in here]

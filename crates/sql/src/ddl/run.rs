@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   run time   locks on objects() ─▶ prepare() ─▶ commit_ddl(Query event with xid, writes, builds)
-//!                                                            └─ on_publish: CatalogHandle::publish(changes, version)
+//!                                                  └─ on_publish: CatalogHandle::publish(changes, version)
 //!   replay     Query event ─▶ replay() ─▶ the same writes and builds, the same changes
 //! ```
 
