@@ -46,6 +46,9 @@ def of_log(path, name, is_active):
 
 def of_tables(path, name):
     size = path.stat().st_size
+    # One that was being made has no bytes yet.
+    if size == 0:
+        return
     if path.suffix == ".sst":
         yield Place("table file: rows", name, 0, size * 2 // 3)
         yield Place("table file: index and properties", name, size * 2 // 3, max(size - SST_FOOTER_BYTES, size * 2 // 3 + 1))
