@@ -133,24 +133,32 @@ impl Filters {
 
     /// Whether changes of a table, under its name here, are for us, as far as rules about tables go.
     pub fn wants_table(&self, database: &str, table: &str) -> bool {
-        let name = format!("{database}.{table}");
-        if self.do_tables.contains(&name) {
-            return true;
+        self.wants_one_of([(database, table)])
+    }
+
+    /// Whether a statement that changes these tables is for us: the first one that a rule names decides, as in MariaDB.
+    pub fn wants_one_of<'a>(&self, tables: impl IntoIterator<Item = (&'a str, &'a str)>) -> bool {
+        let mut decisions = tables
+            .into_iter()
+            .filter_map(|(database, table)| self.rule_for(&format!("{database}.{table}")));
+        decisions
+            .next()
+            .unwrap_or_else(|| self.do_tables.is_empty() && self.wild_do_tables.is_empty())
+    }
+
+    /// What the rules say of `database.table`, if one names it.
+    fn rule_for(&self, name: &str) -> Option<bool> {
+        let is_named = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, name));
+        if self.do_tables.contains(name) {
+            return Some(true);
         }
-        if self.ignore_tables.contains(&name) {
-            return false;
+        if self.ignore_tables.contains(name) {
+            return Some(false);
         }
-        if self.wild_do_tables.iter().any(|pattern| matches(pattern, &name)) {
-            return true;
+        if is_named(&self.wild_do_tables) {
+            return Some(true);
         }
-        if self
-            .wild_ignore_tables
-            .iter()
-            .any(|pattern| matches(pattern, &name))
-        {
-            return false;
-        }
-        self.do_tables.is_empty() && self.wild_do_tables.is_empty()
+        is_named(&self.wild_ignore_tables).then_some(false)
     }
 
     /// Whether rows of a table are for us.

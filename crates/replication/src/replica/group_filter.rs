@@ -6,11 +6,12 @@
 use super::filter::Filters;
 use paceline_binlog::event::{
     ChecksumAlgorithm, Event, EventBody, EventHeader, EventStamp, EventType, ExecuteLoadQueryEvent,
-    FormatDescription, QueryEvent, RawEvent, TableId, encode_event,
+    FormatDescription, QueryEvent, RawEvent, StatusVar, TableId, encode_event,
 };
 use paceline_binlog::mysql::PartialUpdateRowsEvent;
 use paceline_binlog::{EventGroup, Result};
 use paceline_sql::parse::{ParseOptions, statement_objects};
+use paceline_sql::session::SqlMode;
 use std::collections::HashSet;
 
 /// What is left of a group.
@@ -164,7 +165,15 @@ fn is_frame(query: &QueryEvent<'_>) -> bool {
 fn wants_statement(query: &QueryEvent<'_>, filters: &Filters) -> bool {
     let current = String::from_utf8_lossy(query.database).into_owned();
     let current = filters.rewrite(&current);
-    let objects = statement_objects(&query.sql, &ParseOptions::default());
+    let sql_mode = query.status_vars.iter().find_map(|variable| match variable {
+        StatusVar::SqlMode(bits) => Some(SqlMode::from_bits(*bits)),
+        _ => None,
+    });
+    let options = ParseOptions {
+        sql_mode: sql_mode.unwrap_or(SqlMode::DEFAULT),
+        ..ParseOptions::default()
+    };
+    let objects = statement_objects(&query.sql, &options);
     if let Some(database) = &objects.database {
         return filters.wants_database(database) && filters.wants_whole_database(database);
     }
@@ -174,10 +183,10 @@ fn wants_statement(query: &QueryEvent<'_>, filters: &Filters) -> bool {
     if !filters.has_table_rules() || objects.tables.is_empty() {
         return true;
     }
-    objects.tables.iter().any(|table| {
+    filters.wants_one_of(objects.tables.iter().map(|table| {
         let database = table.database.as_deref().unwrap_or(current);
-        filters.wants_table(database, &table.name)
-    })
+        (database, &*table.name)
+    }))
 }
 
 #[cfg(test)]
@@ -257,6 +266,29 @@ mod tests {
             filter_group(&empty, &format, &filters).unwrap(),
             Filtered::Whole
         ));
+    }
+
+    #[test]
+    fn the_first_table_that_a_rule_names_decides() {
+        let mut filters = Filters::default();
+        filters.set(FilterKind::IgnoreTable, "d.b").unwrap();
+        filters.set(FilterKind::DoTable, "d.c").unwrap();
+        assert_eq!(statement(b"d", b"DROP TABLE a, b", &filters), "nothing");
+        assert_eq!(statement(b"d", b"DROP TABLE a, b, c", &filters), "nothing");
+        assert_eq!(statement(b"d", b"DROP TABLE a, c, b", &filters), "whole");
+        assert_eq!(statement(b"d", b"DROP TABLE a", &filters), "nothing");
+    }
+
+    #[test]
+    fn names_are_read_in_the_statements_own_mode() {
+        let mut filters = Filters::default();
+        filters.set(FilterKind::IgnoreTable, "d.b").unwrap();
+        let gtid = GtidEvent::new("0-7-1".parse().unwrap(), GtidFlags::STANDALONE);
+        let mut query = QueryEvent::new(b"d", b"DROP TABLE \"b\"");
+        query.status_vars = vec![StatusVar::SqlMode(SqlMode::ANSI_QUOTES.bits())];
+        let format = FormatDescription::new("10.11", 0);
+        let filtered = filter_group(&group(&[&gtid, &query]), &format, &filters).unwrap();
+        assert!(matches!(filtered, Filtered::Nothing));
     }
 
     #[test]
