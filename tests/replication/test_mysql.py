@@ -193,6 +193,27 @@ def test_mysqls_gtids(replica, mysql):
     assert known_gtids(replica) == ""
 
 
+@pytest.mark.parametrize("use_gtid", ["slave_pos", "no"])
+def test_its_transactions_are_numbered_among_those_of_sessions(replica, mysql, use_gtid):
+    """What is given numbers here shares its domain with whoever else writes it."""
+    primary = mysql(authentication="fast")
+    replica.query("set global gtid_strict_mode=1", "create database own", "create table own.t (a int auto_increment primary key)")
+    if use_gtid == "no":
+        follow(replica, primary)
+    else:
+        change_master(replica, primary, master_use_gtid=use_gtid)
+        replica.query("start slave")
+    with replica.connect() as connection, connection.cursor() as cursor:
+        while place(replica) != end_of(primary.logs):
+            cursor.execute("insert into own.t values ()")
+    numbers = []
+    for name, *_ in replica.query("show binary logs"):
+        rows = replica.query(f"show binlog events in '{name}'")
+        numbers += [int(row[5].split("GTID ")[1].split()[0].split("-")[2]) for row in rows if row[2] == "Gtid"]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert replica.query("select count(*) > 3 from own.t") == ((1,),)
+
+
 def test_from_a_place_to_gtids(replica, mysql):
     primary = mysql(authentication="fast")
     follow(replica, primary)

@@ -14,7 +14,7 @@ use paceline_binlog::event::{
 };
 use paceline_replication::replica::apply::{Applier, ApplierOptions, ApplierState, ParallelMode};
 use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
-use paceline_txn::{Config, SyncBinlog};
+use paceline_txn::{Config, Numbers, SyncBinlog};
 use paceline_types::{Gtid, LogPosition, ServerId, Value};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -521,6 +521,7 @@ fn positions_move_without_transactions() {
             gtid: gtid.parse().unwrap(),
             source_end: end(offset),
             executed: None,
+            numbers: Numbers::Primarys,
         };
         apply_all(
             &applier,
@@ -567,6 +568,7 @@ fn transaction_of(number: u64, bodies: &[&dyn EventBody]) -> Received {
         },
         received_at: Instant::now(),
         executed: None,
+        numbers: Numbers::Primarys,
     })
 }
 

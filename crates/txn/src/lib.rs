@@ -63,7 +63,7 @@ pub use session::{GlobalReadLock, Session};
 pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
 pub use sync_point::{CommitStep, SyncPoints};
 pub use transaction::{
-    AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, LockMark, Replication,
-    RowMark, RowValue, Scan, ScanEntry, Settled, SourceMark, TemporaryMark, Transaction, TransactionOptions,
-    WriteMark,
+    AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, LockMark, Numbers,
+    Replication, RowMark, RowValue, Scan, ScanEntry, Settled, SourceMark, TemporaryMark, Transaction,
+    TransactionOptions, WriteMark,
 };

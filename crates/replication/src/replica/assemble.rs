@@ -20,6 +20,7 @@ use paceline_binlog::event::{
 use paceline_binlog::log::{EventRole, Grouping};
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
 use paceline_binlog::{EventGroup, SourcePosition};
+use paceline_txn::Numbers;
 use paceline_types::error_code::{
     ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_FATAL_ERROR, ER_SLAVE_INCIDENT,
 };
@@ -61,9 +62,12 @@ pub struct AssembledGroup {
     pub timestamp: u32,
     /// Its GTID there, if that is MySQL and has one.
     pub mysql_gtid: Option<MySqlGtid>,
+    /// Whose its number in the head is.
+    pub numbers: Numbers,
 }
 
-/// GTIDs for a source that has none: the numbers of one domain, one after the other.
+/// GTIDs for a source that has none: the numbers of one domain, one after the other. They stand for the transactions until these are committed, when they get
+/// the numbers that are next then.
 #[derive(Clone, Copy, Debug)]
 pub struct GtidSupply {
     /// The domain.
@@ -96,6 +100,7 @@ struct Open {
     start: SourcePosition,
     timestamp: u32,
     mysql_gtid: Option<MySqlGtid>,
+    numbers: Numbers,
 }
 
 /// The head of a transaction of MySQL.
@@ -242,8 +247,12 @@ impl Assembler {
             }
             _ => {}
         }
-        let start = self.place.clone();
         self.advance(&header, bytes.len());
+        // Not where the last one ended: by GTID a stream begins with what was wanted, wherever that stands.
+        let mut start = self.place.clone();
+        if header.end_position != 0 {
+            start.offset = start.offset.saturating_sub(bytes.len() as u64);
+        }
         let Some(mut translator) = self.translator.take() else {
             return self.take_logged(&event, start);
         };
@@ -340,6 +349,7 @@ impl Assembler {
                     start: open_start,
                     timestamp: header.timestamp,
                     mysql_gtid: None,
+                    numbers: Numbers::Primarys,
                 });
             }
             EventRole::Inside | EventRole::Ends => match &mut self.open {
@@ -367,6 +377,7 @@ impl Assembler {
             end: self.place.clone(),
             timestamp: open.timestamp,
             mysql_gtid: open.mysql_gtid,
+            numbers: open.numbers,
         }))
     }
 
@@ -422,13 +433,16 @@ impl Assembler {
             start,
             timestamp: stamp.timestamp,
             mysql_gtid,
+            numbers: Numbers::Ours,
         });
         Ok(())
     }
 
-    /// Goes on to an event's end. Artificial events have no place; the header's field has 32 bits.
+    /// Goes on to an event's end. Artificial events have no place, but for a list of what is before one; the header's field has 32 bits.
     fn advance(&mut self, header: &EventHeader, length: usize) {
-        if header.end_position == 0 || header.flags.contains(EventFlags::ARTIFICIAL) {
+        let is_made_up =
+            header.flags.contains(EventFlags::ARTIFICIAL) && header.event_type != EventType::GTID_LIST;
+        if header.end_position == 0 || is_made_up {
             return;
         }
         let high = self.place.offset & !u64::from(u32::MAX);

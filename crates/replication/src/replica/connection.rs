@@ -74,7 +74,6 @@ pub struct Connection {
     receiver: Mutex<Option<RunningReceiver>>,
     /// What ended appliers have applied, since the last RESET SLAVE.
     ended_groups: Mutex<GroupCounts>,
-    until: Mutex<Option<Until>>,
     /// The receiver and the applier, as they were started last.
     threads: Mutex<[Option<ShownThread>; 2]>,
     /// Held by statements that start, stop or change the connection.
@@ -121,13 +120,13 @@ impl Connection {
                 environment,
                 status: SharedStatus::default(),
                 applier: ApplierSlot::default(),
+                until: Mutex::new(None),
                 skip_events: AtomicU64::new(0),
                 owners,
             }),
             definition: Mutex::new(Arc::new(definition)),
             receiver: Mutex::new(None),
             ended_groups: Mutex::default(),
-            until: Mutex::new(None),
             threads: Mutex::default(),
             changing: tokio::sync::Mutex::new(()),
         })
@@ -154,7 +153,7 @@ impl Connection {
             .update(|status| *status = ReceiverStatus::default());
         self.shared.applier.take_last();
         *self.ended_groups.lock() = GroupCounts::default();
-        *self.until.lock() = None;
+        *self.shared.until.lock() = None;
     }
 
     /// Whether the receiver runs.
@@ -190,10 +189,14 @@ impl Connection {
             ));
         }
         let mut changed = Changed::No;
-        if threads.has_applier() && !self.applier_runs() {
+        let starts_applier = threads.has_applier() && !self.applier_runs();
+        let starts_receiver = threads.has_receiver() && !self.receiver_runs();
+        if starts_applier || (starts_receiver && until.is_some()) {
+            *self.shared.until.lock() = until;
+        }
+        if starts_applier {
             // What an error has ended is still there.
             self.stop_applier().await;
-            *self.until.lock() = until.clone();
             let ended = self.shared.applier.take_last();
             *self.ended_groups.lock() += ended.groups;
             let position = match definition.use_gtid {
@@ -205,7 +208,7 @@ impl Connection {
             self.threads.lock()[1] = Some(self.new_thread());
             changed = Changed::Yes;
         }
-        if threads.has_receiver() && !self.receiver_runs() {
+        if starts_receiver {
             let (stop, stopped) = watch::channel(false);
             self.shared.status.clear_error();
             self.shared
@@ -214,7 +217,7 @@ impl Connection {
             let receiver = Receiver {
                 shared: self.shared.clone(),
                 definition,
-                until: until.or_else(|| self.until.lock().clone()),
+                until: None,
                 stop: stopped,
                 appliers: self.shared.applier.subscribe(),
             };
@@ -252,7 +255,7 @@ impl Connection {
             }
             self.stop_applier().await;
             if changed == Changed::Yes {
-                *self.until.lock() = None;
+                *self.shared.until.lock() = None;
             }
         }
         changed
@@ -308,7 +311,7 @@ impl Connection {
             receiver: self.shared.status.get(),
             applier_runs: self.applier_runs(),
             applier,
-            until: self.until.lock().clone(),
+            until: self.shared.until.lock().clone(),
             skip_events: self.skip_events(),
             recorded: self
                 .shared

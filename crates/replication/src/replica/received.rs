@@ -6,6 +6,7 @@ use std::time::Instant;
 pub use paceline_binlog::SourcePosition;
 use paceline_binlog::event::FormatDescription;
 use paceline_binlog::{EventGroup, ExecutedMove};
+use paceline_txn::Numbers;
 use paceline_types::Gtid;
 
 /// An event group as the primary sent it: whole, its checksums verified.
@@ -20,6 +21,8 @@ pub struct ReceivedGroup {
     pub received_at: Instant,
     /// What becomes of the connection's set of MySQL's GTIDs with it.
     pub executed: Option<ExecutedMove>,
+    /// Whose its number is.
+    pub numbers: Numbers,
 }
 
 /// What moves a connection's position.
@@ -34,6 +37,8 @@ pub enum Received {
         source_end: SourcePosition,
         /// As for a transaction that is applied.
         executed: Option<ExecutedMove>,
+        /// As for a transaction that is applied. One of ours says nothing of what is here.
+        numbers: Numbers,
     },
     /// Everything up to here has been sent, and nothing of it is for us: a heartbeat, the end of a file.
     Position(SourcePosition),

@@ -4,6 +4,7 @@ use super::apply::{Applier, ApplierStatus};
 use super::duplicates::DomainOwners;
 use super::environment::Environment;
 use super::status::SharedStatus;
+use super::until::Until;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -15,6 +16,8 @@ pub(super) struct ConnectionShared {
     pub environment: Arc<dyn Environment>,
     pub status: SharedStatus,
     pub applier: ApplierSlot,
+    /// START SLAVE UNTIL.
+    pub until: Mutex<Option<Until>>,
     /// `sql_slave_skip_counter`: events still to be passed over.
     pub skip_events: AtomicU64,
     /// `gtid_ignore_duplicates`: which connection brings which domain.

@@ -17,8 +17,8 @@ use paceline_sql::parse::AccountStatement;
 use paceline_sql::session::SessionContext;
 use paceline_storage::{Direction, Row, Storage, StorageConfig, value_payload};
 use paceline_txn::{
-    Config, DdlCommit, GtidChoice, Interrupt, LockMode, LockWait, ManagerParts, Replication, RowChange,
-    Session, Transaction, TransactionManager, TransactionOptions,
+    Config, DdlCommit, GtidChoice, Interrupt, LockMode, LockWait, ManagerParts, Numbers, Replication,
+    RowChange, Session, Transaction, TransactionManager, TransactionOptions,
 };
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, LogPosition, SequenceNumber, ServerId, Value};
@@ -158,6 +158,7 @@ impl TestServer {
                     source_end,
                     received_at: Instant::now(),
                     executed: None,
+                    numbers: Numbers::Primarys,
                 })
             })
             .collect()
@@ -306,7 +307,7 @@ struct Runner {
 }
 
 impl StatementRunners for Runners {
-    fn runner(&self) -> Box<dyn StatementRunner> {
+    fn runner(&self, _: Interrupt) -> Box<dyn StatementRunner> {
         Box::new(Runner {
             manager: self.manager.clone(),
             catalog: self.catalog.clone(),

@@ -8,6 +8,7 @@ use crate::variables::{
     Access, Fit, Globals, Scope, Setting, Variable, apply_to_session, is_transaction_config,
 };
 use paceline_binlog::{BinlogState, GtidPosition};
+use paceline_replication::replica::definition::UseGtid;
 use paceline_replication::replica::replicas::must_stop;
 use paceline_sql::session::{Privilege, SessionContext, VariableScope};
 use paceline_sql::{Error, Result};
@@ -279,6 +280,20 @@ impl SessionServices {
                 match replicas.get(&name) {
                     Ok(connection) if connection.applier_runs() => {
                         return Err(of_replica(must_stop(connection.name())));
+                    }
+                    // Domains are applied side by side: whose transaction came first would be left to chance.
+                    Ok(connection)
+                        if setting.as_u64() > 0
+                            && connection.definition().use_gtid != UseGtid::No
+                            && self
+                                .server
+                                .transactions
+                                .replicated_position()
+                                .iter()
+                                .nth(1)
+                                .is_some() =>
+                    {
+                        return Err(Error::new(ER_SLAVE_SKIP_NOT_IN_GTID, &[]));
                     }
                     Ok(connection) => connection.set_skip_events(setting.as_u64()),
                     Err(_) if name.is_empty() => {}

@@ -1,7 +1,8 @@
 //! The session in which a replica runs what its primary logged as statements: DDL, and transactions in statement format.
 //!
-//! It is a session as any other, but that nobody is connected: what it would answer is thrown away. Each statement finds the settings of the session that
-//! ran it on the primary, so that it gives the same result here, and what it changes is logged as rows, under the primary's GTID.
+//! It is a session as any other, but that nobody is connected (what it would answer is thrown away), and that it waits for no rows of a session that has not
+//! begun to commit. Each statement finds the settings of the session that ran it on the primary, so that it gives the same result here, and what it changes is
+//! logged as rows, under the primary's GTID.
 //!
 //! The temporary tables of those sessions are kept between their statements ([`crate::replicated_tables`]). A transaction that changes nothing else is
 //! logged here as an empty group under its GTID; what is read from them goes into our log as rows, so that our replicas need none. A transaction that
@@ -12,6 +13,7 @@
 
 use super::connection::Connection;
 use super::errors::of_transaction;
+use super::logged_statement::FLAG_NOT_AUTOCOMMIT;
 use super::query::Execution;
 use super::result::RowFormat;
 use super::services::SessionServices;
@@ -30,7 +32,7 @@ use paceline_sql::parse::{self, DdlStatement, ParseOptions, SetItem, Statement};
 use paceline_sql::session::{RandomGenerator, Services, SessionContext, SqlMode, UserVariable};
 use paceline_sql::{Error, Result};
 use paceline_storage::Direction;
-use paceline_txn::{GtidChoice, Replication, Transaction};
+use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
 use paceline_types::error_code::{ER_UNKNOWN_ERROR, ErrorCode};
 use paceline_types::{Charset, Collation, DataType, Decimal, Value};
 use paceline_wire::socket::Socket;
@@ -62,8 +64,9 @@ impl ReplicatedSessions {
 }
 
 impl StatementRunners for ReplicatedSessions {
-    fn runner(&self) -> Box<dyn StatementRunner> {
+    fn runner(&self, interrupt: Interrupt) -> Box<dyn StatementRunner> {
         Box::new(ReplicatedSession {
+            interrupt,
             server: self.server.clone(),
             connection: self.connection.clone(),
             runtime: self.runtime.clone(),
@@ -91,6 +94,8 @@ struct ReplicatedSession {
     server: Arc<Server>,
     connection: Arc<str>,
     runtime: Handle,
+    /// STOP SLAVE.
+    interrupt: Interrupt,
     /// Made with the first statement.
     open: Option<Open>,
     /// What the running transaction is to be committed under.
@@ -106,7 +111,7 @@ impl ReplicatedSession {
     fn session(&mut self) -> std::io::Result<&mut Session> {
         if self.open.is_none() {
             let _runtime = self.runtime.enter();
-            self.open = Some(open(&self.server)?);
+            self.open = Some(open(&self.server, self.interrupt.clone())?);
         }
         let open = self.open.as_mut();
         Ok(&mut open.expect("made above").session)
@@ -126,7 +131,7 @@ impl ReplicatedSession {
     }
 }
 
-fn open(server: &Arc<Server>) -> std::io::Result<Open> {
+fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
     let (near, far) = UnixStream::pair()?;
     let socket = Socket::unix(near);
     let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
@@ -136,7 +141,8 @@ fn open(server: &Arc<Server>) -> std::io::Result<Open> {
         String::new(),
         u64::MAX,
     ));
-    let locks = server.transactions.session(shared.interrupt.clone());
+    // What was committed on the primary goes before what sessions have not committed here.
+    let locks = server.transactions.applier_session(interrupt);
     let services = Arc::new(SessionServices::new(server.clone(), shared.clone(), locks));
     let mut account = Account::new(USER, "");
     account.global = PrivilegeSet::everything();
@@ -326,6 +332,9 @@ impl Session {
         self.take_values(statement);
         let failed = Some(statement.query.error_code).filter(|number| *number != 0);
         self.context.statement.failed_on_primary = failed.map(ErrorCode::from_number);
+        // Here the transaction lasts until the primary's COMMIT; what is logged is how it was there.
+        let is_off = |variable: &StatusVar<'_>| matches!(variable, StatusVar::Flags2(flags) if flags & FLAG_NOT_AUTOCOMMIT != 0);
+        self.context.statement.autocommit_on_primary = Some(!statement.query.status_vars.iter().any(is_off));
         let execution = Execution {
             text,
             parameters: &[],
@@ -440,6 +449,9 @@ fn failure(error: Error) -> Failure {
 impl StatementRunner for ReplicatedSession {
     fn begin(&mut self, gtid: GtidChoice, replication: Replication) {
         self.gtid = Some(gtid);
+        if let Some(open) = &self.open {
+            open.session.services.transaction.lock().last_gtid = None;
+        }
         self.replication = replication;
     }
 
@@ -504,11 +516,12 @@ impl StatementRunner for ReplicatedSession {
         let Some(choice) = self.gtid.clone() else {
             return Ok(());
         };
-        let gtid = choice.given();
+        let domain_id = choice.given().map(|gtid| gtid.domain_id);
         let session = self.ready()?;
         let done = runtime.block_on(async {
             session.commit().await?;
-            if session.services.transaction.lock().last_gtid == gtid {
+            let logged = session.services.transaction.lock().last_gtid;
+            if logged.is_some_and(|logged| Some(logged.domain_id) == domain_id) {
                 return Ok(());
             }
             // Nothing was changed: the position moves all the same.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::manager::{Core, unix_seconds};
 use crate::positions::Durability;
 use crate::sync_point::CommitStep;
-use crate::transaction::{GtidChoice, Replication};
+use crate::transaction::{GtidChoice, Numbers, Replication};
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::group::GroupSize;
 use paceline_binlog::{BinlogState, CommitGroup, GtidMove, LOCAL_DOMAIN, RecordScope, ReplicaRecord};
@@ -52,13 +52,15 @@ impl LogStage {
                 SequenceNumber(self.local_sequence),
             ));
         }
+        let next = |domain_id, server_id| {
+            let sequence = self.state.next_sequence(domain_id);
+            let sequence = sequence.ok_or(Error::SequenceExhausted(domain_id))?;
+            Ok::<_, Error>(Gtid::new(domain_id, server_id, sequence))
+        };
         let gtid = match &request.gtid {
-            &GtidChoice::Next { domain_id, server_id } => {
-                let sequence = self
-                    .state
-                    .next_sequence(domain_id)
-                    .ok_or(Error::SequenceExhausted(domain_id))?;
-                Gtid::new(domain_id, server_id, sequence)
+            &GtidChoice::Next { domain_id, server_id } => next(domain_id, server_id)?,
+            GtidChoice::ReplicatedFrom(given, mark) if mark.numbers == Numbers::Ours => {
+                next(given.domain_id, given.server_id)?
             }
             &GtidChoice::Given(given)
             | &GtidChoice::Replicated(given)

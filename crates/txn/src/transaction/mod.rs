@@ -102,6 +102,18 @@ pub struct SourceMark {
     pub position: SourcePosition,
     /// What becomes of the connection's set of MySQL's GTIDs.
     pub executed: Option<ExecutedMove>,
+    /// Whose the transaction's number is.
+    pub numbers: Numbers,
+}
+
+/// Who gives the sequence numbers of a primary's transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// The primary.
+    Primarys,
+    /// This server, when it commits them, as the primary has no GTIDs of MariaDB's kind: the next of the domain, which sessions here and other primaries
+    /// may write, too.
+    Ours,
 }
 
 impl GtidChoice {

@@ -17,8 +17,11 @@ use paceline_apply::replicated::{
 };
 use paceline_binlog::event::{CommitId, Event, EventType};
 use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord};
+use paceline_txn::Numbers;
 use paceline_types::Gtid;
-use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
+use paceline_types::error_code::{
+    ER_GTID_STRICT_OUT_OF_ORDER, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_SLAVE_INCIDENT,
+};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,6 +29,9 @@ use std::sync::atomic::Ordering;
 
 /// Transactions that one worker prepares at a time, at most.
 const CHUNK_MAX: usize = 32;
+
+/// How often a transaction of statements that waited for a lock in vain is tried again (MariaDB's default of `slave_transaction_retries`).
+const RETRIES_MAX: u32 = 10;
 
 /// A position to move to without a transaction.
 struct Passed {
@@ -246,7 +252,10 @@ impl Lane {
             return Ok(());
         };
         let mut position = GtidPosition::new();
-        for passed in &passed {
+        let told = passed
+            .iter()
+            .filter(|passed| passed.pass.numbers == Numbers::Primarys);
+        for passed in told {
             position.set(passed.pass.gtid);
         }
         let parts = &self.shared.parts;
@@ -405,14 +414,23 @@ impl Lane {
         self.forget_passed(gtid);
         let mut runner = match self.runner.take() {
             Some(runner) => runner,
-            None => self.shared.parts.statements.runner(),
+            None => {
+                let interrupt = self.shared.interrupt.clone();
+                self.shared.parts.statements.runner(interrupt)
+            }
         };
-        let done = self.run_statements(runner.as_mut(), &received);
-        self.release_locks();
-        if let Err(failure) = done {
+        let mut retries = 0;
+        while let Err(failure) = self.run_statements(runner.as_mut(), &received) {
             runner.give_up();
-            return Err(self.raise(failure, gtid, Some(received.source_end)));
+            self.release_locks();
+            let is_of_the_moment = [ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT].contains(&failure.code);
+            if !is_of_the_moment || retries == RETRIES_MAX || self.shared.is_stopping() {
+                return Err(self.raise(failure, gtid, Some(received.source_end)));
+            }
+            retries += 1;
+            self.shared.retries.fetch_add(1, Ordering::Relaxed);
         }
+        self.release_locks();
         self.runner = Some(runner);
         self.shared.done([number]);
         Ok(())

@@ -65,11 +65,13 @@ impl Lanes {
                 gtid,
                 source_end,
                 executed,
+                numbers,
             } => (
                 Work::Pass(Pass {
                     gtid,
                     end: source_end.clone(),
                     executed,
+                    numbers,
                 }),
                 source_end,
                 None,
@@ -155,6 +157,11 @@ impl Lanes {
         if state.living == 0 && self.shared.is_stopping() {
             self.pool.request_stop();
         }
+    }
+
+    /// Nothing is under way: everything is done, or all threads have ended.
+    pub(super) fn is_settled(&self) -> bool {
+        self.shared.is_idle() || (self.shared.is_stopping() && self.state.lock().living == 0)
     }
 
     /// Makes all threads end.

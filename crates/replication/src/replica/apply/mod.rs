@@ -162,6 +162,37 @@ impl Applier {
         self.lanes.shared.status()
     }
 
+    /// Everything that was pushed is published, or it does nothing any more.
+    pub fn is_settled(&self) -> bool {
+        self.lanes.is_settled()
+    }
+
+    /// Ready when everything that was pushed is published.
+    ///
+    /// # Errors
+    /// [`Stopped`].
+    pub async fn until_idle(&self) -> Result<(), Stopped> {
+        self.lanes.shared.until_idle().await
+    }
+
+    /// How many things were pushed, for [`Applier::until_done`].
+    pub fn pushed_count(&self) -> u64 {
+        self.lanes.shared.pushed_count()
+    }
+
+    /// How many of them are done with nothing undone before them.
+    pub fn done_count(&self) -> u64 {
+        self.lanes.shared.done_count()
+    }
+
+    /// Ready when that many of the things pushed are done.
+    ///
+    /// # Errors
+    /// [`Stopped`].
+    pub async fn until_done(&self, count: u64) -> Result<(), Stopped> {
+        self.lanes.shared.until_done(count).await
+    }
+
     /// Ready when an error has ended it.
     pub async fn failed(&self) {
         self.lanes.shared.failed().await;

@@ -48,7 +48,7 @@ impl Progress {
             timestamp_seconds: pushed.timestamp_seconds,
             counts: pushed.counts,
         });
-        self.first + self.entries.len() as u64 - 1
+        self.pushed_count() - 1
     }
 
     /// The primary's log is read up to here, and nothing of it is for us.
@@ -89,6 +89,16 @@ impl Progress {
                 self.applied_timestamp_seconds = entry.timestamp_seconds.or(self.applied_timestamp_seconds);
             }
         }
+    }
+
+    /// The number of what is pushed next.
+    pub(super) fn pushed_count(&self) -> PushNumber {
+        self.first + self.entries.len() as u64
+    }
+
+    /// The number of the first that is not done.
+    pub(super) fn done_count(&self) -> PushNumber {
+        self.first
     }
 
     /// Whether everything is done.

@@ -3,6 +3,7 @@
 use super::progress::PushNumber;
 use crate::replica::received::{ReceivedGroup, SourcePosition};
 use paceline_binlog::ExecutedMove;
+use paceline_txn::Numbers;
 use paceline_types::Gtid;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -22,6 +23,8 @@ pub(super) struct Pass {
     pub(super) end: SourcePosition,
     /// What becomes of the connection's set of MySQL's GTIDs.
     pub(super) executed: Option<ExecutedMove>,
+    /// Whose the GTID's number is.
+    pub(super) numbers: Numbers,
 }
 
 pub(super) enum Work {

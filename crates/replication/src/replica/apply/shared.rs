@@ -33,6 +33,8 @@ pub(super) struct Shared {
     space: Notify,
     /// Everything that was pushed is done.
     idle: Notify,
+    /// More of it is.
+    advanced: Notify,
     is_stopping: AtomicBool,
     error: Mutex<Option<ApplyError>>,
     error_raised: Notify,
@@ -50,6 +52,7 @@ impl Shared {
             queued_bytes: AtomicUsize::new(0),
             space: Notify::new(),
             idle: Notify::new(),
+            advanced: Notify::new(),
             is_stopping: AtomicBool::new(false),
             error: Mutex::new(None),
             error_raised: Notify::new(),
@@ -98,6 +101,32 @@ impl Shared {
         }
     }
 
+    pub(super) fn is_idle(&self) -> bool {
+        self.progress.lock().is_idle()
+    }
+
+    pub(super) fn pushed_count(&self) -> PushNumber {
+        self.progress.lock().pushed_count()
+    }
+
+    pub(super) fn done_count(&self) -> PushNumber {
+        self.progress.lock().done_count()
+    }
+
+    /// Waits until so many of what was pushed are done.
+    pub(super) async fn until_done(&self, count: PushNumber) -> Result<(), Stopped> {
+        loop {
+            let advanced = self.advanced.notified();
+            if self.done_count() >= count {
+                return Ok(());
+            }
+            if self.is_stopping() {
+                return Err(Stopped);
+            }
+            advanced.await;
+        }
+    }
+
     /// Waits until so many bytes may be queued; more than is allowed at all may be when nothing else is.
     pub(super) async fn room_for(&self, bytes: usize) -> Result<(), Stopped> {
         loop {
@@ -126,6 +155,7 @@ impl Shared {
     pub(super) fn done(&self, numbers: impl IntoIterator<Item = PushNumber>) {
         let mut progress = self.progress.lock();
         progress.done(numbers);
+        self.advanced.notify_waiters();
         if progress.is_idle() {
             self.idle.notify_waiters();
         }
@@ -173,6 +203,7 @@ impl Shared {
         self.is_stopping.store(true, Ordering::Release);
         self.interrupt.raise(InterruptReason::Connection);
         self.queues.lock().iter().for_each(|queue| queue.close());
+        self.advanced.notify_waiters();
         self.idle.notify_waiters();
         self.space.notify_waiters();
         self.space.notify_one();

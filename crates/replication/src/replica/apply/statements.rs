@@ -7,7 +7,7 @@ use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{
     EventFlags, EventHeader, ExecuteLoadQueryEvent, IntvarKind, QueryEvent, RandEvent, UserVarEvent,
 };
-use paceline_txn::{GtidChoice, Replication, Transaction};
+use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
 use paceline_types::ServerId;
 
 /// A statement with everything that its primary's session gave it.
@@ -115,8 +115,8 @@ pub trait StatementRunner: Send {
 
 /// Makes a runner for each domain.
 pub trait StatementRunners: Send + Sync {
-    /// A runner.
-    fn runner(&self) -> Box<dyn StatementRunner>;
+    /// A runner, whose waits for locks end when `interrupt` is raised.
+    fn runner(&self, interrupt: Interrupt) -> Box<dyn StatementRunner>;
 
     /// The connection's primary has started anew, and everything before that is applied: the temporary tables of its sessions go.
     fn primary_restarted(&self);

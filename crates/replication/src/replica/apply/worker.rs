@@ -13,8 +13,8 @@ use paceline_binlog::event::{EventFlags, RawEvent};
 use paceline_binlog::group::StatementOptions;
 use paceline_sql::plan::Statistics;
 use paceline_txn::{
-    GtidChoice, Interrupt, IsolationLevel, Replication, Session, SourceMark, Transaction, TransactionManager,
-    TransactionOptions,
+    GtidChoice, Interrupt, IsolationLevel, Numbers, Replication, Session, SourceMark, Transaction,
+    TransactionManager, TransactionOptions,
 };
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -209,13 +209,15 @@ impl Worker {
     /// The GTID of a transaction, with what else is kept of its position.
     pub(super) fn gtid_choice(&self, received: &ReceivedGroup) -> GtidChoice {
         let gtid = received.group.gtid();
-        if self.position == KeptPosition::Gtid && received.executed.is_none() {
+        let is_primarys = received.numbers == Numbers::Primarys;
+        if is_primarys && self.position == KeptPosition::Gtid && received.executed.is_none() {
             return GtidChoice::Replicated(gtid);
         }
         let mark = SourceMark {
             connection: self.connection.clone(),
             position: received.source_end.clone(),
             executed: received.executed.clone(),
+            numbers: received.numbers,
         };
         GtidChoice::ReplicatedFrom(gtid, Arc::new(mark))
     }

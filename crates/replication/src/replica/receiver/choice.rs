@@ -8,7 +8,7 @@ use crate::replica::duplicates::Claim;
 use crate::replica::options::{MarkedForSkip, ReplicaOptions};
 use crate::replica::received::SourcePosition;
 use crate::replica::shared::ConnectionShared;
-use paceline_binlog::LOCAL_DOMAIN;
+use paceline_binlog::EventGroup;
 use paceline_binlog::event::EventFlags;
 use paceline_txn::TransactionManager;
 use paceline_types::Gtid;
@@ -20,50 +20,28 @@ use tokio::sync::watch;
 /// How often a connection that waits for another one's transactions looks whether that one is still there.
 const OTHER_CONNECTION_LOOK: Duration = Duration::from_millis(50);
 
-/// Whether a transaction is for us.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    Yes,
-    No,
-    /// `sql_slave_skip_counter`.
-    Skipped,
-}
-
 /// What decides, beside the transaction itself.
 pub(super) struct Choice<'a> {
     pub(super) definition: &'a Definition,
     pub(super) options: &'a ReplicaOptions,
     pub(super) transactions: &'a TransactionManager,
-    /// `sql_slave_skip_counter`: events still to be passed over.
-    pub(super) skip_events: &'a AtomicU64,
 }
 
 impl Choice<'_> {
-    /// Whether a transaction is for us, as far as its GTID and its number in the skip counter tell.
-    pub(super) fn wants(&self, received: &AssembledGroup) -> Wanted {
+    /// Whether a transaction is for us, as far as its GTID tells.
+    pub(super) fn wants(&self, received: &AssembledGroup) -> bool {
         let gtid = received.group.gtid();
-        if gtid.domain_id == LOCAL_DOMAIN || !self.definition.wants(gtid.domain_id.0, gtid.server_id.0) {
-            return Wanted::No;
+        if !self.definition.wants(gtid.domain_id.0, gtid.server_id.0) {
+            return false;
         }
         if gtid.server_id == self.options.server_id && self.has_come_back(received) {
-            return Wanted::No;
+            return false;
         }
         let is_marked = || {
             let first = received.group.events().next();
             first.is_some_and(|event| event.header().flags.contains(EventFlags::SKIP_REPLICATION))
         };
-        if self.options.marked_for_skip != MarkedForSkip::Replicate && is_marked() {
-            return Wanted::No;
-        }
-        let events = received.group.event_count() as u64;
-        let left = self.skip_events.load(Ordering::Acquire);
-        if left > 0 {
-            self.skip_events
-                .store(left.saturating_sub(events), Ordering::Release);
-            tracing::info!("transaction {gtid} is passed over: sql_slave_skip_counter");
-            return Wanted::Skipped;
-        }
-        Wanted::Yes
+        self.options.marked_for_skip == MarkedForSkip::Replicate || !is_marked()
     }
 
     /// Whether a transaction of this server's is one that it has: its own, around a ring. It may lack one by now that others got: it was set up anew, or has
@@ -74,6 +52,20 @@ impl Choice<'_> {
         !self.options.replicate_same_server_id
             && (!tells || self.transactions.has_logged(received.group.gtid()))
     }
+}
+
+/// `sql_slave_skip_counter`: whether a transaction is passed over because events were still to be. Its own are counted off.
+pub(super) fn skips(events_left: &AtomicU64, group: &EventGroup) -> bool {
+    let left = events_left.load(Ordering::Acquire);
+    if left > 0 {
+        let events = group.event_count() as u64;
+        events_left.store(left.saturating_sub(events), Ordering::Release);
+        tracing::info!(
+            "transaction {} is passed over: sql_slave_skip_counter",
+            group.gtid()
+        );
+    }
+    left > 0
 }
 
 /// `gtid_ignore_duplicates`: whether the transaction is ours to hand on. Waits while another connection brings its domain, and while the applier lives.

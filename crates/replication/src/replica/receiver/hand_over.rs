@@ -1,33 +1,37 @@
 //! From a connection to the applier's queue: what is handed on, what moves the position only, and what is waited for on the way.
 
-use super::stream::Stream;
+use super::stream::{Passed, Stream};
 use super::{End, PASSED_FOR, log_move};
 use crate::replica::received::{Received, SourcePosition};
 use crate::replica::status::Delayed;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{ExecutedMove, GtidMove, ReplicaRecord};
+use paceline_txn::Numbers;
 use paceline_types::Gtid;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 impl Stream<'_> {
     /// A transaction moves the position and nothing else.
-    pub(super) fn pass(&mut self, gtid: Gtid, end: SourcePosition) {
+    pub(super) fn pass(&mut self, gtid: Gtid, numbers: Numbers, end: SourcePosition) {
         self.receiver
             .shared
             .status
             .update(|status| status.passed_groups += 1);
-        self.passed.insert(gtid.domain_id.0, (gtid, end));
+        self.passed
+            .retain(|passed| passed.gtid.domain_id != gtid.domain_id);
+        self.passed.push(Passed { gtid, numbers, end });
         self.passed_since.get_or_insert_with(Instant::now);
     }
 
     pub(super) async fn hand_on_passed(&mut self) -> Result<(), End> {
         self.passed_since = None;
-        for (gtid, end) in std::mem::take(&mut self.passed).into_values() {
+        for Passed { gtid, numbers, end } in std::mem::take(&mut self.passed) {
             let executed = self.progress.executed_since.take();
             self.push(Received::Passed {
                 gtid,
                 source_end: end.clone(),
                 executed,
+                numbers,
             })
             .await?;
             self.progress.place = Some(end);

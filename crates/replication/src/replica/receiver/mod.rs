@@ -12,7 +12,8 @@
 //! slows the stream down and not its memory. What is received and not committed is received again.
 //!
 //! **From where.** A new applier starts where the log says that we are ([`Receiver::progress_of`]). While the same applier lives, a new
-//! connection goes on behind what it was given last: that may not be committed yet.
+//! connection goes on behind what it was given last: that may not be committed yet. A new receiver does not know what the one before has given the
+//! applier that it finds: it waits until all of it is in the log.
 //!
 //! **Passed over.** What a filter, another server id or the skip counter takes out moves the position only. Such moves are kept back
 //! while others follow, for [`PASSED_FOR`] at most: each costs a write to the log.
@@ -83,6 +84,7 @@ struct Progress {
 pub(super) struct Receiver {
     pub shared: Arc<ConnectionShared>,
     pub definition: Arc<Definition>,
+    /// What the running session goes by.
     pub until: Option<Until>,
     pub stop: watch::Receiver<bool>,
     pub appliers: watch::Receiver<Option<Arc<Applier>>>,
@@ -108,10 +110,7 @@ impl Receiver {
             }
             match end {
                 End::Stopped => break,
-                End::ApplierGone => {
-                    progress = None;
-                    shared.owners.release(&shared.name);
-                }
+                End::ApplierGone => self.give_back_domains(progress.take()),
                 End::UntilReached => {
                     tracing::info!(
                         "connection '{}': the receiver stops because it reached its UNTIL position",
@@ -148,12 +147,21 @@ impl Receiver {
                 }
             }
         }
-        self.shared.owners.release(&self.shared.name);
+        self.give_back_domains(progress);
         self.shared.status.update(|status| {
             status.state = ReceiverState::Stopped;
             status.doing = "";
             status.delayed = None;
         });
+    }
+
+    /// `gtid_ignore_duplicates`: the connection has nothing of its domains any more, once the applier is through with what it was given.
+    fn give_back_domains(&self, progress: Option<Progress>) {
+        let (owners, name) = (&self.shared.owners, &self.shared.name);
+        match progress {
+            Some(Progress { applier, .. }) => owners.release(name, Box::new(move || applier.is_settled())),
+            None => owners.release(name, Box::new(|| true)),
+        }
     }
 
     /// One connection to the primary, from the greeting to its end.
@@ -180,13 +188,15 @@ impl Receiver {
             status.connects += 1;
         });
         shared.status.clear_error();
-        let applier = self.wait_for_applier(&mut source).await?;
-        let is_same = |progress: &Progress| Arc::ptr_eq(&progress.applier, &applier);
-        if !progress.as_ref().is_some_and(is_same) {
+        let known = progress.as_ref().map(|progress| progress.applier.clone());
+        let applier = self.wait_for_applier(&mut source, known.as_ref()).await?;
+        if !known.is_some_and(|known| Arc::ptr_eq(&known, &applier)) {
             *progress = Some(self.progress_of(applier));
         }
         let progress = progress.as_mut().expect("it was just set");
         let start = self.start_at(&source, progress)?;
+        // START SLAVE SQL_THREAD UNTIL is for a receiver that runs, too.
+        self.until = shared.until.lock().clone();
         let until = self.until.as_ref().and_then(Until::gtids);
         let learned = source.set_start(&start, until, &options).await?;
         if let (Some(learned), None) = (learned, &progress.place) {
@@ -202,20 +212,35 @@ impl Receiver {
             .await
     }
 
-    /// Stays connected until there is an applier to give things to.
-    async fn wait_for_applier(&mut self, source: &mut Source) -> Result<Arc<Applier>, End> {
+    /// Stays connected until there is an applier to give things to: the one that this receiver has given some already, or one that has nothing to do.
+    async fn wait_for_applier(
+        &mut self,
+        source: &mut Source,
+        known: Option<&Arc<Applier>>,
+    ) -> Result<Arc<Applier>, End> {
         loop {
             // One that an error has ended is there until the next one is started.
-            if let Some(applier) = &*self.appliers.borrow_and_update()
-                && applier.status().error.is_none()
+            let applier = self.appliers.borrow_and_update().clone();
+            let applier = applier.filter(|applier| applier.status().error.is_none());
+            if let Some(applier) = &applier
+                && known.is_some_and(|known| Arc::ptr_eq(known, applier))
             {
                 return Ok(applier.clone());
             }
-            self.shared.status.set_doing(
-                ReceiverState::Connected,
-                "Waiting for the slave SQL thread to be started",
-            );
+            let doing = match &applier {
+                Some(_) => "Waiting for the slave SQL thread to advance position",
+                None => "Waiting for the slave SQL thread to be started",
+            };
+            self.shared.status.set_doing(ReceiverState::Connected, doing);
+            let idle = async {
+                match &applier {
+                    Some(applier) if applier.until_idle().await.is_ok() => applier.clone(),
+                    _ => std::future::pending().await,
+                }
+            };
             tokio::select! {
+                biased;
+                applier = idle => return Ok(applier),
                 changed = self.appliers.changed() => if changed.is_err() {
                     return Err(End::Stopped);
                 },

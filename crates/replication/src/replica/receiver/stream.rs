@@ -1,21 +1,31 @@
 //! The events of one connection, from the dump to its end: put together, chosen, handed on, acknowledged.
 
-use super::choice::{Choice, Wanted, claim, is_at_or_behind};
+use super::choice::{Choice, claim, is_at_or_behind, skips};
 use super::{BATCH_EVENTS_MAX, End, Never, PASSED_FOR, Progress, Receiver};
 use crate::replica::assemble::{Assembled, AssembledGroup, Assembler, GtidSupply};
+use crate::replica::definition::UseGtid;
 use crate::replica::error::SourceError;
 use crate::replica::group_filter::{Filtered, filter_group};
 use crate::replica::options::ReplicaOptions;
 use crate::replica::received::{Received, ReceivedGroup, SourcePosition};
 use crate::replica::source::{SentEvent, Source, StartAt};
 use crate::replica::until::Until;
-use paceline_binlog::ExecutedMove;
 use paceline_binlog::group::LARGE_GROUP_BYTES;
 use paceline_binlog::mysql::{MySqlGtid, MySqlGtidSet};
+use paceline_binlog::{ExecutedMove, LOCAL_DOMAIN};
+use paceline_txn::Numbers;
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_SLAVE_CORRUPT_EVENT, ER_SLAVE_FATAL_ERROR};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
+
+/// A transaction that only moves the position.
+pub(super) struct Passed {
+    pub(super) gtid: Gtid,
+    pub(super) numbers: Numbers,
+    /// Where it ends.
+    pub(super) end: SourcePosition,
+}
 
 /// The events of one connection.
 pub(super) struct Stream<'a> {
@@ -24,11 +34,12 @@ pub(super) struct Stream<'a> {
     /// It goes on by its place in the primary's log, which is logged with each transaction.
     pub(super) by_place: bool,
     pub(super) progress: &'a mut Progress,
-    /// The last transaction of each domain that was passed over and is not yet handed on.
-    pub(super) passed: BTreeMap<u32, (Gtid, SourcePosition)>,
+    /// The last transaction of each domain that was passed over and is not yet handed on, in the order of the primary's log.
+    pub(super) passed: Vec<Passed>,
     pub(super) passed_since: Option<Instant>,
-    /// Semi-sync: transactions whose primary waits, and where they end there.
-    awaited: VecDeque<(Gtid, SourcePosition)>,
+    /// Semi-sync: places in its log that the primary waits for, and how much the applier was given before them. All of that must be done, whatever the
+    /// domain: an acknowledgement is for everything before its place.
+    awaited: VecDeque<(u64, SourcePosition)>,
     /// Counted since the last [`Stream::show`].
     received_bytes: u64,
     received_groups: u64,
@@ -48,7 +59,7 @@ impl<'a> Stream<'a> {
             options,
             by_place: matches!(start, StartAt::Place(_)),
             progress,
-            passed: BTreeMap::new(),
+            passed: Vec::new(),
             passed_since: None,
             awaited: VecDeque::new(),
             received_bytes: 0,
@@ -95,15 +106,12 @@ impl<'a> Stream<'a> {
                 .map(|since| PASSED_FOR.saturating_sub(since.elapsed()));
             let applier = self.progress.applier.clone();
             let waiting = Instant::now();
-            let replicated = self.awaited.front().map(|(gtid, _)| {
-                let transactions = self.receiver.shared.environment.transactions();
-                transactions.replicated_up_to([*gtid].into_iter().collect())
-            });
+            let awaited = self.awaited.front().map(|(count, _)| *count);
             let event = tokio::select! {
                 biased;
-                () = async { match replicated {
-                    Some(replicated) => replicated.await,
-                    None => std::future::pending().await,
+                () = async { match awaited {
+                    Some(count) if applier.until_done(count).await.is_ok() => {}
+                    _ => std::future::pending().await,
                 } } => {
                     self.acknowledge(&mut source).await?;
                     continue;
@@ -134,13 +142,7 @@ impl<'a> Stream<'a> {
             Assembled::Nothing => {}
             Assembled::Group(group) => {
                 self.progress.supply = assembler.supply.last;
-                let (gtid, end) = (group.group.gtid(), group.end.clone());
                 self.take_group(group).await?;
-                if event.wants_acknowledgement {
-                    self.awaited.push_back((gtid, end));
-                    // What is passed over is acknowledged when its position is logged.
-                    self.hand_on_passed().await?;
-                }
             }
             Assembled::Heartbeat => {
                 self.receiver
@@ -156,7 +158,7 @@ impl<'a> Stream<'a> {
             }
             Assembled::Passed(gtids) => {
                 for gtid in gtids {
-                    self.pass(gtid, assembler.place().clone());
+                    self.pass(gtid, Numbers::Primarys, assembler.place().clone());
                 }
             }
             Assembled::Executed(gtids) => {
@@ -170,6 +172,12 @@ impl<'a> Stream<'a> {
                 self.show(assembler);
                 return Err(self.end_at_until().await);
             }
+        }
+        if event.wants_acknowledgement {
+            // What is passed over is acknowledged when its position is logged.
+            self.hand_on_passed().await?;
+            let count = self.progress.applier.pushed_count();
+            self.awaited.push_back((count, assembler.place().clone()));
         }
         Ok(())
     }
@@ -200,18 +208,15 @@ impl<'a> Stream<'a> {
         });
     }
 
-    /// Tells the primary what is durable here: everything up to the last transaction that is replicated.
+    /// Tells the primary what is durable here: everything up to the last place before which nothing is undone.
     async fn acknowledge(&mut self, source: &mut Source) -> Result<(), End> {
-        let transactions = self.receiver.shared.environment.transactions();
-        let reached = transactions.replicated_position();
+        let done = self.progress.applier.done_count();
         let mut end = None;
-        while let Some((gtid, _)) = self.awaited.front() {
-            if !reached.reaches(gtid.domain_id, gtid.sequence) {
-                break;
-            }
+        while self.awaited.front().is_some_and(|(count, _)| *count <= done) {
             end = self.awaited.pop_front().map(|(_, end)| end);
         }
         let Some(end) = end else { return Ok(()) };
+        let transactions = self.receiver.shared.environment.transactions();
         // With sync_binlog=0 what is published may not be durable yet.
         let positions = transactions.positions();
         if positions.durable < positions.published {
@@ -234,27 +239,29 @@ impl<'a> Stream<'a> {
             return Err(self.end_at_until().await);
         }
         self.received_groups += 1;
+        if gtid.domain_id == LOCAL_DOMAIN {
+            let message =
+                format!("transaction {gtid}: domain {LOCAL_DOMAIN} is for what is not replicated here");
+            return Err(SourceError::fatal_with(ER_SLAVE_FATAL_ERROR, &message).into());
+        }
         let choice = Choice {
             definition: &self.receiver.definition,
             options: &self.options,
             transactions: self.receiver.shared.environment.transactions(),
-            skip_events: &self.receiver.shared.skip_events,
         };
-        let wanted = choice.wants(&received);
+        let is_wanted = choice.wants(&received);
+        // As in MariaDB, a start by place is somebody's word for what is not here; and a number of ours says nothing.
+        let tells_duplicates =
+            self.receiver.definition.use_gtid != UseGtid::No && received.numbers == Numbers::Primarys;
         if let Some(gtid) = &received.mysql_gtid {
             self.note_executed(gtid);
         }
-        if wanted != Wanted::Yes {
+        if !is_wanted {
             self.note_gtid(gtid);
-            self.pass(gtid, received.end);
-            if wanted == Wanted::Skipped {
-                // Somebody has asked for it: it stays so, also if what comes next fails.
-                self.hand_on_passed().await?;
-                self.wait_applied().await?;
-            }
+            self.pass(gtid, received.numbers, received.end);
             return Ok(());
         }
-        if self.options.gtid_ignore_duplicates {
+        if self.options.gtid_ignore_duplicates && tells_duplicates {
             let Receiver { shared, appliers, .. } = &mut *self.receiver;
             if !claim(shared, appliers, gtid).await? {
                 self.note_gtid(gtid);
@@ -269,17 +276,28 @@ impl<'a> Stream<'a> {
                 )
             })?;
         let group = match filtered {
-            Filtered::Whole => received.group,
-            Filtered::Part(part) => part,
             Filtered::Nothing => {
                 self.note_gtid(gtid);
-                self.pass(gtid, received.end);
+                self.pass(gtid, received.numbers, received.end);
                 return Ok(());
             }
+            // What the filters leave out is not counted: it may come again with the one that somebody wants to be rid of.
+            Filtered::Whole | Filtered::Part(_)
+                if skips(&self.receiver.shared.skip_events, &received.group) =>
+            {
+                self.note_gtid(gtid);
+                self.pass(gtid, received.numbers, received.end);
+                // Somebody has asked for it: it stays so, also if what comes next fails.
+                self.hand_on_passed().await?;
+                return self.wait_applied().await;
+            }
+            Filtered::Whole => received.group,
+            Filtered::Part(part) => part,
         };
         self.delay(received.timestamp).await?;
         // What was passed over in this domain is before it, and moves with it.
-        self.passed.remove(&gtid.domain_id.0);
+        self.passed
+            .retain(|passed| passed.gtid.domain_id != gtid.domain_id);
         if self.passed.is_empty() {
             self.passed_since = None;
         } else if self.by_place {
@@ -292,6 +310,7 @@ impl<'a> Stream<'a> {
             source_end: received.end.clone(),
             received_at: Instant::now(),
             executed,
+            numbers: received.numbers,
         }))
         .await?;
         self.note_gtid(gtid);

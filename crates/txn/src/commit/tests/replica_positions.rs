@@ -2,7 +2,7 @@
 
 use crate::sync_point::CommitStep;
 use crate::testing::{TestOptions, TestServer};
-use crate::{GtidChoice, Interrupt, SourceMark, TransactionOptions, WaitEnd};
+use crate::{GtidChoice, Interrupt, Numbers, SourceMark, TransactionOptions, WaitEnd};
 use paceline_binlog::log::SimulatedDisk;
 use paceline_binlog::{GtidMove, ReplicaRecord, ReplicaState, SourcePosition};
 use paceline_types::Gtid;
@@ -29,6 +29,7 @@ fn replicate(server: &TestServer, gtid: &str, source: Option<(&str, u64)>) {
                 connection: "east".into(),
                 position,
                 executed: None,
+                numbers: Numbers::Primarys,
             };
             GtidChoice::ReplicatedFrom(gtid, Arc::new(mark))
         }

@@ -1,0 +1,222 @@
+"""Receivers that end and begin while the applier lives, what they acknowledge, and what they are told to pass over."""
+
+import subprocess
+import threading
+import time
+
+import pymysql
+import pytest
+from support.replication import (assert_same, change_master, gtid_position, replication_user, slave_status, wait_for, wait_for_replica)
+from support.servers import MariaDb, Paceline
+
+
+@pytest.fixture
+def ours(servers):
+    """Two Pacelines; the second is not yet the first one's replica."""
+    primary = servers(Paceline, 1)
+    replication_user(primary)
+    return primary, servers(Paceline, 2)
+
+
+@pytest.fixture
+def pair(servers):
+    """A MariaDB, and a Paceline that is not yet its replica."""
+    primary = servers(MariaDb, 100)
+    replication_user(primary)
+    return primary, servers(Paceline, 2)
+
+
+def start_slave(replica):
+    replica.query("start slave")
+    wait_for(lambda: slave_status(replica)["Slave_IO_Running"] == slave_status(replica)["Slave_SQL_Running"] == "Yes", "the connection to run")
+
+
+def stopped(replica):
+    return slave_status(replica)["Slave_SQL_Running"] == "No"
+
+
+@pytest.mark.parametrize("use_gtid", ["slave_pos", "no"])
+def test_a_new_receiver_repeats_nothing_that_the_applier_still_has(pair, use_gtid):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int)", "insert into d.t values (1)")
+    [(file, *_)] = primary.query("show binary logs")[:1]
+    change_master(replica, primary, master_use_gtid=use_gtid, **({} if use_gtid != "no" else {"master_log_file": f"'{file}'", "master_log_pos": 4}))
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    with replica.connect() as holder, holder.cursor() as cursor:
+        cursor.execute("flush tables with read lock")
+        primary.query("insert into d.t values (2)", "insert into d.t values (3)")
+        wait_for(lambda: slave_status(replica)["Gtid_IO_Pos"] == gtid_position(primary), "the transactions to be received")
+        replica.query("stop slave io_thread", "start slave io_thread")
+        wait_for(lambda: "advance position" in slave_status(replica)["Slave_IO_State"], "the receiver to wait for what its applier has")
+        cursor.execute("unlock tables")
+    wait_for_replica(replica, primary)
+    primary.query("insert into d.t values (4)")
+    wait_for_replica(replica, primary)
+    assert replica.query("select a from d.t order by a") == ((1,), (2,), (3,), (4,))
+
+
+def test_an_acknowledgement_is_for_every_domain(ours):
+    primary, replica = ours
+    primary.query("create database d", "create table d.t (a int primary key)", "create table d.u (a int primary key)",
+                  "set global rpl_semi_sync_master_timeout=60000, global rpl_semi_sync_master_wait_no_slave=on, "
+                  "global rpl_semi_sync_master_enabled=on")
+    replica.query("set global rpl_semi_sync_slave_enabled=on")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    replica.query("stop slave")
+    told = []
+
+    def write(domain, table):
+        primary.query(f"set gtid_domain_id={domain}", f"insert into d.{table} values (1)")
+        told.append(table)
+
+    writers = [threading.Thread(target=write, args=pair) for pair in ((1, "t"), (0, "u"))]
+    for writer in writers:
+        writer.start()
+        time.sleep(0.3)
+    with replica.connect() as holder, holder.cursor() as cursor:
+        cursor.execute("lock tables d.t read")
+        start_slave(replica)
+        wait_for(lambda: replica.query("select count(*) from d.u") == ((1,),), "the other domain to be applied")
+        time.sleep(1)
+        assert told == [], "told durable on a replica that cannot have it"
+        cursor.execute("unlock tables")
+    for writer in writers:
+        writer.join(30)
+    assert sorted(told) == ["t", "u"]
+
+
+def test_what_is_left_out_at_the_primary_is_acknowledged(ours):
+    primary, replica = ours
+    primary.query("create database d", "create table d.t (a int primary key)",
+                  "set global rpl_semi_sync_master_timeout=20000, global rpl_semi_sync_master_enabled=on")
+    replica.query("set global rpl_semi_sync_slave_enabled=on", "set global replicate_events_marked_for_skip=filter_on_master")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    for number in range(3):
+        began = time.monotonic()
+        primary.query("set skip_replication=1", f"insert into d.t values ({number})")
+        primary.query(f"insert into d.t values ({number + 100})")
+        assert time.monotonic() - began < 15
+    assert primary.query("show status like 'rpl_semi_sync_master_status'") == (("Rpl_semi_sync_master_status", "ON"),)
+    assert primary.query("show status like 'rpl_semi_sync_master_no_times'") == (("Rpl_semi_sync_master_no_times", "0"),)
+
+
+def test_the_counter_skips_what_has_failed_and_not_what_is_filtered(pair):
+    primary, replica = pair
+    primary.query("create database d", "create database x", "create table d.t (a int primary key)", "create table x.t (a int primary key)")
+    replica.query("set global replicate_ignore_db='x'")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    replica.query("set sql_log_bin=0", "insert into d.t values (1)")
+    replica.query("stop slave")
+    primary.query("insert into x.t values (1)", "insert into x.t values (2)", "insert into x.t values (3)", "insert into d.t values (1)",
+                  "insert into d.t values (2)")
+    replica.query("start slave")
+    wait_for(lambda: slave_status(replica)["Last_SQL_Errno"] == 1062, "the duplicate")
+    replica.query("stop slave", "set global sql_slave_skip_counter=1")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    assert replica.query("select a from d.t order by a") == ((1,), (2,))
+
+
+def test_the_counter_is_refused_where_domains_would_race(pair):
+    primary, replica = pair
+    primary.query("create database d", "set gtid_domain_id=7", "create table d.t (a int primary key)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    replica.query("stop slave")
+    with pytest.raises(pymysql.MySQLError) as error:
+        replica.query("set global sql_slave_skip_counter=1")
+    assert error.value.args[0] == 1966
+    change_master(replica, primary, master_use_gtid="no")
+    replica.query("set global sql_slave_skip_counter=1")
+
+
+def test_a_skipped_transaction_does_not_come_back(pair):
+    """By place, with a domain that is left out in front of it."""
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key)")
+    [(file, *_)] = primary.query("show binary logs")[:1]
+    change_master(replica, primary, master_use_gtid="no", master_log_file=f"'{file}'", master_log_pos=4, ignore_domain_ids="(9)")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    replica.query("set sql_log_bin=0", "insert into d.t values (1)")
+    replica.query("stop slave")
+    primary.query("set gtid_domain_id=9", "insert into d.t values (100)", "set gtid_domain_id=0", "insert into d.t values (1)")
+    replica.query("set global sql_slave_skip_counter=1")
+    start_slave(replica)
+    wait_for(lambda: slave_status(replica)["Skip_Counter"] == 0, "it to be skipped")
+    replica.query("stop slave")
+    start_slave(replica)
+    primary.query("insert into d.t values (2)")
+    wait_for(lambda: replica.query("select a from d.t order by a") == ((1,), (2,)), f"the next one: {slave_status(replica)}")
+
+
+def test_until_is_for_a_receiver_that_runs_too(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    for number, until in ((1, "master_gtid_pos='{}'"), (11, "master_log_file='{}', master_log_pos={}")):
+        replica.query("stop slave sql_thread")
+        primary.query(f"insert into d.t values ({number})")
+        [(file, offset, *_)] = primary.query("show master status")
+        place = (gtid_position(primary),) if "gtid" in until else (file, offset)
+        primary.query(f"insert into d.t values ({number + 1})")
+        replica.query(f"start slave sql_thread until {until.format(*place)}")
+        wait_for(lambda: stopped(replica), "the end")
+        assert replica.query("select max(a) from d.t") == ((number,),)
+        start_slave(replica)
+        wait_for_replica(replica, primary)
+
+
+def test_until_a_place_that_was_reached_applies_nothing_more(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int primary key)", "insert into d.t values (1)")
+    [(file, offset, *_)] = primary.query("show master status")
+    primary.query("insert into d.t values (2)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    for _ in range(2):
+        replica.query(f"start slave until master_log_file='{file}', master_log_pos={offset}")
+        wait_for(lambda: stopped(replica), "the end")
+        assert replica.query("select a from d.t") == ((1,),)
+
+
+def test_statements_of_the_primary_go_before_local_transactions(pair):
+    primary, replica = pair
+    primary.query("set global binlog_format=statement", "create database d", "create table d.t (a int primary key, b int)",
+                  "insert into d.t values (1, 1)")
+    replica.query("set global innodb_lock_wait_timeout=1")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    with replica.connect() as local, local.cursor() as cursor:
+        cursor.execute("begin")
+        cursor.execute("select * from d.t where a=1 for update")
+        primary.query("update d.t set b=b+1")
+        wait_for_replica(replica, primary)
+        with pytest.raises(pymysql.MySQLError) as error:
+            cursor.execute("update d.t set b=100")
+        assert error.value.args[0] == 1213
+    assert_same(primary, replica)
+
+
+def test_definitions_are_logged_on_with_their_sessions_settings(pair):
+    primary, replica = pair
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    primary.query("create database d", "create table d.t (a int)")
+    primary.query("set autocommit=0", "create table d.u (a int)")
+    wait_for_replica(replica, primary)
+    replica.query("flush binary logs")
+    text = subprocess.run(["mariadb-binlog", "--no-defaults", str(replica.log_files()[0])], capture_output=True, text=True, check=True).stdout
+    before, behind = text.split("create table d.u")
+    assert "@@session.autocommit=1" in before.split("create table d.t")[0]
+    assert "@@session.autocommit=0" in before.split("create table d.t")[1]
