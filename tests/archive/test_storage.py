@@ -125,6 +125,66 @@ def test_nothing_goes_that_is_not_copied(start, storage):
     catch_up(replica, primary)
 
 
+def purge(primary):
+    """Leaves nothing in a primary's log; what it had logged before."""
+    [(position,)] = primary.query("select @@gtid_binlog_pos")
+    primary.query("flush binary logs")
+    [(newest, *_)] = primary.query("show master status")
+
+    def has_purged():
+        primary.query(f"purge binary logs to '{newest}'")
+        return primary.query("show binary logs")[0][0] == newest
+
+    wait_for("the primary to purge", has_purged)
+    return position
+
+
+def check_nothing_is_copied(storage):
+    time.sleep(1)
+    assert not list(storage.glob("*.zst"))
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["goes-on", "is-started-again"])
+def test_nothing_is_copied_before_the_log_has_begun(start, storage, tmp_path, again):
+    """Where it begins its primary tells, which has purged something: what was closed until then goes, and other files come under its names."""
+    primary = start(Paceline, 1)
+    fill(primary, 5)
+    purged = purge(primary)
+    primary.stop()
+    archive = start(Archive, primary, options=["--to", storage, "--max-binlog-total-size", "1"])
+    archive.query("flush binary logs")
+    check_nothing_is_copied(storage)
+    if again:
+        archive.kill()
+        archive.start()
+        check_nothing_is_copied(storage)
+    primary.start()
+    close_files(primary, archive)
+    wait_for("files to be in the storage only", lambda: number(archive, "remote_files") == 3)
+    assert archive.status("Paceline_archive_keeper_error") == "" and archive.status("Paceline_archive_oldest") == purged
+    for file in storage.glob("*.zst"):
+        subprocess.run(["zstd", "-q", "-d", file, "-o", tmp_path / file.stem], check=True)
+    [(last,)] = primary.query("select @@gtid_binlog_pos")
+    expected = range(int(purged.split("-")[2]) + 1, int(last.split("-")[2]) + 1)
+    assert gtids(sorted(tmp_path.glob("archive.0*"))) == [f"0-1-{sequence}" for sequence in expected]
+
+
+def test_a_log_that_has_begun_with_nothing_begins_again(start, storage):
+    """Nothing was purged when the primary told where its log begins, and nothing has come since: at the next start that is asked anew."""
+    primary = start(Paceline, 1)
+    archive = start(Archive, primary, options=["--to", storage, "--max-binlog-total-size", "1"])
+    wait_for("the archive to follow", lambda: archive.query("show slave status")[0][6] == "Yes")
+    archive.query("flush binary logs")
+    check_nothing_is_copied(storage)
+    archive.stop()
+    fill(primary, 5)
+    purged = purge(primary)
+    archive.start()
+    close_files(primary, archive)
+    wait_for("files to be in the storage only", lambda: number(archive, "remote_files") == 3)
+    assert archive.status("Paceline_archive_keeper_error") == "" and archive.status("Paceline_archive_oldest") == purged
+
+
 def test_without_a_storage_retention_purges(start):
     primary = start(Paceline, 1)
     archive = start(Archive, primary, options=["--max-binlog-total-size", "1"])

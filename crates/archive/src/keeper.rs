@@ -8,6 +8,9 @@
 //! A task of its own, oldest file first. What a file has come to is seen in the directory and in the storage, and is written down nowhere else.
 //! Retention never touches what is not in the storage yet, nor without one what a replica reads. An object that is there under a file's name and is
 //! not that file is never replaced: then another archive writes to the same place, and that must be mended by people.
+//!
+//! Files in which nothing is, and behind nothing, are left alone. They go when the primaries tell where the log begins ([`crate::begin`]), and others
+//! come under their names.
 
 use crate::closed_files::ClosedFiles;
 use crate::disk::framed::{Frames, LocalFrames};
@@ -157,6 +160,11 @@ impl Keeper {
     }
 
     async fn round(&self, shared: &ArchiveShared) -> Result<(), KeepError> {
+        // Asked before the files are listed: from then on no name is given anew. That the log has begun does not say as much: until a transaction is
+        // in it, it begins again with each start of the archive.
+        if shared.log.closed_state().is_empty() {
+            return Ok(());
+        }
         let mut files = {
             let _closing = self.closed_files.lock();
             shared.log.files()

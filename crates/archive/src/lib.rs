@@ -34,6 +34,7 @@
 //! | a group is durable here | it is acknowledged to the primary | a commit is told that is safe in one place only |
 //! | a group is durable here | it is sent to a replica | the replica has what a crash of the archive takes back |
 //! | what was received before is written | a new connection asks for what follows | it is received twice |
+//! | something is in closed files, or before them | they are copied to the storage | another file comes under an object's name |
 //!
 //! # The parts
 //!

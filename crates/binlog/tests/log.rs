@@ -222,10 +222,14 @@ fn reset_to_a_state_from_elsewhere() {
     let directory = tempfile::tempdir().unwrap();
     let (log, _) = open(directory.path()).unwrap();
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
+    assert!(log.closed_state().is_empty());
     let state: BinlogState = "0-3-90,0-7-100,5-7-2".parse().unwrap();
     log.reset_to(None, &state, NOW).unwrap();
-    assert_eq!((log.state(), log.oldest_state()), (state.clone(), state));
+    assert_eq!((log.state(), log.oldest_state()), (state.clone(), state.clone()));
     commit(&log, &[(gtid(0, 1, 101), 1)]).unwrap();
+    assert_eq!(log.closed_state(), state);
+    log.rotate(NOW).unwrap();
+    assert_eq!(log.closed_state(), log.state());
     drop(log);
     let (log, recovery) = open(directory.path()).unwrap();
     assert_eq!(recovery.state.to_string(), "0-3-90,0-7-100,0-1-101,5-7-2");

@@ -401,6 +401,12 @@ impl Log {
         files.first().map(|file| file.state.clone()).unwrap_or_default()
     }
 
+    /// The GTID state of everything in closed files and before them. Unlike that of [`Self::state`], it is durable.
+    pub fn closed_state(&self) -> BinlogState {
+        let files = self.inner.files.read();
+        files.last().map(|file| file.state.clone()).unwrap_or_default()
+    }
+
     /// What stood before the oldest file when it was begun.
     pub fn follows(&self) -> Follows {
         let files = self.inner.files.read();
