@@ -209,6 +209,21 @@ def test_verify_finds_the_first_thing_wrong(files, tmp_path):
     assert status != 0 and "the file ends in" in said
 
 
+def test_what_is_not_replicated_is_numbered_anew_at_each_start(paceline):
+    for table in ("one", "two"):
+        paceline.query("set session sql_log_bin=0", "create database if not exists here", f"create table here.{table} (a int)")
+        paceline.query("create database if not exists everywhere", f"create table everywhere.{table} (a int)")
+        paceline.stop()
+        paceline.start()
+    printed, said, status = tool(*paceline.log_files())
+    assert status == 0, said
+    for table in (b"here.one", b"here.two", b"everywhere.two"):
+        assert b"create table " + table in printed
+    numbers = [line.split(b"-")[2].split()[0] for line in printed.splitlines() if b"\tGTID 4294967295-" in line]
+    assert numbers.count(b"1") >= 2, numbers
+    assert tool("--verify", *paceline.log_files())[2] == 0
+
+
 def test_json_has_a_line_for_each_row(mariadb):
     mariadb.query("set global binlog_row_metadata=full")
     mariadb.query("create database d", "create table d.t (id int unsigned primary key, name varchar(20), e enum('x','y'), b blob, n decimal(5,2))",

@@ -6,8 +6,8 @@
 use super::error::{Error, Result};
 use super::options::{Bound, Options, Strictness};
 use super::source::LoggedEvent;
-use paceline_binlog::GtidPosition;
 use paceline_binlog::event::{Event, EventType, GtidListEvent};
+use paceline_binlog::{GtidPosition, LOCAL_DOMAIN};
 use paceline_types::{Gtid, ServerId};
 use std::collections::BTreeSet;
 
@@ -193,7 +193,9 @@ impl Filter {
         if stops_here && self.stop_is_reached() {
             return Ok(Verdict::Stop);
         }
+        // What is not replicated is numbered anew with each start of the server.
         if self.strictness == Strictness::Strict
+            && gtid.domain_id != LOCAL_DOMAIN
             && let Some(before) = self.reached.get(gtid.domain_id)
             && before.sequence >= gtid.sequence
         {
@@ -374,6 +376,10 @@ mod tests {
             strict.judge_group(gtid("0-1-6")),
             Err(Error::OutOfOrder { .. })
         ));
+        // Those of a server that was started again.
+        for text in ["4294967295-1-1", "4294967295-1-2", "4294967295-1-1"] {
+            assert_eq!(strict.judge_group(gtid(text)).unwrap(), Verdict::Pass);
+        }
         let mut lax = filter(&["--skip-gtid-strict-mode"]);
         for text in ["0-1-5", "0-1-5", "0-2-1"] {
             assert_eq!(lax.judge_group(gtid(text)).unwrap(), Verdict::Pass);
