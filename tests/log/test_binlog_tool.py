@@ -209,6 +209,28 @@ def test_verify_finds_the_first_thing_wrong(files, tmp_path):
     assert status != 0 and "the file ends in" in said
 
 
+@both
+def test_zeros_are_the_end_of_a_file_in_use_only(files, tmp_path):
+    _, [file, *_] = files
+    content = file.read_bytes()
+    offsets = [int(line.split()[2]) for line in tool(file)[0].decode("latin-1").splitlines() if line.startswith("# at ")]
+    for offset in (offsets[0], offsets[1], offsets[len(offsets) // 2], offsets[-1]):
+        damaged = bytearray(content[:offset] + bytes(len(content) - offset))
+        (tmp_path / "damaged").write_bytes(damaged)
+        for options in (["--verify"], [], ["--json"]):
+            _, said, status = tool(*options, tmp_path / "damaged")
+            assert status != 0 and f"offset {offset}: there are zeros" in said, (options, said)
+        if offset == offsets[0]:
+            continue
+        # As a server that died leaves it: the flag in the head, which no checksum counts, says that nobody has closed the file.
+        damaged[21] |= 1
+        (tmp_path / "damaged").write_bytes(damaged)
+        printed, said, status = tool("--verify", tmp_path / "damaged")
+        assert status == 0 and b"no damage" in printed and b"in use, or not closed properly" in printed, said
+        _, said, status = tool(tmp_path / "damaged")
+        assert status == 0, said
+
+
 def test_what_is_not_replicated_is_numbered_anew_at_each_start(paceline):
     for table in ("one", "two"):
         paceline.query("set session sql_log_bin=0", "create database if not exists here", f"create table here.{table} (a int)")

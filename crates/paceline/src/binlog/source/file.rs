@@ -1,7 +1,8 @@
 //! A file of a binary log, read once from front to back.
 //!
-//! The file may be the one that a server is writing. Then it ends in zeros, which are room that was prepared, or in an event that is not whole
-//! yet: a moment later it is. Whoever follows the log waits there for more, and goes on in the next file when the server does.
+//! The file may be the one that a server is writing, or was writing when it died. Then it ends in zeros, which are room that was prepared, or in an
+//! event that is not whole yet: a moment later it is. Whoever follows the log waits there for more, and goes on in the next file when the server
+//! does. A file that was closed ends where its last event ends: zeros in it are damage.
 
 use super::input::Input;
 use super::{Checksums, EventSource, LoggedEvent, Places};
@@ -172,8 +173,15 @@ impl EventFile {
     fn find(&mut self, whole: Whole) -> Result<Found> {
         let mut header = [0; HEADER_LENGTH];
         let got = self.read(&mut header)?;
-        if got == 0 || header[..got].iter().all(|byte| *byte == 0) {
+        if got == 0 {
             return Ok(Found::End);
+        }
+        if header[..got].iter().all(|byte| *byte == 0) {
+            // Room that was prepared, and is cut off before a file is said to be closed.
+            return Ok(match self.in_use {
+                true => Found::End,
+                false => Found::Torn("there are zeros where an event should begin"),
+            });
         }
         let Some(decoded) = EventHeader::decode(&header).filter(|_| got == HEADER_LENGTH) else {
             return Ok(Found::Torn("the file ends in an event's header"));
