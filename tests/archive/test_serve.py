@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -104,6 +105,44 @@ def test_a_torn_end_is_left_out(orphaned, serve):
     assert archive.query("select @@gtid_binlog_pos") == ((whole[-2],),)
     follow(replica, archive)
     wait_for("the replica", lambda: replica.query("select @@gtid_slave_pos") == ((whole[-2],),))
+
+
+def test_a_whole_data_directory(start, serve, tmp_path):
+    """Room that the server has prepared for its next file is in it, and is no file of the log."""
+    primary, replica = start(Paceline, 1, options=["--max-binlog-size=262144", "--paceline-log-block-size=1048576"]), start(Paceline, 9)
+    primary.query("create database t", "create table t.a (id int primary key auto_increment, v varchar(4000))")
+
+    def prepared():
+        named = {file.name for file in primary.log_files()}
+        return [file for file in log_files(primary) if file.name not in named and not any(file.read_bytes())]
+
+    def stays_prepared():
+        primary.query("insert into t.a (v) values (repeat('x', 4000))")
+        found = prepared()
+        # A file that is begun is zeros for a moment, too.
+        time.sleep(0.2 if found else 0)
+        return found and prepared() == found
+
+    wait_for("room for the next file", stays_prepared)
+    [(position,)] = primary.query("select @@gtid_binlog_pos")
+    content = primary.query("select * from t.a")
+    primary.kill()
+    archive = serve(primary.datadir)
+    assert archive.query("select @@gtid_binlog_pos") == ((position,),) and "room that was prepared" in archive.said()
+    follow(replica, archive)
+    wait_for("the replica to have everything", lambda: replica.query("select @@gtid_slave_pos") == ((position,),))
+    assert replica.query("select * from t.a") == content
+    # The files alone, without their index.
+    copied = tmp_path / "copied"
+    copied.mkdir()
+    for file in log_files(primary):
+        shutil.copy(file, copied)
+    assert serve(copied).query("select @@gtid_binlog_pos") == ((position,),)
+    # A file that is in the index, and has nothing in it, is damaged.
+    last = log_files(primary)[-2]
+    last.write_bytes(bytes(4096))
+    log_files(primary)[-1].unlink()
+    assert "does not begin as a binary log" in refused(primary.datadir)
 
 
 def refused(directory, *options):

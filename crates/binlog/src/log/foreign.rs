@@ -1,7 +1,8 @@
 //! The log files that another server has left behind: a log that is only read.
 //!
 //! Files of MariaDB 10.0 and later, or of Paceline, in a directory without anything else of that server's. They are opened under the names that
-//! they have, so a replica may name file and offset as well as GTIDs; positions get ordinals by the files' order.
+//! they have, so a replica may name file and offset as well as GTIDs; positions get ordinals by the files' order. Room that was
+//! prepared for a next file is none of them.
 //!
 //! Nothing is known of these files but what they say, so each is read to its end: a file may end in the middle of a write that a crash has torn, and
 //! is then taken as far as its last whole event group. But nothing good may stand behind a bad place, and each file must go on where the one before
@@ -9,8 +10,9 @@
 
 use super::SyncMode;
 use super::active::ActiveFile;
+use super::directory::log_file_names;
 use super::disk::Disk;
-use super::files::{FileEntry, file_name, file_number};
+use super::files::{FileEntry, file_name};
 use super::handle::{Inner, Life, Log, Writer};
 use super::head::{FileHead, Origin};
 use super::index_file::IndexFile;
@@ -50,12 +52,6 @@ impl Log {
                 source,
             }
         };
-        let names = disk.list(directory).map_err(io_error("list", directory))?;
-        let mut numbers: Vec<u32> = names
-            .iter()
-            .filter_map(|name| file_number(base_name, name))
-            .collect();
-        numbers.sort_unstable();
         let mut report = ForeignLog {
             cuts: Vec::new(),
             bytes: 0,
@@ -63,8 +59,8 @@ impl Log {
         let mut files = Vec::new();
         let mut before: Option<(String, BinlogState)> = None;
         let mut last = None;
-        for (at, number) in numbers.iter().enumerate() {
-            let name = file_name(base_name, *number);
+        let names = log_file_names(&disk, directory, base_name)?;
+        for (at, (number, name)) in names.into_iter().enumerate() {
             let path = directory.join(&name);
             let ordinal = u32::try_from(at + 1).map_err(|_| Error::NumbersExhausted)?;
             let file = disk.open(&path).map_err(io_error("open", &path))?;
@@ -89,12 +85,12 @@ impl Log {
             }
             files.push(Arc::new(FileEntry::new(
                 name.clone(),
-                *number,
+                number,
                 head,
                 tail.end,
                 modified,
             )));
-            last = Some((name, *number, ordinal, file, path, tail.end, tail.builder));
+            last = Some((name, number, ordinal, file, path, tail.end, tail.builder));
         }
         let Some((name, number, ordinal, file, path, end, builder)) = last else {
             return Err(Error::MissingFile(file_name(base_name, 1)));

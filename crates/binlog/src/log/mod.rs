@@ -61,6 +61,7 @@ mod active;
 mod config;
 mod copied;
 mod create;
+mod directory;
 mod disk;
 mod files;
 mod foreign;
@@ -87,6 +88,7 @@ mod tail;
 
 pub use config::{LogConfig, OpenRequest, SyncMode};
 pub use copied::{CopiedFile, GroupPlace, GroupPlaces};
+pub use directory::log_file_names;
 pub use disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
 pub use files::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};
 pub use foreign::ForeignLog;

@@ -1,0 +1,97 @@
+//! The files of a log in a directory that no server has open: what is left of a server, or was copied from one.
+
+use super::disk::Disk;
+use super::files::{file_name, file_number};
+use super::index_file::IndexFile;
+use super::stream::EventStream;
+use crate::error::{Error, Result};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The names of the log's files in a directory, oldest first, each with its number.
+///
+/// A server prepares its next file ahead of need: a last file of zeros that no index names is that, and no file of the log. All others count, also
+/// where an index does not name them: it may be older than the files that were copied to it, and what is left out in silence is lost.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::DamagedIndex`], where only the index can tell whether a last file of zeros is damaged.
+pub fn log_file_names(disk: &Arc<dyn Disk>, directory: &Path, base_name: &str) -> Result<Vec<(u32, String)>> {
+    let listed = disk.list(directory).map_err(|source| Error::Io {
+        operation: "list",
+        path: directory.to_owned(),
+        source,
+    })?;
+    let mut numbers: Vec<u32> = listed
+        .iter()
+        .filter_map(|name| file_number(base_name, name))
+        .collect();
+    numbers.sort_unstable();
+    let mut names: Vec<(u32, String)> = numbers
+        .into_iter()
+        .map(|number| (number, file_name(base_name, number)))
+        .collect();
+    if let Some((_, last)) = names.last()
+        && holds_zeros_only(&**disk, directory, last)?
+    {
+        let named = IndexFile::new(Arc::clone(disk), directory, base_name).read()?;
+        if !named.is_some_and(|named| named.contains(last)) {
+            tracing::warn!("'{last}' holds nothing and is in no index: room that was prepared for later");
+            names.pop();
+        }
+    }
+    Ok(names)
+}
+
+fn holds_zeros_only(disk: &dyn Disk, directory: &Path, name: &str) -> Result<bool> {
+    let path = directory.join(name);
+    let opened = disk.open(&path).and_then(|file| Ok((file.length()?, file)));
+    let (length, file) = opened.map_err(|source| Error::Io {
+        operation: "open",
+        path,
+        source,
+    })?;
+    let mut stream = EventStream::new(file, name.to_owned(), 0, length);
+    Ok(stream.first_nonzero(0)?.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::disk::RealDisk;
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn prepared_room_is_no_file_of_the_log() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: &[u8]| fs::write(directory.path().join(name), content).unwrap();
+        let names = || -> Result<Vec<String>> {
+            let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+            let found = log_file_names(&disk, directory.path(), "bin")?;
+            Ok(found.into_iter().map(|(_, name)| name).collect())
+        };
+        assert!(names().unwrap().is_empty());
+        write("bin.000009", b"log");
+        write("bin.000010", b"log");
+        write("bin.000010.idx", b"");
+        write("other.000011", b"log");
+        assert_eq!(names().unwrap(), ["bin.000009", "bin.000010"]);
+        // Without an index.
+        for zeros in [0, 1, 1 << 20] {
+            write("bin.000011", &vec![0; zeros]);
+            assert_eq!(names().unwrap(), ["bin.000009", "bin.000010"], "{zeros}");
+        }
+        // With one that does not name it, and one that does: then it is damaged, and must not be passed over.
+        write("bin.index", b"./bin.000009\n./bin.000010\n");
+        assert_eq!(names().unwrap(), ["bin.000009", "bin.000010"]);
+        write("bin.index", b"./bin.000009\n./bin.000010\n/log/bin.000011\n");
+        assert_eq!(names().unwrap(), ["bin.000009", "bin.000010", "bin.000011"]);
+        write("bin.index", b"./bin.000009");
+        assert!(matches!(names(), Err(Error::DamagedIndex { .. })));
+        // What holds something counts, though the index is older; so does what stands before it.
+        write("bin.index", b"./bin.000009\n");
+        write("bin.000011", b"\0\0\0\0log");
+        assert_eq!(names().unwrap(), ["bin.000009", "bin.000010", "bin.000011"]);
+        write("bin.000010", &[0; 100]);
+        assert_eq!(names().unwrap(), ["bin.000009", "bin.000010", "bin.000011"]);
+    }
+}
