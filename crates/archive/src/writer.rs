@@ -5,7 +5,8 @@
 //! ```
 //!
 //! While one batch is synced the next gathers. A disk that is full stops nothing but this thread: it tries again, and meanwhile nothing is
-//! acknowledged. A write or a sync that fails otherwise is final, as everywhere in Paceline.
+//! acknowledged. An archive that is to stop does not wait for room: what is not written then was acknowledged to nobody, and is received again. A
+//! write or a sync that fails otherwise is final, as everywhere in Paceline.
 
 use crate::clock::unix_seconds;
 use crate::closed_files::ClosedFiles;
@@ -90,11 +91,11 @@ pub struct RunningWriter {
 }
 
 impl Writer {
-    /// Starts the thread. `failed` is rung if it cannot go on; `closed_files` after each file that is full.
+    /// Starts the thread. `stop` says that the archive is to stop, and is rung if it cannot go on; `closed_files` is rung after each file that is full.
     pub fn start(
         log: Log,
         sendable: Arc<Sendable>,
-        failed: watch::Sender<bool>,
+        stop: watch::Sender<bool>,
         closed_files: Arc<ClosedFiles>,
     ) -> Result<RunningWriter> {
         let (queue, received) = mpsc::unbounded_channel();
@@ -120,15 +121,16 @@ impl Writer {
             prepare,
             group: CommitGroup::new(),
             closed_files,
+            stop: stop.subscribe(),
         };
         let thread = thread::Builder::new()
             .name("archive-writer".into())
             .spawn(move || {
-                let failed = RingsAtPanic(failed);
+                let stop = RingsAtPanic(stop);
                 let done = worker.run();
                 if let Err(error) = &done {
                     tracing::error!("the log cannot be written: {error}");
-                    failed.0.send_replace(true);
+                    stop.0.send_replace(true);
                 }
                 done
             })
@@ -220,6 +222,15 @@ struct Worker {
     prepare: SyncSender<()>,
     group: CommitGroup,
     closed_files: Arc<ClosedFiles>,
+    stop: watch::Receiver<bool>,
+}
+
+/// Whether a batch was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    Written,
+    /// The disk is full, and the archive is to stop. Nothing that came later may be written either: the log would have a hole.
+    GivenUp,
 }
 
 impl Worker {
@@ -255,7 +266,9 @@ impl Worker {
                     Err(_) => break,
                 }
             }
-            self.write(batch)?;
+            if self.write(batch)? == Outcome::GivenUp {
+                break;
+            }
         }
         self.log.close(unix_seconds())?;
         Ok(())
@@ -270,7 +283,7 @@ impl Worker {
         Ok(())
     }
 
-    fn write(&mut self, batch: Vec<Incoming>) -> Result<()> {
+    fn write(&mut self, batch: Vec<Incoming>) -> Result<Outcome> {
         let mut reached: Vec<(Arc<Progress>, u64)> = Vec::new();
         let mut wanted = Vec::with_capacity(batch.len());
         let mut rooms = Vec::with_capacity(batch.len());
@@ -299,13 +312,13 @@ impl Worker {
             self.state.update(gtid);
             wanted.push(group);
         }
-        if !wanted.is_empty() {
-            self.append(wanted)?;
+        if !wanted.is_empty() && self.append(wanted)? == Outcome::GivenUp {
+            return Ok(Outcome::GivenUp);
         }
         for (progress, number) in reached {
             progress.send_replace(number);
         }
-        Ok(())
+        Ok(Outcome::Written)
     }
 
     /// Whether a transaction came by another way before.
@@ -324,7 +337,7 @@ impl Worker {
         Ok(false)
     }
 
-    fn append(&mut self, groups: Vec<EventGroup>) -> Result<()> {
+    fn append(&mut self, groups: Vec<EventGroup>) -> Result<Outcome> {
         let count = groups.len() as u64;
         let bytes: u64 = groups.iter().map(|group| group.bytes().len() as u64).sum();
         let start = loop {
@@ -333,6 +346,10 @@ impl Worker {
                 Err(error @ paceline_binlog::Error::NoSpace { .. }) => {
                     if !self.counters.is_full.swap(true, Ordering::Relaxed) {
                         tracing::error!("nothing is archived and acknowledged until there is room: {error}");
+                    }
+                    if *self.stop.borrow() {
+                        tracing::warn!("what was received last is not archived: there is no room for it");
+                        return Ok(Outcome::GivenUp);
                     }
                     thread::sleep(FULL_DISK_PAUSE);
                 }
@@ -359,7 +376,7 @@ impl Worker {
         if self.log.rotation_due() {
             self.rotate()?;
         }
-        Ok(())
+        Ok(Outcome::Written)
     }
 
     /// Goes on in a new file.
@@ -382,5 +399,93 @@ impl Worker {
             }
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_binlog::event::{
+        ChecksumAlgorithm, EventFlags, EventStamp, GtidEvent, GtidFlags, QueryEvent, RawEvent, XidEvent,
+        encode_event,
+    };
+    use paceline_binlog::log::{LogConfig, OpenRequest, SimulatedDisk, SyncMode};
+    use paceline_types::{LogPosition, ServerId};
+    use std::time::Instant;
+
+    fn group(number: u64, text: &[u8]) -> EventGroup {
+        let gtid: Gtid = format!("0-1-{number}").parse().unwrap();
+        let stamp = EventStamp {
+            timestamp: 1,
+            server_id: gtid.server_id,
+            flags: EventFlags::NONE,
+        };
+        let (mut first, mut query, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        encode_event(
+            &mut first,
+            &stamp,
+            4,
+            &GtidEvent::new(gtid, GtidFlags::TRANSACTIONAL),
+        );
+        encode_event(&mut query, &stamp, 4, &QueryEvent::new(b"d", text));
+        encode_event(&mut last, &stamp, 4, &XidEvent { xid: 1 });
+        let events = [&first, &query, &last];
+        let raw = events.map(|bytes| RawEvent::new(bytes, ChecksumAlgorithm::Crc32).unwrap());
+        EventGroup::from_events(LogPosition::ZERO, raw).unwrap()
+    }
+
+    fn wait_for(what: &str, condition: impl Fn() -> bool) {
+        let began = Instant::now();
+        while !condition() {
+            assert!(
+                began.elapsed() < Duration::from_secs(60),
+                "waited in vain: {what}"
+            );
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn a_full_disk_does_not_keep_an_archive_from_stopping() {
+        let disk = SimulatedDisk::new();
+        let open = || {
+            let config = LogConfig {
+                prepare_step: 8192,
+                sync_mode: SyncMode::Deferred,
+                ..LogConfig::new("/log", "archive", ServerId(9))
+            };
+            Log::open(Arc::new(disk.clone()), config, OpenRequest::new(1))
+                .unwrap()
+                .0
+        };
+        let log = open();
+        let stop = watch::Sender::new(false);
+        let sendable = Arc::new(Sendable::new(log.durable()));
+        let RunningWriter { writer, thread } =
+            Writer::start(log.clone(), sendable, stop.clone(), Arc::default()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let progress = Arc::new(Progress::new(0));
+        let hand_over = |number: u64, text: &[u8]| {
+            let group = group(number, text);
+            let room = runtime.block_on(writer.room(&group)).unwrap();
+            writer.write(group, number, &progress, room).unwrap();
+        };
+        hand_over(1, b"short");
+        wait_for("the first group", || *progress.borrow() == 1);
+        disk.set_capacity(Some(disk.used()));
+        hand_over(2, &vec![b'x'; 200_000]);
+        wait_for("the disk to be full", || {
+            writer.counters().is_full.load(Ordering::Relaxed)
+        });
+        // There is room for this one; but what came before it is missing.
+        hand_over(3, b"short");
+        stop.send_replace(true);
+        drop(writer);
+        wait_for("the end", || thread.is_finished());
+        thread.join().unwrap().unwrap();
+        assert_eq!(*progress.borrow(), 1);
+        assert_eq!(log.state().to_string(), "0-1-1");
+        disk.set_capacity(None);
+        assert_eq!(open().state().to_string(), "0-1-1");
     }
 }
