@@ -158,6 +158,100 @@ def test_a_service_that_starts_anew_is_waited_for(paceline, tmp_path, bucket):
         restored.close()
 
 
+@pytest.fixture(params=["backup.json", "increment-000001.json"])
+def next_manifest(request, paceline, bucket):
+    """The manifest of the backup to `one` that is to come: a full one, or an increment's."""
+    paceline.query("create database d", "create table d.t (id int primary key)", "insert into d.t values (1)")
+    if request.param != "backup.json":
+        backup(paceline, bucket.url("one"), environment=bucket.environment)
+        paceline.query("insert into d.t values (2)")
+    return request.param
+
+
+def options_of(manifest):
+    return [] if manifest == "backup.json" else ["--incremental"]
+
+
+def check_whole(paceline, bucket, datadir, manifest):
+    """The backup has everything; nothing is left of what has gone wrong."""
+    assert {f"one/{manifest}", "one/backup.json"} <= set(bucket.objects) and "one/unfinished.json" not in bucket.objects
+    status, _, said = backups.paceline("restore", "--from", bucket.url("one"), "--check", environment=bucket.environment)
+    assert status == 0, said
+    assert restore(bucket.url("one"), datadir, environment=bucket.environment) == binlog_position(paceline)
+
+
+@pytest.mark.parametrize("luck", ["closed", "reset"])
+def test_the_answer_to_a_manifest_is_lost(paceline, tmp_path, bucket, next_manifest, luck):
+    bucket.unlucky = next_manifest, luck
+    assert "can be restored" in backup(paceline, bucket.url("one"), *options_of(next_manifest), environment=bucket.environment)
+    assert bucket.unlucky is None
+    check_whole(paceline, bucket, tmp_path / "restored", next_manifest)
+
+
+def test_a_manifest_comes_late(paceline, tmp_path, bucket, next_manifest):
+    """The service is at work on it while the backup gives up: its objects are there when it comes."""
+    bucket.unlucky = next_manifest, "late"
+    environment = bucket.environment
+    said = refused("backup", "--from", paceline.socket, "--to", bucket.url("one"), *options_of(next_manifest), environment=environment)
+    assert "could not be told" in said, said
+    bucket.come_late()
+    status, _, said = backups.paceline("restore", "--from", bucket.url("one"), "--check", environment=environment)
+    assert status == 0, said
+    assert restore(bucket.url("one"), tmp_path / "restored", environment=environment) == binlog_position(paceline)
+    # The next increment takes the mark away, and follows.
+    paceline.query("insert into d.t values (3)")
+    backup(paceline, bucket.url("one"), "--incremental", environment=environment)
+    check_whole(paceline, bucket, tmp_path / "again", next_manifest)
+
+
+def test_a_manifest_never_comes(paceline, tmp_path, bucket, next_manifest):
+    bucket.unlucky = next_manifest, "denied"
+    place, environment = bucket.url("one"), bucket.environment
+    said = refused("backup", "--from", paceline.socket, "--to", place, *options_of(next_manifest), environment=environment)
+    assert "AccessDenied" in said and "could not be told" in said, said
+    if next_manifest == "backup.json":
+        assert "holds no whole backup" in refused("restore", "--from", place, "--check", environment=environment)
+    else:
+        assert backups.paceline("restore", "--from", place, "--check", environment=environment)[0] == 0
+    backup(paceline, place, *options_of(next_manifest), environment=environment)
+    check_whole(paceline, bucket, tmp_path / "restored", next_manifest)
+
+
+def interrupt_at_manifest(paceline, bucket, manifest, times):
+    """Begins a backup and interrupts it so many times while its manifest is on its way. The manifest comes all the same."""
+    bucket.unlucky = manifest, "held"
+    command = [BINARY, "backup", "--from", paceline.socket, "--to", bucket.url("one"), *options_of(manifest)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **bucket.environment})
+    assert bucket.held.wait(60)
+    for _ in range(times):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+    if times > 1:
+        process.wait(timeout=10)
+    bucket.released.set()
+    printed, said = process.communicate(timeout=60)
+    deadline = time.monotonic() + 10
+    while f"one/{manifest}" not in bucket.objects:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return process.returncode, printed, said
+
+
+def test_interrupted_at_the_manifest(paceline, tmp_path, bucket, next_manifest):
+    """It is too late then: the backup is whole."""
+    status, printed, said = interrupt_at_manifest(paceline, bucket, next_manifest, times=1)
+    assert status == 0 and "can be restored" in printed, said
+    check_whole(paceline, bucket, tmp_path / "restored", next_manifest)
+
+
+def test_interrupted_twice_at_the_manifest(paceline, tmp_path, bucket, next_manifest):
+    assert interrupt_at_manifest(paceline, bucket, next_manifest, times=2)[0] == 130
+    assert backups.paceline("restore", "--from", bucket.url("one"), "--check", environment=bucket.environment)[0] == 0
+    paceline.query("insert into d.t values (3)")
+    backup(paceline, bucket.url("one"), "--incremental", environment=bucket.environment)
+    check_whole(paceline, bucket, tmp_path / "restored", next_manifest)
+
+
 def every_state(paceline, tmp_path, place):
     paceline.query("create database d", "create table d.t (id int primary key auto_increment, b longblob)")
     for _ in range(24):

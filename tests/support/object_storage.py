@@ -2,7 +2,10 @@
 
 import email.utils
 import hashlib
+import os
 import re
+import socket
+import struct
 import threading
 import time
 import urllib.parse
@@ -16,9 +19,14 @@ ACCOUNT = "key"
 
 class ObjectStorage:
     """Objects by name, in one bucket, for one account. While `is_away` nobody is answered. Reading one takes `delay` seconds, and then goes at `rate` bytes a second, if there is one: to each of those
-    who read. `read_at_once` has, for each who began to read, the names of all that were being read then."""
+    who read. `read_at_once` has, for each who began to read, the names of all that were being read then.
+
+    The next writing of an object whose name ends with `unlucky[0]` goes as `unlucky[1]` says: it is stored, and the connection is "closed" or "reset" without an
+    answer; it is "late", stored only when `come_late` is called, and the connection reset; it is "denied"; or it is "held", from when `held` is set until `released` is."""
 
     def __init__(self):
+        self.unlucky, self.late = None, {}
+        self.held, self.released = threading.Event(), threading.Event()
         self.delay, self.rate = 0, None
         self.is_away = False
         self.reading, self.read_at_once = [], []
@@ -43,7 +51,21 @@ class ObjectStorage:
     def url(self, name):
         return f"s3://{BUCKET}/{name}"
 
+    def come_late(self):
+        with self.lock:
+            self.objects.update(self.late)
+
+    def luck_of(self, name):
+        """What becomes of a writing; the next one is as any other."""
+        with self.lock:
+            if self.unlucky is None or not name.endswith(self.unlucky[0]):
+                return None
+            _, luck = self.unlucky
+            self.unlucky = None
+            return luck
+
     def close(self):
+        self.released.set()
         self.http.shutdown()
         self.http.server_close()
 
@@ -113,9 +135,24 @@ class Requests(BaseHTTPRequestHandler):
         self.storage.objects[name] = (content, time.time())
         return etag(content)
 
+    def reset(self):
+        """Ends the connection with an RST."""
+        self.close_connection = True
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        os.close(self.connection.detach())
+
     def do_PUT(self):
         _, name, query = self.parts()
         body = self.body()
+        luck = self.storage.luck_of(name)
+        if luck == "denied":
+            return self.error(403, "AccessDenied")
+        if luck == "late":
+            self.storage.late[name] = body, time.time()
+            return self.reset()
+        if luck == "held":
+            self.storage.held.set()
+            self.storage.released.wait()
         with self.storage.lock:
             if "uploadId" in query:
                 upload = self.storage.uploads.get(query["uploadId"])
@@ -124,6 +161,11 @@ class Requests(BaseHTTPRequestHandler):
                 upload[1][int(query["partNumber"])] = body
                 return self.answer(200, ETag=etag(body))
             tag = self.store(name, body)
+        if luck == "closed":
+            self.close_connection = True
+            return None
+        if luck == "reset":
+            return self.reset()
         return self.answer(200, ETag=tag) if tag else self.error(412, "PreconditionFailed")
 
     def do_POST(self):

@@ -13,7 +13,8 @@
 //!
 //! *Interrupted*, it leaves no manifest, and without that there is no backup; it removes what it has written, if it is not killed. Who comes
 //! next to the same place finds `unfinished.json`, and removes what was left if that process is known to be gone; otherwise it says what
-//! to do.
+//! to do. The writing of the manifest is not interrupted, and where it fails nothing is removed unless the manifest is known not to come: one
+//! without its objects would seem to be a backup, and take those before it along.
 
 pub mod error;
 pub mod manifest;
@@ -75,20 +76,46 @@ pub async fn run(options: &Options) -> Result<()> {
             });
         }
     };
-    let done = tokio::select! {
-        done = copy(&mut source, &storage, chain.as_ref(), options.rate_max) => done,
+    let copied = tokio::select! {
+        copied = copy(&mut source, &storage, chain.as_ref(), options.rate_max) => copied,
         () = stop.wait() => Err(Error::Interrupted),
     };
     // The connection first: the server lets go of its files.
     drop(source);
+    let done = match copied {
+        Ok(Copied {
+            manifest: None,
+            report,
+        }) => Ok(report),
+        Ok(Copied {
+            manifest: Some(manifest),
+            report,
+        }) => {
+            let storing = store(&manifest, &storage);
+            tokio::pin!(storing);
+            let stored = tokio::select! {
+                stored = &mut storing => stored,
+                // Noticed, so that the next one ends it.
+                () = stop.wait() => storing.await,
+            };
+            stored.map(|()| report)
+        }
+        Err(why) => Err((why, Unstored::Never)),
+    };
     match done {
         Ok(report) => {
             running.end().await?;
             print!("{report}");
             Ok(())
         }
-        Err(why) => {
-            let left = match running.give_up(chain.as_ref()).await {
+        Err((why, Unstored::Unknown)) => Err(Error::Left {
+            why: why.into(),
+            left: "it could not be told whether the last of it was written, so all that was written stays there; when that is mended, \
+                   run the same command once more: what turns out to be no backup is removed first"
+                .to_owned(),
+        }),
+        Err((why, Unstored::Never)) => {
+            let left = match running.give_up().await {
                 Ok(()) => match why {
                     Error::Interrupted => "what it has written was removed again; run the same command once more".to_owned(),
                     _ => "what it has written was removed again; when that is mended, run the same command once more"
@@ -105,6 +132,34 @@ pub async fn run(options: &Options) -> Result<()> {
                 left,
             })
         }
+    }
+}
+
+/// What is known of a manifest that could not be stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Unstored {
+    /// It is not there, and will not be.
+    Never,
+    /// It may be there, or come yet: a service may still be at work on a request whose answer was lost.
+    Unknown,
+}
+
+/// Stores the manifest. In a bucket, an answer that was lost is no failure if it is there, nor is one that says so: it is asked again.
+async fn store(manifest: &Manifest, storage: &ObjectStorage) -> Result<(), (Error, Unstored)> {
+    let Err(why) = manifest.store(storage).await else {
+        return Ok(());
+    };
+    let Ok(chain) = Chain::load(storage).await else {
+        return Err((why, Unstored::Unknown));
+    };
+    let is_there = chain.is_some_and(|chain| chain.manifests.contains(manifest));
+    let is_directory = storage.directory().is_some();
+    match (is_there, is_directory) {
+        (true, false) => Ok(()),
+        // What a directory has not done it does not do later.
+        (false, true) => Err((why, Unstored::Never)),
+        // It may be that its name could not be synced.
+        (true, true) | (false, false) => Err((why, Unstored::Unknown)),
     }
 }
 
@@ -142,12 +197,20 @@ fn check_place(chain: Option<&Chain>, options: &Options) -> Result<()> {
     }
 }
 
+/// Everything but the manifest is there.
+struct Copied {
+    /// None if nothing has come since the last part.
+    manifest: Option<Manifest>,
+    /// What is said when that is there too.
+    report: String,
+}
+
 async fn copy(
     source: &mut Source,
     storage: &ObjectStorage,
     chain: Option<&Chain>,
     rate_max: Option<u64>,
-) -> Result<String> {
+) -> Result<Copied> {
     let begun = jiff::Timestamp::now().to_string();
     let server = match chain {
         None => source.full().await?,
@@ -202,12 +265,14 @@ async fn copy(
     let (name, place) = (&manifest.server, storage.place());
     let subject = format!("{} (server_id {})", name.hostname, name.server_id);
     if nothing_new {
-        return Ok(format!(
-            "Nothing has come since the last backup of {subject} in {place}: '{}'.\n",
-            manifest.gtid_position
-        ));
+        return Ok(Copied {
+            report: format!(
+                "Nothing has come since the last backup of {subject} in {place}: '{}'.\n",
+                manifest.gtid_position
+            ),
+            manifest: None,
+        });
     }
-    manifest.store(storage).await?;
     let what = match &manifest.follows {
         None => "Full backup".to_owned(),
         Some(follows) => format!("Increment {}", follows.number),
@@ -216,10 +281,13 @@ async fn copy(
         (Some(tables), _) | (None, Some(tables)) => tables.gtid_position.as_str(),
         (None, None) => "",
     };
-    Ok(format!(
-        "{what} of {subject} in {place}: {amount}.\nIt can be restored to every transaction from '{earliest}' to '{}'.\n",
-        manifest.gtid_position
-    ))
+    Ok(Copied {
+        report: format!(
+            "{what} of {subject} in {place}: {amount}.\nIt can be restored to every transaction from '{earliest}' to '{}'.\n",
+            manifest.gtid_position
+        ),
+        manifest: Some(manifest),
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -335,5 +403,38 @@ impl Copy<'_> {
             }),
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_that_may_be_there_keeps_its_objects() {
+        let directory = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let storage = ObjectStorage::open(directory.path().to_str().unwrap()).unwrap();
+            let full = manifest::tests::full();
+            store(&full, &storage).await.unwrap();
+            let (_, unstored) = store(&full, &storage).await.unwrap_err();
+            assert_eq!(unstored, Unstored::Unknown);
+            let other = Manifest {
+                gtid_position: "0-1-6".into(),
+                ..full.clone()
+            };
+            let (_, unstored) = store(&other, &storage).await.unwrap_err();
+            assert_eq!(unstored, Unstored::Never);
+            // What is there cannot be read.
+            let bytes = storage.get(manifest::FULL).await.unwrap().to_vec();
+            let name = directory.path().join(manifest::FULL);
+            std::fs::write(name, &bytes[..bytes.len() / 2]).unwrap();
+            let (_, unstored) = store(&full, &storage).await.unwrap_err();
+            assert_eq!(unstored, Unstored::Unknown);
+        });
     }
 }

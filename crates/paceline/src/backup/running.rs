@@ -78,8 +78,7 @@ impl Running {
                     )));
                 }
                 eprintln!("paceline backup: removing what an interrupted backup has left");
-                // It may have come to its end just before it was gone.
-                running.remove_left(Chain::load(storage).await?.as_ref()).await?;
+                running.remove_left().await?;
             }
             Err(paceline_object_storage::Error::NotFound { .. }) => {
                 if Chain::load(storage).await?.is_none() && !storage.list("").await?.is_empty() {
@@ -108,10 +107,11 @@ impl Running {
         }
     }
 
-    /// Removes what belongs to no manifest, the mark last.
-    async fn remove_left(&self, chain: Option<&Chain>) -> Result<()> {
+    /// Removes what belongs to no manifest, the mark last. Which there are is looked at now: whoever has left it may have come to its end just before.
+    async fn remove_left(&self) -> Result<()> {
+        let chain = Chain::load(&self.storage).await?;
         let named: HashSet<String> = chain
-            .into_iter()
+            .iter()
             .flat_map(|chain| chain.objects().map(|object| object.0))
             .collect();
         for below in ["tables", "log"] {
@@ -137,8 +137,8 @@ impl Running {
     ///
     /// # Errors
     /// If the place fails.
-    pub async fn give_up(self, chain: Option<&Chain>) -> Result<()> {
-        self.remove_left(chain).await
+    pub async fn give_up(self) -> Result<()> {
+        self.remove_left().await
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
                 .unwrap();
             let (third, chain) = Running::begin(&storage, Replace::IfGone).await.unwrap();
             assert!(chain.is_none());
-            third.give_up(None).await.unwrap();
+            third.give_up().await.unwrap();
             assert!(storage.list("").await.unwrap().is_empty());
 
             // One that was complete, and only its mark was left: nothing of it is removed.
@@ -198,7 +198,7 @@ mod tests {
             storage.put(UNFINISHED, gone, ReplaceObject::No).await.unwrap();
             let (fourth, chain) = Running::begin(&storage, Replace::IfGone).await.unwrap();
             assert_eq!(chain.unwrap().manifests, [full]);
-            fourth.end().await.unwrap();
+            fourth.give_up().await.unwrap();
             let left = storage.list("").await.unwrap();
             let mut left: Vec<String> = left.into_iter().map(|object| object.name).collect();
             left.sort();
