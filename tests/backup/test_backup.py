@@ -552,3 +552,48 @@ def test_the_dead_servers_own_log(paceline, tmp_path):
         log.seek(len(content))
         log.write(b"torn")
     assert restore(place, tmp_path / "torn", "--apply-log", left) == late[-1][1]
+
+
+def saved(left, directory, with_index):
+    """A dead server's log files, saved elsewhere."""
+    directory.mkdir()
+    for path in left.glob("binlog.*"):
+        if with_index or path.suffix != ".index":
+            shutil.copy(path, directory)
+    return directory
+
+
+@pytest.mark.parametrize("with_index", [True, False])
+def test_a_gap_in_the_dead_servers_own_log(paceline, tmp_path, with_index):
+    """A file in the middle that is missing, or too short: nothing is restored without what was in it."""
+    numbered(paceline, 4)
+    place = tmp_path / "backup"
+    backup(paceline, place)
+    paceline.query("flush binary logs")
+    for n in range(5, 9):
+        paceline.query(f"insert into d.t (b) values ('row {n}')")
+    # Logged for this server alone, and in no GTID state.
+    paceline.query("set sql_log_bin=0", "insert into d.t (b) values ('local')")
+    paceline.query("flush binary logs", "insert into d.t (b) values ('row 10')")
+    expected = binlog_position(paceline)
+    middle, newest = paceline.log_files()[-2:]
+    paceline.kill()
+    left = saved(paceline.datadir, tmp_path / "whole", with_index)
+    assert restore(place, tmp_path / "restored", "--apply-log", left) == expected
+    assert rows_in(tmp_path / "restored", tmp_path / "server")[0] == 10
+
+    whole = middle.read_bytes()
+    last_insert = whole.rindex(b"local")
+    damages = {"missing": None, "half": len(whole) // 2, "the last transaction": last_insert, "its end": len(whole) - 5}
+    for name, length in damages.items():
+        left = saved(paceline.datadir, tmp_path / name, with_index)
+        if length is None:
+            (left / middle.name).unlink()
+        else:
+            (left / middle.name).write_bytes(whole[:length])
+        said = refused("restore", "--from", place, "--datadir", tmp_path / "no", "--apply-log", left)
+        assert not (tmp_path / "no").exists()
+        if length is None and with_index:
+            assert f"'{middle.name}' is in the index, but not there" in said, said
+        else:
+            assert f"'{newest.name}' is damaged" in said and "what is between them is missing" in said, said

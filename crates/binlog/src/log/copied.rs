@@ -4,10 +4,11 @@
 
 use super::active::finish_file;
 use super::disk::{Disk, DiskFile, RealDisk};
+use super::foreign::check_follows;
 use super::grouping::{EventRole, Grouping};
 use super::head::{FileHead, read_format};
 use super::stream::EventStream;
-use super::tail::read_tail;
+use super::tail::{Ending, read_tail};
 use crate::error::{Error, Result};
 use crate::event::{GtidEvent, MAGIC};
 use crate::gtid::BinlogState;
@@ -26,6 +27,25 @@ pub struct GroupPlace {
     pub start: LogPosition,
     /// Where it ends.
     pub end: LogPosition,
+}
+
+/// How a file ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileEnd {
+    /// The file's name, without a directory.
+    pub name: String,
+    /// Where its last whole event group ends.
+    pub position: LogPosition,
+    /// The GTID state there.
+    pub state: BinlogState,
+    ending: Ending,
+}
+
+impl FileEnd {
+    /// Whether it says that the log goes on in another file.
+    pub fn is_rotated(&self) -> bool {
+        self.ending == Ending::Rotate
+    }
 }
 
 /// One file.
@@ -121,9 +141,52 @@ impl CopiedFile {
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::Gap`] for what is no torn end.
-    pub fn end(&self) -> Result<LogPosition> {
+    pub fn end(&self) -> Result<FileEnd> {
         let tail = read_tail(&self.file, &self.name, &self.head)?;
-        Ok(LogPosition::new(self.head.ordinal, tail.end))
+        Ok(FileEnd {
+            name: self.name.clone(),
+            position: LogPosition::new(self.head.ordinal, tail.end),
+            state: tail.builder.into_parts().1,
+            ending: tail.ending,
+        })
+    }
+
+    /// Whether it goes on where the file before it ends, as far as GTIDs tell.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if something is missing between them.
+    pub fn check_follows(&self, before: &FileEnd) -> Result<()> {
+        if self.head.ordinal <= before.position.ordinal() {
+            return Err(self.damaged(format!("it does not follow '{}'", before.name)));
+        }
+        check_follows(&self.name, &self.head.state, &before.name, &before.state)
+    }
+
+    /// Whether the file before it, if the log went on here while the server ran, says so: transactions that are logged for this server alone are in
+    /// no GTID state. A file that a server has begun at its start may follow one that a crash has ended.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if something is missing between them; [`Error::Io`].
+    pub fn check_rotated(&self, before: &FileEnd) -> Result<()> {
+        let file = Arc::clone(&self.file);
+        let mut stream = EventStream::new(file, self.name.clone(), MAGIC.len() as u64, self.head.length);
+        let (format, _) = read_format(&mut stream)?;
+        let follows = before.is_rotated() && before.position.ordinal() + 1 == self.head.ordinal;
+        if format.created != 0 || follows {
+            return Ok(());
+        }
+        Err(self.damaged(format!(
+            "the file before it, '{}', does not end where this one was begun: what is between them is missing",
+            before.name
+        )))
+    }
+
+    fn damaged(&self, problem: String) -> Error {
+        Error::Damaged {
+            file: self.name.clone(),
+            offset: 0,
+            problem,
+        }
     }
 
     /// Its groups up to an offset.

@@ -107,7 +107,7 @@ impl Log {
 }
 
 /// A file goes on where the one before it ends. Domains may have been deleted in between.
-fn check_follows(name: &str, state: &BinlogState, before: &str, end: &BinlogState) -> Result<()> {
+pub(super) fn check_follows(name: &str, state: &BinlogState, before: &str, end: &BinlogState) -> Result<()> {
     let is_kept = |gtid: Gtid| state.last_of(gtid.domain_id, gtid.server_id) == Some(gtid);
     let follows = state
         .iter()

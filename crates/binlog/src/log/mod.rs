@@ -87,7 +87,7 @@ mod survey;
 mod tail;
 
 pub use config::{LogConfig, OpenRequest, SyncMode};
-pub use copied::{CopiedFile, GroupPlace, GroupPlaces};
+pub use copied::{CopiedFile, FileEnd, GroupPlace, GroupPlaces};
 pub use directory::log_file_names;
 pub use disk::{BLOCK_LENGTH, Disk, DiskFile, RealDisk};
 pub use files::{LogFile, PurgeBlock, PurgeOutcome, PurgeTarget};

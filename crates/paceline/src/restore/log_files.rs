@@ -1,11 +1,15 @@
 //! The log's files in the new data directory: put together, searched, cut.
+//!
+//! What a dead server has left is taken as its next start would take it: the index, if it was saved too, tells which files are the log's. Each
+//! must go on where the one before it ends.
 
 use super::point::{Point, Search, Target};
 use crate::backup::error::{Error, Result};
-use paceline_binlog::log::CopiedFile;
+use paceline_binlog::log::{CopiedFile, FileEnd};
 use paceline_types::LogPosition;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// How much is compared and copied at a time.
@@ -44,6 +48,18 @@ fn list(directory: &Path, log_bin: &str) -> Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
+/// The names in the log's index, if it is there.
+fn listed(directory: &Path, log_bin: &str) -> Result<Option<BTreeSet<String>>> {
+    let path = directory.join(format!("{log_bin}.index"));
+    let index = match fs::read_to_string(&path) {
+        Ok(index) => index,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::file(path)(error)),
+    };
+    let names = index.lines().filter_map(|line| line.rsplit('/').next());
+    Ok(Some(names.map(str::to_owned).collect()))
+}
+
 impl LogFiles {
     /// The files that were copied, whose last one ends at `end`.
     ///
@@ -71,7 +87,7 @@ impl LogFiles {
     /// Adds what the server's own files, kept elsewhere, have beyond the end. They must begin with what is here.
     ///
     /// # Errors
-    /// If they are another log's, or do not reach to the end; if they are damaged.
+    /// [`Error::Target`] if they are another log's, do not reach to the end, or something is missing between them; if they are damaged.
     pub fn append_from(&mut self, further: &Path) -> Result<()> {
         let other = |problem: &str| Error::Target(format!("{}: {problem}", further.display()));
         let Some(last) = self.files.last() else {
@@ -95,39 +111,52 @@ impl LogFiles {
                 name.to_string_lossy()
             )));
         }
-        let mut ordinal = last.ordinal();
-        let mut last_path = own;
+        let listed = listed(further, &self.log_bin)?;
         let following = list(further, &self.log_bin)?;
-        let following = following.into_iter().skip_while(|path| *path != same).skip(1);
-        for path in following {
-            // The file before was closed when this one was begun.
-            self.reopen_last(&last_path)?;
-            let Some(name) = path.file_name() else { continue };
-            let target = self.directory.join(name);
-            fs::copy(&path, &target).map_err(Error::file(&path))?;
-            let file = CopiedFile::open(&target)?;
-            if file.ordinal() <= ordinal {
-                return Err(other(&format!(
-                    "'{}' does not follow the file before it",
-                    name.to_string_lossy()
-                )));
+        let following: Vec<PathBuf> = following
+            .into_iter()
+            .skip_while(|path| *path != same)
+            .skip(1)
+            .collect();
+        let own_number = number(&self.log_bin, &name.to_string_lossy());
+        for name in listed.iter().flatten() {
+            if number(&self.log_bin, name) > own_number && !further.join(name).is_file() {
+                return Err(other(&format!("'{name}' is in the index, but not there")));
             }
-            ordinal = file.ordinal();
-            self.files.push(file);
-            last_path = target;
         }
-        self.reopen_last(&last_path)
+        let mut before = self.reopen_last(&own)?;
+        for path in &following {
+            let Some(name) = path.file_name() else { continue };
+            let is_listed = listed
+                .as_ref()
+                .map(|listed| listed.contains(&*name.to_string_lossy()));
+            let target = self.directory.join(name);
+            fs::copy(path, &target).map_err(Error::file(path))?;
+            let file = CopiedFile::open(&target)?;
+            file.check_follows(&before)
+                .and_then(|()| match is_listed {
+                    // The commit of a large transaction may have come this far, and no farther.
+                    Some(false) => Ok(()),
+                    Some(true) | None => file.check_rotated(&before),
+                })
+                .map_err(|error| other(&error.to_string()))?;
+            self.files.push(file);
+            // The file before was closed when this one was begun, and this one when the next was.
+            before = self.reopen_last(&target)?;
+        }
+        Ok(())
     }
 
     /// The last file has grown: looks where its last whole group ends, and cuts off what a crash has left behind it.
-    fn reopen_last(&mut self, path: &Path) -> Result<()> {
+    fn reopen_last(&mut self, path: &Path) -> Result<FileEnd> {
         let file = CopiedFile::open(path)?;
-        self.end = file.end()?;
+        let end = file.end()?;
+        self.end = end.position;
         file.cut(self.end.offset())?;
         if let Some(last) = self.files.last_mut() {
             *last = file;
         }
-        Ok(())
+        Ok(end)
     }
 
     /// Where a file ends.
