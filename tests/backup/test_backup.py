@@ -597,3 +597,36 @@ def test_a_gap_in_the_dead_servers_own_log(paceline, tmp_path, with_index):
             assert f"'{middle.name}' is in the index, but not there" in said, said
         else:
             assert f"'{newest.name}' is damaged" in said and "what is between them is missing" in said, said
+
+
+@pytest.mark.parametrize("with_index", [True, False])
+def test_the_dead_servers_prepared_file(tmp_path, with_index):
+    """Behind the active file stands one of zeros, for the next rotation."""
+    server = Paceline(tmp_path / "dead", "--max_binlog_size=65536").start()
+    try:
+        numbered(server, 4)
+        place = tmp_path / "backup"
+        backup(server, place)
+        server.query("flush binary logs")
+        active = server.log_files()[-1]
+        spare = active.with_suffix(f".{int(active.suffix[1:]) + 1:06}")
+        rows = 4
+        while server.query("show master status")[0][1] < 0.8 * 65536:
+            server.query("insert into d.t (b) values (repeat('x', 50))")
+            rows += 1
+        deadline = time.monotonic() + 20
+        while not spare.exists() or not spare.stat().st_size:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert server.log_files()[-1] == active
+        expected = binlog_position(server)
+    finally:
+        server.kill()
+    assert not spare.read_bytes().strip(b"\0")
+    left = server.datadir if with_index else saved(server.datadir, tmp_path / "saved", with_index)
+    assert restore(place, tmp_path / "restored", "--apply-log", left) == expected
+    assert rows_in(tmp_path / "restored", tmp_path / "server")[0] == rows
+    # One whose head was torn, as the index tells.
+    if with_index:
+        spare.write_bytes(active.read_bytes()[:100] + bytes(1000))
+        assert restore(place, tmp_path / "again", "--apply-log", left) == expected

@@ -1,7 +1,7 @@
 //! The log's files in the new data directory: put together, searched, cut.
 //!
-//! What a dead server has left is taken as its next start would take it: the index, if it was saved too, tells which files are the log's. Each
-//! must go on where the one before it ends.
+//! What a dead server has left is taken as its next start would take it: the index, if it was saved too, tells which files are the log's, and
+//! behind the last one may stand one that was only prepared. Each must go on where the one before it ends.
 
 use super::point::{Point, Search, Target};
 use crate::backup::error::{Error, Result};
@@ -125,14 +125,22 @@ impl LogFiles {
             }
         }
         let mut before = self.reopen_last(&own)?;
-        for path in &following {
+        for (at, path) in following.iter().enumerate() {
             let Some(name) = path.file_name() else { continue };
             let is_listed = listed
                 .as_ref()
                 .map(|listed| listed.contains(&*name.to_string_lossy()));
             let target = self.directory.join(name);
             fs::copy(path, &target).map_err(Error::file(path))?;
-            let file = CopiedFile::open(&target)?;
+            let file = match CopiedFile::open(&target) {
+                Err(paceline_binlog::Error::Damaged { .. })
+                    if at + 1 == following.len() && was_only_prepared(path, is_listed, &before)? =>
+                {
+                    fs::remove_file(&target).map_err(Error::file(&target))?;
+                    break;
+                }
+                file => file?,
+            };
             file.check_follows(&before)
                 .and_then(|()| match is_listed {
                     // The commit of a large transaction may have come this far, and no farther.
@@ -219,6 +227,27 @@ impl LogFiles {
                 file.sync_all()
             })
             .map_err(Error::file(&path))
+    }
+}
+
+/// Whether the last file, which has no whole head, was never the log's: the head is synced before anything names the file, the Rotate event of the
+/// one before it first and the index then.
+fn was_only_prepared(path: &Path, is_listed: Option<bool>, before: &FileEnd) -> Result<bool> {
+    match is_listed {
+        Some(is_listed) => Ok(!is_listed),
+        None => Ok(!before.is_rotated() && is_zeros(path)?),
+    }
+}
+
+fn is_zeros(path: &Path) -> Result<bool> {
+    let mut file = File::open(path).map_err(Error::file(path))?;
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match file.read(&mut chunk).map_err(Error::file(path))? {
+            0 => return Ok(true),
+            read if chunk[..read].iter().any(|byte| *byte != 0) => return Ok(false),
+            _ => {}
+        }
     }
 }
 
