@@ -82,6 +82,29 @@ def test_switch_over_and_back(servers):
         assert check_same_tables(primary, replica) == 3
 
 
+@pytest.mark.parametrize("candidate_is_ours", [True, False])
+def test_switch_over_and_back_at_once(servers, candidate_is_ours):
+    """What a server has written itself it does not wait for: there is nothing else between the two."""
+    primary, ours, theirs = servers
+    candidate, other = (ours, theirs) if candidate_is_ours else (theirs, ours)
+    promote(candidate, other, old_primary=primary)
+    promote(primary, other, old_primary=candidate, timeout=5)
+    assert [server.query("select @@read_only")[0][0] for server in (primary, candidate)] == [0, 1]
+    primary.query("insert into t.a values (2, 'old primary')")
+    for replica in (candidate, other):
+        catch_up(replica, primary)
+        assert check_same_tables(primary, replica) == 2
+    # With something of the candidate's own in between.
+    promote(candidate, other, old_primary=primary)
+    candidate.query("insert into t.a values (3, 'new primary')")
+    promote(primary, other, old_primary=candidate)
+    promote(candidate, other, old_primary=primary, timeout=5)
+    candidate.query("insert into t.a values (4, 'new primary')")
+    for replica in (primary, other):
+        catch_up(replica, candidate)
+        assert check_same_tables(candidate, replica) == 4
+
+
 def test_who_does_not_follow_is_named(servers):
     primary, ours, theirs = servers
     for replica in (ours, theirs):
@@ -98,8 +121,8 @@ def test_who_does_not_follow_is_named(servers):
         catch_up(replica, ours)
 
 
-def test_between_two_primaries(servers):
-    """The old one has been told to write no more, and the new one does not come to where it ends."""
+def test_the_candidate_does_not_come(servers):
+    """The old primary has been told to write no more, and the new one does not come to where it ends: the old one goes on."""
     primary, ours, theirs = servers
     for replica in (ours, theirs):
         catch_up(replica, primary)
@@ -107,10 +130,30 @@ def test_between_two_primaries(servers):
     primary.query("insert into t.a values (2, 'late')")
     said = promote(ours, theirs, old_primary=primary, fails=True, timeout=2)
     assert "it does not come to" in said
+    assert f"nothing was changed: 127.0.0.1:{primary.port} writes again, as before" in said
+    assert [server.query("select @@read_only")[0][0] for server in (primary, ours)] == [0, 1]
+    primary.query("insert into t.a values (3, 'later')")
+    catch_up(theirs, primary)
+    # It was not this command that has told it to write no more: somebody else may be the primary.
+    primary.query("set global read_only=1")
+    said = promote(ours, theirs, old_primary=primary, fails=True, timeout=2)
     assert f"127.0.0.1:{primary.port} is read_only now, and no other server writes" in said
     assert primary.query("select @@read_only") == ((1,),)
     ours.query("start slave")
     assert "is the primary" in promote(ours, theirs, old_primary=primary)
+    assert check_same_tables(primary, ours) == 3
+
+
+def test_a_number_that_another_has_used(servers):
+    """The candidate has a higher number than the old primary, and not its transactions."""
+    primary, ours, theirs = servers
+    for replica in (ours, theirs):
+        catch_up(replica, primary)
+    ours.query("stop slave", *[f"insert into t.a values ({n}, 'ours')" for n in (10, 11)])
+    primary.query("insert into t.a values (20, 'late')")
+    said = promote(ours, theirs, old_primary=primary, fails=True, timeout=2)
+    assert "it does not come to" in said
+    assert [server.query("select @@read_only")[0][0] for server in (primary, ours)] == [0, 1]
 
 
 def test_contradictions_are_refused(servers):

@@ -9,7 +9,8 @@
 //!
 //! With several replication domains there may be no replica that is ahead in all of them. So the candidate first replicates from each other
 //! replica that has something it lacks, until just that; then it has the union, and whoever has less replicates from it. With
-//! `--old-primary` it is a switch-over: the old primary stops writing first, and becomes a replica.
+//! `--old-primary` it is a switch-over: the old primary stops writing first, and becomes a replica. If the candidate does not come to where it
+//! ended, nothing else has been changed, and the old primary writes again.
 //!
 //! Connections that are made anew are encrypted as the candidate's to the old primary was; those that are turned keep their settings.
 //!
@@ -76,6 +77,14 @@ pub enum Error {
     /// What the command line says of TLS cannot be heeded.
     #[error("{0}")]
     Tls(String),
+    /// The candidate has not come to where the old primary ended, which writes again.
+    #[error("{why}\nnothing was changed: {old} writes again, as before")]
+    NotSwitched {
+        /// What happened.
+        why: Box<Error>,
+        /// HOST:PORT.
+        old: String,
+    },
     /// The old primary writes no more, and there is no new one.
     #[error(
         "{why}\n{old} is read_only now, and no other server writes: run the same command again, which goes on from here, or let {old} go \
@@ -148,9 +157,9 @@ pub async fn run(options: &Options) -> Result<()> {
             return Err(why);
         };
         // If it cannot be asked, it is told all the same.
-        return Err(match old.value("@@GLOBAL.read_only").await.as_deref() {
-            Ok("0") => why,
-            _ => Error::NoPrimary {
+        return Err(match old.is_writable().await {
+            Ok(true) => why,
+            Ok(false) | Err(_) => Error::NoPrimary {
                 why: why.into(),
                 old: old.address().to_owned(),
             },
@@ -183,10 +192,18 @@ async fn make_primary(
     patience: Duration,
 ) -> Result<()> {
     if let Some(old) = old_primary {
+        let was_writable = old.is_writable().await?;
         old.execute("SET GLOBAL read_only=1").await?;
-        let last = old.holding().await?.logged;
-        println!("{} writes no more; it ends at {last}", old.address());
-        candidate.wait_replicated(&last, patience).await?;
+        if let Err(why) = catch_up(candidate, old, patience).await {
+            // Every replica still follows it, and nobody else was told to write. If it was read-only before, somebody else may write.
+            if !was_writable || old.execute("SET GLOBAL read_only=0").await.is_err() {
+                return Err(why);
+            }
+            return Err(Error::NotSwitched {
+                why: why.into(),
+                old: old.address().to_owned(),
+            });
+        }
     }
     for server in std::iter::once(&mut *candidate).chain(others.iter_mut()) {
         server.stop_receiving(patience).await?;
@@ -194,6 +211,13 @@ async fn make_primary(
     collect(candidate, others, replication, patience).await?;
     candidate.forget_primaries().await?;
     candidate.execute("SET GLOBAL read_only=0").await
+}
+
+/// The candidate comes to where the old primary, which writes no more, has ended.
+async fn catch_up(candidate: &mut Server, old: &mut Server, patience: Duration) -> Result<()> {
+    let last = old.holding().await?.logged;
+    println!("{} writes no more; it ends at {last}", old.address());
+    candidate.wait_for(&last, patience).await
 }
 
 /// The candidate fetches what the others have and it lacks.

@@ -3,7 +3,7 @@
 //! In a domain the sequence number orders history, whoever wrote: so the higher number has everything that the lower one has. Two servers
 //! at the same number by different writers contradict each other.
 
-use paceline_binlog::GtidPosition;
+use paceline_binlog::{BinlogState, GtidPosition};
 
 /// What a server has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,12 @@ pub fn lacking(has: &GtidPosition, other: &GtidPosition) -> GtidPosition {
         .iter()
         .filter(|gtid| !has.reaches(gtid.domain_id, gtid.sequence))
         .collect()
+}
+
+/// What a server has yet to replicate to come to `position`, if its log has this state. What it has written itself it never replicates, and its
+/// number alone does not tell: here it must have that very transaction.
+pub fn not_logged(logged: &BinlogState, position: &GtidPosition) -> GtidPosition {
+    position.iter().filter(|gtid| !logged.contains(*gtid)).collect()
 }
 
 /// Two servers that have different transactions under one number of a domain; as a text for people.
@@ -78,6 +84,16 @@ mod tests {
         );
         assert!(lacking(&other.has(), &holding("c", "0-1-3", "").logged).is_empty());
         assert_eq!(contradiction(&[candidate, other]), None);
+    }
+
+    #[test]
+    fn what_it_wrote_itself_is_not_waited_for() {
+        let logged: BinlogState = "0-2-4,0-1-10,5-2-7".parse().unwrap();
+        let yet = |position: &str| not_logged(&logged, &position.parse().unwrap()).to_string();
+        assert_eq!(yet("0-1-10"), "");
+        assert_eq!(yet("0-2-11,5-2-7"), "0-2-11");
+        // It has that number, and another's transaction under it.
+        assert_eq!(yet("0-2-9,6-2-1"), "0-2-9,6-2-1");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! A server that takes part in a promotion, through SQL.
 
 use super::Result;
-use super::plan::Holding;
+use super::plan::{Holding, not_logged};
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
-use paceline_binlog::GtidPosition;
+use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_replication::replica::definition::TlsSettings;
 use paceline_wire::TcpAddress;
 use paceline_wire::client::ConnectOptions;
@@ -85,6 +85,13 @@ impl Server {
         })
     }
 
+    /// Whether clients may write there.
+    pub async fn is_writable(&mut self) -> Result<bool> {
+        // MariaDB 12 has names for it.
+        let read_only = self.value("@@GLOBAL.read_only").await?;
+        Ok(matches!(read_only.as_str(), "0" | "OFF"))
+    }
+
     async fn connections(&mut self) -> Result<Vec<Row>> {
         Ok(self.connection.named_rows("SHOW ALL SLAVES STATUS").await?)
     }
@@ -123,6 +130,18 @@ impl Server {
                     .into());
             }
             tokio::time::sleep(POLL).await;
+        }
+    }
+
+    /// Waits until it has everything up to there, its own or replicated.
+    pub async fn wait_for(&mut self, position: &GtidPosition, patience: Duration) -> Result<()> {
+        let state = self.value("@@GLOBAL.gtid_binlog_state").await?;
+        let state = state.parse::<BinlogState>();
+        let state = state.map_err(|error| self.problem(format!("@@GLOBAL.gtid_binlog_state: {error}")))?;
+        let yet = not_logged(&state, position);
+        match yet.is_empty() {
+            true => Ok(()),
+            false => self.wait_replicated(&yet, patience).await,
         }
     }
 
