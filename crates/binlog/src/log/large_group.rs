@@ -54,6 +54,9 @@ pub struct LargeGroup {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Growing,
+    /// A sync has failed: what was written before it may never be on the disk, whatever later syncs say (invariant 4). Nothing is left but to
+    /// roll back.
+    Failed,
     /// Complete and synced, with synced zeros up to there.
     Sealed {
         prepared_end: u64,
@@ -135,24 +138,19 @@ impl LargeGroup {
         self.room + self.length
     }
 
-    /// Writes events that have their places.
+    /// Writes events that have their places. After an error there are no more than before.
     pub(crate) fn append(&mut self, events: &[u8]) -> Result<()> {
-        assert!(
-            self.stage == Stage::Growing,
-            "a sealed transaction gets no more events"
-        );
-        let written = self
-            .file
+        self.check_growing()?;
+        let length = self.length + events.len() as u64;
+        self.file
             .write_at(&[IoSlice::new(events)], self.next_event_at())
-            .and_then(|()| {
-                self.length += events.len() as u64;
-                if self.length.saturating_sub(self.synced) < SYNC_STEP {
-                    return Ok(());
-                }
-                self.synced = self.length;
-                self.file.sync()
-            });
-        written.map_err(|source| self.io_error("write", source))
+            .map_err(|source| self.io_error("write", source))?;
+        if length.saturating_sub(self.synced) >= SYNC_STEP {
+            self.file.sync().map_err(|source| self.fail("sync", source))?;
+            self.synced = length;
+        }
+        self.length = length;
+        Ok(())
     }
 
     /// Forgets what is behind so many bytes.
@@ -164,6 +162,7 @@ impl LargeGroup {
 
     /// Makes everything durable, with room behind it.
     pub(crate) fn seal(&mut self) -> Result<()> {
+        self.check_growing()?;
         let end = self.next_event_at();
         let block_end = end.next_multiple_of(BLOCK_LENGTH);
         let filled = (|| {
@@ -174,7 +173,7 @@ impl LargeGroup {
             self.file.extend_with_zeros(block_end, ROOM_BEHIND)?;
             self.file.sync()
         })();
-        filled.map_err(|source| self.io_error("seal", source))?;
+        filled.map_err(|source| self.fail("seal", source))?;
         const { assert!(ROOM_BEHIND >= TAIL_ROOM) };
         self.stage = Stage::Sealed {
             prepared_end: block_end + ROOM_BEHIND,
@@ -194,7 +193,9 @@ impl LargeGroup {
     pub(super) fn prepared_end(&self) -> u64 {
         match self.stage {
             Stage::Sealed { prepared_end } => prepared_end,
-            Stage::Growing | Stage::Adopted => panic!("only a sealed transaction is committed"),
+            Stage::Growing | Stage::Failed | Stage::Adopted => {
+                panic!("only a sealed transaction is committed")
+            }
         }
     }
 
@@ -218,6 +219,25 @@ impl LargeGroup {
             .map_err(|source| self.io_error("open", source))
     }
 
+    /// # Panics
+    /// If it is sealed.
+    fn check_growing(&self) -> Result<()> {
+        match self.stage {
+            Stage::Growing => Ok(()),
+            Stage::Failed => {
+                let reason = "a sync of it has failed before, and what it holds is not to be trusted";
+                Err(self.io_error("write", io::Error::other(reason)))
+            }
+            Stage::Sealed { .. } | Stage::Adopted => panic!("a sealed transaction gets no more events"),
+        }
+    }
+
+    /// A sync has failed.
+    fn fail(&mut self, operation: &'static str, source: io::Error) -> Error {
+        self.stage = Stage::Failed;
+        self.io_error(operation, source)
+    }
+
     fn io_error(&self, operation: &'static str, source: io::Error) -> Error {
         large_error(operation, &self.path, self.length, source)
     }
@@ -239,6 +259,29 @@ impl Drop for LargeGroup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log::{LogConfig, OpenRequest, SimulatedDisk};
+    use paceline_types::ServerId;
+
+    /// The failed sync took with it what an earlier statement had written, and the next one would say nothing of that.
+    #[test]
+    fn after_a_failed_sync_it_takes_no_more() {
+        for is_rolled_back in [true, false] {
+            let disk = SimulatedDisk::new();
+            let config = LogConfig::new("/log", "bin", ServerId(1));
+            let (log, _) = Log::open(Arc::new(disk.clone()), config, OpenRequest::new(1)).unwrap();
+            let mut group = log.begin_large_group().unwrap();
+            group.append(&[1; 1000]).unwrap();
+            disk.fail_sync(1);
+            assert!(group.append(&vec![2; SYNC_STEP as usize]).is_err());
+            assert_eq!(group.length(), 1000);
+            if is_rolled_back {
+                group.truncate(1000);
+            }
+            assert!(group.append(&[3; 1000]).is_err());
+            assert!(group.seal().is_err());
+            assert!(group.seal().is_err());
+        }
+    }
 
     #[test]
     fn names() {

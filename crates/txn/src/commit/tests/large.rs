@@ -400,3 +400,26 @@ fn a_sync_that_fails_before_it_queues_fails_it_alone() {
     server.set("other", "2").unwrap();
     assert_eq!(server.content().len(), 1);
 }
+
+/// Nothing of an earlier statement is acknowledged that a failed sync may have lost, though that statement had its reply and the one whose sync
+/// failed is rolled back.
+#[test]
+fn a_sync_that_fails_while_it_grows_fails_its_commit() {
+    let disk = SimulatedDisk::new();
+    let tables = Arc::new(tempfile::tempdir().unwrap());
+    let server = TestServer::open(Arc::new(disk.clone()), tables, options(config()));
+    let value = "v".repeat(150);
+    let mut transaction = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    set_all(&server, &mut transaction, 0..1000, &value).unwrap();
+    assert_eq!(server.manager.status().binlog_cache_disk_use, 1);
+    disk.fail_sync(1);
+    // Its events are more than what is written between two syncs.
+    let error = set_all(&server, &mut transaction, 1000..70_000, &value).unwrap_err();
+    assert!(matches!(error, Error::Log(_)), "{error}");
+    transaction.rollback_statement();
+    assert!(transaction.commit_blocking().is_err());
+    assert!(server.failure.lock().is_none());
+    assert_eq!(server.content().len(), 0);
+    commit_all(&server, "large").unwrap();
+    assert_eq!(rows(&server.content(), "large"), ALL as usize);
+}
