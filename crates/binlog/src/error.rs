@@ -122,9 +122,17 @@ pub enum Error {
     /// The log was closed.
     #[error("the binary log is closed")]
     Closed,
-    /// No further file can be created: names or ordinals are used up.
-    #[error("the binary log's file numbers are used up")]
+    /// No further file can be created: names or ordinals are used up. The log goes on in the file that it has (1098).
+    #[error("Can't generate a unique log-filename: the binary log's file numbers are used up")]
     NumbersExhausted,
+    /// A log that starts from that number would soon have used up the numbers of its files (1098).
+    #[error("Can't generate a unique log-filename: RESET MASTER TO {number} is past {number_max}")]
+    NumberTooHigh {
+        /// What was asked for.
+        number: u32,
+        /// The highest that is allowed.
+        number_max: u32,
+    },
     /// A file operation failed.
     #[error("cannot {operation} '{}': {source}", path.display())]
     Io {
@@ -153,11 +161,8 @@ impl Error {
             | Error::EndLost { .. }
             | Error::MissingFile(_)
             | Error::DamagedIndex { .. } => 1377,
-            Error::HeadOutgrown
-            | Error::Poisoned(_)
-            | Error::Closed
-            | Error::NumbersExhausted
-            | Error::Io { .. } => 1026,
+            Error::NumbersExhausted | Error::NumberTooHigh { .. } => 1098,
+            Error::HeadOutgrown | Error::Poisoned(_) | Error::Closed | Error::Io { .. } => 1026,
         }
     }
 }

@@ -110,7 +110,7 @@ impl TransactionManager {
     /// `FLUSH BINARY LOGS`: goes on in a new file. Returns where.
     ///
     /// # Errors
-    /// [`Error::LogFull`]: the log goes on in the old file.
+    /// [`Error::LogFull`], [`Error::Log`] with 1098 if no number is left: the log goes on in the old file.
     pub fn rotate(&self) -> Result<LogPosition> {
         let core = self.core();
         let position = {
@@ -167,7 +167,7 @@ impl TransactionManager {
     /// `RESET MASTER [TO number]`: an empty log; versions go on. Everything that is in the log is in the engines before.
     ///
     /// # Errors
-    /// [`Error::LogInUse`] if a reader is connected or a backup runs; [`Error::LogFull`].
+    /// [`Error::LogInUse`] if a reader is connected or a backup runs; [`Error::LogFull`]; [`Error::Log`] with 1098 for a number that is too high.
     pub fn reset(&self, number: Option<u32>) -> Result<LogPosition> {
         let core = self.core();
         let position = {

@@ -91,6 +91,10 @@ impl FileEntry {
 /// The highest number in a name, MariaDB's.
 pub(super) const NUMBER_MAX: u32 = 0x7FFF_FFFF;
 
+/// The highest number that a log can be told to start from (`RESET MASTER TO`), MySQL's: it leaves room for 147 million rotations. At the
+/// highest in a name there is none, not even for the file that a start begins.
+pub(super) const FIRST_NUMBER_MAX: u32 = 2_000_000_000;
+
 /// The file's name for a number: six digits at least.
 pub(super) fn file_name(base_name: &str, number: u32) -> String {
     format!("{base_name}.{number:06}")

@@ -43,7 +43,7 @@ impl Log {
     /// primary's log; `now` is in seconds since 1970. Nothing else is written to the log while the place is held.
     ///
     /// # Errors
-    /// [`Error::NoSpace`]: the log goes on as before. [`Error::HeadOutgrown`]. Others are fatal.
+    /// [`Error::NoSpace`], [`Error::NumbersExhausted`], [`Error::HeadOutgrown`]: the log goes on as before. Others are fatal.
     ///
     /// # Panics
     /// If the buffer is not sealed.

@@ -2,12 +2,12 @@
 
 use super::active::ActiveFile;
 use super::create::{NewFile, ordinal_after};
-use super::files::{FileEntry, file_name, number_after};
+use super::files::{FIRST_NUMBER_MAX, FileEntry, file_name};
 use super::gtid_index::GtidIndexBuilder;
 use super::handle::{Inner, Log};
 use super::head::Occasion;
 use super::index_file::IndexFile;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gtid::BinlogState;
 use paceline_types::LogPosition;
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ impl Log {
     /// goes on.
     ///
     /// # Errors
-    /// [`crate::Error::NoSpace`]: nothing has changed. Other errors are fatal.
+    /// [`Error::NoSpace`], [`Error::NumberTooHigh`], [`Error::NumbersExhausted`]: nothing has changed. Other errors are fatal.
     pub fn reset(&self, number: Option<u32>, now: u32) -> Result<LogPosition> {
         self.reset_to(number, &BinlogState::new(), now)
     }
@@ -35,9 +35,15 @@ impl Log {
         let inner = &self.inner;
         let mut writer = inner.writer.lock();
         inner.check_usable(&writer)?;
+        let number = number.unwrap_or(1).max(1);
+        if number > FIRST_NUMBER_MAX {
+            return Err(Error::NumberTooHigh {
+                number,
+                number_max: FIRST_NUMBER_MAX,
+            });
+        }
         self.sync()?;
         let old = Arc::clone(&writer.active);
-        let number = number_after(number.unwrap_or(1).saturating_sub(1))?;
         let ordinal = ordinal_after(old.ordinal)?;
         let final_name = file_name(&inner.base_name, number);
         inner.drop_spare();

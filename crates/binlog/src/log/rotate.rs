@@ -19,7 +19,7 @@ impl Log {
     /// since 1970.
     ///
     /// # Errors
-    /// [`Error::NoSpace`]: the log goes on in the old file, as before. Other errors are fatal.
+    /// [`Error::NoSpace`], [`Error::NumbersExhausted`]: the log goes on in the old file, as before. Other errors are fatal.
     pub fn rotate(&self, now: u32) -> Result<LogPosition> {
         self.rotate_without(&[], now)
     }

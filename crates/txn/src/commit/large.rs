@@ -89,9 +89,11 @@ impl Core {
             .place_large(&request.events, source_record(&request.gtid), unix_seconds());
         let place = match place {
             Ok(place) => place,
-            Err(error @ (paceline_binlog::Error::NoSpace { .. } | paceline_binlog::Error::HeadOutgrown)) => {
-                return request.refuse(error.into());
-            }
+            Err(
+                error @ (paceline_binlog::Error::NoSpace { .. }
+                | paceline_binlog::Error::NumbersExhausted
+                | paceline_binlog::Error::HeadOutgrown),
+            ) => return request.refuse(error.into()),
             Err(error) => {
                 let error = self.fatal(&format!("cannot rotate the binary log: {error}"));
                 return request.fail(error);

@@ -201,7 +201,7 @@ impl Core {
         if self.log.rotation_due()
             && let Err(error) = self.rotate_in_stage(stage)
         {
-            // A full disk: the log goes on in the old file. What is fatal has been dealt with.
+            // A full disk, or no number left: the log goes on in the old file. What is fatal has been dealt with.
             tracing::warn!("the binary log was not rotated: {error}");
         }
         if self.log.wants_preparation() {
@@ -386,7 +386,9 @@ impl Core {
                 Ok(position)
             }
             Err(
-                error @ (paceline_binlog::Error::NoSpace { .. } | paceline_binlog::Error::DomainInUse(_)),
+                error @ (paceline_binlog::Error::NoSpace { .. }
+                | paceline_binlog::Error::NumbersExhausted
+                | paceline_binlog::Error::DomainInUse(_)),
             ) => Err(error.into()),
             Err(error) => Err(self.fatal(&format!("cannot rotate the binary log: {error}"))),
         }

@@ -1,8 +1,9 @@
 //! Rotation, purging, RESET MASTER, checkpoints: beside running commits.
 
 use crate::testing::TestServer;
-use crate::{Config, Error};
-use paceline_binlog::log::{PurgeTarget, SimulatedDisk};
+use crate::{Config, Error, IsolationLevel};
+use paceline_binlog::log::{Disk, PurgeTarget, SimulatedDisk};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -204,4 +205,53 @@ fn whether_groups_are_synced_changes_beside_commits() {
         server.manager.set_config(config).unwrap();
     }
     writers.stop();
+}
+
+/// The last file has the highest number there is: the log goes on in it.
+#[test]
+fn a_log_without_a_number_left_goes_on_in_its_file() {
+    let disk = SimulatedDisk::new();
+    let tables = Arc::new(tempfile::tempdir().unwrap());
+    let options = || crate::testing::TestOptions {
+        config: Config {
+            max_binlog_size: 4096,
+            large_transaction_bytes: 4096,
+            ..Config::default()
+        },
+        ..Default::default()
+    };
+    drop(TestServer::open(
+        Arc::new(disk.clone()),
+        tables.clone(),
+        options(),
+    ));
+    let directory = Path::new("/log");
+    let last = "bin.2147483646";
+    disk.rename(&directory.join("bin.000001"), &directory.join(last))
+        .unwrap();
+    disk.damage(&directory.join("bin.index"), |index| {
+        *index = format!("./{last}\n").into_bytes();
+    });
+    let server = TestServer::open(Arc::new(disk), tables, options());
+    let files = || server.manager.log().files().len();
+    let before = files();
+    for n in 0..100 {
+        server.set("x", &n.to_string()).unwrap();
+    }
+    assert!(server.manager.log().rotation_due());
+    let refused = |error: Error| assert!(matches!(&error, Error::Log(log) if log.code() == 1098), "{error}");
+    refused(server.manager.rotate().unwrap_err());
+    let mut large = server.begin(&server.session(), IsolationLevel::ReadCommitted);
+    for n in 0..50 {
+        server
+            .table
+            .set(&mut large, &format!("k{n}"), &"v".repeat(150))
+            .unwrap();
+    }
+    refused(large.commit_blocking().unwrap_err());
+    server.set("x", "after").unwrap();
+    assert_eq!(server.content().len(), 1);
+    assert_eq!(server.get("x").as_deref(), Some("after"));
+    assert_eq!(files(), before);
+    assert!(server.failure.lock().is_none());
 }
