@@ -1,13 +1,85 @@
-//! `RESET MASTER`: which numbers it takes.
+//! `RESET MASTER`: what may go on beside it, and which numbers it takes.
 #![allow(missing_docs)]
 
 mod support;
 
-use paceline_binlog::Error;
-use paceline_binlog::log::SimulatedDisk;
+use paceline_binlog::log::{Disk, Preparation, SimulatedDisk};
+use paceline_binlog::{Error, Log, Result};
+use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use support::watched_disk::WatchedDisk;
 use support::*;
+
+/// A log that is reset while somebody prepares the file for its next rotation.
+struct BesidePreparation {
+    disk: SimulatedDisk,
+    log: Log,
+    /// The disk as it was just behind the rename at which preparation began, if the process had died there.
+    at_rename: SimulatedDisk,
+}
+
+/// Preparation begins when a file has just been given the name `at`.
+fn reset_beside_preparation(number: Option<u32>, at: &'static str) -> BesidePreparation {
+    let watched = WatchedDisk::default();
+    let disk = watched.disk.clone();
+    let (log, _) = open_on(Arc::new(watched.clone()), config(Path::new("/log"))).unwrap();
+    commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
+    // A rotation is near.
+    log.set_file_size_max(1);
+    type Keeper = (JoinHandle<Result<Preparation>>, SimulatedDisk);
+    let keeper: Arc<Mutex<Option<Keeper>>> = Arc::default();
+    {
+        let (log, disk, keeper) = (log.clone(), disk.clone(), Arc::clone(&keeper));
+        watched.on_rename(move |to| {
+            let mut keeper = keeper.lock();
+            if keeper.is_some() || !to.ends_with(at) {
+                return;
+            }
+            let (done, is_done) = mpsc::channel();
+            let log = log.clone();
+            let thread = std::thread::spawn(move || {
+                let prepared = log.prepare_ahead();
+                let _ = done.send(());
+                prepared
+            });
+            // It must not be done before the reset is.
+            let _ = is_done.recv_timeout(Duration::from_millis(300));
+            *keeper = Some((thread, disk.after_process_death()));
+        });
+    }
+    log.reset(number, NOW).unwrap();
+    let (thread, at_rename) = keeper.lock().take().expect("a file gets that name");
+    thread.join().unwrap().unwrap();
+    BesidePreparation { disk, log, at_rename }
+}
+
+#[test]
+fn a_crash_leaves_no_file_that_was_prepared_for_the_old_log() {
+    let reset = reset_beside_preparation(None, "bin.000001");
+    let (log, _) = open_on(Arc::new(reset.at_rename), config(Path::new("/log"))).unwrap();
+    assert_eq!(all_gtids(&log).unwrap(), []);
+    commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
+    assert_eq!(all_gtids(&log).unwrap(), [gtid(0, 1, 1)]);
+}
+
+/// The new log's file has the name that the old log's next one would have had.
+#[test]
+fn a_file_is_not_taken_for_one_that_was_prepared() {
+    let BesidePreparation { disk, log, .. } = reset_beside_preparation(Some(2), "bin.index");
+    commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
+    log.rotate(NOW).unwrap();
+    commit(&log, &[(gtid(0, 1, 2), 1)]).unwrap();
+    let names = disk.list(Path::new("/log")).unwrap();
+    for file in log.files() {
+        assert!(names.contains(&file.name), "{} is gone: {names:?}", file.name);
+    }
+    drop(log);
+    let (log, _) = open_on(Arc::new(disk.after_process_death()), config(Path::new("/log"))).unwrap();
+    assert_eq!(all_gtids(&log).unwrap(), [gtid(0, 1, 1), gtid(0, 1, 2)]);
+}
 
 /// At the highest number there is no rotation any more, and no start, which begins a file.
 #[test]

@@ -66,25 +66,22 @@ impl Inner {
         Ok(true)
     }
 
-    pub fn drop_spare(&self) {
-        if let Some(spare) = self.spare.lock().take() {
+    /// Removes the spare file.
+    pub fn drop_spare(&self, held: &mut Option<SpareFile>) {
+        if let Some(spare) = held.take() {
             self.remove_quietly(&file_name(&self.base_name, spare.number));
         }
     }
 
-    /// Creates a file with its head, or makes it of the spare one. It is in no index yet. Returns where the head ends.
-    pub fn create_file(&self, new: &NewFile<'_>) -> Result<(FileEntry, ActiveFile, u64)> {
-        // Held until the file is there, so that nobody prepares one of the same name in between.
-        let mut held = self.spare.lock();
-        let spare = held.take();
-        let spare = match spare {
-            Some(spare) if file_name(&self.base_name, spare.number) == new.name => Some(spare),
-            Some(other) => {
-                self.remove_quietly(&file_name(&self.base_name, other.number));
-                None
-            }
-            None => None,
-        };
+    /// Creates a file with its head, or makes it of the spare one. It is in no index yet. Returns where the head ends. The caller holds the lock on the
+    /// spare one at least until then, so that nobody prepares one of the same name in between.
+    pub fn create_file(
+        &self,
+        new: &NewFile<'_>,
+        held: &mut Option<SpareFile>,
+    ) -> Result<(FileEntry, ActiveFile, u64)> {
+        let spare = held.take_if(|spare| file_name(&self.base_name, spare.number) == new.name);
+        self.drop_spare(held);
         let creator = FileCreator {
             disk: &*self.disk,
             directory: &self.directory,

@@ -55,7 +55,7 @@
 //! # Who may do what when
 //!
 //! [`Log`] is a handle to be cloned. Writing is for one leader at a time. `sync`, readers, purging, preparation and every
-//! question may run beside it. Locks are taken in this order: writer, index, files, active file.
+//! question may run beside it. Locks are taken in this order: writer, index, spare file, files, active file.
 
 mod active;
 mod config;

@@ -46,9 +46,12 @@ impl Log {
         let old = Arc::clone(&writer.active);
         let ordinal = ordinal_after(old.ordinal)?;
         let final_name = file_name(&inner.base_name, number);
-        inner.drop_spare();
+        let index = inner.index.lock();
+        // Held to the end: opening takes the only numbered file for the new one, and what is prepared for the old log may have the new one's name.
+        let mut spare = inner.spare.lock();
+        inner.drop_spare(&mut spare);
         let replica = self.replica_state();
-        let (entry, new, end) = inner.create_file(&NewFile {
+        let new = NewFile {
             name: reset_name(&inner.base_name),
             number,
             ordinal,
@@ -58,8 +61,8 @@ impl Log {
             replica: &replica,
             checkpoint: &final_name,
             now,
-        })?;
-        let index = inner.index.lock();
+        };
+        let (entry, new, end) = inner.create_file(&new, &mut spare)?;
         let old_names = inner.names();
         if let Err(error) = index.prepare([entry.name.as_str()]) {
             inner.remove_quietly(&entry.name);

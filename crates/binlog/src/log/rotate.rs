@@ -52,7 +52,7 @@ impl Log {
             state.remove_domain(*domain_id);
         }
         let replica = self.replica_state();
-        let (entry, new, end) = inner.create_file(&NewFile {
+        let new = NewFile {
             name: file_name(&inner.base_name, number),
             number,
             ordinal,
@@ -62,7 +62,8 @@ impl Log {
             replica: &replica,
             checkpoint: &checkpoint,
             now,
-        })?;
+        };
+        let (entry, new, end) = inner.create_file(&new, &mut inner.spare.lock())?;
 
         let index = inner.index.lock();
         let names = inner.names();
@@ -110,7 +111,7 @@ impl Log {
         );
         inner.write_reserved_record(&mut writer, now, &event)?;
         writer.life = Life::Closed;
-        inner.drop_spare();
+        inner.drop_spare(&mut inner.spare.lock());
         inner.finish(&writer.active, writer.end)
     }
 }

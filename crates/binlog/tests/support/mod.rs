@@ -1,6 +1,8 @@
 //! What the tests of the log share.
 #![allow(dead_code, missing_docs)]
 
+pub mod watched_disk;
+
 use paceline_binlog::event::{RowsFlags, TableId, TableMapEvent};
 use paceline_binlog::group::{
     CommitGroup, EventGroupBuffer, GroupOptions, GroupSize, LoggedTable, StatementOptions,
