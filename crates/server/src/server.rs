@@ -113,7 +113,7 @@ impl Server {
     /// Passes the global variables that concern commits on to the commit pipeline.
     ///
     /// # Errors
-    /// If the log fails.
+    /// 1026 if the log has no room for it; nothing has been passed on then. If the log fails.
     pub fn apply_transaction_config(&self) -> Result<()> {
         let config = transaction_config(&self.globals, (*self.transactions.config()).clone());
         self.transactions

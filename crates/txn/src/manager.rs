@@ -227,7 +227,9 @@ impl TransactionManager {
         core.background.start(&core);
         let manager = TransactionManager { core };
         if let Err(error) = manager.set_config(config) {
-            tracing::error!("the log's settings could not be applied: {error}");
+            // The settings are in force already, and the log does not follow them.
+            let reason = format!("the binary log's settings cannot be applied: {error}");
+            drop(manager.core.fatal(&reason));
         }
         manager
     }
@@ -291,22 +293,25 @@ impl TransactionManager {
     /// Changes settings while the server runs.
     ///
     /// # Errors
-    /// If the log fails; that is fatal.
+    /// [`Error::LogFull`]: there is no room to note in the log how it is synced from now on; nothing has changed. Others are fatal.
     pub fn set_config(&self, config: Config) -> Result<()> {
         let _stage = self.core.log_stage.lock();
         let mode = match config.sync_binlog {
             SyncBinlog::EveryGroup => SyncMode::EachGroup,
             SyncBinlog::Background => SyncMode::Deferred,
         };
+        // First, because it may find no room.
+        match self.core.log.set_sync_mode(mode) {
+            Ok(()) => {}
+            Err(error @ paceline_binlog::Error::NoSpace { .. }) => return Err(error.into()),
+            Err(error) => return Err(self.core.fatal(&format!("cannot sync the binary log: {error}"))),
+        }
         self.core.log.set_file_size_max(config.max_binlog_size);
         self.core.locks.set_keys_max(config.row_locks_max);
         self.core
             .storage
             .temporary()
             .set_bytes_max(config.temporary_tables_max);
-        if let Err(error) = self.core.log.set_sync_mode(mode) {
-            return Err(self.core.fatal(&format!("cannot sync the binary log: {error}")));
-        }
         self.core
             .positions
             .advance_durable(self.core.log.durable().min(self.core.positions.written()));

@@ -231,13 +231,17 @@ impl SessionServices {
             drop(lock);
             return Ok(());
         }
+        let before = globals.get(variable);
         globals.set(variable, setting);
         if let Some((other, setting)) = pair {
             globals.set(other, setting);
         }
         pair_charset(globals, variable);
         if is_transaction_config(variable) || paired {
-            self.server.apply_transaction_config()?;
+            // What the log had no room for is not so; and the next variable's turn would try it again.
+            self.server
+                .apply_transaction_config()
+                .inspect_err(|_| globals.set(variable, before))?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A full disk, and a sync that fails.
 
 use crate::testing::TestServer;
-use crate::{Config, Error, IsolationLevel, LeaderMode, RollbackScope};
+use crate::{Config, Error, IsolationLevel, LeaderMode, RollbackScope, SyncBinlog};
 use paceline_binlog::log::SimulatedDisk;
 use std::sync::Arc;
 
@@ -43,6 +43,47 @@ fn a_full_disk_fails_the_commit_and_nothing_else() {
     disk.set_capacity(None);
     big(&server).unwrap();
     assert_eq!(server.content().len(), 2001);
+    assert!(server.failure.lock().is_none());
+}
+
+/// How the log is synced stands in the log: where there is no room for that, it stays as it is.
+#[test]
+fn a_full_disk_refuses_settings_and_nothing_else() {
+    let disk = SimulatedDisk::new();
+    let server = open(&disk, Config::default());
+    server.set("x", "before").unwrap();
+    disk.set_capacity(Some(disk.used()));
+    let toggled = || {
+        let before = server.manager.config();
+        Config {
+            sync_binlog: match before.sync_binlog {
+                SyncBinlog::EveryGroup => SyncBinlog::Background,
+                SyncBinlog::Background => SyncBinlog::EveryGroup,
+            },
+            row_locks_max: before.row_locks_max - 1,
+            ..(*before).clone()
+        }
+    };
+    // Each change takes some of the prepared room.
+    let refused = (0..100_000).find_map(|_| server.manager.set_config(toggled()).err());
+    let error = refused.expect("the room is used up");
+    assert!(matches!(error, Error::LogFull { .. }), "{error}");
+    let before = server.manager.config();
+    for _ in 0..3 {
+        assert!(server.manager.set_config(toggled()).is_err());
+    }
+    assert_eq!(server.manager.config(), before);
+    // What the log need not know is changed all the same.
+    let other = Config {
+        sync_binlog: before.sync_binlog,
+        ..toggled()
+    };
+    server.manager.set_config(other).unwrap();
+    disk.set_capacity(None);
+    server.manager.set_config(toggled()).unwrap();
+    assert_ne!(server.manager.config().sync_binlog, before.sync_binlog);
+    server.set("x", "after").unwrap();
+    assert_eq!(server.get("x").as_deref(), Some("after"));
     assert!(server.failure.lock().is_none());
 }
 
