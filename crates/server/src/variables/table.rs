@@ -95,7 +95,7 @@ mod list {
         GtidBinlogState "gtid_binlog_state" Global Dynamic Text => Some("");
         GtidCleanupBatchSize "gtid_cleanup_batch_size" Global Dynamic Unsigned { min: 0, max: 2147483647, block: 1 } => Some("64");
         GtidCurrentPos "gtid_current_pos" Global Fixed Text => Some("");
-        GtidDomainId "gtid_domain_id" Both Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0");
+        GtidDomainId "gtid_domain_id" Both Dynamic Unsigned { min: 0, max: 4294967294, block: 1 } => Some("0");
         GtidIgnoreDuplicates "gtid_ignore_duplicates" Global Dynamic Boolean => Some("OFF");
         GtidPosAutoEngines "gtid_pos_auto_engines" Global Dynamic Text => Some("");
         GtidSeqNo "gtid_seq_no" SessionOnly Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");

@@ -500,6 +500,18 @@ mod tests {
         );
     }
 
+    /// What is logged in that domain is sent to nobody, and is in no GTID state.
+    #[test]
+    fn no_session_writes_in_the_domain_that_is_not_replicated() {
+        let local = u64::from(paceline_binlog::LOCAL_DOMAIN.0);
+        let last = (local - 1).to_string();
+        assert_eq!(
+            set(Variable::GtidDomainId, Value::UInt(local)),
+            format!("{last} cut")
+        );
+        assert_eq!(set(Variable::GtidDomainId, Value::UInt(local - 1)), last);
+    }
+
     #[test]
     fn options() {
         let parse = |variable: Variable, text: &str| {
