@@ -9,6 +9,7 @@ use paceline_types::{Gtid, LogPosition};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
+use support::watched_disk::WatchedDisk;
 use support::*;
 
 fn small() -> LogConfig {
@@ -145,6 +146,43 @@ fn a_torn_group_is_cut_to_its_whole_transactions() {
             .map(|number| gtid(0, 1, number))
             .collect();
         assert!(!found.is_empty() && found == expected, "seed {seed}: {found:?}");
+    }
+}
+
+/// How many reads it takes to open a log whose last group, of transactions with so many rows, has lost what stands at that part of it. What is
+/// found of the group must be its beginning.
+fn reads_of_a_torn_group(sizes: &[usize], lost: impl Fn(u64) -> u64) -> u64 {
+    let disk = SimulatedDisk::new();
+    let (log, _) = open(&disk).unwrap();
+    commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
+    let transactions: Vec<(Gtid, usize)> = sizes
+        .iter()
+        .zip(2..)
+        .map(|(rows, number)| (gtid(0, 1, number), *rows))
+        .collect();
+    let places = append(&log, &transactions).unwrap();
+    drop(log);
+    let (start, end) = (places[0].0.offset(), places.last().unwrap().1.offset());
+    let lost = (start + lost(end - start)) as usize;
+    disk.damage(&file(1), |content| content[lost - 10..lost].fill(0));
+    let disk = WatchedDisk::over(disk.after_process_death());
+    let (log, recovery) = open_on(Arc::new(disk.clone()), small()).unwrap();
+    let reads = disk.reads();
+    assert!(recovery.cut.is_some());
+    assert!(all_gtids(&log).unwrap().len() <= sizes.len());
+    reads
+}
+
+/// Rows of small numbers are full of zeros, and of a group of small transactions thousands of events may stand behind what is torn.
+#[test]
+fn a_torn_group_is_read_in_a_few_large_pieces() {
+    for sizes in [&[200_000][..], &[1; 4000]] {
+        let at_the_end = reads_of_a_torn_group(sizes, |length| length);
+        let in_the_middle = reads_of_a_torn_group(sizes, |length| length / 2);
+        assert!(
+            at_the_end < 60 && in_the_middle < 60,
+            "{at_the_end} {in_the_middle}"
+        );
     }
 }
 

@@ -161,31 +161,36 @@ impl EventStream {
         Ok(self.buffer.get(start..start + length))
     }
 
-    /// The first place from `from` on that does not hold zero, or `None` if there are only zeros up to the limit.
+    /// The first place from `from` on that does not hold zero, or `None` if there are only zeros up to the limit. What was read is
+    /// looked at first: among small events this is asked for each of them.
     pub fn first_nonzero(&mut self, from: u64) -> Result<Option<u64>> {
         let mut at = from;
-        let mut chunk = vec![0; CHUNK_LENGTH];
-        while at < self.limit {
-            let wanted = ((self.limit - at) as usize).min(CHUNK_LENGTH);
-            let read =
-                read_fully(&*self.file, &mut chunk[..wanted], at).map_err(|error| self.io_error(error))?;
-            if let Some(offset) = chunk[..read].iter().position(|byte| *byte != 0) {
+        while at < self.limit && self.bytes(at, 1)?.is_some() {
+            let read = &self.buffer[(at - self.buffer_start) as usize..];
+            if let Some(offset) = read.iter().position(|byte| *byte != 0) {
                 return Ok(Some(at + offset as u64));
             }
-            if read < wanted {
-                break;
-            }
-            at += read as u64;
+            at += read.len() as u64;
         }
         Ok(None)
     }
 
-    /// The byte at that place, `None` at the limit.
-    pub fn byte(&mut self, at: u64) -> Result<Option<u8>> {
-        if at >= self.limit {
-            return Ok(None);
+    /// The last place from `from` on that does not hold zero, or `None` if there are only zeros up to the limit. Read from the limit backwards:
+    /// zeros among what was written are many.
+    pub fn last_nonzero(&self, from: u64) -> Result<Option<u64>> {
+        let mut end = self.limit;
+        let mut chunk = vec![0; CHUNK_LENGTH];
+        while end > from {
+            let start = end.saturating_sub(CHUNK_LENGTH as u64).max(from);
+            let wanted = (end - start) as usize;
+            let read =
+                read_fully(&*self.file, &mut chunk[..wanted], start).map_err(|error| self.io_error(error))?;
+            if let Some(offset) = chunk[..read].iter().rposition(|byte| *byte != 0) {
+                return Ok(Some(start + offset as u64));
+            }
+            end = start;
         }
-        Ok(self.bytes(at, 1)?.map(|bytes| bytes[0]))
+        Ok(None)
     }
 
     /// The first place from `from` on where a good event stands, wherever it may start. The end position in its header

@@ -131,32 +131,14 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
             found_at: head.length,
         });
     }
-    scan.tail.garbage = last_nonzero(&mut stream, scan.tail.end)?.map_or(0, |last| last + 1 - scan.tail.end);
+    scan.tail.garbage = stream
+        .last_nonzero(scan.tail.end)?
+        .map_or(0, |last| last + 1 - scan.tail.end);
     if scan.tail.garbage > 0 {
         tracing::warn!("binary log file '{name}' has a torn write at offset {bad}: {problem}");
         refuse_gap(&mut stream, &scan, bad)?;
     }
     Ok(scan.tail)
-}
-
-/// The last place from `from` on that does not hold zero.
-fn last_nonzero(stream: &mut EventStream, from: u64) -> Result<Option<u64>> {
-    let mut last = None;
-    let mut at = from;
-    while let Some(nonzero) = stream.first_nonzero(at)? {
-        last = Some(nonzero);
-        at = nonzero + 1;
-        // Bytes that are not zero usually come in a row.
-        while let Some(byte) = stream.byte(at)? {
-            if byte != 0 {
-                last = Some(at);
-            } else if stream.byte(at + 1)?.is_none_or(|next| next == 0) {
-                break;
-            }
-            at += 1;
-        }
-    }
-    Ok(last)
 }
 
 /// Looks at every good event behind the bad place: was it written after the bad place was durable?
