@@ -89,7 +89,6 @@ impl Session {
             writer.row(row)?;
         }
         self.shared.counters.rows_sent.add(output.rows.len() as u64);
-        self.context.row_count = -1;
         self.write_end_of_rows(execution.more);
         Ok(())
     }

@@ -63,7 +63,6 @@ impl Session {
         };
         self.connection.write_timeout = write_timeout;
         streamed?;
-        self.context.row_count = -1;
         self.write_end_of_rows(execution.more);
         Ok(())
     }

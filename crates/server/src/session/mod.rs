@@ -253,6 +253,7 @@ impl Session {
 
     /// Writes an OK packet. `more` says that another result follows.
     pub fn write_ok(&mut self, affected_rows: u64, last_insert_id: u64, info: &str, more: More) {
+        self.context.row_count = i64::try_from(affected_rows).unwrap_or(i64::MAX);
         let ok = OkPacket {
             affected_rows,
             last_insert_id,
@@ -286,6 +287,7 @@ impl Session {
 
     /// Writes the packet that ends a result set's rows.
     pub fn write_end_of_rows(&mut self, more: More) {
+        self.context.row_count = -1;
         let ok = OkPacket {
             status: more.mark(self.status()),
             warnings: self.context.diagnostics.warning_count_u16(),
