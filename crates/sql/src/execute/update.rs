@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use paceline_storage::Clustered;
 use paceline_types::Value;
@@ -17,7 +18,7 @@ use super::run::{Exec, RowHandle};
 use super::{AffectedRows, Outcome};
 use crate::error::Result;
 use crate::plan::tree::{AccessPath, SelectPlan, StepSource};
-use crate::plan::{UpdatePlan, UpdateTarget};
+use crate::plan::{AssignmentPlan, UpdatePlan, UpdateTarget};
 
 /// A table while it is updated.
 struct Target<'p> {
@@ -93,6 +94,9 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
                 })
             })?;
         }
+    } else if updating.names_a_table_twice() {
+        let found = collect(exec, select)?;
+        updating.update_by_name(exec, found)?;
     } else {
         for mut found in collect(exec, select)? {
             for number in 0..updating.targets.len() {
@@ -195,6 +199,27 @@ fn moves(plan: &UpdatePlan) -> bool {
     parts.any(|part| assigned.any(|assignment| assignment.column == part.column))
 }
 
+impl UpdateTarget {
+    /// What an assignment makes of a joined row.
+    fn assigned(
+        &self,
+        exec: &mut Exec<'_, '_>,
+        assignment: &AssignmentPlan,
+        row: &[Value],
+        strictness: Strictness,
+    ) -> Result<Value> {
+        let value = exec.eval(&assignment.value, row)?;
+        assign_column(
+            exec,
+            &self.definition,
+            assignment.column,
+            value,
+            strictness,
+            NullRule::BySqlMode,
+        )
+    }
+}
+
 impl Updating<'_> {
     /// Actions of foreign keys may have changed or deleted a row since it was found.
     fn is_still_there(
@@ -238,23 +263,87 @@ impl Updating<'_> {
             return Ok(());
         }
         self.matched += 1;
+        for assignment in &target.plan.assignments {
+            let value = target.plan.assigned(exec, assignment, row, self.strictness)?;
+            row[target.plan.base + assignment.column] = value;
+        }
+        self.write_row(exec, number, row, handle)
+    }
+
+    /// Whether one table is updated under several names.
+    fn names_a_table_twice(&self) -> bool {
+        self.targets.iter().enumerate().any(|(number, target)| {
+            let definition = &target.plan.definition;
+            self.targets[..number]
+                .iter()
+                .any(|other| Arc::ptr_eq(&other.plan.definition, definition))
+        })
+    }
+
+    /// Updates a table under several names, as MariaDB does: one name after the other, as FROM has them. What is assigned follows from the
+    /// rows as they were found, and goes into each row as the names before have left it.
+    fn update_by_name(&mut self, exec: &mut Exec<'_, '_>, mut found: Vec<Found>) -> Result<()> {
+        let mut assigned: Vec<Vec<(usize, Vec<Value>)>> = self.targets.iter().map(|_| Vec::new()).collect();
+        for (place, found) in found.iter().enumerate() {
+            exec.tick()?;
+            for (target, assigned) in self.targets.iter_mut().zip(&mut assigned) {
+                let handle = &found.handles[target.plan.table];
+                if !handle.present || !target.seen.insert(handle.key.clone()) {
+                    continue;
+                }
+                self.matched += 1;
+                let mut values = Vec::with_capacity(target.plan.assignments.len());
+                for assignment in &target.plan.assignments {
+                    values.push(
+                        target
+                            .plan
+                            .assigned(exec, assignment, &found.row, self.strictness)?,
+                    );
+                }
+                exec.runtime.memory.charge(super::memory::row_bytes(&values))?;
+                assigned.push((place, values));
+            }
+            exec.session.diagnostics.next_row();
+        }
+        exec.session.diagnostics.reset_row();
+        let mut names: Vec<usize> = (0..self.targets.len()).collect();
+        names.sort_by_key(|&number| self.targets[number].plan.table);
+        for number in names {
+            for (place, values) in std::mem::take(&mut assigned[number]) {
+                exec.tick()?;
+                let target = &self.targets[number];
+                let plan = target.plan;
+                let Found { row, handles, .. } = &mut found[place];
+                let handle = &mut handles[plan.table];
+                if !target.writer.refresh(exec, handle)? {
+                    continue;
+                }
+                let current = plan.definition.schema().decode_row(&handle.image)?;
+                row[plan.base..plan.base + current.len()].clone_from_slice(&current);
+                for (assignment, value) in plan.assignments.iter().zip(values) {
+                    row[plan.base + assignment.column] = value;
+                }
+                self.write_row(exec, number, row, handle)?;
+                exec.session.diagnostics.next_row();
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a row that has its assigned values, with what follows from them.
+    fn write_row(
+        &mut self,
+        exec: &mut Exec<'_, '_>,
+        number: usize,
+        row: &mut [Value],
+        handle: &RowHandle,
+    ) -> Result<()> {
+        let target = &mut self.targets[number];
         let definition = &*target.plan.definition;
         let slots = {
             let start = target.plan.base;
             start..start + definition.columns().len()
         };
-        for assignment in &target.plan.assignments {
-            let value = exec.eval(&assignment.value, row)?;
-            let value = assign_column(
-                exec,
-                definition,
-                assignment.column,
-                value,
-                self.strictness,
-                NullRule::BySqlMode,
-            )?;
-            row[slots.start + assignment.column] = value;
-        }
         if !target.plan.on_update.is_empty() && !same_image(definition, &row[slots.clone()], &handle.image)? {
             for assignment in &target.plan.on_update {
                 let value = exec.eval(&assignment.value, row)?;

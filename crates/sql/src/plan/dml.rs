@@ -6,10 +6,11 @@
 
 use std::sync::Arc;
 
+use paceline_storage::Clustered;
 use paceline_types::Value;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NO_DEFAULT_FOR_FIELD, ER_NON_UPDATABLE_TABLE,
-    ER_UNKNOWN_TABLE, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
+    ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 use sqlparser::ast;
 
@@ -245,6 +246,7 @@ impl Planner<'_> {
                 }
             }
         }
+        check_shared_keys(&block, &targets)?;
         for target in &mut targets {
             let assigned: Vec<usize> = target
                 .assignments
@@ -337,6 +339,32 @@ impl Planner<'_> {
             result,
         ))
     }
+}
+
+/// 1706 where a table is updated under two names, one of which would take a row from where the other finds it.
+fn check_shared_keys(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<()> {
+    for one in targets {
+        let same = |other: &&UpdateTarget| {
+            other.table > one.table && Arc::ptr_eq(&other.definition, &one.definition)
+        };
+        let Clustered::Key(index) = one.definition.schema().clustered() else {
+            continue;
+        };
+        for other in targets.iter().filter(same) {
+            let parts = &one.definition.indexes()[index].parts;
+            if parts
+                .iter()
+                .any(|part| one.assigns(part.column) || other.assigns(part.column))
+            {
+                let alias = |target: &UpdateTarget| block.tables[target.table].alias.clone();
+                return Err(Error::new(
+                    ER_MULTI_UPDATE_KEY_CONFLICT,
+                    &[&alias(one), &alias(other)],
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The SELECT of the rows that UPDATE or DELETE changes.
