@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use paceline_types::Value;
+use paceline_types::error_code::ER_QUERY_RESULT_INCOMPLETE;
 
 use super::aggregation::aggregate;
 use super::distinct::Distinct;
@@ -520,9 +521,6 @@ fn run_set(
     )
 }
 
-/// Rounds of a recursive query, at most: `max_recursive_iterations`.
-const RECURSION_MAX: usize = 1_000;
-
 fn run_recursive(
     exec: &mut Exec<'_, '_>,
     plan: &RecursivePlan,
@@ -555,10 +553,17 @@ fn run_recursive(
             })
         };
     collect(exec, &plan.anchor, &plan.conversions[0], &mut round)?;
-    for _ in 0..RECURSION_MAX {
-        if round.is_empty() {
+    let rounds_max = exec.session.settings.max_recursive_iterations;
+    let mut rounds = 0;
+    while !round.is_empty() {
+        if rounds == rounds_max {
+            // As in MariaDB, it is not looked whether another round would give anything.
+            let message = ER_QUERY_RESULT_INCOMPLETE.message(&[&"max_recursive_iterations =", &rounds_max]);
+            exec.session.diagnostics.warn(ER_QUERY_RESULT_INCOMPLETE, message);
+            all.append(&mut round);
             break;
         }
+        rounds += 1;
         let last = Rc::new(std::mem::take(&mut round));
         all.extend(last.iter().cloned());
         exec.runtime.recursive.insert(plan.table, last);

@@ -84,6 +84,8 @@ pub struct Settings {
     pub max_allowed_packet: usize,
     /// `max_sort_length`, in bytes.
     pub max_sort_length: usize,
+    /// `max_recursive_iterations`: rounds of a recursive query.
+    pub max_recursive_iterations: u64,
     /// `default_week_format`.
     pub default_week_format: u8,
     /// `auto_increment_increment`.
@@ -126,6 +128,7 @@ impl Default for Settings {
             div_precision_increment: 4,
             max_allowed_packet: 16 << 20,
             max_sort_length: 1024,
+            max_recursive_iterations: 1000,
             default_week_format: 0,
             auto_increment_increment: 1,
             auto_increment_offset: 1,

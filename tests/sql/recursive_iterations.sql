@@ -1,0 +1,16 @@
+set max_recursive_iterations = 3;
+with recursive c as (select 1 n union all select n + 1 from c where n < 10) select * from c;
+with recursive c as (select 1 n union all select n + 1 from c where n < 3) select * from c;
+with recursive c as (select 1 n union all select n + 1 from c where n < 4) select * from c;
+with recursive c as (select 1 n union select n + 1 from c where n < 10) select count(*), max(n) from c;
+with recursive c as (select 1 n union select 3 - n from c) select * from c;
+set max_recursive_iterations = 0;
+with recursive c as (select 1 n union all select n + 1 from c where n < 10) select * from c;
+set max_recursive_iterations = default;
+with recursive c as (select 1 n union all select n + 1 from c) select count(*), max(n) from c;
+with recursive c as (select 1 n union all select n + 1 from c where n < 1000) select count(*), max(n) from c;
+with recursive c as (select 1 n union all select n + 1 from c where n < 1001) select count(*), max(n) from c;
+prepare p from 'with recursive c as (select 1 n union all select n + 1 from c where n < 10) select count(*) from c';
+execute p;
+set max_recursive_iterations = 5;
+execute p;
