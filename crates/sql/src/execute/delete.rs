@@ -18,6 +18,7 @@ pub(super) fn execute(
     columns: &[ResultColumn],
     sink: &mut dyn RowSink,
 ) -> Result<Outcome> {
+    super::safe_updates::check_delete(exec, plan)?;
     let select = &*plan.select;
     let mut writers: Vec<(usize, RowWriter<'_>, HashSet<Vec<u8>>)> = Vec::with_capacity(plan.targets.len());
     for (table, definition) in &plan.targets {

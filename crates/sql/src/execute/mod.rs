@@ -31,6 +31,7 @@ mod query;
 mod row_codec;
 mod row_writer;
 mod run;
+mod safe_updates;
 mod sorter;
 mod table_reader;
 mod temporary_key;

@@ -47,6 +47,7 @@ pub(super) struct Found {
 
 /// Runs an UPDATE.
 pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: AffectedRows) -> Result<Outcome> {
+    super::safe_updates::check_update(exec, plan)?;
     let select = &*plan.select;
     let ignore = Ignore::from(plan.ignore);
     let mut targets = Vec::with_capacity(plan.targets.len());

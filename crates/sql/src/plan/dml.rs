@@ -128,6 +128,8 @@ impl UpdateTarget {
 pub struct DeletePlan {
     /// Rows that foreign keys keep are passed over.
     pub ignore: bool,
+    /// Whether it has a WHERE.
+    pub has_where: bool,
     /// Selects the rows.
     pub select: Box<SelectPlan>,
     /// The tables whose rows go: which of the select's tables, and what they are.
@@ -332,6 +334,7 @@ impl Planner<'_> {
         Ok((
             PlanKind::Delete(Box::new(DeletePlan {
                 ignore: delete.ignore,
+                has_where: delete.selection.is_some(),
                 select,
                 targets,
                 returning,

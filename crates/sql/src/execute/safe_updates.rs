@@ -1,0 +1,70 @@
+//! `sql_safe_updates`: 1175 for an UPDATE or DELETE that would look at all rows of a table.
+//!
+//! Of a single table, MariaDB asks for a condition that an index could serve, or for LIMIT; a DELETE must have a condition on the rows in any case. Of
+//! several, each must be read by an index, and a DELETE must have a WHERE.
+
+use paceline_types::error_code::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE;
+
+use super::run::Exec;
+use crate::error::{Error, Result};
+use crate::plan::tree::{AccessPath, JoinStep, SelectPlan, StepSource, TableAccess, TableSource};
+use crate::plan::{DeletePlan, UpdatePlan};
+
+/// Looks at an UPDATE that is to run.
+pub(super) fn check_update(exec: &Exec<'_, '_>, plan: &UpdatePlan) -> Result<()> {
+    if !exec.session.settings.safe_updates || reads_by_key(&plan.select) {
+        return Ok(());
+    }
+    Err(Error::new(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, &[]))
+}
+
+/// Looks at a DELETE that is to run.
+pub(super) fn check_delete(exec: &Exec<'_, '_>, plan: &DeletePlan) -> Result<()> {
+    let select = &*plan.select;
+    let has_condition = || match single(select) {
+        Some((step, access)) => {
+            let reads_all = matches!(access.path, AccessPath::All | AccessPath::Index { .. });
+            !reads_all || !step.filter.is_empty()
+        }
+        None => plan.has_where,
+    };
+    if !exec.session.settings.safe_updates || (has_condition() && reads_by_key(select)) {
+        return Ok(());
+    }
+    Err(Error::new(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, &[]))
+}
+
+/// The only table that is read.
+fn single(select: &SelectPlan) -> Option<(&JoinStep, &TableAccess)> {
+    match &select.steps[..] {
+        [
+            step @ JoinStep {
+                source: StepSource::Table(access),
+                ..
+            },
+        ] => Some((step, access)),
+        _ => None,
+    }
+}
+
+fn reads_by_key(select: &SelectPlan) -> bool {
+    if select.impossible.is_some() {
+        return true;
+    }
+    if let Some((_, access)) = single(select) {
+        return !access.possible.is_empty() || select.limit.count.is_some();
+    }
+    let mut all = true;
+    for step in &select.steps {
+        step.source.for_each_access(&mut |access| {
+            let is_stored = matches!(select.tables[access.table].source, TableSource::Base(_));
+            all &= match access.path {
+                AccessPath::All => false,
+                // MariaDB puts an index on a derived table.
+                AccessPath::Hash { .. } => !is_stored,
+                _ => true,
+            };
+        });
+    }
+    all
+}
