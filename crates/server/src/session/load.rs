@@ -152,6 +152,7 @@ impl Session {
             parameters: execution.parameters,
             text,
             affected: AffectedRows::Changed,
+            rows_max: u64::MAX,
             input: Some(match (&mut server_file, &mut logged_file) {
                 (Some(file), _) => file,
                 (None, Some(file)) => file,

@@ -44,6 +44,7 @@ impl Session {
             return Ok(Run::Stale);
         };
         let mut sink = self.file_sink(plan, into)?;
+        let rows_max = self.rows_max(execution);
         let transaction = self
             .transaction
             .get_mut()
@@ -55,6 +56,7 @@ impl Session {
             parameters: execution.parameters,
             text: b"",
             affected: AffectedRows::Changed,
+            rows_max,
             input: None,
         };
         let done = execute(plan, &mut context, &mut sink).and_then(|outcome| {

@@ -4,7 +4,7 @@
 //! with a definition that is no longer the table's is planned again.
 
 use super::errors::of_transaction;
-use super::query::Execution;
+use super::query::{AskedBy, Execution};
 use super::result::{KnownColumns, ResultStyle, ResultWriter, RowCollector, Streaming};
 use super::{More, Session};
 use crate::variables::Variable;
@@ -69,6 +69,7 @@ impl Session {
         };
         let style = self.result_style(execution);
         let text = if self.annotates() { execution.text } else { b"" };
+        let rows_max = self.rows_max(execution);
         let transaction = self
             .transaction
             .get_mut()
@@ -83,6 +84,7 @@ impl Session {
                 true => AffectedRows::Found,
                 false => AffectedRows::Changed,
             },
+            rows_max,
             input: None,
         };
         let mut sink = ResultWriter::new(&mut self.connection, style, streaming, known);
@@ -103,6 +105,7 @@ impl Session {
             return Ok(None);
         };
         let annotated = self.annotates();
+        let rows_max = self.rows_max(execution);
         let transaction = self
             .transaction
             .get_mut()
@@ -114,6 +117,7 @@ impl Session {
             parameters: execution.parameters,
             text: if annotated { execution.text } else { b"" },
             affected: AffectedRows::Changed,
+            rows_max,
             input: None,
         };
         let mut rows = RowCollector::default();
@@ -257,6 +261,14 @@ impl Session {
             return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"]));
         }
         Ok(())
+    }
+
+    /// How many rows a query gives that says nothing of it itself.
+    pub fn rows_max(&self, execution: Execution<'_>) -> u64 {
+        match execution.asked_by {
+            AskedBy::Client => self.context.settings.select_limit,
+            AskedBy::Server => u64::MAX,
+        }
     }
 
     /// How a result is written.

@@ -4,7 +4,7 @@
 //! made again, and the client is told where that changed the columns.
 
 use super::plans::Run;
-use super::query::Execution;
+use super::query::{AskedBy, Execution};
 use super::result::{EncodedColumns, KnownColumns, RowCollector, RowFormat, definition};
 use super::{More, Session};
 use paceline_sql::expr::{EvalContext, EvalState, Expr, ExprType};
@@ -315,6 +315,7 @@ impl Session {
             parameters,
             format: RowFormat::Binary,
             more: More::No,
+            asked_by: AskedBy::Client,
         };
         let Some(mut plan) = prepared.plan.clone() else {
             return self.statement(&statement, execution).await;

@@ -22,6 +22,17 @@ pub struct Execution<'a> {
     pub format: RowFormat,
     /// Whether another result follows.
     pub more: More,
+    /// Whose query it is, where it is one.
+    pub asked_by: AskedBy,
+}
+
+/// Who asks: `sql_select_limit` is for the client's own SELECTs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedBy {
+    /// The client.
+    Client,
+    /// The server, for a SHOW or a SET.
+    Server,
 }
 
 impl Session {
@@ -67,6 +78,7 @@ impl Session {
                         parameters: &[],
                         format: RowFormat::Text,
                         more,
+                        asked_by: AskedBy::Client,
                     };
                     self.statement(&parsed.statement, execution).await
                 }

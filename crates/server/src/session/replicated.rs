@@ -14,7 +14,7 @@
 use super::connection::Connection;
 use super::errors::of_transaction;
 use super::logged_statement::FLAG_NOT_AUTOCOMMIT;
-use super::query::Execution;
+use super::query::{AskedBy, Execution};
 use super::result::RowFormat;
 use super::services::SessionServices;
 use super::{More, Phase, Session, left_out};
@@ -340,6 +340,7 @@ impl Session {
             parameters: &[],
             format: RowFormat::Text,
             more: More::No,
+            asked_by: AskedBy::Client,
         };
         let done = match (&parsed.statement, statement.file) {
             // What is only for the primary itself.

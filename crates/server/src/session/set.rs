@@ -1,7 +1,7 @@
 //! SET.
 
 use super::assignment::Assignment;
-use super::query::Execution;
+use super::query::{AskedBy, Execution};
 use super::result::RowFormat;
 use super::{More, Session};
 use crate::variables::{Setting, Variable, apply_to_session, isolation_setting};
@@ -160,6 +160,7 @@ impl Session {
             parameters: &[],
             format: RowFormat::Text,
             more: More::No,
+            asked_by: AskedBy::Server,
         };
         for _ in 0..10 {
             let plan = self.plan(&statement)?;

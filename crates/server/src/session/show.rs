@@ -5,7 +5,7 @@
 
 use super::Session;
 use super::plans::Run;
-use super::query::Execution;
+use super::query::{AskedBy, Execution};
 use crate::accounts::show::{create_user, grants, identifier, select_all, text_literal};
 use crate::output::Output;
 use paceline_sql::catalog::DatabaseDefinition;
@@ -328,6 +328,7 @@ impl Session {
         }
         let execution = Execution {
             parameters: &[],
+            asked_by: AskedBy::Server,
             ..execution
         };
         for _ in 0..10 {

@@ -99,6 +99,8 @@ pub struct ExecutionContext<'a> {
     pub text: &'a [u8],
     /// What the affected rows of an UPDATE count.
     pub affected: AffectedRows,
+    /// How many rows a SELECT without a LIMIT of its own gives at most (`sql_select_limit`); `u64::MAX` is no limit.
+    pub rows_max: u64,
     /// The file of a LOAD DATA.
     pub input: Option<&'a mut dyn LoadInput>,
 }

@@ -20,7 +20,7 @@ pub(super) fn try_execute(
     let Some(point) = &statement.point else {
         return Ok(None);
     };
-    if context.transaction.reads_lock() {
+    if context.transaction.reads_lock() || context.rows_max == 0 {
         return Ok(None);
     }
     let mut key = Vec::with_capacity(32);

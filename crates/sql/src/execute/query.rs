@@ -43,6 +43,33 @@ pub(crate) fn run(
     }
 }
 
+/// Runs the query of a statement, as [`run`] does. Without a LIMIT of its own it gives `rows_max` rows at most.
+pub(crate) fn run_statement(
+    exec: &mut Exec<'_, '_>,
+    plan: &QueryPlan,
+    rows_max: u64,
+    consumer: Consumer<'_>,
+) -> Result<Option<u64>> {
+    let is_limited = |limit: &Limit| limit.count.is_some() || limit.offset.is_some();
+    if rows_max == u64::MAX || plan.limit().is_some_and(is_limited) {
+        return run(exec, plan, &[], consumer);
+    }
+    let window = Window {
+        offset: 0,
+        count: rows_max,
+    };
+    let mut gate = Gate::new(window, plan.counts_found_rows());
+    if gate.flow().is_break() {
+        return Ok(None);
+    }
+    run(exec, plan, &[], &mut |exec, row| {
+        if gate.admits() && consumer(exec, row)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(gate.flow())
+    })
+}
+
 /// OFFSET and LIMIT as numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {

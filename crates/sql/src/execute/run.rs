@@ -206,11 +206,13 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
             let Some(names) = &statement.into else {
                 sink.columns(plan.columns())?;
                 let mut sent = 0;
-                let found = super::query::run(&mut exec, &statement.query, &[], &mut |_, row| {
-                    sent += 1;
-                    sink.row(row)?;
-                    Ok(ControlFlow::Continue(()))
-                })?;
+                let rows_max = context.rows_max;
+                let found =
+                    super::query::run_statement(&mut exec, &statement.query, rows_max, &mut |_, row| {
+                        sent += 1;
+                        sink.row(row)?;
+                        Ok(ControlFlow::Continue(()))
+                    })?;
                 exec.session.found_rows = found.unwrap_or(sent);
                 return Ok(Outcome {
                     result_set: true,
@@ -218,7 +220,7 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
                     ..Outcome::default()
                 });
             };
-            select_into(&mut exec, &statement.query, names)
+            select_into(&mut exec, &statement.query, context.rows_max, names)
         }
         PlanKind::Insert(insert) => super::insert::execute(&mut exec, insert, plan.columns(), sink),
         PlanKind::Update(update) => super::update::execute(&mut exec, update, context.affected),
@@ -251,9 +253,14 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
 }
 
 /// `SELECT … INTO @a, @b`.
-fn select_into(exec: &mut Exec<'_, '_>, query: &QueryPlan, names: &[String]) -> Result<Outcome> {
+fn select_into(
+    exec: &mut Exec<'_, '_>,
+    query: &QueryPlan,
+    rows_max: u64,
+    names: &[String],
+) -> Result<Outcome> {
     let mut found: Option<Vec<Value>> = None;
-    super::query::run(exec, query, &[], &mut |_, row| {
+    super::query::run_statement(exec, query, rows_max, &mut |_, row| {
         if found.is_some() {
             return Err(Error::new(paceline_types::error_code::ER_TOO_MANY_ROWS, &[]));
         }

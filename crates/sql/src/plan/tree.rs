@@ -35,6 +35,23 @@ pub struct QueryPlan {
     pub correlated: bool,
 }
 
+impl QueryPlan {
+    /// The LIMIT of the whole.
+    pub fn limit(&self) -> Option<&Limit> {
+        match &self.body {
+            QueryBody::Select(select) => Some(&select.limit),
+            QueryBody::Set(set) => Some(&set.limit),
+            QueryBody::Values(values) => Some(&values.limit),
+            QueryBody::Recursive(_) => None,
+        }
+    }
+
+    /// Whether SQL_CALC_FOUND_ROWS asks how many rows there would be without LIMIT.
+    pub fn counts_found_rows(&self) -> bool {
+        matches!(&self.body, QueryBody::Select(select) if select.count_found_rows)
+    }
+}
+
 /// What makes a query's rows.
 #[derive(Debug)]
 pub enum QueryBody {

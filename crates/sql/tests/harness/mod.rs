@@ -265,6 +265,7 @@ impl Server {
             parameters,
             text: text.as_bytes(),
             affected: AffectedRows::Changed,
+            rows_max: u64::MAX,
             input: None,
         };
         let result = execute(plan, &mut context, sink);
