@@ -30,6 +30,11 @@ fn query(select: impl Into<String>, like: &str) -> ShowQuery {
     }
 }
 
+/// A column of names that differ by case alone.
+fn exact(column: &str) -> String {
+    format!("{column} COLLATE utf8mb4_bin")
+}
+
 impl Session {
     /// Executes a SHOW.
     pub async fn show(&mut self, show: &Show, execution: Execution<'_>) -> Result<()> {
@@ -60,7 +65,8 @@ impl Session {
                     "SELECT TABLE_NAME AS {name}{kind} FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} ORDER BY 1",
                     text_literal(&database)
                 );
-                self.show_query(query(select, &name), filter, execution).await
+                self.show_query(query(select, &exact(&name)), filter, execution)
+                    .await
             }
             Show::TableStatus { database, filter } => {
                 let database = self.shown_database(database.as_deref())?;
@@ -74,7 +80,8 @@ impl Session {
                      FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} ORDER BY 1",
                     text_literal(&database)
                 );
-                self.show_query(query(select, "`Name`"), filter, execution).await
+                self.show_query(query(select, &exact("`Name`")), filter, execution)
+                    .await
             }
             Show::OpenTables { filter, .. } => {
                 let select = "SELECT TABLE_SCHEMA AS `Database`, TABLE_NAME AS `Table`, 0 AS `In_use`, 0 AS `Name_locked` \

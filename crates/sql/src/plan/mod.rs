@@ -10,6 +10,7 @@
 //! * [`block`] is one query block while it is bound, [`scope`] what names mean in it; [`from`] binds its tables, [`select`] the rest of it, [`set_operation`] UNION and its like.
 //! * [`conditions`] takes conditions apart, [`keys`] finds what an index can serve, [`range`] turns conditions into ranges of an index when
 //!   the statement runs, [`join_order`] picks the cheapest order of tables and each one's access path.
+//! * [`schema_names`] tells databases and tables apart by case where `information_schema` is asked for one.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`load`] LOAD DATA; [`explain`] tells what was chosen.
 //!
 //! A plan holds no values of the session's data: ranges and lookups are expressions, computed when the plan is executed, so that a
@@ -27,6 +28,7 @@ mod keys;
 mod load;
 pub(crate) mod range;
 mod result_column;
+mod schema_names;
 mod scope;
 mod select;
 mod semi_join;

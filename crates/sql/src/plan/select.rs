@@ -77,6 +77,7 @@ impl Planner<'_> {
                 block.bind_condition(selection, BindMode::condition(Clause::Where))?,
                 &mut conditions,
             );
+            block.add_exact_names(&mut conditions);
         }
         let (groups, explicit, rollup) = block.bind_group_by(&select.group_by, &outputs)?;
         block.groups = groups.clone();
