@@ -195,10 +195,9 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
         session: context.session,
         parameters: context.parameters,
         state: &mut state,
-        mode: if plan.writes() && strict {
-            EvalMode::StrictWrite
-        } else {
-            EvalMode::Query
+        mode: match strict && is_strict(plan) {
+            true => EvalMode::StrictWrite,
+            false => EvalMode::Query,
         },
     };
     match &plan.kind {
@@ -249,6 +248,16 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
                 ..Outcome::default()
             })
         }
+    }
+}
+
+/// Whether strict mode is for a statement's expressions: for those that make values, and not of IGNORE.
+fn is_strict(plan: &Plan) -> bool {
+    match &plan.kind {
+        PlanKind::Insert(insert) => !insert.ignore,
+        PlanKind::Update(update) => !update.ignore,
+        PlanKind::Load(load) => !load.insert.ignore,
+        PlanKind::Delete(_) | PlanKind::Query(_) | PlanKind::Do(_) | PlanKind::Explain(_) => false,
     }
 }
 

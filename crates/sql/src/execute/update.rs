@@ -17,6 +17,7 @@ use super::row_writer::{RowWriter, Updated};
 use super::run::{Exec, RowHandle};
 use super::{AffectedRows, Outcome};
 use crate::error::Result;
+use crate::expr::EvalMode;
 use crate::plan::tree::{AccessPath, SelectPlan, StepSource};
 use crate::plan::{AssignmentPlan, UpdatePlan, UpdateTarget};
 
@@ -99,7 +100,14 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
         let found = collect(exec, select)?;
         updating.update_by_name(exec, found)?;
     } else {
-        for mut found in collect(exec, select)? {
+        // As in MariaDB, a single table's rows are looked for before strict mode begins, where they are looked for first.
+        let mode = exec.mode;
+        if !several {
+            exec.mode = EvalMode::Query;
+        }
+        let found = collect(exec, select)?;
+        exec.mode = mode;
+        for mut found in found {
             for number in 0..updating.targets.len() {
                 let mut handle = std::mem::take(&mut found.handles[updating.targets[number].plan.table]);
                 if handle.present && updating.is_still_there(exec, number, &mut found.row, &mut handle)? {
@@ -132,7 +140,14 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
 pub(super) fn for_each_row(exec: &mut Exec<'_, '_>, select: &SelectPlan, visit: Emit<'_>) -> Result<()> {
     exec.runtime.handles = vec![RowHandle::default(); select.tables.len()];
     let mut row = vec![Value::Null; select.slot_count];
-    if select.impossible.is_some() || !exec.all_true(&select.constant_conditions, &row)? {
+    // As in MariaDB, strict mode is not for what is known before a single table is read.
+    let mode = exec.mode;
+    if select.tables.len() == 1 {
+        exec.mode = EvalMode::Query;
+    }
+    let runnable = select.impossible.is_none() && exec.all_true(&select.constant_conditions, &row)?;
+    exec.mode = mode;
+    if !runnable {
         return Ok(());
     }
     let _ = join(exec, select, &select.steps, &mut row, visit)?;

@@ -113,10 +113,10 @@ pub(crate) fn cast<'a>(
                     && matches!(other, Value::Text(_) | Value::Bytes(_))
                     && fits(other, context)
                 {
-                    context.warn(
+                    context.session.diagnostics.note(
                         ER_UNKNOWN_ERROR,
                         "Cast to signed converted positive out-of-range integer to it's negative complement",
-                    )?;
+                    );
                 }
                 Value::Int(number as u64 as i64)
             }
@@ -133,10 +133,10 @@ pub(crate) fn cast<'a>(
             other => {
                 let number = values::to_i128(other, context)?;
                 if number < 0 && matches!(other, Value::Text(_) | Value::Bytes(_) | Value::Int(_)) {
-                    context.warn(
+                    context.session.diagnostics.note(
                         ER_UNKNOWN_ERROR,
                         "Cast to unsigned converted negative integer to it's positive complement",
-                    )?;
+                    );
                 }
                 Value::UInt(number as u64)
             }
@@ -239,7 +239,7 @@ fn fits(value: &Value, context: &EvalContext<'_>) -> bool {
     values::text_of(value, context).trim().parse::<u64>().is_ok()
 }
 
-/// Rounds a number to an integer between two bounds; past them it is the bound, with warning 1916.
+/// Rounds a number to an integer between two bounds; past them it is the bound, with 1916: a warning for a decimal, a note for a double.
 fn number_to_integer(value: &Value, least: i128, most: i128, context: &mut EvalContext<'_>) -> Result<i128> {
     let (number, kind) = match value {
         Value::Decimal(number) => {
@@ -265,7 +265,11 @@ fn number_to_integer(value: &Value, least: i128, most: i128, context: &mut EvalC
     };
     if number < least || number > most {
         let text = values::text_of(value, context).into_owned();
-        context.warn(ER_DATA_OVERFLOW, ER_DATA_OVERFLOW.message(&[&text, &kind]))?;
+        let message = ER_DATA_OVERFLOW.message(&[&text, &kind]);
+        match value {
+            Value::Decimal(_) => context.warn(ER_DATA_OVERFLOW, message)?,
+            _ => context.session.diagnostics.note(ER_DATA_OVERFLOW, message),
+        }
     }
     Ok(number.clamp(least, most))
 }

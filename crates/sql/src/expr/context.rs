@@ -18,7 +18,7 @@ pub enum EvalMode {
     /// A query: bad values give NULL and a warning.
     #[default]
     Query,
-    /// A strict INSERT, UPDATE or DELETE: some warnings are errors (1365, 1292).
+    /// A strict INSERT or UPDATE: some warnings are errors (1365, 1292).
     StrictWrite,
 }
 
