@@ -137,13 +137,18 @@ pub(crate) fn missing_default(
         return Err(error);
     }
     exec.session.diagnostics.warn(error.code(), error.message());
-    Ok(match &definition.data_type {
+    Ok(implicit_default(&definition.data_type))
+}
+
+/// What a NOT NULL column has that nothing was said of.
+pub(crate) fn implicit_default(data_type: &DataType) -> Value {
+    match data_type {
         DataType::Enum { labels, .. } => Value::Enum(EnumValue {
             index: 1,
             labels: labels.clone(),
         }),
         data_type => zero_value(data_type),
-    })
+    }
 }
 
 /// The zero of a type: 0, an empty string, a zero date.

@@ -7,7 +7,8 @@ use paceline_types::data_type::Sign;
 use paceline_types::{DataType, ErrorCode, Value};
 
 use super::assignment::{
-    Ignore, NullRule, Strictness, assign_column, check_constraints, missing_default, stored_value,
+    Ignore, NullRule, Strictness, assign_column, check_constraints, implicit_default, missing_default,
+    stored_value,
 };
 use super::row_writer::{Inserted, RowWriter, Updated};
 use super::run::Exec;
@@ -42,6 +43,8 @@ pub(super) struct Insertion<'p> {
     null_rule: NullRule,
     /// Evaluated on: the row being made, and behind it the row that was to be inserted.
     row: Vec<Value>,
+    /// What a row begins with, where its values name columns that may not have theirs yet.
+    initial: Option<Vec<Value>>,
     /// Columns that get their default when the row has all its values.
     pending: Vec<usize>,
     progress: Progress,
@@ -126,6 +129,7 @@ impl<'p> Insertion<'p> {
             ignore,
             null_rule: NullRule::BySqlMode,
             row: vec![Value::Null; plan.slot_count],
+            initial: plan.reads_row.then(|| initial_row(plan)),
             pending: Vec::new(),
             progress: Progress {
                 records: 0,
@@ -174,6 +178,12 @@ impl<'p> Insertion<'p> {
             };
             self.assign(exec, column, value)?;
         }
+        if let Some(column) = self.table.auto_increment_column()
+            && self.initial.is_some()
+            && !self.plan.columns.contains(&column)
+        {
+            self.row[column] = Value::Null;
+        }
         Ok(())
     }
 
@@ -196,6 +206,11 @@ impl<'p> Insertion<'p> {
             if all_defaults || !self.plan.columns.contains(&column) {
                 self.fill_default(exec, column)?;
             }
+        }
+        if let Some(initial) = &self.initial
+            && !all_defaults
+        {
+            self.row[..columns].clone_from_slice(initial);
         }
         Ok(())
     }
@@ -556,6 +571,18 @@ impl<'p> Insertion<'p> {
             rows_sent: progress.rows_sent,
         }
     }
+}
+
+/// The defaults that are no expressions, else what a column has that nothing was said of.
+fn initial_row(plan: &InsertPlan) -> Vec<Value> {
+    let columns = plan.table.columns().iter().zip(&plan.defaults);
+    columns
+        .map(|(column, default)| match default {
+            DefaultPlan::Value(value) => value.clone(),
+            _ if column.nullable => Value::Null,
+            _ => implicit_default(&column.data_type),
+        })
+        .collect()
 }
 
 /// Tells the counter of a value that a row was given.

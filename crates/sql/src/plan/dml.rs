@@ -23,7 +23,7 @@ use super::tree::{
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::catalog::{ColumnDefault, TableDefinition};
 use crate::error::{Error, Result};
-use crate::expr::{Clause, ColumnName, Expr, ExprType};
+use crate::expr::{Clause, ColumnName, Expr, ExprKind, ExprType};
 use crate::parse::{self, AssignedValue, InsertKind, InsertSource, ParseOptions, Statement};
 
 /// INSERT and REPLACE.
@@ -42,6 +42,8 @@ pub struct InsertPlan {
     pub on_update: Vec<AssignmentPlan>,
     /// Whether the query that gives the rows reads the table itself.
     pub reads_target: bool,
+    /// Whether values name columns of the row that they are for.
+    pub reads_row: bool,
     /// Generated columns, in the order in which they are made.
     pub generated: Vec<AssignmentPlan>,
     pub checks: Vec<CheckPlan>,
@@ -187,9 +189,17 @@ impl Planner<'_> {
             *used.database == *table.database() && *used.name == *table.name() && used.usage.select
         });
         let (returning, result) = bind_returning(&mut block, &insert.returning)?;
+        let reads_row = match &source {
+            InsertRows::Values(rows) => {
+                let is_column = |expr: &Expr| expr.any(&mut |node| matches!(node.kind, ExprKind::Column(_)));
+                rows.iter().flatten().flatten().any(is_column)
+            }
+            InsertRows::Query(_) | InsertRows::File => false,
+        };
         let plan = InsertPlan {
             on_update,
             reads_target,
+            reads_row,
             replace,
             ignore: insert.ignore,
             defaults: default_plans(self, &table)?,

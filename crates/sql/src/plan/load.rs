@@ -178,6 +178,7 @@ impl Planner<'_> {
             on_duplicate: Vec::new(),
             on_update: Vec::new(),
             reads_target: false,
+            reads_row: false,
             generated: super::dml::generated_plans(self, &table, 0)?,
             checks: super::dml::check_plans(self, &table)?,
             returning: None,

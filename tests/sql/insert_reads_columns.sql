@@ -1,0 +1,27 @@
+-- A value that names a column of its own row sees what was assigned before, else the column's default.
+create table i1 (a int default 7, b int, c int, d int default (a + 100));
+insert into i1 (c, a) values (a, 1);
+insert into i1 (a, c) values (2, a);
+insert into i1 (c, b) values (a, c), (b, a);
+insert into i1 set b = a, c = b, a = 9;
+insert into i1 (a, b) values (default, a), (b, default);
+replace into i1 (c, a) values (a, 5);
+select * from i1;
+create table i2 (id int not null, v int, s varchar(5) not null, e enum('x', 'y') not null, t date not null);
+insert into i2 (v, id, s, e, t) values (id + 1, 3, 'a', 'y', '2024-01-01');
+insert into i2 (s, v, id, e, t) values (concat('<', s, '>'), length(s), 4, e, '2024-01-01');
+insert into i2 (v) values (id + 1);
+insert ignore into i2 (v) values (id + 1);
+select * from i2;
+create table i3 (id int auto_increment primary key, v int, w int);
+insert into i3 (v) values (id + 1), (id + 2);
+insert into i3 (v, id, w) values (id, 10, id), (id, null, 5);
+set sql_mode = 'NO_AUTO_VALUE_ON_ZERO';
+insert into i3 (v) values (id + 3);
+set sql_mode = default;
+select * from i3;
+create table d1 (a int default 7, b int, c int not null);
+insert into d1 set b = a, c = b, a = 9;
+insert into d1 () values (1, a, b);
+select * from d1;
+drop table i1, i2, i3, d1;
