@@ -107,17 +107,12 @@ pub(super) fn bind_arguments(
             return Err(errors::syntax_near(&format!("{function}")));
         }
     }
-    if !matches!(
-        aggregate.function,
-        AggregateFunction::GroupConcat | AggregateFunction::JsonArrayAgg
-    ) {
-        for arg in &mut aggregate.args {
-            if !matches!(
-                kind,
-                AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Count
-            ) {
-                super::operators::hex_to_number(arg);
-            }
+    use AggregateFunction as A;
+    for arg in &mut aggregate.args {
+        match kind {
+            A::GroupConcat | A::JsonArrayAgg | A::Min | A::Max | A::Count => {}
+            A::JsonObjectAgg => super::operators::hex_to_number(arg),
+            _ => super::operators::read_as_number(arg),
         }
     }
     aggregate.ty = result_type(&aggregate, scope)?;

@@ -137,8 +137,13 @@ pub(super) fn cast_target(
 }
 
 pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
-    if !matches!(target, CastTarget::Char { .. } | CastTarget::Binary { .. }) {
-        operators::hex_to_number(&mut operand);
+    match target {
+        CastTarget::Char { .. } | CastTarget::Binary { .. } => {}
+        CastTarget::Decimal { .. } | CastTarget::Double | CastTarget::Float => {
+            operators::read_as_number(&mut operand);
+        }
+        // MariaDB reads JSON as it is written where an integer is wanted.
+        _ => operators::hex_to_number(&mut operand),
     }
     let ty = target.result_type(&operand.ty);
     Ok(Expr {

@@ -16,7 +16,7 @@ use paceline_types::{Charset, Collation, Value};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 pub(crate) use aggregate::sort_order;
-pub(crate) use operators::arithmetic;
+pub(crate) use operators::{arithmetic, unquote_json};
 pub(crate) use rules::{CollationMix, common_type_in, rule_of_classes};
 pub use rules::{common_type, comparison_rule};
 
@@ -409,7 +409,7 @@ fn source_of(expr: &ast::Expr) -> String {
 }
 
 fn bit_operand(mut operand: Expr) -> Expr {
-    operators::hex_to_number(&mut operand);
+    operators::read_as_number(&mut operand);
     operand
 }
 
@@ -627,6 +627,7 @@ fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dy
             CollationMix::for_comparison(&types, connection, "in")?;
         }
     }
+    let single = items.len() == 1;
     for item in &mut items {
         if width(item) != columns {
             return Err(errors::operand_columns(columns));
@@ -634,6 +635,10 @@ fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dy
         nullable |= item.ty.nullable;
         if columns == 1 {
             let mut by = rules::comparison_rule_for("in", &needle.ty, &item.ty, connection)?;
+            // `a IN (b)` is `a = b`; a longer list is compared with JSON as it is written.
+            if single {
+                operators::unquote_json(&by, &mut needle, item, session);
+            }
             // The needle serves every item, so only items are converted ahead.
             let mut unchanged = needle.clone();
             operators::adapt(&mut by, &mut unchanged, item, session);
@@ -650,7 +655,7 @@ fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dy
         .iter()
         .all(|by| matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double))
     {
-        operators::hex_to_number(&mut needle);
+        operators::read_as_number(&mut needle);
     }
     Ok(Expr {
         kind: ExprKind::InList {

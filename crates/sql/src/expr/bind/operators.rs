@@ -4,10 +4,12 @@ use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::{DataType, FixedPoint, FloatType, Value};
 
+use super::fold::fold;
 use super::rules::{CollationMix, comparison_rule_for};
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
+use crate::expr::functions::Function;
 use crate::expr::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind};
 use crate::session::{SessionContext, SqlMode};
 
@@ -52,6 +54,11 @@ pub(super) fn compare(
             return Err(errors::operand_columns(columns));
         }
         let by = row_rules(op.as_str(), &column_types(&left), &column_types(&right), session)?;
+        if let (ExprKind::Row(lefts), ExprKind::Row(rights)) = (&mut left.kind, &mut right.kind) {
+            for ((by, left), right) in by.iter().zip(lefts).zip(rights) {
+                unquote_json(by, left, right, session);
+            }
+        }
         return Ok(Expr {
             kind: ExprKind::Compare {
                 op,
@@ -62,6 +69,7 @@ pub(super) fn compare(
         });
     }
     let mut by = comparison_rule_for(op.as_str(), &left.ty, &right.ty, connection)?;
+    unquote_json(&by, &mut left, &mut right, session);
     adapt(&mut by, &mut left, &mut right, session);
     let nullable = op != CompareOp::NullSafeEq && (left.ty.nullable || right.ty.nullable || is_temporal(&by));
     Ok(Expr {
@@ -97,7 +105,12 @@ fn is_temporal(by: &Comparison) -> bool {
 pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
     for operand in [&mut *left, &mut *right] {
         match by {
-            Comparison::Int | Comparison::Decimal | Comparison::Double => hex_to_number(operand),
+            Comparison::Int | Comparison::Decimal | Comparison::Double => {
+                hex_to_number(operand);
+                if let ExprKind::Call(call) = &operand.kind {
+                    call_instead(operand, call.number_function(), session);
+                }
+            }
             Comparison::DateTime => literal_to_datetime(operand, session),
             Comparison::Time => literal_to_time(operand, session),
             _ => {}
@@ -152,6 +165,42 @@ fn literal_to_integer(expr: &mut Expr) -> bool {
     };
     *expr = Expr::literal(number, ExprType::bigint(20));
     true
+}
+
+/// JSON_EXTRACT compared with text gives a string without its quotes; of two, MariaDB unquotes the left one only.
+pub(crate) fn unquote_json(by: &Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+    if !matches!(
+        by,
+        Comparison::Text(_) | Comparison::Bytes | Comparison::Dynamic(_)
+    ) {
+        return;
+    }
+    for operand in [left, right] {
+        if let ExprKind::Call(call) = &operand.kind
+            && let Some(compared) = call.function.as_compared
+        {
+            call_instead(operand, compared, session);
+            return;
+        }
+    }
+}
+
+/// Calls another function with the same arguments, and folds what can be folded now.
+fn call_instead(expr: &mut Expr, function: &'static Function, session: &SessionContext) {
+    if let ExprKind::Call(call) = &mut expr.kind
+        && !std::ptr::eq(call.function, function)
+    {
+        call.function = function;
+        *expr = fold(std::mem::replace(expr, Expr::null()), session);
+    }
+}
+
+/// An operand of arithmetic, or a function's argument that is a number.
+pub(super) fn read_as_number(expr: &mut Expr) {
+    hex_to_number(expr);
+    if let ExprKind::Call(call) = &mut expr.kind {
+        call.function = call.number_function();
+    }
 }
 
 /// A hexadecimal literal in numeric context is a number.
@@ -301,8 +350,8 @@ pub(crate) fn arithmetic(
     source: &str,
     session: &SessionContext,
 ) -> Result<Expr> {
-    hex_to_number(&mut left);
-    hex_to_number(&mut right);
+    read_as_number(&mut left);
+    read_as_number(&mut right);
     let domain = domain(op, &left.ty, &right.ty);
     let nullable = left.ty.nullable
         || right.ty.nullable
@@ -425,7 +474,7 @@ fn decimal_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: 
 
 /// `-operand`; of a literal the negative literal.
 pub(super) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
-    hex_to_number(&mut operand);
+    read_as_number(&mut operand);
     if let ExprKind::Literal(value) = &operand.kind {
         let negative = match value {
             Value::Int(number) => number.checked_neg().map(Value::Int),

@@ -408,6 +408,15 @@ impl Expr {
                 subquery,
             } => subquery::quantified(*op, by, *quantifier, left, subquery, frame, context)?,
             ExprKind::Collate(operand) => return operand.truth_in(frame, context),
+            ExprKind::Call(call) => {
+                let args = super::functions::Args {
+                    call,
+                    ty: &self.ty,
+                    frame: *frame,
+                };
+                let value = (call.number_function().eval)(&args, context)?;
+                convert::truth(&value, context)?
+            }
             _ => {
                 let value = self.eval_in(frame, context)?;
                 convert::truth(&value, context)?

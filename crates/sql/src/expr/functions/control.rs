@@ -7,11 +7,11 @@ use paceline_types::{Collation, Value};
 use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, volatile};
 use crate::error::Result;
-use crate::expr::bind::{common_type_in, comparison_rule};
+use crate::expr::bind::{common_type_in, comparison_rule, unquote_json};
 use crate::expr::context::EvalContext;
 use crate::expr::eval::{compare_values, compare_with, convert};
 use crate::expr::expr_type::{Class, ExprType};
-use crate::expr::tree::{CompareOp, Comparison};
+use crate::expr::tree::{CompareOp, Comparison, ExprKind};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("if", (3, 3), bind_if, eval_if),
@@ -83,8 +83,15 @@ fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
 }
 
 fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
-    comparison_rule(&call.args[0].ty, &call.args[1].ty, call.connection())?;
-    Ok(call.args[0].ty.clone().nullable())
+    let by = comparison_rule(&call.args[0].ty, &call.args[1].ty, call.connection())?;
+    let ty = call.args[0].ty.clone().nullable();
+    // What is compared is not what is returned.
+    let mut compared = call.args[0].clone();
+    unquote_json(&by, &mut compared, &mut call.args[1], call.session);
+    if matches!(&call.args[0].kind, ExprKind::Call(returned) if returned.function.as_compared.is_some()) {
+        call.args.push(compared);
+    }
+    Ok(ty)
 }
 
 fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -92,7 +99,13 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     let right = args.value(1, context)?;
     let connection = context.session.settings.collation_connection;
     let by = comparison_rule(args.ty_of(0), args.ty_of(1), connection)?;
-    if compare_with(CompareOp::Eq, &by, &left, &right, context)? == Some(true) {
+    let equal = if args.len() > 2 {
+        let compared = args.value(2, context)?;
+        compare_with(CompareOp::Eq, &by, &compared, &right, context)?
+    } else {
+        compare_with(CompareOp::Eq, &by, &left, &right, context)?
+    };
+    if equal == Some(true) {
         return Ok(Value::Null);
     }
     Ok(left.into_owned())

@@ -64,6 +64,10 @@ pub struct Function {
     pub stability: Stability,
     pub(crate) bind: BindFn,
     pub(crate) eval: EvalFn,
+    /// What is called in its place where a number or a truth value is wanted.
+    pub(crate) as_number: Option<&'static Function>,
+    /// What is called in its place where the result is compared with text.
+    pub(crate) as_compared: Option<&'static Function>,
 }
 
 impl std::fmt::Debug for Function {
@@ -83,6 +87,8 @@ const fn pure(name: &'static str, arguments: (usize, usize), bind: BindFn, eval:
         stability: Stability::Pure,
         bind,
         eval,
+        as_number: None,
+        as_compared: None,
     }
 }
 
@@ -94,6 +100,8 @@ const fn steady(name: &'static str, arguments: (usize, usize), bind: BindFn, eva
         stability: Stability::Execution,
         bind,
         eval,
+        as_number: None,
+        as_compared: None,
     }
 }
 
@@ -105,6 +113,8 @@ const fn volatile(name: &'static str, arguments: (usize, usize), bind: BindFn, e
         stability: Stability::Volatile,
         bind,
         eval,
+        as_number: None,
+        as_compared: None,
     }
 }
 
@@ -130,6 +140,13 @@ impl std::fmt::Debug for Call {
             call.field("id", &self.id);
         }
         call.finish()
+    }
+}
+
+impl Call {
+    /// What is called for a number or a truth value.
+    pub(crate) fn number_function(&self) -> &'static Function {
+        self.function.as_number.unwrap_or(self.function)
     }
 }
 

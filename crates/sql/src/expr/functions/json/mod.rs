@@ -18,11 +18,31 @@ use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
-use crate::expr::expr_type::{ExprType, TypeNote};
+use crate::expr::expr_type::{Class, ExprType, TypeNote};
 use crate::session::Level;
 use document::{DEPTH_MAX, Fault, Kind, Node};
 use modify::Change;
 use path::{Path, PathFault};
+
+/// JSON_EXTRACT where a number is wanted (MariaDB's `Item_func_json_extract::val_real`): the digits that a string or a number
+/// begins with, 1 for true, 0 for anything else.
+static EXTRACTED_NUMBER: Function = pure("json_extract", (2, MANY), bind_extract, |args, context| {
+    let node = some!(extracted(args, context)?);
+    Ok(Value::Text(match &node.kind {
+        Kind::Number(text) | Kind::String(text) => number_prefix(text).to_owned(),
+        Kind::Boolean(true) => "1".to_owned(),
+        _ => "0".to_owned(),
+    }))
+});
+
+/// JSON_EXTRACT compared with text (MariaDB's `Arg_comparator::compare_json_str`): a string without quotes and escapes.
+static EXTRACTED_TEXT: Function = pure("json_extract", (2, MANY), bind_extract, |args, context| {
+    let node = some!(extracted(args, context)?);
+    Ok(match &node.kind {
+        Kind::String(escaped) => Value::Text(document::unescape(escaped)),
+        _ => json(&node),
+    })
+});
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure(
@@ -38,7 +58,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
             )))
         },
     ),
-    pure("json_extract", (2, MANY), bind_json, eval_extract),
+    Function {
+        as_number: Some(&EXTRACTED_NUMBER),
+        as_compared: Some(&EXTRACTED_TEXT),
+        ..pure("json_extract", (2, MANY), bind_extract, eval_extract)
+    },
     pure("json_value", (2, 2), bind_json, eval_value),
     pure("json_query", (2, 2), bind_json, eval_query),
     pure("json_unquote", (1, 1), bind_json, eval_unquote),
@@ -163,6 +187,23 @@ fn bind_json(call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(ExprType::text(call.length(0) * 2 + 2, collation).nullable())
 }
 
+/// JSON_EXTRACT has the collation of its document.
+fn bind_extract(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let ty = bind_json(call)?;
+    let document = &call.args[0].ty;
+    if document.class() != Class::String
+        || document.is_parameter()
+        || document.collation() == Collation::Binary
+    {
+        return Ok(ty);
+    }
+    let collated = ExprType::text(ty.max_characters(), document.collation());
+    Ok(ExprType {
+        note: ty.note,
+        ..collated.with_coercibility(document.coercibility).nullable()
+    })
+}
+
 fn bind_boolean(_call: &mut BindCall<'_>) -> Result<ExprType> {
     Ok(ExprType::boolean().nullable())
 }
@@ -274,25 +315,63 @@ fn json(node: &Node) -> Value {
 }
 
 fn eval_extract(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let (text, root) = some!(document(args, 0, context)?);
+    Ok(json(&some!(extracted(args, context)?)))
+}
+
+/// What JSON_EXTRACT finds: one value, or an array of all that several paths or a wildcard lead to.
+fn extracted(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<Node>> {
+    let Some((_, root)) = document(args, 0, context)? else {
+        return Ok(None);
+    };
     let mut found = Vec::new();
     let mut several = args.len() > 2;
     for index in 1..args.len() {
-        let path = some!(path(args, index, context)?);
+        let Some(path) = path(args, index, context)? else {
+            return Ok(None);
+        };
         several |= path.has_wildcard();
-        found.extend(path.find(&root).into_iter().map(|node| node.span.clone()));
+        found.extend(path.find(&root).into_iter().cloned());
     }
     if found.is_empty() {
-        return Ok(Value::Null);
+        return Ok(None);
     }
-    if !several {
-        return Ok(Node::parse(&text[found[0].clone()]).map_or(Value::Null, |node| json(&node)));
+    Ok(Some(if several {
+        Node::new(Kind::Array(found))
+    } else {
+        found.swap_remove(0)
+    }))
+}
+
+/// The number that a text begins with, `0` if it begins with none: MariaDB reads it without a warning.
+fn number_prefix(text: &str) -> &str {
+    let text = text.trim_start_matches(|character: char| character.is_ascii_whitespace());
+    let bytes = text.as_bytes();
+    let digits = |from: usize| {
+        bytes[from..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+    };
+    let sign = |at: usize| usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
+    let start = sign(0);
+    let whole = digits(start);
+    let mut end = start + whole;
+    let mut fraction = 0;
+    if bytes.get(end) == Some(&b'.') {
+        fraction = digits(end + 1);
+        end += 1 + fraction;
     }
-    let parts: Vec<&str> = found.into_iter().map(|span| &text[span]).collect();
-    match Node::parse(&format!("[{}]", parts.join(", "))) {
-        Ok(array) => Ok(json(&array)),
-        Err(_) => Ok(Value::Null),
+    if whole + fraction == 0 {
+        return "0";
     }
+    if let Some(b'e' | b'E') = bytes.get(end) {
+        let exponent = end + 1 + sign(end + 1);
+        let count = digits(exponent.min(bytes.len()));
+        if count > 0 {
+            end = exponent + count;
+        }
+    }
+    &text[..end]
 }
 
 /// JSON_VALUE: the first scalar at the path, unquoted.
