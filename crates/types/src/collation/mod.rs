@@ -258,6 +258,11 @@ impl Collation {
         self.compare(a, b) == Ordering::Equal
     }
 
+    /// Whether two texts are equal, trailing spaces included.
+    pub fn equals_unpadded(self, a: &str, b: &str) -> bool {
+        a == b || by_order!(self, compare_unpadded(a, b)) == Ordering::Equal
+    }
+
     /// Hashes a text so that equal texts hash alike.
     pub fn hash<H: Hasher>(self, text: &str, state: &mut H) {
         match (self.kind(), self.padding()) {

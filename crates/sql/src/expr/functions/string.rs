@@ -441,6 +441,13 @@ pub(super) fn find(haystack: &str, needle: &str, collation: Collation) -> Option
     if collation.is_bin() {
         return haystack.find(needle);
     }
+    if collation.charset().max_bytes_per_character() > 1 {
+        // As many bytes as the needle has: é is found by É, not by e.
+        return haystack
+            .char_indices()
+            .map(|(at, _)| at)
+            .find(|at| matches!(haystack.get(*at..*at + needle.len()), Some(piece) if collation.equals_unpadded(piece, needle)));
+    }
     let count = needle.chars().count();
     let ends: Vec<usize> = haystack
         .char_indices()
