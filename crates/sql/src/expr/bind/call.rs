@@ -4,7 +4,7 @@ use paceline_types::Value;
 use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 
-use super::{aggregate, bind_expr, column_name, window};
+use super::{aggregate, bind_expr, column_name, operators, window};
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::ExprType;
@@ -85,7 +85,7 @@ pub(super) fn function(function: &ast::Function, scope: &mut dyn Scope) -> Resul
             let source = format!("({left} MOD {right})");
             let left = bind_expr(left, scope)?;
             let right = bind_expr(right, scope)?;
-            return super::operators::arithmetic(ArithmeticOp::Modulo, left, right, &source, scope.session());
+            return operators::arithmetic(ArithmeticOp::Modulo, left, right, &source, scope.session());
         }
         ("nextval" | "lastval" | "setval", _) => return Err(errors::not_supported("SEQUENCE")),
         _ => {}
@@ -140,7 +140,7 @@ pub(super) fn make(name: &str, args: Vec<Expr>, scope: &mut dyn Scope) -> Result
 }
 
 /// The same; messages call it as it was written.
-fn make_written(name: &str, written: &str, args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
+fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn Scope) -> Result<Expr> {
     let session = scope.session();
     let Some(function) = functions::find(name) else {
         if name.contains('.') {
@@ -158,6 +158,7 @@ fn make_written(name: &str, written: &str, args: Vec<Expr>, scope: &mut dyn Scop
     if args.len() < fewest || args.len() > most {
         return Err(errors::parameter_count(written));
     }
+    read_numbers(name, &mut args);
     let mut call = BindCall {
         name,
         written,
@@ -174,4 +175,20 @@ fn make_written(name: &str, written: &str, args: Vec<Expr>, scope: &mut dyn Scop
         kind: ExprKind::Call(Box::new(call)),
         ty,
     })
+}
+
+/// Makes numbers of the arguments that are read as such.
+fn read_numbers(name: &str, args: &mut [Expr]) {
+    // The amount of `INTERVAL '1 2' DAY_HOUR` is a text.
+    let composite =
+        matches!(args.get(2).and_then(Expr::as_literal), Some(Value::Text(unit)) if unit.contains('_'));
+    for (index, arg) in args.iter_mut().enumerate() {
+        let number = match name {
+            "date_add" | "date_sub" => index == 1 && !composite,
+            _ => functions::reads_number(name, index),
+        };
+        if number {
+            operators::read_as_number(arg);
+        }
+    }
 }

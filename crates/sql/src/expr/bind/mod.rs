@@ -16,7 +16,7 @@ use paceline_types::{Charset, Collation, Value};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 pub(crate) use aggregate::sort_order;
-pub(crate) use operators::{arithmetic, unquote_json};
+pub(crate) use operators::{arithmetic, read_as_number, unquote_json};
 pub(crate) use rules::{CollationMix, common_type_in, rule_of_classes};
 pub use rules::{common_type, comparison_rule};
 

@@ -196,7 +196,7 @@ fn call_instead(expr: &mut Expr, function: &'static Function, session: &SessionC
 }
 
 /// An operand of arithmetic, or a function's argument that is a number.
-pub(super) fn read_as_number(expr: &mut Expr) {
+pub(crate) fn read_as_number(expr: &mut Expr) {
     hex_to_number(expr);
     if let ExprKind::Call(call) = &mut expr.kind {
         call.function = call.number_function();

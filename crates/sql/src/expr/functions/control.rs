@@ -7,7 +7,7 @@ use paceline_types::{Collation, Value};
 use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, volatile};
 use crate::error::Result;
-use crate::expr::bind::{common_type_in, comparison_rule, unquote_json};
+use crate::expr::bind::{common_type_in, comparison_rule, read_as_number, unquote_json};
 use crate::expr::context::EvalContext;
 use crate::expr::eval::{compare_values, compare_with, convert};
 use crate::expr::expr_type::{Class, ExprType};
@@ -112,6 +112,12 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
 }
 
 fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let classes = || call.args.iter().map(|arg| arg.ty.class());
+    if classes().any(|class| matches!(class, Class::Int | Class::Decimal | Class::Double))
+        && !classes().any(Class::is_temporal)
+    {
+        call.args.iter_mut().for_each(read_as_number);
+    }
     let all = types(call, 0);
     let temporal: Vec<&ExprType> = all
         .iter()

@@ -10,6 +10,7 @@ mod digest;
 mod info;
 mod json;
 mod network;
+mod number_arguments;
 mod numeric;
 mod regexp;
 mod string;
@@ -24,6 +25,7 @@ use std::sync::OnceLock;
 
 pub(crate) use arguments::{Args, BindCall};
 pub(crate) use json::{append_json_value, json_quote};
+pub(crate) use number_arguments::reads_number;
 
 use super::context::EvalContext;
 use super::expr_type::ExprType;

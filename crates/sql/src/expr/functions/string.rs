@@ -10,10 +10,11 @@ use paceline_types::{Collation, Value, collation};
 use super::arguments::{Args, BindCall, some};
 use super::{Function, MANY, pure};
 use crate::error::Result;
-use crate::expr::bind::CollationMix;
+use crate::expr::bind::{CollationMix, read_as_number};
 use crate::expr::context::EvalContext;
 use crate::expr::eval::convert;
-use crate::expr::expr_type::ExprType;
+use crate::expr::expr_type::{Class, ExprType};
+use crate::expr::tree::Expr;
 
 /// The longest text that a function's type announces, in characters.
 const LONGEST: u64 = 16_777_216;
@@ -84,7 +85,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("reverse", (1, 1), bind_first, eval_reverse),
     pure("space", (1, 1), bind_space, eval_space),
     pure("strcmp", (2, 2), bind_strcmp, eval_strcmp),
-    pure("field", (2, MANY), |_| Ok(ExprType::int(3)), eval_field),
+    pure("field", (2, MANY), bind_field, eval_field),
     pure(
         "find_in_set",
         (2, 2),
@@ -551,9 +552,16 @@ fn eval_strcmp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     Ok(Value::Int(ordering as i64))
 }
 
+fn bind_field(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let is_text = |arg: &Expr| matches!(arg.ty.class(), Class::String | Class::Null);
+    if !call.args.iter().all(is_text) {
+        call.args.iter_mut().for_each(read_as_number);
+    }
+    Ok(ExprType::int(3))
+}
+
 /// FIELD: compared as strings, as numbers, or as doubles when they are mixed.
 fn eval_field(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    use crate::expr::expr_type::Class;
     let needle = args.value(0, context)?;
     if needle.is_null() {
         return Ok(Value::Int(0));

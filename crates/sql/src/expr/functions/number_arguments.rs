@@ -1,0 +1,25 @@
+//! Which arguments are read as numbers whatever their type: there `0x41` is 65, and JSON_EXTRACT gives the digits of a string.
+
+/// Whether the function (its name in lower case) reads its argument of that index as a number. Those that look at the types of
+/// all their arguments first, as GREATEST does, see to it themselves.
+pub(crate) fn reads_number(name: &str, index: usize) -> bool {
+    match name {
+        "abs" | "ceiling" | "ceil" | "floor" | "round" | "truncate" | "sign" | "pow" | "power" | "sqrt"
+        | "exp" => true,
+        "ln" | "log" | "log2" | "log10" | "radians" | "degrees" | "rand" | "bit_count" | "interval" => true,
+        "sin" | "cos" | "tan" | "cot" | "asin" | "acos" | "atan" | "atan2" => true,
+        "char" | "chr" | "space" | "inet_ntoa" | "sleep" | "benchmark" | "random_bytes"
+        | "last_insert_id" => true,
+        "sec_to_time" | "from_days" | "makedate" | "maketime" | "period_add" | "period_diff" => true,
+        "elt" | "make_set" | "from_unixtime" => index == 0,
+        "left" | "right" | "repeat" | "lpad" | "rpad" | "week" | "yearweek" | "sha2" | "get_lock" => {
+            index == 1
+        }
+        "substring_index" | "locate" => index == 2,
+        "substr" | "substring" | "mid" => index >= 1,
+        "insert" | "conv" => index == 1 || index == 2,
+        "format" => index < 2,
+        "export_set" => index == 0 || index == 4,
+        _ => false,
+    }
+}
