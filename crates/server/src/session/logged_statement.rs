@@ -7,8 +7,6 @@ use paceline_sql::session::SessionContext;
 
 /// OPTION_AUTO_IS_NULL in a Query event's flags.
 const FLAG_AUTO_IS_NULL: u32 = 1 << 14;
-/// OPTION_NOT_AUTOCOMMIT.
-pub const FLAG_NOT_AUTOCOMMIT: u32 = 1 << 19;
 /// OPTION_EXPLICIT_DEF_TIMESTAMP: a TIMESTAMP column has the defaults that are written, and no others. Always so here; without the flag a
 /// MariaDB replica gives a plain one DEFAULT and ON UPDATE CURRENT_TIMESTAMP.
 const FLAG_EXPLICIT_DEFAULTS_FOR_TIMESTAMP: u32 = 1 << 24;
@@ -17,7 +15,8 @@ const FLAG_NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
 /// OPTION_RELAXED_UNIQUE_CHECKS.
 const FLAG_RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
 
-/// A statement as it goes into the log: its text, and everything of its session that gives it its meaning.
+/// A statement as it goes into the log: its text, and everything of its session that gives it its meaning. Without `autocommit`: as MariaDB does, ON is
+/// logged whatever the session has; a MariaDB replica may stop with 1192 at what is behind a definition with OFF.
 #[derive(Debug, Clone)]
 pub struct LoggedStatement {
     text: Vec<u8>,
@@ -46,10 +45,6 @@ impl LoggedStatement {
 
     fn of_context(context: &SessionContext, text: &[u8], time_zone: String) -> Self {
         let settings = &context.settings;
-        let autocommit = context
-            .statement
-            .autocommit_on_primary
-            .unwrap_or(settings.autocommit);
         let flag = |set: bool, flag: u32| if set { flag } else { 0 };
         LoggedStatement {
             text: text.to_vec(),
@@ -57,7 +52,6 @@ impl LoggedStatement {
             connection_id: context.connection_id as u32,
             flags: FLAG_EXPLICIT_DEFAULTS_FOR_TIMESTAMP
                 | flag(settings.auto_is_null, FLAG_AUTO_IS_NULL)
-                | flag(!autocommit, FLAG_NOT_AUTOCOMMIT)
                 | flag(!settings.foreign_key_checks, FLAG_NO_FOREIGN_KEY_CHECKS)
                 | flag(!settings.unique_checks, FLAG_RELAXED_UNIQUE_CHECKS),
             sql_mode: settings.sql_mode.bits(),

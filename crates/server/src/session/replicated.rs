@@ -13,7 +13,6 @@
 
 use super::connection::Connection;
 use super::errors::of_transaction;
-use super::logged_statement::FLAG_NOT_AUTOCOMMIT;
 use super::query::{AskedBy, Execution};
 use super::result::RowFormat;
 use super::services::SessionServices;
@@ -332,9 +331,6 @@ impl Session {
         self.take_values(statement);
         let failed = Some(statement.query.error_code).filter(|number| *number != 0);
         self.context.statement.failed_on_primary = failed.map(ErrorCode::from_number);
-        // Here the transaction lasts until the primary's COMMIT; what is logged is how it was there.
-        let is_off = |variable: &StatusVar<'_>| matches!(variable, StatusVar::Flags2(flags) if flags & FLAG_NOT_AUTOCOMMIT != 0);
-        self.context.statement.autocommit_on_primary = Some(!statement.query.status_vars.iter().any(is_off));
         let execution = Execution {
             text,
             parameters: &[],

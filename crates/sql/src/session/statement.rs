@@ -17,8 +17,6 @@ pub struct StatementContext {
     /// It is a primary's, and failed there with this error after it had changed rows of tables without transactions, which stayed changed.
     /// If it fails so here, what it has changed by then stays, too.
     pub failed_on_primary: Option<ErrorCode>,
-    /// It is a primary's, whose session had `autocommit` so: it is logged so again.
-    pub autocommit_on_primary: Option<bool>,
 }
 
 impl StatementContext {
