@@ -105,6 +105,10 @@ impl SessionServices {
                 setting
             }
         };
+        if global && variable == Variable::SqlLogBin {
+            // It can be read all the same.
+            return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &"SESSION"]));
+        }
         self.check_transaction(variable, global)?;
         let what = match variable {
             // Both are here to be set to what they are: the text of a log does so, and clients that want rows.

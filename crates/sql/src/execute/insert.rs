@@ -40,6 +40,8 @@ pub(super) struct Insertion<'p> {
     writer: RowWriter<'p>,
     strictness: Strictness,
     ignore: Ignore,
+    /// For check constraints: as in MariaDB, IGNORE passes over rows of a list, not the only one.
+    ignore_checks: Ignore,
     null_rule: NullRule,
     /// Evaluated on: the row being made, and behind it the row that was to be inserted.
     row: Vec<Value>,
@@ -80,6 +82,9 @@ pub(super) fn execute(
     let mut insertion = Insertion::new(exec, plan, expected);
     if one_row && insertion.ignore == Ignore::No {
         insertion.null_rule = NullRule::Refuse;
+    }
+    if one_row {
+        insertion.ignore_checks = Ignore::No;
     }
     if plan.returning.is_some() {
         sink.columns(columns)?;
@@ -127,6 +132,7 @@ impl<'p> Insertion<'p> {
             writer: RowWriter::new(exec, &plan.table),
             strictness: Strictness::new(exec, ignore),
             ignore,
+            ignore_checks: ignore,
             null_rule: NullRule::BySqlMode,
             row: vec![Value::Null; plan.slot_count],
             initial: plan.reads_row.then(|| initial_row(plan)),
@@ -262,7 +268,7 @@ impl<'p> Insertion<'p> {
         self.progress.records += 1;
         let generated = self.generate(exec)?;
         let columns = self.table.columns().len();
-        if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
+        if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)? {
             loop {
                 let inserted = match self.writer.insert(exec, &self.row[..columns]) {
                     // Nothing was written yet.

@@ -3,7 +3,7 @@
 use paceline_types::DataType;
 use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_NOT_STANDARD_COMPLIANT_RECURSIVE, ER_WITH_COL_WRONG_LIST,
+    ER_BAD_FIELD_ERROR, ER_DUP_QUERY_NAME, ER_NOT_STANDARD_COMPLIANT_RECURSIVE, ER_WITH_COL_WRONG_LIST,
     ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 use sqlparser::ast;
@@ -112,8 +112,15 @@ impl Planner<'_> {
     /// Adds the tables of WITH to those known.
     fn plan_with(&self, with: Option<&ast::With>, mut common: CommonTables) -> Result<CommonTables> {
         let Some(with) = with else { return Ok(common) };
-        for table in &with.cte_tables {
+        for (number, table) in with.cte_tables.iter().enumerate() {
             let name = table.alias.name.value.clone();
+            let before = &with.cte_tables[..number];
+            if before
+                .iter()
+                .any(|other| other.alias.name.value.eq_ignore_ascii_case(&name))
+            {
+                return Err(Error::new(ER_DUP_QUERY_NAME, &[&name]));
+            }
             let names: Vec<String> = table
                 .alias
                 .columns

@@ -1,0 +1,12 @@
+with x as (select 1), x as (select 2) select 1;
+set global sql_log_bin = 0;
+set global sql_log_bin = default;
+select @@global.sql_log_bin;
+create table c (a int check (a > 0), b int);
+insert ignore into c values (-1, 1);
+insert ignore into c set a = -2;
+insert ignore into c values (-1, 1), (1, 1);
+insert ignore into c select -1, 2 union all select 2, 2;
+insert ignore into c (b) values (3);
+select * from c order by b;
+drop table c;
