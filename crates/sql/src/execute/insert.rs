@@ -199,6 +199,10 @@ impl<'p> Insertion<'p> {
         for (value, &column) in values.iter().zip(&self.plan.columns) {
             self.assign(exec, column, value.clone())?;
         }
+        let read = &values[self.plan.columns.len()..];
+        for (slot, value) in self.plan.source_slots.clone().zip(read) {
+            self.row[slot] = value.clone();
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! the executor's. INSERT builds its rows in slots `0..n` of one row buffer, `n` being the table's columns, so that a value may name a
 //! column before it; ON DUPLICATE KEY UPDATE sees the row that is there in the same slots, and the new one (`VALUES(c)`) in `n..2n`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use paceline_storage::Clustered;
@@ -17,6 +18,7 @@ use sqlparser::ast;
 use super::block::{BindMode, Block};
 use super::from::FromNode;
 use super::select::BoundSelect;
+use super::source_columns::SourceColumns;
 use super::tree::{
     Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, TableSource,
 };
@@ -38,6 +40,8 @@ pub struct InsertPlan {
     /// What each column of the table gets when it is not named.
     pub defaults: Vec<DefaultPlan>,
     pub on_duplicate: Vec<AssignmentPlan>,
+    /// Where values of the query go that are behind those for the table: what ON DUPLICATE KEY UPDATE reads of its tables.
+    pub source_slots: Range<usize>,
     /// With ON DUPLICATE KEY UPDATE: what follows from a change, as in [`UpdateTarget`].
     pub on_update: Vec<AssignmentPlan>,
     /// Whether the query that gives the rows reads the table itself.
@@ -157,6 +161,7 @@ impl Planner<'_> {
             .collect();
         block.values_base = Some(block.allocate(table.columns().len()));
         let columns = insert_columns(&block, &table, insert)?;
+        let mut read = SourceColumns::default();
         let source = match &insert.source {
             InsertSource::Values(rows) => {
                 let mut bound = Vec::with_capacity(rows.len());
@@ -166,19 +171,31 @@ impl Planner<'_> {
                 InsertRows::Values(bound)
             }
             InsertSource::Query(query) => {
-                let plan = self.plan_top_query(&query.query, query.lock_wait_seconds)?;
-                if plan.columns.len() != columns.len() {
+                read = SourceColumns::of(&block, insert, query)?;
+                let plan = self.plan_source(query, &read)?;
+                if plan.columns.len() != columns.len() + read.len() {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
                 InsertRows::Query(Arc::new(plan))
             }
         };
-        let mut on_duplicate = Vec::with_capacity(insert.on_duplicate.len());
+        let mut updated = Vec::with_capacity(insert.on_duplicate.len());
         for assignment in &insert.on_duplicate {
-            let (_, column) = find_assigned(&block, &assignment.column, "UPDATE")?;
+            updated.push(find_assigned(&block, &assignment.column, "UPDATE")?.1);
+        }
+        let (tables, names) = (block.tables.len(), block.visible.len());
+        let source_slots = match &source {
+            InsertRows::Query(plan) => read.bind(&mut block, plan)?,
+            InsertRows::Values(_) | InsertRows::File => 0..0,
+        };
+        let mut on_duplicate = Vec::with_capacity(insert.on_duplicate.len());
+        for (assignment, column) in insert.on_duplicate.iter().zip(updated) {
             let value = bind_assigned(&mut block, 0, column, &assignment.value, "UPDATE")?;
             on_duplicate.push(AssignmentPlan { column, value });
         }
+        // RETURNING reads the row alone.
+        block.tables.truncate(tables);
+        block.visible.truncate(names);
         let mut on_update = Vec::new();
         if !on_duplicate.is_empty() {
             let assigned: Vec<usize> = on_duplicate.iter().map(|assignment| assignment.column).collect();
@@ -208,6 +225,7 @@ impl Planner<'_> {
             columns,
             source,
             on_duplicate,
+            source_slots,
             returning,
             slot_count: block.slot_count,
             table,

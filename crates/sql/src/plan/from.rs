@@ -475,7 +475,7 @@ impl Block<'_, '_> {
         self.add_table(alias, Arc::from(""), made, source, &[])
     }
 
-    fn add_table(
+    pub fn add_table(
         &mut self,
         alias: Arc<str>,
         database: Arc<str>,

@@ -179,6 +179,7 @@ impl Planner<'_> {
             on_update: Vec::new(),
             reads_target: false,
             reads_row: false,
+            source_slots: 0..0,
             generated: super::dml::generated_plans(self, &table, 0)?,
             checks: super::dml::check_plans(self, &table)?,
             returning: None,

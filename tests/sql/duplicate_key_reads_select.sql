@@ -1,0 +1,27 @@
+-- ON DUPLICATE KEY UPDATE sees the columns of the tables that the rows come from, in the select list or not.
+create table u (id int primary key, a int, b int);
+insert into u values (1, 1, 1), (2, 2, 2);
+create table w (id int, x int, y varchar(10));
+insert into w values (1, 10, 'p'), (2, 20, 'q'), (3, 30, 'r');
+insert into u select id, a, b from u as z on duplicate key update b = z.b + 1;
+select * from u order by id;
+insert into u select id, 0, 0 from w on duplicate key update a = w.x, b = x + u.b + values(b);
+select * from u order by id;
+insert into u (id) select id from w where x > 5 order by x desc on duplicate key update a = length(w.y), b = concat(x, w.x);
+select * from u order by id;
+insert into u (a, id) select v.x, o.id from w v join w o on o.id = v.id + 1 on duplicate key update a = v.x + o.x, b = v.id;
+select * from u order by id;
+insert into u select d.k, 0, 0 from (select id k, x from w) d on duplicate key update a = d.x;
+select * from u order by id;
+insert into u (id) select id from w on duplicate key update a = w.nosuch;
+insert into u (id) select id from w on duplicate key update a = nosuch;
+insert into u (id) select id from w on duplicate key update x = 1;
+insert into u (id) select id from w group by id on duplicate key update b = values(id);
+prepare p from 'insert into u (id) select id from w where id > ? on duplicate key update a = w.x + ?';
+set @i = 1, @n = 5;
+execute p using @i, @n;
+execute p using @i, @n;
+select * from u order by id;
+insert into u (id) select id from w where id = 3 on duplicate key update a = w.x returning id, a;
+insert into u (id) select id from w where id = 3 on duplicate key update a = w.x returning *;
+drop table u, w;
