@@ -244,6 +244,27 @@ impl ExprType {
         Self::new(data_type)
     }
 
+    /// TEXT or BLOB of the size that so many characters need.
+    pub fn long_text(characters: u64, collation: Collation) -> Self {
+        let bytes = characters.saturating_mul(u64::from(collation.charset().max_bytes_per_character()));
+        let size = [BlobSize::Tiny, BlobSize::Normal, BlobSize::Medium]
+            .into_iter()
+            .find(|size| bytes <= size.max_bytes())
+            .unwrap_or(BlobSize::Long);
+        Self::new(match collation {
+            Collation::Binary => DataType::Blob { size },
+            collation => DataType::Text { size, collation },
+        })
+    }
+
+    /// Whether it is TEXT or BLOB of any size.
+    pub fn is_long_text(&self) -> bool {
+        matches!(
+            self.data_type,
+            DataType::Text { .. } | DataType::Blob { .. } | DataType::Json
+        )
+    }
+
     /// A binary string of at most `length` bytes.
     pub fn bytes(length: u64) -> Self {
         Self::new(match length {
@@ -359,6 +380,11 @@ impl ExprType {
     /// The longest text in characters.
     pub fn max_characters(&self) -> u64 {
         match &self.data_type {
+            // What a function makes of a column's bytes may be as many characters; longer texts keep to the type that they have.
+            DataType::Text {
+                size: size @ (BlobSize::Tiny | BlobSize::Normal),
+                ..
+            } => size.max_bytes(),
             DataType::Text { size, collation } => {
                 size.max_bytes() / u64::from(collation.charset().max_bytes_per_character())
             }

@@ -244,7 +244,14 @@ pub(crate) fn common_type_in(
         } else {
             note
         };
+        let data_type = match &first.data_type {
+            DataType::Text { collation, .. } => {
+                ExprType::long_text(first.max_characters(), *collation).data_type
+            }
+            same => same.clone(),
+        };
         return Ok(ExprType {
+            data_type,
             nullable,
             note,
             ..(*first).clone()
@@ -270,7 +277,12 @@ pub(crate) fn common_type_in(
         Class::String | Class::Null => {
             let (collation, coercibility) = CollationMix::of(&known, connection, operation)?;
             let length = known.iter().map(|ty| ty.max_characters()).max().unwrap_or(0);
-            ExprType::text(length, collation).with_coercibility(coercibility)
+            // TEXT beside anything stays TEXT.
+            let ty = match known.iter().any(|ty| ty.is_long_text()) {
+                true => ExprType::long_text(length, collation),
+                false => ExprType::text(length, collation),
+            };
+            ty.with_coercibility(coercibility)
         }
     };
     Ok(ty.with_nullable(nullable))

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use paceline_types::{Collation, Value};
+use paceline_types::{Collation, DataType, Value};
 
 use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, volatile};
@@ -84,7 +84,10 @@ fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
 
 fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     let by = comparison_rule(&call.args[0].ty, &call.args[1].ty, call.connection())?;
-    let ty = call.args[0].ty.clone().nullable();
+    let mut ty = call.args[0].ty.clone().nullable();
+    if let DataType::Text { collation, .. } = ty.data_type {
+        ty.data_type = ExprType::long_text(ty.max_characters(), collation).data_type;
+    }
     // What is compared is not what is returned.
     let mut compared = call.args[0].clone();
     unquote_json(&by, &mut compared, &mut call.args[1], call.session);

@@ -1,0 +1,33 @@
+-- TEXT stays TEXT in what chooses among values, as long as the characters may need.
+create table src (id int, tt tinytext, tx text, s varchar(20), c char(5), lx text character set latin1, bl blob, tb tinyblob, lb longblob, v300 varchar(300), vb varbinary(10), js json);
+create table t1 as select ifnull(tx, '') a, coalesce(tx, s) b, if(1, tx, '') c, case when 1 then tx end d, case when 1 then tx else s end e, nullif(tx, '') f, if(1, tt, '') g, if(1, tx, tx) h, ifnull(lx, '') i, ifnull(lx, tx) j from src;
+show create table t1;
+create table t2 as select ifnull(bl, '') a, ifnull(bl, tx) b, ifnull(tb, '') c, ifnull(lb, tx) d, ifnull(tt, s) e, ifnull(tt, v300) f, ifnull(tt, tx) g, ifnull(tx, 1) h, ifnull(tx, now()) i, ifnull(js, '') j, ifnull(tt, null) k, ifnull(tx, vb) l, ifnull(s, tx) m, if(1, c, s) n from src;
+show create table t2;
+create table t3 as select concat(tx) a, concat(tx, s) b, concat(tt) c, upper(tx) d, left(tx, 10) e, left(tx, 20000) f, substr(tx, 2) g, trim(tx) h, replace(tx, 'a', 'b') i, cast(tx as char) j, cast(tt as char) k, max(tx) l, min(tt) m, greatest(tx, s) n, least(tt, s) o from src;
+show create table t3;
+create table t4 as select s from src union all select tx from src;
+show create table t4;
+create table t5 as select tt from src union all select s from src;
+show create table t5;
+create table t6 as select lx a from src union all select tx from src;
+show create table t6;
+create table t7 as select bl a from src union all select tx from src;
+show create table t7;
+create table t8 as select tx a from src union all select 1;
+show create table t8;
+create table t9 as select null a union all select tx from src;
+show create table t9;
+create table t10 as select lx a from src union all select s from src;
+show create table t10;
+create view v1 as select ifnull(tx, '') a, coalesce(tt, s) b, case when 1 then tx end c, tx d from src;
+select column_name, column_type, is_nullable from information_schema.columns where table_schema = database() and table_name = 'v1' order by ordinal_position;
+-- As many of them as one likes, and as long as they are.
+create table t11 as select ifnull(tx, '') a, ifnull(tx, '') b, ifnull(tx, '') c, ifnull(tx, '') d, ifnull(tx, '') e from src;
+insert into src (id, tx, s) values (1, repeat('ä', 20000), 'x');
+create table t12 as select s from src union all select tx from src;
+select length(s) from t12;
+create table t13 as select ifnull(tx, s) a, coalesce(s, tx) b from src;
+select length(a), length(b) from t13;
+drop view v1;
+drop table src, t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13;
