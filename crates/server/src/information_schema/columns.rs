@@ -66,8 +66,9 @@ fn parse(text: &str) -> DataType {
             ..IntegerType::new(width, sign)
         })
     };
-    // Everything is described in UTF-8, as MariaDB does; what is sent follows the session's character set.
-    let collation = Collation::Utf8mb4GeneralCi;
+    // As MariaDB describes it, and as programs write beside it: TABLE_SCHEMA COLLATE utf8_bin. What is sent follows the session's
+    // character set.
+    let collation = Collation::Utf8mb3GeneralCi;
     match name {
         "varchar" => DataType::VarChar {
             length: next() as _,
@@ -102,6 +103,7 @@ mod tests {
         assert_eq!(tables[0].name, "TABLE_CATALOG");
         assert_eq!(tables.len(), 23);
         assert!(tables[4].ty.nullable);
+        assert_eq!(tables[1].ty.collation(), Collation::Utf8mb3GeneralCi);
         assert!(columns("nowhere").is_none());
     }
 }
