@@ -280,7 +280,12 @@ impl Storage {
             self.begin_flush_locked()?;
             self.position()
         };
-        self.rocksdb.wait_until_durable(position)
+        self.rocksdb.wait_until_durable(position, || {
+            // Where no group waits for it: a full disk may take long.
+            self.rocksdb.wait_for_earlier_flushes()?;
+            let _applying = self.applying.lock();
+            self.begin_flush_locked()
+        })
     }
 
     /// Makes a copy of the tables on disk in a new directory, by hard links where it can, at the position returned, which is that of the

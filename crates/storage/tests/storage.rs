@@ -66,6 +66,35 @@ fn a_log_that_lags_is_refused() {
     assert_eq!(storage.durable_position().unwrap(), LogPosition::ZERO);
 }
 
+/// Counts how many times it was asked.
+#[derive(Default)]
+struct Asked(AtomicU64);
+
+impl LogBarrier for Asked {
+    fn make_durable(&self, position: LogPosition) -> LogPosition {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        position
+    }
+}
+
+/// What was applied since the flush that failed is flushed with it.
+#[test]
+fn a_flush_that_is_tried_again_does_not_overtake_the_log_either() {
+    let directory = tempfile::tempdir().unwrap();
+    let storage = open_small(directory.path());
+    let barrier = Arc::new(Asked::default());
+    storage.set_log_barrier(barrier.clone());
+    put_one(&storage, 1, 100);
+    // The names that the next table files would have are taken.
+    for number in 1..100 {
+        let name = format!("{number:06}.sst");
+        std::fs::create_dir(directory.path().join("rocksdb").join(name)).unwrap();
+    }
+    let flushed = storage.flush();
+    let asked = barrier.0.load(Ordering::SeqCst);
+    assert!(asked > 1, "asked {asked} times: {flushed:?}");
+}
+
 #[test]
 fn a_checkpoint_is_a_copy_at_its_position() {
     let directory = tempfile::tempdir().unwrap();

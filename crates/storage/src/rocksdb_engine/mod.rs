@@ -258,15 +258,21 @@ impl RocksDbEngine {
         Ok(())
     }
 
+    /// Waits while too many flushes are under way for one more.
+    pub(crate) fn wait_for_earlier_flushes(&self) -> Result<()> {
+        // RocksDB would wait too, but not stop waiting when the server does.
+        while self.property(c"rocksdb.num-immutable-mem-table") + 1 >= self.memtables_max {
+            self.pause(RETRY_THROTTLED_EVERY)?;
+        }
+        Ok(())
+    }
+
     /// Makes the active memtable immutable and begins to write it out. Returns before that is done, but waits for earlier flushes when too
     /// many are waiting. The log must be durable up to [`position`](Self::position).
     pub(crate) fn begin_flush(&self) -> Result<()> {
         let mut options = FlushOptions::default();
         options.set_wait(false);
-        // RocksDB would wait too, but not stop waiting when the server does.
-        while self.property(c"rocksdb.num-immutable-mem-table") + 1 >= self.memtables_max {
-            self.pause(RETRY_THROTTLED_EVERY)?;
-        }
+        self.wait_for_earlier_flushes()?;
         self.active_memtable_bytes.store(0, Ordering::Relaxed);
         self.db.scan_cost.flush_begun();
         self.errors_before_flush
@@ -277,8 +283,13 @@ impl RocksDbEngine {
         Ok(())
     }
 
-    /// Waits for the flushes that were begun, without flushing what came after them: that may not be durable in the log yet.
-    pub(crate) fn wait_until_durable(&self, position: LogPosition) -> Result<LogPosition> {
+    /// Waits for the flushes that were begun, without flushing what came after them: that may not be durable in the log yet. Where one has failed,
+    /// `flush_again` begins another, behind the log.
+    pub(crate) fn wait_until_durable(
+        &self,
+        position: LogPosition,
+        flush_again: impl Fn() -> Result<()>,
+    ) -> Result<LogPosition> {
         let mut pause = Duration::from_micros(200);
         loop {
             let durable = self.durable_position()?;
@@ -286,7 +297,7 @@ impl RocksDbEngine {
                 return Ok(durable);
             }
             if self.background_errors() > self.errors_before_flush.load(Ordering::Relaxed) {
-                self.begin_flush()?; // returns the error, or waits until there is room on the disk
+                flush_again()?; // returns the error, or waits until there is room on the disk
                 // A flush is taken also where RocksDB has stopped for good, and never comes; a write is not.
                 if let Err(error) = self.db.write_opt(WriteBatch::default(), &self.write_options) {
                     self.wait_for_room(error)?;
