@@ -31,16 +31,32 @@ impl Session {
         let is_lockable =
             |table: &&TableUse| table.definition.is_some() && !table.is_temporary() && table.usage.is_named();
         for table in plan.tables().iter().filter(is_lockable) {
-            let locked = locks
-                .tables
-                .iter()
-                .find(|locked| locked.database == *table.database && locked.name == *table.name);
-            match locked {
-                None => return Err(Error::new(ER_TABLE_NOT_LOCKED, &[&table.name])),
-                Some(locked) if table.usage.writes() && !locked.write => {
-                    return Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&table.name]));
+            let locked = || {
+                locks
+                    .tables
+                    .iter()
+                    .filter(|locked| locked.is(&table.database, &table.name))
+            };
+            // Within a view names are the view's affair.
+            let aliases = match (&table.access.through, &table.aliases[..]) {
+                (Some(_), _) => &[],
+                (None, []) => std::slice::from_ref(&table.name),
+                (None, aliases) => aliases,
+            };
+            for alias in aliases {
+                if !locked().any(|locked| locked.goes_by(alias)) {
+                    return Err(Error::new(ER_TABLE_NOT_LOCKED, &[alias]));
                 }
-                Some(_) => {}
+            }
+            if locked().next().is_none() {
+                return Err(Error::new(ER_TABLE_NOT_LOCKED, &[&table.name]));
+            }
+            let is_used = |locked: &LockedTable| {
+                aliases.is_empty() || aliases.iter().any(|alias| locked.goes_by(alias))
+            };
+            if table.usage.writes() && !locked().any(|locked| locked.write && is_used(locked)) {
+                let name = aliases.first().unwrap_or(&table.name);
+                return Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[name]));
             }
         }
         Ok(())
@@ -55,7 +71,8 @@ impl Session {
             .table_locks
             .tables
             .iter()
-            .find(|locked| locked.database == object.database && locked.name == *table);
+            .filter(|locked| locked.is(&object.database, table))
+            .max_by_key(|locked| locked.write);
         match locked {
             None => Err(Error::new(ER_TABLE_NOT_LOCKED, &[table])),
             Some(locked) if !locked.write => Err(Error::new(ER_TABLE_NOT_LOCKED_FOR_WRITE, &[table])),
@@ -103,12 +120,13 @@ impl Session {
                 if let Some(view) = catalog.view(&database, &name) {
                     // With it what it reads.
                     for (database, name) in tables_behind(view, &catalog) {
-                        wanted.push((database, name, table.write));
+                        wanted.push((database, name, table.write, None));
                     }
                 } else if catalog.table(&database, &name).is_none() {
                     return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name]));
                 }
-                wanted.push((database, name, table.write));
+                let alias = table.alias.as_ref().unwrap_or(&name).clone();
+                wanted.push((database, name, table.write, Some(alias)));
             }
         }
         // In one order, so that two LOCK TABLES never wait for each other in a circle.
@@ -116,7 +134,20 @@ impl Session {
         wanted.dedup();
         let timeout = self.context.settings.metadata_lock_wait_timeout;
         let mut locked: Vec<LockedTable> = vec![];
-        for (database, name, write) in wanted {
+        for (database, name, write, alias) in wanted {
+            if locked
+                .last()
+                .is_some_and(|last| last.is(&database, &name) && last.write == write)
+            {
+                locked.push(LockedTable {
+                    database,
+                    name,
+                    write,
+                    alias,
+                    _guard: None,
+                });
+                continue;
+            }
             let mode = if write {
                 MetadataMode::Exclusive
             } else {
@@ -135,7 +166,8 @@ impl Session {
                 database,
                 name,
                 write,
-                _guard: guard,
+                alias,
+                _guard: Some(guard),
             });
         }
         self.table_locks.tables = locked;

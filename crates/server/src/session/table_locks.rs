@@ -14,7 +14,24 @@ pub(super) struct LockedTable {
     pub(super) database: String,
     pub(super) name: String,
     pub(super) write: bool,
-    pub(super) _guard: MetadataGuard,
+    /// The name under which it was locked; `None` if it is behind a view.
+    pub(super) alias: Option<String>,
+    /// One entry of a table has it for all of the same kind.
+    pub(super) _guard: Option<MetadataGuard>,
+}
+
+impl LockedTable {
+    /// Whether it is this table.
+    pub(super) fn is(&self, database: &str, name: &str) -> bool {
+        self.database == database && self.name == name
+    }
+
+    /// Whether a statement may call it so.
+    pub(super) fn goes_by(&self, alias: &str) -> bool {
+        self.alias
+            .as_deref()
+            .is_none_or(|locked| locked.eq_ignore_ascii_case(alias))
+    }
 }
 
 impl TableLocks {

@@ -154,6 +154,7 @@ impl Planner<'_> {
             ..TableUsage::default()
         };
         self.use_table(table.database(), table.name(), Some(&table), usage);
+        self.name_table(&table, table.name());
         let mut block = Block::new(self, None);
         block.add_base(table.name(), &table, &[])?;
         block.visible = (0..table.columns().len())

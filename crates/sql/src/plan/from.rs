@@ -370,6 +370,7 @@ impl Block<'_, '_> {
             let definition = definition.clone();
             self.planner
                 .use_table(&database, &name.name, Some(&definition), usage);
+            self.planner.name_table(&definition, alias);
             return self.add_base(alias, &definition, hints);
         }
         let services = &self.planner.session().services;

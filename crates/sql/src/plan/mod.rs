@@ -211,6 +211,8 @@ pub struct TableUse {
     pub view: Option<Arc<ViewDefinition>>,
     /// With whose privileges it is used.
     pub access: Access,
+    /// The names under which the statement has it: LOCK TABLES asks for each.
+    pub aliases: Vec<Arc<str>>,
 }
 
 impl TableUse {
@@ -597,7 +599,23 @@ impl<'a> Planner<'a> {
                 usage,
                 view: None,
                 access,
+                aliases: Vec::new(),
             }),
+        }
+    }
+
+    /// Notes the name under which the statement has a table whose use was noted.
+    pub fn name_table(&self, definition: &Arc<TableDefinition>, alias: &str) {
+        let access = self.access.borrow();
+        let mut tables = self.tables.borrow_mut();
+        let named = tables.iter_mut().find(|table| {
+            let known = table.definition.as_ref();
+            known.is_some_and(|known| Arc::ptr_eq(known, definition)) && table.access.is_same(&access)
+        });
+        if let Some(table) = named
+            && !table.aliases.iter().any(|known| **known == *alias)
+        {
+            table.aliases.push(alias.into());
         }
     }
 }

@@ -98,6 +98,7 @@ impl Planner<'_> {
                 usage,
                 view: Some(view.clone()),
                 access: access.clone(),
+                aliases: Vec::new(),
             }),
         }
     }
