@@ -1,5 +1,5 @@
 //! How MariaDB prints FLOAT and DOUBLE: the fewest digits that read back as the same number (FLOAT: rounded to 6 significant
-//! digits), and an exponent from 1e15 on and below 1e-15.
+//! digits), and an exponent below 1e-15 and from 1e15 on, where no digit stands behind the point.
 
 use crate::temporal::append_padded;
 use std::fmt::Write;
@@ -43,9 +43,14 @@ impl Digits {
         out
     }
 
+    /// Whether MariaDB prints such a number without an exponent if it has the room (`my_gcvt`).
+    fn is_plain(&self) -> bool {
+        self.point >= -14 && (self.point <= 15 || self.length as i32 > self.point)
+    }
+
     /// Appends the number in the form that MariaDB takes.
     fn append(&self, out: &mut Vec<u8>) {
-        self.append_as((-14..=15).contains(&self.point), out);
+        self.append_as(self.is_plain(), out);
     }
 
     /// Appends the number with or without an exponent.
@@ -119,10 +124,27 @@ impl Write for Buffer {
 /// Appends a DOUBLE: `0.1`, `1e20`.
 pub fn append_double(number: f64, out: &mut Vec<u8>) {
     if number.is_finite() {
-        Buffer::scientific(format_args!("{number:e}")).append(out);
+        shortest(number).append(out);
     } else {
         out.push(b'0');
     }
+}
+
+/// The fewest digits that read back as the number. Of two that are as near, MariaDB takes the even one, Rust the greater.
+fn shortest(number: f64) -> Digits {
+    let mut digits = Buffer::scientific(format_args!("{number:e}"));
+    // The number is odd × 2^-halvings, and so has as many decimals.
+    let (bits, biased) = (number.to_bits(), (number.to_bits() >> 52 & 0x7ff) as i32);
+    let significand = bits & ((1 << 52) - 1) | 1 << 52;
+    let halvings = 1075 - biased - significand.trailing_zeros() as i32;
+    if biased > 0 && halvings > 1 && digits.length as i32 - digits.point == halvings - 1 {
+        let exact = Buffer::scientific(format_args!("{number:.*e}", digits.length));
+        let last = digits.length - 1;
+        if exact.digits[last] % 2 == 0 && exact.digits[..last] == digits.digits[..last] {
+            digits.digits[last] = exact.digits[last];
+        }
+    }
+    digits
 }
 
 /// Appends as many digits of a DOUBLE as fit so many characters, as a CHAR column of that length stores it: 20240131.5 in 5
@@ -134,10 +156,10 @@ pub fn append_double_within(number: f64, width: usize, out: &mut Vec<u8>) -> boo
     let start = out.len();
     for digits in (1..=17).rev() {
         let digits = match digits {
-            17 => Buffer::scientific(format_args!("{number:e}")),
+            17 => shortest(number),
             digits => Buffer::scientific(format_args!("{number:.*e}", digits - 1)),
         };
-        let plain_allowed = (-14..=15).contains(&digits.point);
+        let plain_allowed = digits.is_plain();
         for plain in [true, false] {
             if plain && !plain_allowed {
                 continue;
@@ -201,6 +223,17 @@ mod tests {
             (1e14, "100000000000000"),
             (1e15, "1e15"),
             (1.5e15, "1.5e15"),
+            (1e15 + 0.3, "1000000000000000.2"),
+            (1e15 + 0.125, "1000000000000000.1"),
+            (1e15 + 0.75, "1000000000000000.8"),
+            (-1e15 - 0.3, "-1000000000000000.2"),
+            (1e14 + 0.125, "100000000000000.12"),
+            (1e14 + 0.375, "100000000000000.38"),
+            (1234567890123456.75, "1234567890123456.8"),
+            (1000000000000001.0, "1.000000000000001e15"),
+            (4503599627370498.0, "4.503599627370498e15"),
+            (562949953421312.375, "562949953421312.4"),
+            (0.25, "0.25"),
             (1500000014041088.0, "1.500000014041088e15"),
             (999999986991104.0, "999999986991104"),
             (123456789012345678.0, "1.2345678901234568e17"),
