@@ -729,11 +729,14 @@ fn eval_soundex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
         'R' => '6',
         _ => '0',
     };
-    let mut letters = text.chars().filter(|character| character.is_alphabetic());
+    // Beyond ASCII MariaDB takes everything from À on for a letter, and leaves it as it is.
+    let mut letters = text
+        .chars()
+        .filter(|character| character.is_ascii_alphabetic() || *character >= 'À');
     let Some(first) = letters.next() else {
         return Ok(args.text_of_view(""));
     };
-    let mut out: String = first.to_uppercase().collect();
+    let mut out = first.to_ascii_uppercase().to_string();
     let mut last = code(first);
     for letter in letters {
         if matches!(letter.to_ascii_uppercase(), 'H' | 'W') {

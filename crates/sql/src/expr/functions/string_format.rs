@@ -138,7 +138,9 @@ fn number_for_base(
         Value::Int(number) if base == 10 => Some(*number as u64),
         Value::UInt(number) if base == 10 => Some(*number),
         Value::Bit(bits) => Some(bits.bits),
-        other => Some(parse_in_base(&convert::text_of(other, context), base)),
+        other => Some(convert::text_of(other, context))
+            .filter(|text| !text.is_empty())
+            .map(|text| parse_in_base(&text, base)),
     })
 }
 
@@ -185,6 +187,9 @@ fn eval_conv(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         return Ok(Value::Null);
     }
     let text = some!(args.text(0, context)?);
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
     let number = parse_in_base(&text, (from.unsigned_abs() as u32).min(36));
     let base = to.unsigned_abs().min(36);
     if to < 0 && (number as i64) < 0 {
