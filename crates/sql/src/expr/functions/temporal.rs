@@ -6,7 +6,7 @@ use paceline_types::temporal::{
     self, Interval, IntervalUnit, ParsedTemporal, add_interval, add_interval_to_time, date_from_day_number,
     day_number,
 };
-use paceline_types::{DataType, Date, DateTime, Decimal, Time, TimeZone, Value};
+use paceline_types::{Collation, DataType, Date, DateTime, Decimal, Time, TimeZone, Value};
 
 use super::arguments::{Args, BindCall, some};
 use super::{Function, pure, steady, volatile};
@@ -318,19 +318,25 @@ fn keyword_of<'b>(call: &'b BindCall<'_>, index: usize) -> &'b str {
     }
 }
 
-fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
+/// The digits of fraction that an interval brings.
+fn interval_decimals(unit: IntervalUnit, amount: &ExprType) -> u8 {
     use IntervalUnit as U;
-    let word = keyword_of(call, 2);
-    let unit = unit_named(word).ok_or_else(|| errors::syntax_near(word))?;
-    let interval_decimals = match unit {
+    match unit {
         U::Microsecond
         | U::DayMicrosecond
         | U::HourMicrosecond
         | U::MinuteMicrosecond
         | U::SecondMicrosecond => 6,
-        U::Second if call.args[1].ty.decimals() > 0 => call.args[1].ty.decimals().min(6),
+        U::Second => amount.decimals().min(6),
         _ => 0,
-    };
+    }
+}
+
+fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
+    use IntervalUnit as U;
+    let word = keyword_of(call, 2);
+    let unit = unit_named(word).ok_or_else(|| errors::syntax_near(word))?;
+    let interval_decimals = interval_decimals(unit, &call.args[1].ty);
     let date = &call.args[0].ty;
     let decimals = interval_decimals.max(date.decimals().min(6));
     let ty = match date.class() {
@@ -398,15 +404,21 @@ fn date_add(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction
             None => overflow("time", context),
         };
     }
-    let has_time = match &*date {
+    let (has_time, written_decimals) = match &*date {
         Value::Text(_) | Value::Bytes(_) => {
             let text = convert::text_of(&date, context);
             let modes = context.session.settings.date_modes();
-            temporal::parse_datetime(&text, modes).is_some_and(|parsed| parsed.has_time)
+            let parsed = temporal::parse_datetime(&text, modes);
+            // What a column will hold is not known: all digits are shown.
+            let decimals = match args.call.args[0].is_constant_during_execution() {
+                true => parsed.as_ref().map_or(0, |parsed| parsed.value.decimals),
+                false => 6,
+            };
+            (parsed.is_some_and(|parsed| parsed.has_time), decimals)
         }
-        Value::Date(_) => false,
-        Value::Int(number) => *number > 99_991_231,
-        _ => true,
+        Value::Date(_) => (false, 0),
+        Value::Int(number) => (*number > 99_991_231, 0),
+        _ => (true, 0),
     };
     let Some(datetime) = convert::to_datetime(&date, context)? else {
         return Ok(Value::Null);
@@ -427,7 +439,15 @@ fn date_add(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction
             if is_date_unit(unit) && !has_time {
                 Value::Text(result.date.to_string())
             } else {
-                let decimals = if result.micros > 0 { 6 } else { 0 };
+                let brought = match &*args.value(1, context)? {
+                    amount if unit == IntervalUnit::Second && args.ty_of(1).is_parameter() => {
+                        ExprType::of_value(amount, Collation::Utf8mb4GeneralCi)
+                            .decimals()
+                            .min(6)
+                    }
+                    _ => interval_decimals(unit, args.ty_of(1)),
+                };
+                let decimals = brought.max(written_decimals);
                 Value::Text(DateTime { decimals, ..result }.to_string())
             }
         }
