@@ -624,7 +624,14 @@ fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dy
             .iter()
             .all(|ty| matches!(ty.class(), Class::String | Class::Null) && !ty.is_parameter());
         if texts {
-            CollationMix::for_comparison(&types, connection, "in")?;
+            let collation = CollationMix::for_comparison(&types, connection, "in")?;
+            let operands: Vec<&Expr> = std::iter::once(&needle).chain(&items).collect();
+            let operation = match (operands.len(), negated) {
+                (2, false) => "=",
+                (2, true) => "<>",
+                _ => "in",
+            };
+            CollationMix::check_literals(&operands, collation, connection, operation)?;
         }
     }
     let single = items.len() == 1;
@@ -758,6 +765,7 @@ fn like(
     };
     let connection = scope.session().settings.collation_connection;
     let collation = CollationMix::for_comparison(&[&text.ty, &pattern.ty], connection, "like")?;
+    CollationMix::check_literals(&[&text, &pattern], collation, connection, "like")?;
     let nullable = text.ty.nullable || pattern.ty.nullable;
     Ok(Expr {
         kind: ExprKind::Like {
@@ -794,6 +802,8 @@ fn case(
         .map(|result| &result.ty)
         .collect();
     let mut ty = common_type_in(&types, connection, "case")?;
+    let all: Vec<&Expr> = results.iter().chain(otherwise.as_deref()).collect();
+    CollationMix::check_literals(&all, ty.collation(), connection, "case")?;
     ty.nullable |= otherwise.is_none();
     let kind = match operand {
         None => ExprKind::Case {

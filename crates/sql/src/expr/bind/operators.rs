@@ -56,6 +56,7 @@ pub(super) fn compare(
         let by = row_rules(op.as_str(), &column_types(&left), &column_types(&right), session)?;
         if let (ExprKind::Row(lefts), ExprKind::Row(rights)) = (&mut left.kind, &mut right.kind) {
             for ((by, left), right) in by.iter().zip(lefts).zip(rights) {
+                check_literals(by, op, left, right, session)?;
                 unquote_json(by, left, right, session);
             }
         }
@@ -69,6 +70,7 @@ pub(super) fn compare(
         });
     }
     let mut by = comparison_rule_for(op.as_str(), &left.ty, &right.ty, connection)?;
+    check_literals(&by, op, &left, &right, session)?;
     unquote_json(&by, &mut left, &mut right, session);
     adapt(&mut by, &mut left, &mut right, session);
     let nullable = op != CompareOp::NullSafeEq && (left.ty.nullable || right.ty.nullable || is_temporal(&by));
@@ -80,6 +82,21 @@ pub(super) fn compare(
         },
         ty: ExprType::boolean().with_nullable(nullable),
     })
+}
+
+/// 1267 for a literal that the other side's character set cannot hold.
+pub(super) fn check_literals(
+    by: &Comparison,
+    op: CompareOp,
+    left: &Expr,
+    right: &Expr,
+    session: &SessionContext,
+) -> Result<()> {
+    let Comparison::Text(collation) = by else {
+        return Ok(());
+    };
+    let connection = session.settings.collation_connection;
+    CollationMix::check_literals(&[left, right], *collation, connection, op.as_str())
 }
 
 /// The rules for the columns of two rows.
@@ -280,6 +297,9 @@ pub(super) fn between(
         (Comparison::Double, _) | (_, Comparison::Double) => Comparison::Double,
         _ => Comparison::Decimal,
     };
+    if let Comparison::Text(collation) = by {
+        CollationMix::check_literals(&[&value, &low, &high], collation, connection, "between")?;
+    }
     let saved = (value.clone(), low.clone());
     adapt(&mut by, &mut value, &mut low, session);
     if by == Comparison::Int && from_is_not_int(&saved.0.ty, &high, session)? {

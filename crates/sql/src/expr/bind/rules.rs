@@ -4,12 +4,12 @@ use paceline_types::data_type::{DecimalType, IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::{
     ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_3COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS,
 };
-use paceline_types::{Charset, Collation, DataType};
+use paceline_types::{Charset, Collation, DataType, Value};
 
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
-use crate::expr::tree::Comparison;
+use crate::expr::tree::{Comparison, Expr};
 
 /// Finds the collation of several texts (MariaDB's `DTCollation::aggregate`).
 pub(crate) struct CollationMix;
@@ -50,6 +50,26 @@ impl CollationMix {
             return Err(Self::illegal(types, connection, operation));
         }
         Ok(collation)
+    }
+
+    /// Whether the literals among the operands can be converted to the character set that was found for all; any column of
+    /// another set is converted to Unicode.
+    pub fn check_literals(
+        operands: &[&Expr],
+        collation: Collation,
+        connection: Collation,
+        operation: &str,
+    ) -> Result<()> {
+        let charset = collation.charset();
+        let is_lost = |operand: &&Expr| {
+            matches!(operand.as_literal(), Some(Value::Text(text))
+                if operand.ty.class() == Class::String && !charset.can_encode(text))
+        };
+        if charset == Charset::Latin1 && operands.iter().any(is_lost) {
+            let types: Vec<&ExprType> = operands.iter().map(|operand| &operand.ty).collect();
+            return Err(Self::illegal(&types, connection, operation));
+        }
+        Ok(())
     }
 
     fn mix(a: (Collation, Coercibility), b: (Collation, Coercibility)) -> Option<(Collation, Coercibility)> {

@@ -6,10 +6,10 @@ use paceline_types::{Collation, DateTime, Decimal, Time, Value};
 
 use super::Call;
 use crate::error::Result;
-use crate::expr::bind::CollationMix;
+use crate::expr::bind::{CollationMix, common_type_in};
 use crate::expr::context::EvalContext;
 use crate::expr::eval::{Frame, convert};
-use crate::expr::expr_type::{Coercibility, ExprType};
+use crate::expr::expr_type::{Class, Coercibility, ExprType};
 use crate::expr::tree::{Expr, ExprKind};
 use crate::session::SessionContext;
 
@@ -61,12 +61,31 @@ impl BindCall<'_> {
 
     /// The collation that the arguments of these numbers have together.
     pub fn collation(&self, indexes: &[usize]) -> Result<(Collation, Coercibility)> {
-        let types: Vec<&ExprType> = indexes
-            .iter()
-            .filter_map(|index| self.args.get(*index))
-            .map(|arg| &arg.ty)
-            .collect();
-        CollationMix::of(&types, self.connection(), self.name)
+        let args: Vec<&Expr> = indexes.iter().filter_map(|index| self.args.get(*index)).collect();
+        let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
+        let (collation, coercibility) = CollationMix::of(&types, self.connection(), self.name)?;
+        CollationMix::check_literals(&args, collation, self.connection(), self.name)?;
+        Ok((collation, coercibility))
+    }
+
+    /// The collation in which the first two arguments are compared.
+    pub fn compared_collation(&self) -> Result<Collation> {
+        let args: Vec<&Expr> = self.args.iter().take(2).collect();
+        let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
+        let collation = CollationMix::for_comparison(&types, self.connection(), self.name)?;
+        CollationMix::check_literals(&args, collation, self.connection(), self.name)?;
+        Ok(collation)
+    }
+
+    /// The type of a value that is one of the arguments from that one on; `operation` is for messages.
+    pub fn common_type(&self, from: usize, operation: &str) -> Result<ExprType> {
+        let args: Vec<&Expr> = self.args[from..].iter().collect();
+        let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
+        let ty = common_type_in(&types, self.connection(), operation)?;
+        if ty.class() == Class::String {
+            CollationMix::check_literals(&args, ty.collation(), self.connection(), operation)?;
+        }
+        Ok(ty)
     }
 
     /// Text of at most `characters`, in the collation of these arguments, nullable if any argument is.

@@ -41,7 +41,7 @@ fn types<'b>(call: &'b BindCall<'_>, from: usize) -> Vec<&'b ExprType> {
 }
 
 fn bind_if(call: &mut BindCall<'_>) -> Result<ExprType> {
-    common_type_in(&types(call, 1), call.connection(), "if")
+    call.common_type(1, "if")
 }
 
 fn eval_if(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -65,12 +65,12 @@ fn choose(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Resul
 
 fn bind_ifnull(call: &mut BindCall<'_>) -> Result<ExprType> {
     let nullable = call.args.iter().all(|arg| arg.ty.nullable);
-    Ok(common_type_in(&types(call, 0), call.connection(), "ifnull")?.with_nullable(nullable))
+    Ok(call.common_type(0, "ifnull")?.with_nullable(nullable))
 }
 
 fn bind_coalesce(call: &mut BindCall<'_>) -> Result<ExprType> {
     let nullable = call.args.iter().all(|arg| arg.ty.nullable);
-    Ok(common_type_in(&types(call, 0), call.connection(), "coalesce")?.with_nullable(nullable))
+    Ok(call.common_type(0, "coalesce")?.with_nullable(nullable))
 }
 
 fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

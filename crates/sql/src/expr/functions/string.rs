@@ -383,8 +383,7 @@ fn eval_char_length(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
 }
 
 fn bind_search(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let types: Vec<&ExprType> = call.args.iter().take(2).map(|arg| &arg.ty).collect();
-    CollationMix::for_comparison(&types, call.connection(), call.name)?;
+    call.compared_collation()?;
     Ok(call.with_nullability(ExprType::int32(11)))
 }
 
@@ -537,8 +536,7 @@ fn eval_space(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 }
 
 fn bind_strcmp(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let types: Vec<&ExprType> = call.args.iter().map(|arg| &arg.ty).collect();
-    CollationMix::for_comparison(&types, call.connection(), call.name)?;
+    call.compared_collation()?;
     Ok(call.with_nullability(ExprType::int(2)))
 }
 

@@ -1,0 +1,31 @@
+-- A literal that a column's character set cannot hold is compared with nothing of it.
+create table t1 (id int primary key, l varchar(10) character set latin1, u varchar(10));
+insert into t1 values (1, 'a', 'a'), (2, 'é', 'é');
+select id from t1 where l = 'é';
+select id from t1 where l = '日';
+select id from t1 where '日' = l;
+select id from t1 where l <> '日';
+select id from t1 where l <=> '日';
+select id from t1 where l in ('日');
+select id from t1 where l in ('a', '日');
+select id from t1 where l not in ('日', 'b');
+select id from t1 where l like '日%';
+select id from t1 where l like 'é%';
+select id from t1 where l between 'a' and '日';
+select id from t1 where (l, 1) = ('日', 1);
+select concat(l, '日') from t1;
+select concat(l, 'é') from t1;
+select if(1, l, '日') from t1;
+select coalesce(l, '日') from t1;
+select case when id = 1 then l else '日' end from t1;
+select strcmp(l, '日') from t1;
+select replace(l, '日', 'x') from t1;
+update t1 set u = 'x' where l = '日';
+delete from t1 where l = '日';
+-- What says its own collation, and what is no literal, is compared in Unicode.
+select id from t1 where l = '日' collate utf8mb4_bin;
+select id, l = u from t1;
+set @v = '日';
+select id, l = @v from t1;
+select id, u = '日', u in ('日', 'é') from t1;
+drop table t1;
