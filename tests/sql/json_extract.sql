@@ -9,6 +9,7 @@ select id, json_extract(d, '$.s') <> 'open', json_extract(d, '$.s') < 'p', json_
 select id, json_extract(d, '$.s') in ('open'), json_extract(d, '$.s') not in ('open'), json_extract(d, '$.s') in ('open', 'x'), json_extract(d, '$.s') in ('"open"', 'x'), 'open' in (json_extract(d, '$.s')) from t1;
 select id, json_extract(d, '$.s') between 'open' and 'p', case json_extract(d, '$.s') when 'open' then 1 else 0 end, json_extract(d, '$.s') like 'open', json_extract(d, '$.s') like '"open"' from t1;
 select id, nullif(json_extract(d, '$.s'), 'open'), nullif('open', json_extract(d, '$.s')) from t1;
+select id, nullif(json_extract(d, '$.n'), 5), nullif(5, json_extract(d, '$.n')), nullif(json_extract(d, '$.b'), 1) from t1;
 select id, (json_extract(d, '$.s'), 1) = ('open', 1), json_extract(d, '$.s') = (select 'open') from t1;
 select id, json_extract(d, '$.s') = json_extract(d, '$.s'), json_extract(d, '$.n') = json_extract(d, '$.n') from t1;
 select id, json_extract(d, '$.s') = 'OPEN', collation(json_extract(d, '$.s')), collation(json_extract(l, '$.s')) from t1;

@@ -90,7 +90,13 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     }
     // What is compared is not what is returned.
     let mut compared = call.args[0].clone();
-    unquote_json(&by, &mut compared, &mut call.args[1], call.session);
+    match by {
+        Comparison::Int | Comparison::Decimal | Comparison::Double => {
+            read_as_number(&mut compared);
+            read_as_number(&mut call.args[1]);
+        }
+        _ => unquote_json(&by, &mut compared, &mut call.args[1], call.session),
+    }
     if matches!(&call.args[0].kind, ExprKind::Call(returned) if returned.function.as_compared.is_some()) {
         call.args.push(compared);
     }
