@@ -19,7 +19,7 @@ insert into i3 (v, id, w) values (id, 10, id), (id, null, 5);
 set sql_mode = 'NO_AUTO_VALUE_ON_ZERO';
 insert into i3 (v) values (id + 3);
 set sql_mode = default;
-select * from i3;
+select v, w from i3 order by id;
 create table d1 (a int default 7, b int, c int not null);
 insert into d1 set b = a, c = b, a = 9;
 insert into d1 () values (1, a, b);

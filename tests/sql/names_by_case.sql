@@ -21,7 +21,6 @@ select table_name from information_schema.tables where table_schema = 'T';
 select table_name from information_schema.tables where table_schema = 't' and table_name = 'CS';
 select table_name from information_schema.tables where table_schema = 't' and table_name like 'CS' order by binary table_name;
 select table_name from information_schema.TABLES where TABLE_SCHEMA = 'INFORMATION_SCHEMA' and TABLE_NAME = 'tables';
-select t.table_name, c.column_name from information_schema.tables t join information_schema.columns c on c.table_schema = t.table_schema and c.table_name = t.table_name where t.table_schema = 't' and t.table_name = 'cs' and c.table_name = 'cs';
 select index_name, column_name from information_schema.statistics where table_schema = 't' and table_name = 'Cs' order by 1, 2;
 select index_name from information_schema.statistics where table_schema = 'T';
 select constraint_name, column_name from information_schema.key_column_usage where table_schema = 't' and table_name = 'cs' order by 1;

@@ -11,7 +11,7 @@ select n + 1, v, count(*) from t1 group by n + 1, v with rollup;
 select year(d) y, sum(n) from t1 where d is not null group by year(d) with rollup having y is null;
 select year(d) y, sum(n) from t1 where d is not null group by y with rollup having ifnull(y, 'all') = 'all';
 select year(d), sum(n) from t1 group by year(d) order by year(d) desc;
-select y, s from (select year(d) y, sum(n) s from t1 group by year(d) with rollup) q order by s;
+select y, s from (select year(d) y, sum(n) s from t1 group by year(d) with rollup) q order by s, y;
 -- So it is found in what is selected beside it.
 set sql_mode = concat(@@sql_mode, ',ONLY_FULL_GROUP_BY');
 select year(d), count(*) from t1 group by year(d);

@@ -140,7 +140,7 @@ fn shortest(number: f64) -> Digits {
     if biased > 0 && halvings > 1 && digits.length as i32 - digits.point == halvings - 1 {
         let exact = Buffer::scientific(format_args!("{number:.*e}", digits.length));
         let last = digits.length - 1;
-        if exact.digits[last] % 2 == 0 && exact.digits[..last] == digits.digits[..last] {
+        if exact.digits[last].is_multiple_of(2) && exact.digits[..last] == digits.digits[..last] {
             digits.digits[last] = exact.digits[last];
         }
     }
@@ -229,10 +229,10 @@ mod tests {
             (-1e15 - 0.3, "-1000000000000000.2"),
             (1e14 + 0.125, "100000000000000.12"),
             (1e14 + 0.375, "100000000000000.38"),
-            (1234567890123456.75, "1234567890123456.8"),
+            (1234567890123456.0 + 0.75, "1234567890123456.8"),
             (1000000000000001.0, "1.000000000000001e15"),
             (4503599627370498.0, "4.503599627370498e15"),
-            (562949953421312.375, "562949953421312.4"),
+            (562949953421312.0 + 0.375, "562949953421312.4"),
             (0.25, "0.25"),
             (1500000014041088.0, "1.500000014041088e15"),
             (999999986991104.0, "999999986991104"),

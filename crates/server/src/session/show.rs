@@ -32,7 +32,7 @@ fn query(select: impl Into<String>, like: &str) -> ShowQuery {
 
 /// A column of names that differ by case alone.
 fn exact(column: &str) -> String {
-    format!("{column} COLLATE utf8mb4_bin")
+    format!("{column} COLLATE utf8mb3_bin")
 }
 
 impl Session {

@@ -124,7 +124,7 @@ pub(crate) fn stored_value(
     Ok(assigned.value)
 }
 
-/// The value of a column that has no default: 1364 in strict mode, else a warning and the type's zero.
+/// The value of a column that has no default: 1364 in strict mode, else a warning and the type's zero. An ENUM has its first member, and nothing is said.
 pub(crate) fn missing_default(
     exec: &mut Exec<'_, '_>,
     table: &TableDefinition,
@@ -132,6 +132,9 @@ pub(crate) fn missing_default(
     strictness: Strictness,
 ) -> Result<Value> {
     let definition = &table.columns()[column];
+    if matches!(definition.data_type, DataType::Enum { .. }) {
+        return Ok(implicit_default(&definition.data_type));
+    }
     let error = Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&definition.name]);
     if strictness == Strictness::Strict {
         return Err(error);

@@ -11,7 +11,7 @@ pub(crate) fn reads_number(name: &str, index: usize) -> bool {
         "char" | "chr" | "space" | "inet_ntoa" | "sleep" | "benchmark" | "random_bytes"
         | "last_insert_id" => true,
         "sec_to_time" | "from_days" | "makedate" | "maketime" | "period_add" | "period_diff" => true,
-        "elt" | "make_set" | "from_unixtime" => index == 0,
+        "if" | "elt" | "make_set" | "from_unixtime" => index == 0,
         "left" | "right" | "repeat" | "lpad" | "rpad" | "week" | "yearweek" | "sha2" | "get_lock" => {
             index == 1
         }

@@ -231,6 +231,11 @@ fn document<'a>(
     examined(args, index, Level::Warning, context)
 }
 
+/// As [`document`], without a word about what is no JSON, as JSON_VALUE and JSON_QUERY read it.
+fn quiet_document<'a>(args: &Args<'a>, context: &mut EvalContext<'_>) -> Result<Option<Node>> {
+    Ok(args.text(0, context)?.and_then(|text| Node::parse(&text).ok()))
+}
+
 /// As [`document`], with a note or a warning for what is no JSON.
 fn examined<'a>(
     args: &Args<'a>,
@@ -376,7 +381,7 @@ fn number_prefix(text: &str) -> &str {
 
 /// JSON_VALUE: the first scalar at the path, unquoted.
 fn eval_value(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let (_, root) = some!(document(args, 0, context)?);
+    let root = some!(quiet_document(args, context)?);
     let path = some!(path(args, 1, context)?);
     let scalar = path.find(&root).into_iter().find_map(|node| match node.kind {
         Kind::Null => None,
