@@ -11,7 +11,6 @@ select * from u;
 select * from t where a in (select a from t as x);
 unlock tables;
 lock tables t as x read, u write;
-select * from x;
 select * from t;
 select * from t as x;
 select x.a from t as x join u on u.a = x.a;

@@ -28,9 +28,7 @@ impl LockedTable {
 
     /// Whether a statement may call it so.
     pub(super) fn goes_by(&self, alias: &str) -> bool {
-        self.alias
-            .as_deref()
-            .is_none_or(|locked| locked.eq_ignore_ascii_case(alias))
+        self.alias.as_deref().is_none_or(|locked| locked == alias)
     }
 }
 
