@@ -143,7 +143,7 @@ impl Filters {
             .filter_map(|(database, table)| self.rule_for(&format!("{database}.{table}")));
         decisions
             .next()
-            .unwrap_or_else(|| self.do_tables.is_empty() && self.wild_do_tables.is_empty())
+            .unwrap_or(self.do_tables.is_empty() && self.wild_do_tables.is_empty())
     }
 
     /// What the rules say of `database.table`, if one names it.

@@ -442,9 +442,12 @@ impl<'p> BaseReader<'p> {
             ReadMode::Snapshot => return self.scan_snapshot(exec, secondary, range, direction, row, visit),
             ReadMode::Locking { strength, wait } => (strength, wait),
         };
-        if exec.runtime.transaction.isolation() == IsolationLevel::Serializable {
+        let is_serializable = exec.runtime.transaction.isolation() == IsolationLevel::Serializable;
+        if is_serializable {
             exec.runtime.transaction.lock_range(&range, lock_wait(wait))?;
         }
+        // The range of a secondary index says nothing of columns that are not in it: that a row does not match is read, too, and must stay so.
+        let reads_all = is_serializable && secondary.is_some();
         let mut scan = exec.runtime.transaction.scan_newest(range, direction)?;
         let mut row_key = Vec::new();
         while scan.advance()? {
@@ -465,7 +468,7 @@ impl<'p> BaseReader<'p> {
                     self.decode(value.payload(), row)?;
                 }
             }
-            if !is_candidate(exec, self.step, row)? {
+            if !reads_all && !is_candidate(exec, self.step, row)? {
                 continue;
             }
             // A row that somebody else moves in a secondary index meanwhile is met again where it has gone to.

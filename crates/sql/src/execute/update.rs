@@ -211,8 +211,8 @@ fn moves(plan: &UpdatePlan) -> bool {
         Clustered::RowId(_) => &[],
     };
     let mut parts = definition.indexes()[index].parts.iter().chain(clustered);
-    let mut assigned = target.assignments.iter().chain(&target.on_update);
-    parts.any(|part| assigned.any(|assignment| assignment.column == part.column))
+    let assigned = || target.assignments.iter().chain(&target.on_update);
+    parts.any(|part| assigned().any(|assignment| assignment.column == part.column))
 }
 
 impl UpdateTarget {

@@ -5,9 +5,9 @@ use super::tree::{
     AccessPath, Aggregation, GroupStrategy, JoinKind, JoinStep, ScanDirection, SelectPlan, SortItem, SortKey,
     StepSource, TableAccess,
 };
-use crate::expr::{AggregateFunction, CompareOp, Expr, ExprKind, ExprType, Truth};
+use crate::expr::{AggregateFunction, CompareOp, Comparison, Expr, ExprKind, ExprType, Truth};
 use paceline_storage::Clustered;
-use paceline_types::Value;
+use paceline_types::{DataType, IntegerWidth, Value};
 
 /// Makes a plan use the order of an index where that saves work.
 pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
@@ -94,16 +94,21 @@ fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
     let Some(step) = select.steps.first() else {
         return constant;
     };
+    let has_one_value = |column: usize, by: &Comparison| {
+        let definition = info.definition.as_ref();
+        definition.is_some_and(|definition| equals_are_same(&definition.columns()[column].data_type, by))
+    };
     for condition in step.filter.iter().chain(&step.on) {
         match &condition.kind {
             ExprKind::Compare {
                 op: CompareOp::Eq | CompareOp::NullSafeEq,
+                by,
                 operands,
-                ..
             } => {
                 for (column, value) in [(&operands[0], &operands[1]), (&operands[1], &operands[0])] {
                     if let Some(column) = own(column)
                         && value.is_constant_during_execution()
+                        && has_one_value(column, by)
                     {
                         constant.push(column);
                     }
@@ -118,6 +123,32 @@ fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
         }
     }
     constant
+}
+
+/// Whether all values of a column that are equal to one thing by this rule are equal to each other by the column's own: `'1'` and `'01'` are both equal to 1.
+fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
+    match by {
+        Comparison::Text(collation) => match data_type {
+            DataType::Enum { .. } | DataType::Set { .. } => data_type.collation() == *collation,
+            _ if data_type.is_text() => data_type.collation() == *collation,
+            _ => !data_type.is_binary_string(),
+        },
+        Comparison::Double => match data_type {
+            DataType::Integer(integer) => integer.width != IntegerWidth::Big,
+            DataType::Float(_) | DataType::Double(_) => true,
+            _ => false,
+        },
+        Comparison::Int | Comparison::Decimal => !data_type.is_text() && !data_type.is_binary_string(),
+        Comparison::Bytes => true,
+        Comparison::DateTime => matches!(
+            data_type,
+            DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. }
+        ),
+        Comparison::Time => matches!(data_type, DataType::Time { .. }),
+        // A parameter: clients send one of the column's kind.
+        Comparison::Dynamic(_) => true,
+        Comparison::Row(_) => false,
+    }
 }
 
 /// The columns by which a path's rows are ordered.

@@ -142,6 +142,10 @@ impl LockManager {
         patience: Patience,
     ) -> Result<Granted> {
         let lock = match self.rows.request(owner, key, mode.into(), patience.if_busy()) {
+            // Perhaps only the key: the wait for the ranges around it may have failed.
+            Requested::AlreadyHeld if mode == LockMode::Exclusive && !self.ranges.is_empty() => {
+                return self.wait_for_ranges(owner, key, patience);
+            }
             Requested::AlreadyHeld => return Ok(Granted::Granted),
             Requested::New(lock) => Some(lock),
             Requested::Upgraded => None,

@@ -47,11 +47,7 @@ pub(super) fn rename_in_expressions(
     if renames.is_empty() {
         return;
     }
-    let rename = |text: &mut String| {
-        for (before, after) in &renames {
-            *text = text.replace(before.as_str(), after);
-        }
-    };
+    let rename = |text: &mut String| *text = renamed(text, &renames);
     for column in &mut description.columns {
         column.check.as_mut().map(rename);
         if let ColumnDefault::Expression(text) = &mut column.default {
@@ -65,6 +61,28 @@ pub(super) fn rename_in_expressions(
         .checks
         .iter_mut()
         .for_each(|check| rename(&mut check.expression));
+}
+
+/// A kept text with the columns' new names. All in one pass: they may trade their names.
+fn renamed(text: &str, renames: &[(String, String)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        match renames
+            .iter()
+            .find(|(before, _)| rest.starts_with(before.as_str()))
+        {
+            Some((before, after)) => {
+                out.push_str(after);
+                rest = &rest[before.len()..];
+            }
+            None => {
+                out.push(character);
+                rest = &rest[character.len_utf8()..];
+            }
+        }
+    }
+    out
 }
 
 fn quoted(name: &str) -> String {
@@ -81,10 +99,10 @@ pub(super) fn stored_alike(
 ) -> bool {
     // A column that is no longer generated keeps its values.
     let remade = new.generated.as_ref().is_some_and(|new| {
-        let before = old.generated.as_ref().map(|old| {
-            let renamed = |text: String, (before, after): &(String, String)| text.replace(before, after);
-            renames.iter().fold(old.expression.clone(), renamed)
-        });
+        let before = old
+            .generated
+            .as_ref()
+            .map(|old| renamed(&old.expression, renames));
         before.as_ref() != Some(&new.expression)
     });
     if old.nullable != new.nullable || remade {
