@@ -159,6 +159,69 @@ def test_a_skipped_transaction_does_not_come_back(pair):
     wait_for(lambda: replica.query("select a from d.t order by a") == ((1,), (2,)), f"the next one: {slave_status(replica)}")
 
 
+def test_a_place_does_not_go_back_to_a_domain_that_is_left_out(pair):
+    primary, replica = pair
+    primary.query("create database d", "create table d.t (a int)")
+    [(file, *_)] = primary.query("show binary logs")[:1]
+    change_master(replica, primary, master_use_gtid="no", master_log_file=f"'{file}'", master_log_pos=4, ignore_domain_ids="(9)")
+    for number in range(3):
+        primary.query("set gtid_domain_id=9", "insert into d.t values (100)", "set gtid_domain_id=0", f"insert into d.t values ({number})")
+        [(_, end, *_)] = primary.query("show master status")
+        start_slave(replica)
+        wait_for(lambda: slave_status(replica)["Exec_Master_Log_Pos"] >= end, "the end")
+        wait_for(lambda: replica.query("select count(*) from d.t") == ((number + 1,),), "the row")
+        time.sleep(0.2)
+        replica.query("stop slave")
+    start_slave(replica)
+    primary.query("insert into d.t values (3)")
+    wait_for(lambda: replica.query("select a from d.t order by a") == ((0,), (1,), (2,), (3,)), "each row once")
+
+
+@pytest.mark.parametrize("image", ["minimal", "noblob", "full"])
+def test_columns_that_are_generated_and_not_sent(pair, image):
+    primary, replica = pair
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    primary.query(f"set binlog_row_image={image}", "create database d", "create table d.t (id int primary key, a int, v int as (a * 2) virtual, "
+                  "s int as (a * 3) stored, w text as (concat(a, 'x')) virtual, x text)", "create table d.u (id int primary key, a int)")
+    wait_for_replica(replica, primary)
+    replica.query("set sql_log_bin=0", "alter table d.u add column own int as (a + 1) stored")
+    primary.query(f"set binlog_row_image={image}", "insert into d.t (id, a) values (1, 10), (2, 20), (3, null)", "insert into d.u values (1, 1)",
+                  "update d.t set a = 11 where id = 1", "update d.t set x = 'y' where id = 2", "update d.u set a = 5")
+    # With everything in it: what does not match would stop here.
+    primary.query("update d.t set a = a + 1", "delete from d.t where id = 3")
+    wait_for_replica(replica, primary)
+    assert replica.query("select * from d.t order by id") == primary.query("select * from d.t order by id")
+    assert replica.query("select * from d.u") == ((1, 5, 6),)
+
+
+def test_a_statement_ends_although_the_event_that_ends_it_is_left_out(servers):
+    """The rows of a trigger end the statement; the next one cascades, and is not to be done again by who is behind."""
+    primary, middle, last = servers(MariaDb, 100), servers(Paceline, 2), servers(MariaDb, 3)
+    replication_user(primary)
+    primary.query("create database d", "create table d.audit (a int)", "create table d.t (a int primary key)", "create table d.p (a int primary key)",
+                  "create table d.c (a int, foreign key (a) references d.p (a) on delete cascade)",
+                  "insert into d.p values (1), (2)", "insert into d.c values (1), (2)")
+    position = gtid_position(primary)
+    middle.query("set global replicate_ignore_table='d.audit'")
+    change_master(middle, primary, master_use_gtid="slave_pos")
+    start_slave(middle)
+    wait_for_replica(middle, primary)
+    replication_user(middle)
+    change_master(last, middle, master_use_gtid="slave_pos")
+    last.query("start slave")
+    middle.query("stop slave", "set global paceline_replicate_leave_out='triggers'")
+    start_slave(middle)
+    primary.query("use d", "create trigger tr after insert on t for each row insert into audit values (new.a)")
+    primary.query("use d", "begin", "insert into t values (1)", "delete from p where a = 1", "commit")
+    wait_for_replica(middle, primary)
+    wait_for_replica(last, middle)
+    assert position != gtid_position(primary)
+    for server in (middle, last):
+        assert server.query("select a from d.c") == server.query("select a from d.p") == ((2,),)
+        assert server.query("select a from d.t") == ((1,),)
+
+
 def test_until_is_for_a_receiver_that_runs_too(pair):
     primary, replica = pair
     primary.query("create database d", "create table d.t (a int primary key)")

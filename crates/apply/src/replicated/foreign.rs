@@ -15,7 +15,7 @@ use super::failure::{Failure, HandlerError};
 use super::table::MappedTable;
 use paceline_binlog::event::{RowsEvent, RowsKind};
 use paceline_sql::catalog::IndexKind;
-use paceline_sql::ddl::default_of_absent;
+use paceline_sql::ddl::{GeneratedColumns, default_of_absent};
 use paceline_sql::plan::Statistics;
 use paceline_storage::{Clustered, Direction, KeyPart, KeyRange};
 use paceline_txn::{LockMode, LockWait, Transaction};
@@ -93,6 +93,15 @@ impl HeldColumns {
     /// Whether all columns of a key are held.
     pub(super) fn holds_all(&self, parts: &[KeyPart]) -> bool {
         parts.iter().all(|part| self.numbers.contains(&part.column))
+    }
+
+    /// Whether a generated column is not held: with `binlog_row_image=MINIMAL` MariaDB leaves out those that it does not store, and the replica may have some
+    /// of its own.
+    fn lacks_generated(&self, table: &MappedTable) -> bool {
+        let columns = table.definition().columns().iter().enumerate();
+        columns
+            .into_iter()
+            .any(|(number, column)| column.generated.is_some() && !self.numbers.contains(&number))
     }
 
     /// Whether any column of a key is held.
@@ -180,6 +189,10 @@ impl ForeignRows {
             RowsKind::Update => Some(HeldColumns::of_after(event, after, table)?),
             RowsKind::Write | RowsKind::Delete => None,
         };
+        let mut generated = match held_after.as_ref().unwrap_or(&held).lacks_generated(table) {
+            true => Some(GeneratedColumns::new(table.definition().description())?),
+            false => None,
+        };
         let mut rest: &[u8] = &event.rows;
         let mut image = Vec::new();
         while !rest.is_empty() {
@@ -190,7 +203,7 @@ impl ForeignRows {
             };
             image.clear();
             if event.kind == RowsKind::Write {
-                own_image(table, row, None, &mut image)?;
+                own_image(table, row, None, generated.as_mut(), &mut image)?;
                 *changed += u64::from(changer.insert(table, &image, transaction)?);
                 continue;
             }
@@ -208,7 +221,7 @@ impl ForeignRows {
             match after {
                 Some((mut after, changes)) => {
                     change_documents(table, &changes, &current, &mut after)?;
-                    own_image(table, after, Some(&current), &mut image)?;
+                    own_image(table, after, Some(&current), generated.as_mut(), &mut image)?;
                     *changed += u64::from(changer.update_here(table, &current, &image, transaction)?);
                 }
                 None => {
@@ -364,17 +377,19 @@ fn change_documents(
     Ok(())
 }
 
-/// Appends the image of a row: what is held, else what the row had before, else the column's default.
+/// Appends the image of a row: what is held, else what is generated, else what the row had before, else the column's default.
 fn own_image(
     table: &MappedTable,
     row: PartialRow,
     before: Option<&[u8]>,
+    generated: Option<&mut GeneratedColumns<'_>>,
     out: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     let had = match before {
         Some(image) => Some(table.schema().decode_row(image)?),
         None => None,
     };
+    let absent: SmallVec<[bool; 32]> = row.iter().map(Option::is_none).collect();
     let mut values = Vec::with_capacity(row.len());
     for (number, value) in row.into_iter().enumerate() {
         let column = &table.definition().columns()[number];
@@ -387,6 +402,9 @@ fn own_image(
             true => default_of_absent(column),
             false => value,
         });
+    }
+    if let Some(generated) = generated {
+        generated.fill_in(&mut values, &absent)?;
     }
     table.schema().encode_row(&values, out)?;
     Ok(())

@@ -178,8 +178,14 @@ impl RowApplier {
         transaction: &mut Transaction,
     ) -> Result<u64, Failure> {
         match event.decode(mapping.format)? {
-            Event::AnnotateRows(annotate) => self.annotation = Some(annotate.sql.to_vec()),
-            Event::TableMap(map) => self.maps.push(map.table_id),
+            Event::AnnotateRows(annotate) => {
+                self.end_statement(transaction)?;
+                self.annotation = Some(annotate.sql.to_vec());
+            }
+            Event::TableMap(map) => {
+                self.end_statement(transaction)?;
+                self.maps.push(map.table_id);
+            }
             Event::Rows(decoded) => {
                 return self.rows(event, &decoded, AfterImages::Values, mapping, transaction);
             }
@@ -216,6 +222,15 @@ impl RowApplier {
             }
         }
         Ok(0)
+    }
+
+    /// Another statement begins: the event that ended the one before was of a table that is not for us.
+    fn end_statement(&mut self, transaction: &mut Transaction) -> Result<(), Failure> {
+        if transaction.is_in_statement() {
+            transaction.end_statement()?;
+            self.maps.clear();
+        }
+        Ok(())
     }
 
     /// A rows event: the first one of a statement begins ours.

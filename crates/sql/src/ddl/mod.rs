@@ -37,6 +37,7 @@ pub use column_type::{charset, collation};
 pub use default_value::default_of_absent;
 pub use normal_form::{quote_identifier, quote_text};
 pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
+pub use row_expression::GeneratedColumns;
 pub use run::{
     DdlInput, DdlNeed, DdlObject, PreparedDdl, ReplayHost, ReplayedDdl, ddl_objects, is_temporary_ddl,
     prepare_ddl, read_ddl_objects, related_ddl_objects, replay_ddl, session_of_event,

@@ -4,12 +4,13 @@ use paceline_types::Value;
 use paceline_types::error_code::*;
 use sqlparser::ast;
 
+use super::build::assign;
 use super::default_value::constant_default;
 use crate::catalog::{ColumnDefault, ColumnDefinition, TableDescription, same_name};
 use crate::error::{Error, Result};
 use crate::expr::{ColumnName, EvalContext, EvalState, Expr, ExprType, Scope, bind_condition, bind_expr};
 use crate::parse::parse_expression;
-use crate::session::SessionContext;
+use crate::session::{Services, SessionContext};
 
 /// The expressions of a table, bound to its columns.
 pub(super) struct RowExpressions {
@@ -103,6 +104,43 @@ impl RowExpressions {
                     ER_CONSTRAINT_FAILED,
                     &[name, &table.database, &table.name],
                 ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The generated columns of a table, for rows that come from elsewhere without them.
+pub struct GeneratedColumns<'t> {
+    table: &'t TableDescription,
+    expressions: RowExpressions,
+    session: SessionContext,
+}
+
+impl<'t> GeneratedColumns<'t> {
+    /// Those of a table.
+    ///
+    /// # Errors
+    /// If an expression cannot be bound.
+    pub fn new(table: &'t TableDescription) -> Result<Self> {
+        let session = SessionContext::new(0, Services::default());
+        Ok(Self {
+            table,
+            expressions: RowExpressions::new(table, &session)?,
+            session,
+        })
+    }
+
+    /// Computes those that are absent, from the row's other columns.
+    ///
+    /// # Errors
+    /// Those of the expressions, and of values that the columns cannot hold.
+    pub fn fill_in(&mut self, row: &mut [Value], absent: &[bool]) -> Result<()> {
+        for (number, column) in self.table.columns.iter().enumerate() {
+            if absent[number]
+                && let Some(value) = self.expressions.generated(number, row, &mut self.session)?
+            {
+                row[number] = assign(value, self.table, column, 1, &mut self.session)?;
             }
         }
         Ok(())

@@ -37,6 +37,8 @@ const RETRIES_MAX: u32 = 10;
 struct Passed {
     number: PushNumber,
     pass: Pass,
+    /// A transaction of another domain that is behind it in the primary's log is applied before it is logged.
+    is_overtaken: bool,
 }
 
 /// The lane ends; why was raised, or it was told to.
@@ -110,6 +112,7 @@ impl Lane {
                 self.passed.push(Passed {
                     number: item.number,
                     pass,
+                    is_overtaken: false,
                 });
                 Ok(())
             }
@@ -236,12 +239,15 @@ impl Lane {
         self.maps.of(received, &mut self.round, &self.shared.parts)
     }
 
-    /// Positions that this transaction, behind them, makes superfluous: those of its domain.
+    /// Positions that this transaction, behind them, makes superfluous: those of its domain, and of the others the place in the primary's log.
     fn forget_passed(&mut self, gtid: Gtid) {
         let superfluous = self
             .passed
             .extract_if(.., |passed| passed.pass.gtid.domain_id == gtid.domain_id);
         self.shared.done(superfluous.map(|passed| passed.number));
+        self.passed
+            .iter_mut()
+            .for_each(|passed| passed.is_overtaken = true);
     }
 
     /// Logs the positions that were moved to, as there is no transaction behind them that does: the last one of each domain.
@@ -260,7 +266,7 @@ impl Lane {
         }
         let parts = &self.shared.parts;
         let mut record = ReplicaRecord::of_gtids(GtidMove::To(position.iter().collect()));
-        if parts.options.position == KeptPosition::FileAndGtid {
+        if parts.options.position == KeptPosition::FileAndGtid && !last.is_overtaken {
             record
                 .sources
                 .push((parts.connection.clone(), Some(last.pass.end.clone())));

@@ -11,6 +11,8 @@
 mod rows;
 mod sink;
 
+pub(super) use rows::assign;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 

@@ -138,7 +138,7 @@ impl<'a> Rows<'a> {
 }
 
 /// Converts a value to its new column as an assignment does.
-fn assign(
+pub(in crate::ddl) fn assign(
     value: Value,
     table: &TableDescription,
     column: &ColumnDefinition,
