@@ -47,6 +47,12 @@ def log_in(server):
     return connection
 
 
+def command(connection, payload):
+    """The first packet of its answer."""
+    connection.sendall(packet(payload))
+    return read_packet(connection)
+
+
 def alive(server):
     assert server.query("select 1") == ((1,),)
 
@@ -140,4 +146,17 @@ def test_many_connections(server):
             assert cursor.fetchall() == ((session.thread_id(),),)
     for session in sessions:
         session.close()
+    alive(server)
+
+
+def test_a_field_lists_pattern_may_be_of_any_length(server):
+    server.query("create database t", f"create table t.a ({'a' * 64} int, b int)")
+    connection = log_in(server)
+    assert command(connection, b"\x02t")[0] == 0
+    for pattern, expected in [(b"%" * 1_000_000, 2), (b"%a" * 32 + b"b", 0), (b"%a" * 500_000, 0), (b"_", 1), (b"%A%", 1)]:
+        answer, columns = command(connection, b"\x04a\0" + pattern), 0
+        while answer[0] != 0xFE:
+            assert answer[0] != 0xFF, answer
+            answer, columns = read_packet(connection), columns + 1
+        assert columns == expected, pattern[:10]
     alive(server)

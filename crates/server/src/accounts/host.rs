@@ -58,25 +58,39 @@ impl ClientHost {
     }
 }
 
-/// `LIKE` on ASCII without case; a backslash takes the next character's meaning.
+/// `LIKE` on ASCII without case; a backslash takes the next character's meaning. Clients send patterns of any length: it neither recurses nor goes back
+/// further than to the last `%`.
 pub fn like(pattern: &str, text: &str) -> bool {
-    fn matches(pattern: &[u8], text: &[u8]) -> bool {
-        match pattern.split_first() {
-            None => text.is_empty(),
-            Some((b'%', rest)) => (0..=text.len()).any(|skip| matches(rest, &text[skip..])),
-            Some((b'_', rest)) => !text.is_empty() && matches(rest, &text[1..]),
-            Some((b'\\', rest)) if !rest.is_empty() => {
-                text.first()
-                    .is_some_and(|byte| byte.eq_ignore_ascii_case(&rest[0]))
-                    && matches(&rest[1..], &text[1..])
+    let (mut pattern, mut text) = (pattern.as_bytes(), text.as_bytes());
+    // What follows the last `%`, and the text that it has not taken.
+    let mut retry: Option<(&[u8], &[u8])> = None;
+    loop {
+        let (literal, after) = match pattern {
+            [] => (None, &[][..]),
+            [b'%', after @ ..] => {
+                retry = Some((after, text));
+                pattern = after;
+                continue;
             }
-            Some((byte, rest)) => {
-                text.first().is_some_and(|other| other.eq_ignore_ascii_case(byte))
-                    && matches(rest, &text[1..])
+            [b'_', after @ ..] => (None, after),
+            [b'\\', byte, after @ ..] | [byte, after @ ..] => (Some(byte), after),
+        };
+        match (pattern, text) {
+            ([], []) => return true,
+            // The `%` can only leave less of it.
+            (_, []) => return false,
+            ([_, ..], [first, rest @ ..]) if literal.is_none_or(|byte| byte.eq_ignore_ascii_case(first)) => {
+                (pattern, text) = (after, rest);
+            }
+            _ => {
+                let Some((after, [_, rest @ ..])) = retry else {
+                    return false;
+                };
+                retry = Some((after, rest));
+                (pattern, text) = (after, rest);
             }
         }
     }
-    matches(pattern.as_bytes(), text.as_bytes())
 }
 
 /// The order in which patterns are tried: those with more characters in front of the first wildcard first, as MariaDB's `get_sort`.
@@ -104,6 +118,42 @@ mod tests {
         assert!(here.matches("localhost") && here.matches("127.0.0.1") && here.matches("127.%"));
         assert!(ClientHost::local().matches("LOCALHOST") && !ClientHost::local().matches("127.0.0.1"));
         assert!(like(r"my\_db", "my_db") && !like(r"my\_db", "myxdb") && like("my_db", "myxdb"));
+    }
+
+    #[test]
+    fn wildcards() {
+        for (pattern, text, expected) in [
+            ("", "", true),
+            ("", "x", false),
+            ("x", "", false),
+            ("%", "", true),
+            ("%%", "ab", true),
+            ("_", "", false),
+            ("%_", "a", true),
+            ("a%b%c", "axxbyyc", true),
+            ("a%b%c", "axxbyy", false),
+            ("%ab", "aab", true),
+            ("%A_", "bab", true),
+            ("_b", "AB", true),
+            (r"\%", "%", true),
+            (r"\%", "x", false),
+            (r"a\_%", "A_bc", true),
+            (r"a\_%", "axbc", false),
+            (r"\\", r"\", true),
+            (r"a\", r"a\", true),
+            (r"%\", r"a\", true),
+        ] {
+            assert_eq!(like(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn long_patterns_take_neither_stack_nor_time() {
+        let name = "a".repeat(64);
+        assert!(like(&"%".repeat(1_000_000), &name));
+        assert!(!like(&"_".repeat(1_000_000), &name) && !like(&"a".repeat(1_000_000), &name));
+        assert!(!like(&format!("{}b", "%a".repeat(64)), &name));
+        assert!(!like(&"%a".repeat(500_000), &name));
     }
 
     #[test]
