@@ -1,11 +1,14 @@
 """Malformed packets, half-open connections and slow clients end their own connection only."""
 
+import datetime
 import random
 import socket
 import struct
 import time
 
 import pytest
+
+TIME = 0x0B
 
 
 def dial(server):
@@ -51,6 +54,22 @@ def command(connection, payload):
     """The first packet of its answer."""
     connection.sendall(packet(payload))
     return read_packet(connection)
+
+
+def prepare(connection, text):
+    """The statement's id as it stands in packets."""
+    answer = command(connection, b"\x16" + text)
+    assert answer[0] == 0, answer
+    for count in struct.unpack_from("<HH", answer, 5):
+        for _ in range(count + 1 if count else 0):
+            read_packet(connection)
+    return answer[1:5]
+
+
+def execute(connection, statement, types, values):
+    nulls = bytes((len(types) + 7) // 8)
+    kinds = b"".join(bytes([kind, 0]) for kind in types)
+    return command(connection, b"\x17" + statement + b"\0" + struct.pack("<I", 1) + nulls + b"\1" + kinds + values)
 
 
 def alive(server):
@@ -160,3 +179,14 @@ def test_a_field_lists_pattern_may_be_of_any_length(server):
             answer, columns = read_packet(connection), columns + 1
         assert columns == expected, pattern[:10]
     alive(server)
+
+
+def test_a_time_parameter_of_many_days_is_cut(server):
+    server.query("create database t", "create table t.a (id int primary key auto_increment, a time)")
+    connection = log_in(server)
+    statement = prepare(connection, b"insert into t.a (a) values (?)")
+    for days, hours, negative in [(34, 22, 0), (34, 23, 0), (0xFFFFFFFF, 0, 0), (0xFFFFFFFF, 0, 1)]:
+        answer = execute(connection, statement, [TIME], struct.pack("<BBIBBB", 8, negative, days, hours, 1, 2))
+        assert answer and answer[0] == 0, answer
+    most = datetime.timedelta(hours=838, minutes=59, seconds=59)
+    assert server.query("select a from t.a order by id") == ((datetime.timedelta(hours=838, minutes=1, seconds=2),), (most,), (most,), (-most,))

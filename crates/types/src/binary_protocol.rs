@@ -289,6 +289,11 @@ impl Reader<'_> {
             (0, 0)
         };
         let hours = i64::from(days) * 24 + i64::from(hours);
+        // The days are the client's, up to 2³²: as in MariaDB they are cut before anything is counted in microseconds.
+        let (hours, minutes, seconds) = match hours {
+            839.. => (838, 59, 59),
+            _ => (hours, minutes, seconds),
+        };
         let micros =
             ((hours * 60 + i64::from(minutes)) * 60 + i64::from(seconds)) * 1_000_000 + i64::from(fraction);
         Ok(Time::from_micros(
@@ -372,6 +377,32 @@ mod tests {
             let types: Vec<_> = types.into_iter().filter_map(|t| ParameterType::from_bytes(t).ok()).collect();
             let _ = decode_parameters(&types, &[0], &bytes, &[]);
         }
+    }
+
+    #[test]
+    fn times_are_cut_to_what_a_time_can_be() {
+        let read = |days: u32, hours: u8, negative: bool, micros: Option<u32>| {
+            let mut bytes = vec![if micros.is_some() { 12 } else { 8 }, u8::from(negative)];
+            bytes.extend_from_slice(&days.to_le_bytes());
+            bytes.extend_from_slice(&[hours, 1, 2]);
+            if let Some(micros) = micros {
+                bytes.extend_from_slice(&micros.to_le_bytes());
+            }
+            let types = [ParameterType {
+                field_type: FieldType::Time,
+                sign: Sign::Signed,
+            }];
+            let values = decode_parameters(&types, &[0], &bytes, &[]).unwrap();
+            let [Value::Time(time)] = values[..] else {
+                panic!("{values:?}")
+            };
+            time.to_string()
+        };
+        assert_eq!(read(34, 22, false, None), "838:01:02");
+        assert_eq!(read(34, 23, false, None), "838:59:59");
+        assert_eq!(read(u32::MAX, 255, false, None), "838:59:59");
+        assert_eq!(read(u32::MAX, 255, true, Some(5)), "-838:59:59.000005");
+        assert_eq!(read(u32::MAX, 255, false, Some(u32::MAX)), "838:59:59.999999");
     }
 
     #[test]
