@@ -6,7 +6,7 @@ use crate::server::Server;
 use crate::session::connection::Connection;
 use crate::session::login::LOGIN_PACKET_MAX;
 use crate::session::services::SessionServices;
-use crate::session::{Phase, Session};
+use crate::session::{Phase, Registered, Session};
 use crate::variables::Variable;
 use paceline_sql::session::{Services, SessionContext};
 use paceline_wire::listener::Listener;
@@ -38,17 +38,26 @@ pub async fn serve(listener: &Listener, server: &Arc<Server>) {
 
 /// Begins a session as a task of its own.
 fn begin(server: &Arc<Server>, socket: Socket, client: ClientHost, host: String) {
-    let handle = match socket.handle() {
-        Ok(handle) => handle,
-        Err(error) => {
-            tracing::warn!("a connection could not be kept: {error}");
-            return;
+    match session(server, socket, client, host) {
+        Ok(session) => {
+            tokio::spawn(session.run());
         }
-    };
+        Err(error) => tracing::warn!("a connection could not be kept: {error}"),
+    }
+}
+
+/// A session of a client that has not logged in.
+fn session(
+    server: &Arc<Server>,
+    socket: Socket,
+    client: ClientHost,
+    host: String,
+) -> std::io::Result<Session> {
+    let handle = socket.handle()?;
     let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
     let wait_timeout = server.globals.number(Variable::WaitTimeout);
     let shared = Arc::new(SessionShared::new(number as u32, handle, host, wait_timeout));
-    server.sessions.add(shared.clone());
+    let registered = Registered::new(server, &shared);
     let locks = server.transactions.session(shared.interrupt.clone());
     let services = Arc::new(SessionServices::new(server.clone(), shared.clone(), locks));
     let context = SessionContext::new(
@@ -60,7 +69,7 @@ fn begin(server: &Arc<Server>, socket: Socket, client: ClientHost, host: String)
             functions: services.clone(),
         },
     );
-    let session = Session {
+    Ok(Session {
         temporary: server.temporary_tables(),
         other_temporary: Default::default(),
         server: server.clone(),
@@ -76,6 +85,38 @@ fn begin(server: &Arc<Server>, socket: Socket, client: ClientHost, host: String)
         state_changes: vec![],
         phase: Phase::Login,
         client,
-    };
-    tokio::spawn(session.run());
+        registered: Some(registered),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paceline_sql::session::{ServerFunctions, WaitOutcome};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_session_that_panics_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let server = crate::startup::tests::server(directory.path());
+        let (socket, _client) = tokio::net::UnixStream::pair().unwrap();
+        let mut session = session(
+            &server,
+            Socket::unix(socket),
+            ClientHost::local(),
+            "localhost".into(),
+        )
+        .unwrap();
+        session.prepare(b"SELECT 1".to_vec());
+        session.prepare(b"SELECT ?".to_vec());
+        let locked = session.services.get_lock(&session.context, "a", 0.0).unwrap();
+        assert_eq!(locked, WaitOutcome::Done);
+        assert_eq!((server.prepared_statements(), server.sessions.count()), (2, 1));
+        let ended = tokio::spawn(async move {
+            let _session = session;
+            panic!("as a defect would");
+        });
+        assert!(ended.await.unwrap_err().is_panic());
+        assert_eq!((server.prepared_statements(), server.sessions.count()), (0, 0));
+        assert!(server.user_locks.lock().is_empty());
+    }
 }

@@ -136,9 +136,9 @@ impl Server {
         Ok(())
     }
 
-    /// Prepared statements were forgotten.
-    pub fn prepared_statements_closed(&self, count: u64) {
-        self.prepared_statements.fetch_sub(count, Ordering::Relaxed);
+    /// One was forgotten.
+    pub fn prepared_statement_closed(&self) {
+        self.prepared_statements.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// `Prepared_stmt_count`.

@@ -437,8 +437,23 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use crate::replica_filters::ReplicaFilters;
+
+    /// A server that nobody can connect to, on an empty directory.
+    pub(crate) fn server(directory: &Path) -> Arc<Server> {
+        let globals = Globals::default();
+        fill_in(&globals, directory, "binlog", &directory.join("socket"));
+        let semi_sync = SemiSync::new();
+        let (catalog, transactions) = open(directory, "binlog", &globals, &semi_sync).unwrap();
+        let environment = {
+            let transactions = transactions.clone();
+            |server| Arc::new(ServerEnvironment::new(server, transactions)) as Arc<dyn Environment>
+        };
+        let filters = ReplicaFilters::default();
+        Server::new(globals, catalog, transactions, semi_sync, filters, environment)
+    }
 
     #[test]
     fn a_data_directory_is_for_one_server() {

@@ -132,9 +132,7 @@ impl Session {
             }
             Command::StatementClose(statement) => {
                 counters.com_stmt_close.add(1);
-                if self.prepared.close(statement) {
-                    self.server.prepared_statements_closed(1);
-                }
+                self.prepared.close(statement);
             }
             Command::StatementReset(statement) => {
                 counters.com_stmt_reset.add(1);

@@ -291,7 +291,7 @@ impl Session {
         self.transaction = Default::default();
         self.drop_temporary_tables();
         self.table_locks = Default::default();
-        self.forget_prepared();
+        self.prepared.clear();
         self.binlog_format = None;
         self.services.release_all_locks(&self.context);
         let user = self.context.user.clone();

@@ -107,12 +107,25 @@ pub struct Session {
     pub binlog_format: Option<FormatDescription>,
     /// What it connected from.
     pub client: crate::accounts::ClientHost,
+    /// Its place in the registry, unless it is the server's own. It is dropped last: whoever no longer sees the session finds nothing of it.
+    pub registered: Option<Registered>,
 }
 
-/// Removes the session from the registry, however its task ends.
-struct Registered {
+/// Removes a session from the registry when dropped.
+pub struct Registered {
     server: Arc<Server>,
     shared: Arc<SessionShared>,
+}
+
+impl Registered {
+    /// Puts it there.
+    pub fn new(server: &Arc<Server>, shared: &Arc<SessionShared>) -> Registered {
+        server.sessions.add(shared.clone());
+        Registered {
+            server: server.clone(),
+            shared: shared.clone(),
+        }
+    }
 }
 
 impl Drop for Registered {
@@ -122,13 +135,15 @@ impl Drop for Registered {
     }
 }
 
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
 impl Session {
     /// Runs a session to its end.
     pub async fn run(mut self) {
-        let registered = Registered {
-            server: self.server.clone(),
-            shared: self.shared.clone(),
-        };
         let limit = std::time::Duration::from_secs(
             self.server
                 .globals
@@ -156,12 +171,17 @@ impl Session {
                 tracing::debug!("connection {}: no login within connect_timeout", self.shared.id);
             }
         }
+        self.release();
+        self.connection.socket.finish().await;
+    }
+
+    /// Gives back what it has of the server's: before the client hears the end, or where a panic ends it.
+    fn release(&mut self) {
         self.transaction.abandon();
         self.drop_temporary_tables();
-        self.forget_prepared();
+        self.table_locks = Default::default();
+        self.prepared.clear();
         paceline_sql::session::ServerFunctions::release_all_locks(&*self.services, &self.context);
-        self.connection.socket.finish().await;
-        drop(registered);
     }
 
     /// Takes commands until the connection ends.

@@ -7,6 +7,7 @@ use super::plans::Run;
 use super::query::{AskedBy, Execution};
 use super::result::{EncodedColumns, KnownColumns, RowCollector, RowFormat, definition};
 use super::{More, Session};
+use crate::server::Server;
 use paceline_sql::expr::{EvalContext, EvalState, Expr, ExprType};
 use paceline_sql::parse::{self, ParseOptions, QueryStatement, SelectInto, Statement};
 use paceline_sql::plan::{Plan, ResultColumn};
@@ -43,6 +44,23 @@ struct Prepared {
     long_data_too_long: bool,
     /// Rows of an open cursor that were not fetched yet.
     cursor: Option<Cursor>,
+    _counted: CountedStatement,
+}
+
+/// A place under `max_prepared_stmt_count`. It goes with its statement, also with one that is taken out to run and panics.
+struct CountedStatement(Arc<Server>);
+
+impl CountedStatement {
+    fn new(server: &Arc<Server>) -> Result<Self> {
+        server.prepared_statement_opened()?;
+        Ok(CountedStatement(server.clone()))
+    }
+}
+
+impl Drop for CountedStatement {
+    fn drop(&mut self) {
+        self.0.prepared_statement_closed();
+    }
 }
 
 /// An open cursor: its rows were read when it was opened.
@@ -73,18 +91,13 @@ impl PreparedStatements {
         self.by_name.clear();
     }
 
-    /// How many the protocol has prepared.
-    pub fn count(&self) -> usize {
-        self.by_id.len()
-    }
-
     fn id(&self, id: u32) -> u32 {
         if id == LAST_PREPARED { self.last_id } else { id }
     }
 
-    /// Forgets one. False if there is none of that id.
-    pub fn close(&mut self, id: u32) -> bool {
-        self.by_id.remove(&self.id(id)).is_some()
+    /// Forgets one, if there is one of that id.
+    pub fn close(&mut self, id: u32) {
+        self.by_id.remove(&self.id(id));
     }
 
     /// Forgets one's long data and cursor. False if there is none of that id.
@@ -126,13 +139,6 @@ impl Prepared {
 }
 
 impl Session {
-    /// Forgets all prepared statements.
-    pub fn forget_prepared(&mut self) {
-        self.server
-            .prepared_statements_closed(self.prepared.count() as u64);
-        self.prepared.clear();
-    }
-
     /// COM_STMT_PREPARE.
     pub fn prepare(&mut self, text: Vec<u8>) {
         self.shared.counters.com_stmt_prepare.add(1);
@@ -145,7 +151,7 @@ impl Session {
     fn prepare_statement(&mut self, text: Vec<u8>) -> Result<()> {
         let (statement, text, parameters) = self.parse_to_prepare(text)?;
         let plan = self.plan_to_prepare(&statement)?;
-        self.server.prepared_statement_opened()?;
+        let counted = CountedStatement::new(&self.server)?;
         let charset = self.context.settings.character_set_results;
         let capabilities = self.connection.capabilities;
         let columns = plan
@@ -183,6 +189,7 @@ impl Session {
             long_data: vec![None; parameters],
             long_data_too_long: false,
             cursor: None,
+            _counted: counted,
         };
         self.prepared.by_id.insert(id, prepared);
         Ok(())

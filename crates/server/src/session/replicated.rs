@@ -171,6 +171,7 @@ fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
         state_changes: vec![],
         phase: Phase::Commands,
         client: ClientHost::local(),
+        registered: None,
     };
     let mut values = crate::variables::SessionValues::new(&server.globals);
     apply_all_to_session(&mut session.context, &mut values);

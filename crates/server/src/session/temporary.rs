@@ -86,8 +86,10 @@ impl Session {
 
     /// All temporary tables go: the session ends or begins anew. Its transaction has ended.
     pub fn drop_temporary_tables(&mut self) {
-        for table in self.temporary.catalog().tables() {
-            self.server.statistics.forget(table);
+        for tables in self.other_temporary.values().chain([&self.temporary]) {
+            for table in tables.catalog().tables() {
+                self.server.statistics.forget(table);
+            }
         }
         self.temporary = self.server.temporary_tables();
         self.other_temporary.clear();
