@@ -4,9 +4,11 @@ import datetime
 import random
 import socket
 import struct
+import threading
 import time
 
 import pytest
+from support.servers import Paceline
 
 TIME = 0x0B
 
@@ -190,3 +192,27 @@ def test_a_time_parameter_of_many_days_is_cut(server):
         assert answer and answer[0] == 0, answer
     most = datetime.timedelta(hours=838, minutes=59, seconds=59)
     assert server.query("select a from t.a order by id") == ((datetime.timedelta(hours=838, minutes=1, seconds=2),), (most,), (most,), (-most,))
+
+
+def test_more_sessions_wait_than_could_connect_at_the_start(tmp_path):
+    server = Paceline(tmp_path / "paceline", "--max-connections=10").start()
+    try:
+        server.query("set global max_connections=1000", "create database t", "create table t.a (id int primary key, v int)", "insert into t.a values (1, 0)")
+        holder = server.connect(autocommit=False, read_timeout=20)
+        sessions = [server.connect() for _ in range(120)]
+        with holder.cursor() as cursor:
+            cursor.execute("update t.a set v=v+1")
+            threads = [threading.Thread(target=session.query, args=("update t.a set v=v+1",), daemon=True) for session in sessions]
+            for thread in threads:
+                thread.start()
+            deadline, waiting = time.monotonic() + 30, 0
+            while waiting < len(sessions):
+                assert time.monotonic() < deadline, waiting
+                cursor.execute("select count(*) from information_schema.processlist where info like 'update t.a%'")
+                [(waiting,)] = cursor.fetchall()
+        holder.commit()
+        for thread in threads:
+            thread.join(30)
+        assert server.query("select v from t.a") == ((len(sessions) + 1,),)
+    finally:
+        server.close()

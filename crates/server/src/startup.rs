@@ -22,7 +22,7 @@ use crate::options::{OfferTls, StartOptions, absolute};
 use crate::replication::ServerEnvironment;
 use crate::server::Server;
 use crate::unfinished::{Unfinished, refuse_unfinished};
-use crate::variables::{Globals, Setting, Variable, transaction_config};
+use crate::variables::{Globals, Kind, Setting, Variable, transaction_config};
 use crate::whose::refuse_anothers;
 use paceline_binlog::History;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
@@ -145,11 +145,10 @@ fn run_in(options: StartOptions) -> Result<(), String> {
         0 => std::thread::available_parallelism().map_or(2, usize::from),
         count => count as usize,
     };
-    let connections = options.globals.number(Variable::MaxConnections) as usize;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
         // Who waits for a lock occupies a thread, and so does everybody else who has to block.
-        .max_blocking_threads(connections + 64)
+        .max_blocking_threads(blocking_threads_max())
         .thread_name("paceline")
         // A deeply nested statement is walked by recursion; what is not used costs no memory.
         .thread_stack_size(8 << 20)
@@ -160,6 +159,15 @@ fn run_in(options: StartOptions) -> Result<(), String> {
     runtime.shutdown_timeout(Duration::from_secs(1));
     let _ = std::fs::remove_file(directory.path.join(PID_FILE));
     outcome
+}
+
+/// `max_connections` can be raised while sessions wait, and the number of threads cannot: were there none left, nobody could serve the COMMIT or the
+/// KILL that ends the waits. Threads are made when they are needed; a few are for the server's own work.
+fn blocking_threads_max() -> usize {
+    let Kind::Unsigned { max, .. } = Variable::MaxConnections.definition().kind else {
+        unreachable!("connections are counted")
+    };
+    max as usize + 64
 }
 
 async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), String> {
