@@ -10,7 +10,7 @@ import time
 import pytest
 from support.servers import Paceline
 
-TIME = 0x0B
+BLOB, TIME, VAR_STRING = 0xFC, 0x0B, 0xFD
 
 
 def dial(server):
@@ -192,6 +192,19 @@ def test_a_time_parameter_of_many_days_is_cut(server):
         assert answer and answer[0] == 0, answer
     most = datetime.timedelta(hours=838, minutes=59, seconds=59)
     assert server.query("select a from t.a order by id") == ((datetime.timedelta(hours=838, minutes=1, seconds=2),), (most,), (most,), (-most,))
+
+
+def test_prepared_statements_are_in_the_clients_character_set(server):
+    server.query("create database t", "create table t.a (a varchar(10), b blob, c varchar(10), d varchar(10), e blob) character set utf8mb4")
+    connection = log_in(server)
+    assert command(connection, b"\x03set names latin1")[0] == 0
+    statement = prepare(connection, b"insert into t.a values (?, ?, '\xc3\xa9', ?, ?)")
+    for number in (2, 3):
+        connection.sendall(packet(b"\x18" + statement + struct.pack("<H", number) + b"\xc3"))
+        connection.sendall(packet(b"\x18" + statement + struct.pack("<H", number) + b"\xa9"))
+    answer = execute(connection, statement, [VAR_STRING, BLOB, VAR_STRING, BLOB], b"\2\xc3\xa9\2\xc3\xa9")
+    assert answer[0] == 0, answer
+    assert server.query("select * from t.a") == (("Ã©", b"\xc3\xa9", "Ã©", "Ã©", b"\xc3\xa9"),)
 
 
 def test_more_sessions_wait_than_could_connect_at_the_start(tmp_path):

@@ -8,6 +8,7 @@
 //! Numbers have their column type's width, little-endian; dates and times a length byte and as many parts as are not zero;
 //! everything else is text with its length in front. See "Binary Protocol" in MariaDB's manual.
 
+use crate::collation::Charset;
 use crate::convert;
 use crate::data_type::{FieldType, Sign};
 use crate::error::{Error, Result};
@@ -157,8 +158,8 @@ impl ParameterType {
 }
 
 /// Reads the values of a COM_STMT_EXECUTE: the NULL bitmap and the values that follow it. `long_data[i]` is what
-/// COM_STMT_SEND_LONG_DATA brought for parameter *i*. Strings become `Value::Text` if they are UTF-8 and the type is not a BLOB's,
-/// else `Value::Bytes`.
+/// COM_STMT_SEND_LONG_DATA brought for parameter *i*. Strings are in the client's `charset`: they become `Value::Text` if they are text in it
+/// and the type is not a BLOB's, else `Value::Bytes`.
 ///
 /// # Errors
 /// `MalformedParameters` if the bytes end early, hold what the type cannot, or a type is unknown.
@@ -167,25 +168,29 @@ pub fn decode_parameters(
     null_bitmap: &[u8],
     values: &[u8],
     long_data: &[Option<Vec<u8>>],
+    charset: Charset,
 ) -> Result<Vec<Value>> {
     let mut reader = Reader::new(values, || Error::MalformedParameters);
     let mut out = Vec::with_capacity(types.len());
     for (n, parameter) in types.iter().enumerate() {
         if let Some(Some(data)) = long_data.get(n) {
-            out.push(string_value(data, parameter.field_type));
+            out.push(string_value(data, parameter.field_type, charset));
         } else if null_bitmap.get(n / 8).ok_or(Error::MalformedParameters)? >> (n % 8) & 1 == 1 {
             out.push(Value::Null);
         } else {
-            out.push(reader.value(*parameter)?);
+            out.push(reader.value(*parameter, charset)?);
         }
     }
     Ok(out)
 }
 
-fn string_value(bytes: &[u8], field_type: FieldType) -> Value {
+fn string_value(bytes: &[u8], field_type: FieldType, charset: Charset) -> Value {
     use FieldType::{Blob, LongBlob, MediumBlob, TinyBlob};
     if matches!(field_type, TinyBlob | Blob | MediumBlob | LongBlob) {
         return Value::Bytes(bytes.to_vec());
+    }
+    if charset == Charset::Latin1 {
+        return Value::Text(charset.decode(bytes).into_owned());
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => Value::Text(text.to_owned()),
@@ -194,7 +199,7 @@ fn string_value(bytes: &[u8], field_type: FieldType) -> Value {
 }
 
 impl Reader<'_> {
-    fn value(&mut self, parameter: ParameterType) -> Result<Value> {
+    fn value(&mut self, parameter: ParameterType, charset: Charset) -> Result<Value> {
         use FieldType::*;
         let integer = |signed: i64, unsigned: u64| match parameter.sign {
             Sign::Signed => Value::Int(signed),
@@ -240,7 +245,7 @@ impl Reader<'_> {
             Geometry | BlobCompressed | VarCharCompressed => return Err(Error::MalformedParameters),
             string => {
                 let length = self.length()?;
-                string_value(self.take(length)?, string)
+                string_value(self.take(length)?, string, charset)
             }
         })
     }
@@ -365,17 +370,17 @@ mod tests {
                 }
                 types.push(append_parameter(&value.as_ref(), &TimeZone::UTC, &mut bytes));
             }
-            prop_assert_eq!(decode_parameters(&types, &nulls, &bytes, &[]).unwrap(), values);
+            prop_assert_eq!(decode_parameters(&types, &nulls, &bytes, &[], Charset::Utf8mb4).unwrap(), values);
             // No prefix of it is a crash.
             for end in 0..bytes.len() {
-                let _ = decode_parameters(&types, &nulls, &bytes[..end], &[]);
+                let _ = decode_parameters(&types, &nulls, &bytes[..end], &[], Charset::Utf8mb4);
             }
         }
 
         #[test]
         fn garbage_is_refused_or_read(types in prop::collection::vec(any::<[u8; 2]>(), 0..6), bytes: Vec<u8>) {
             let types: Vec<_> = types.into_iter().filter_map(|t| ParameterType::from_bytes(t).ok()).collect();
-            let _ = decode_parameters(&types, &[0], &bytes, &[]);
+            let _ = decode_parameters(&types, &[0], &bytes, &[], Charset::Utf8mb4);
         }
     }
 
@@ -392,7 +397,7 @@ mod tests {
                 field_type: FieldType::Time,
                 sign: Sign::Signed,
             }];
-            let values = decode_parameters(&types, &[0], &bytes, &[]).unwrap();
+            let values = decode_parameters(&types, &[0], &bytes, &[], Charset::Utf8mb4).unwrap();
             let [Value::Time(time)] = values[..] else {
                 panic!("{values:?}")
             };
@@ -403,6 +408,31 @@ mod tests {
         assert_eq!(read(u32::MAX, 255, false, None), "838:59:59");
         assert_eq!(read(u32::MAX, 255, true, Some(5)), "-838:59:59.000005");
         assert_eq!(read(u32::MAX, 255, false, Some(u32::MAX)), "838:59:59.999999");
+    }
+
+    #[test]
+    fn strings_are_in_the_clients_character_set() {
+        let of = |field_type| ParameterType {
+            field_type,
+            sign: Sign::Signed,
+        };
+        let types = [
+            of(FieldType::VarString),
+            of(FieldType::Blob),
+            of(FieldType::String),
+        ];
+        let bytes = [2, 0xc3, 0xa9, 2, 0xc3, 0xa9];
+        let long_data = [None, None, Some(vec![0xe9])];
+        let read = |charset| decode_parameters(&types, &[0], &bytes, &long_data, charset).unwrap();
+        let blob = Value::Bytes(vec![0xc3, 0xa9]);
+        assert_eq!(
+            read(Charset::Latin1),
+            [Value::from("Ã©"), blob.clone(), Value::from("é")]
+        );
+        assert_eq!(
+            read(Charset::Utf8mb4),
+            [Value::from("é"), blob, Value::Bytes(vec![0xe9])]
+        );
     }
 
     #[test]
@@ -430,7 +460,7 @@ mod tests {
             field_type: FieldType::Blob,
             sign: Sign::Signed,
         }];
-        let read = decode_parameters(&types, &[0], &[], &[Some(b"long".to_vec())]).unwrap();
+        let read = decode_parameters(&types, &[0], &[], &[Some(b"long".to_vec())], Charset::Utf8mb4).unwrap();
         assert_eq!(read, [Value::Bytes(b"long".to_vec())]);
     }
 }

@@ -6,6 +6,7 @@ use crate::variables::Variable;
 use paceline_sql::Error;
 use paceline_sql::session::Privilege;
 use paceline_txn::InterruptReason;
+use paceline_types::Charset;
 use paceline_types::error_code::*;
 use paceline_wire::command::{Command, SetOption};
 use paceline_wire::response::{Status, write_eof};
@@ -36,7 +37,7 @@ impl Session {
                 return Ok(());
             }
             Command::Query(text) => {
-                let text = text.to_vec();
+                let text = self.statement_of_client(text);
                 self.query(text).await?;
                 self.rest();
                 return Ok(());
@@ -117,7 +118,7 @@ impl Session {
             Command::BinlogDump(_) => self.binlog_dump().await?,
             Command::RegisterReplica(_) => self.register_replica(),
             Command::StatementPrepare(text) => {
-                let text = text.to_vec();
+                let text = self.statement_of_client(text);
                 self.begin_command("Prepare", &text);
                 self.prepare(text);
             }
@@ -189,6 +190,14 @@ impl Session {
     /// Text in `character_set_client` as the server has it.
     pub fn text_of_client<'a>(&self, bytes: &'a [u8]) -> std::borrow::Cow<'a, str> {
         self.context.settings.character_set_client.decode(bytes)
+    }
+
+    /// A statement's text in UTF-8, which the parser reads.
+    fn statement_of_client(&self, text: &[u8]) -> Vec<u8> {
+        match self.context.settings.character_set_client {
+            Charset::Latin1 => self.text_of_client(text).into_owned().into_bytes(),
+            _ => text.to_vec(),
+        }
     }
 
     /// The line of COM_STATISTICS, as `mariadb-admin status` prints it.

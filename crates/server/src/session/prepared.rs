@@ -306,6 +306,7 @@ impl Session {
             parameters.null_bitmap(),
             parameters.values,
             &prepared.long_data,
+            self.context.settings.character_set_client,
         );
         values.map_err(|_| malformed())
     }

@@ -36,17 +36,11 @@ pub enum AskedBy {
 }
 
 impl Session {
-    /// COM_QUERY: executes one statement, or several where the client has asked for it.
+    /// COM_QUERY: executes one statement, or several where the client has asked for it. The text is UTF-8.
     ///
     /// # Errors
     /// Those of the protocol. What goes wrong with a statement is told to the client, and ends the text's execution.
     pub async fn query(&mut self, text: Vec<u8>) -> WireResult<()> {
-        use paceline_types::Charset;
-        // The parser reads UTF-8.
-        let text = match self.context.settings.character_set_client {
-            Charset::Latin1 => self.text_of_client(&text).into_owned().into_bytes(),
-            _ => text,
-        };
         let mut offset = 0;
         loop {
             let options = ParseOptions {
