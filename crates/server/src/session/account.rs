@@ -11,7 +11,7 @@ use crate::accounts::statements::{StatementContext, apply, resolve};
 use crate::accounts::{Accounts, PrivilegeSet};
 use crate::server::accounts_of;
 use paceline_sql::catalog::{CatalogChange, write_changes};
-use paceline_sql::parse::{AccountStatement, PasswordSpec, PrivilegeLevel};
+use paceline_sql::parse::{AccountOptions, AccountStatement, PasswordSpec, PrivilegeLevel};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_storage::WriteSet;
@@ -57,6 +57,7 @@ impl Session {
             current: (&current.0, &current.1),
             database: self.context.database.as_deref(),
         };
+        self.may_specify(statement, context)?;
         let applied = apply(statement, context)?;
         for (code, message) in applied.notes {
             self.context.diagnostics.note(code, message);
@@ -157,6 +158,34 @@ impl Session {
             }
             _ => self.services.require_any(&[Privilege::CreateUser]),
         }
+    }
+
+    /// 1410 or 1044 for a GRANT that says more of an account than what it may do: that is a CREATE USER or ALTER USER in disguise. GRANT OPTION is enough
+    /// for one's own password.
+    fn may_specify(&self, statement: &AccountStatement, context: StatementContext<'_>) -> Result<()> {
+        let AccountStatement::Grant {
+            accounts, options, ..
+        } = statement
+        else {
+            return Ok(());
+        };
+        let own = self.services.account();
+        let may = |privilege| own.global.has(Privilege::CreateUser) || own.may(privilege, "mysql");
+        for spec in accounts {
+            let (user, host) = resolve(&spec.account, context)?;
+            let is_new = context.accounts.get(&user, &host).is_none();
+            let is_own = user == context.current.0 && host.eq_ignore_ascii_case(context.current.1);
+            let has_password = spec.authentication.is_some();
+            if is_new && has_password && !may(Privilege::Insert) {
+                return Err(Error::new(ER_CANT_CREATE_USER_WITH_GRANT, &[]));
+            }
+            let alters = *options != AccountOptions::default() || (has_password && !is_own);
+            if !is_new && alters && !may(Privilege::Update) {
+                let target = PrivilegeTarget::Database("mysql");
+                return self.services.check(&self.context, Privilege::Update, target);
+            }
+        }
+        Ok(())
     }
 
     /// One can give what one has, with GRANT OPTION.

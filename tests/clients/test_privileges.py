@@ -1,0 +1,74 @@
+"""What accounts may not do, and what they may, with the privileges that each statement needs: Paceline and a real MariaDB alike."""
+
+import pymysql
+import pytest
+
+from support.servers import MariaDb, Paceline
+
+
+@pytest.fixture(params=[Paceline, MariaDb], ids=["paceline", "mariadb"])
+def server(request, tmp_path):
+    server = request.param(tmp_path / "server")
+    server.start()
+    server.query("create database mine", "create database victim", "create table victim.t (a int primary key, b int)",
+                 "insert into victim.t values (1, 2)", "create user me@localhost")
+    yield server
+    server.close()
+
+
+def answer(cursor, statement):
+    """A statement's rows, or its error's number."""
+    try:
+        cursor.execute(statement)
+    except pymysql.MySQLError as error:
+        return error.args[0]
+    return cursor.fetchall()
+
+
+def refused(server, expected, *statements, **options):
+    with server.connect(user="me", **options) as session, session.cursor() as cursor:
+        for statement in statements:
+            assert answer(cursor, statement) == expected, statement
+
+
+def allowed(server, *statements, **options):
+    with server.connect(user="me", **options) as session, session.cursor() as cursor:
+        for statement in statements:
+            assert not isinstance(answer(cursor, statement), int), statement
+
+
+def test_grant_option_changes_no_account(server):
+    server.query("create user other@localhost identified by 'o'", "grant all on mine.* to me@localhost with grant option")
+    before = server.query("show create user root@localhost"), server.query("show create user other@localhost")
+    refused(server, 1044, "grant usage on mine.* to root@localhost identified by 'x'", "grant select on mine.* to other@localhost identified by 'x'",
+            "grant usage on mine.* to root@localhost identified via mysql_native_password using password('x')",
+            "grant usage on mine.* to other@localhost require ssl", "grant usage on mine.* to other@localhost require none",
+            "grant usage on mine.* to other@localhost with max_user_connections 1",
+            "grant usage on mine.* to me@localhost, other@localhost identified by 'x'")
+    refused(server, 1410, "grant usage on mine.* to new@localhost identified by 'x'")
+    refused(server, 1133, "grant usage on mine.* to new@localhost")
+    assert (server.query("show create user root@localhost"), server.query("show create user other@localhost")) == before
+    server.query("select 1", user="other", password="o")
+    # What one has, and one's own password.
+    allowed(server, "grant select on mine.* to other@localhost", "grant usage on mine.* to me@localhost identified by 'p'")
+    server.query("select 1", user="me", password="p")
+
+
+def test_locking_an_account_needs_more_than_grant_option(paceline):
+    paceline.query("create database mine", "create user me@localhost", "create user other@localhost",
+                   "grant all on mine.* to me@localhost with grant option")
+    refused(paceline, 1044, "grant usage on mine.* to other@localhost account lock", "grant usage on mine.* to root@localhost account lock")
+    # One's own limits, too.
+    refused(paceline, 1044, "grant usage on mine.* to me@localhost require none")
+
+
+def test_privileges_that_let_a_grant_change_accounts(server):
+    server.query("create user other@localhost", "grant all on mine.* to me@localhost with grant option", "grant update on mysql.* to me@localhost")
+    allowed(server, "grant select on mine.* to other@localhost identified by 'x' require none with max_user_connections 3")
+    server.query("select 1", user="other", password="x")
+    refused(server, 1410, "grant usage on mine.* to new@localhost identified by 'x'")
+    server.query("grant insert on mysql.* to me@localhost")
+    allowed(server, "grant usage on mine.* to new@localhost identified by 'x'")
+    server.query("revoke insert on mysql.* from me@localhost", "grant create user on *.* to me@localhost")
+    allowed(server, "grant usage on mine.* to newer@localhost identified by 'x'")
+    server.query("select 1", user="newer", password="x")
