@@ -72,3 +72,15 @@ def test_privileges_that_let_a_grant_change_accounts(server):
     server.query("revoke insert on mysql.* from me@localhost", "grant create user on *.* to me@localhost")
     allowed(server, "grant usage on mine.* to newer@localhost identified by 'x'")
     server.query("select 1", user="newer", password="x")
+
+
+def test_a_pattern_is_granted_by_who_holds_all_that_it_matches(server):
+    server.query("create database team_a", "create database team1a", "grant all on `team_a`.* to me@localhost with grant option",
+                 r"grant all on `my\_db`.* to me@localhost with grant option", "grant all on `x%`.* to me@localhost with grant option")
+    refused(server, 1044, "grant all on `team%a`.* to me@localhost", "grant all on `team%`.* to me@localhost", "grant select on `%`.* to me@localhost",
+            "grant all on `my_db`.* to me@localhost", "grant all on `my%db`.* to me@localhost", "revoke select on `team%a`.* from me@localhost",
+            "grant select on `_%`.* to me@localhost")
+    allowed(server, "grant select on `team_a`.* to me@localhost", "grant select on `team1a`.* to me@localhost",
+            r"grant select on `team\_a`.* to me@localhost", r"grant select on `my\_db`.* to me@localhost", "grant select on `x_y%`.* to me@localhost",
+            "grant select on `x%y`.* to me@localhost", "grant select on `x%`.* to me@localhost")
+    assert all("%a" not in grant for [grant] in server.query("show grants for me@localhost"))

@@ -15,7 +15,8 @@ def sessions(request, tmp_path):
     server.query("create database t")
     with server.connect(autocommit=False, database="t") as one, server.connect(autocommit=False, database="t") as other:
         for session in (one, other):
-            session.cursor().execute("set session transaction isolation level serializable, innodb_lock_wait_timeout = 1")
+            session.cursor().execute("set session transaction isolation level serializable")
+            session.cursor().execute("set innodb_lock_wait_timeout = 1")
         yield one, other, server
     server.close()
 

@@ -93,6 +93,60 @@ pub fn like(pattern: &str, text: &str) -> bool {
     }
 }
 
+/// A piece of a pattern.
+enum Piece {
+    Any,
+    One,
+    Byte(u8),
+}
+
+/// The first piece of a pattern, and the rest.
+fn split_piece(pattern: &[u8]) -> Option<(Piece, &[u8])> {
+    match pattern {
+        [] => None,
+        [b'%', rest @ ..] => Some((Piece::Any, rest)),
+        [b'_', rest @ ..] => Some((Piece::One, rest)),
+        [b'\\', byte, rest @ ..] | [byte, rest @ ..] => Some((Piece::Byte(*byte), rest)),
+    }
+}
+
+/// Whether one pattern matches everything that another does, piece by piece as MariaDB looks at it: `_%` does not cover `%_`.
+pub fn covers(wide: &str, narrow: &str) -> bool {
+    let (mut wide, mut narrow) = (wide.as_bytes(), narrow.as_bytes());
+    // Behind the last `%` of `wide`, and what it has not taken yet.
+    let mut last_any = None;
+    loop {
+        match (split_piece(wide), split_piece(narrow)) {
+            (None, None) => return true,
+            (Some((Piece::Any, rest)), _) => {
+                wide = rest;
+                last_any = Some((rest, narrow));
+                continue;
+            }
+            (Some((Piece::One, after)), Some((Piece::One | Piece::Byte(_), rest))) => {
+                (wide, narrow) = (after, rest);
+                continue;
+            }
+            (Some((Piece::Byte(one), after)), Some((Piece::Byte(other), rest)))
+                if one.eq_ignore_ascii_case(&other) =>
+            {
+                (wide, narrow) = (after, rest);
+                continue;
+            }
+            _ => {}
+        }
+        // The `%` takes one piece more.
+        let Some((after, untaken)) = last_any else {
+            return false;
+        };
+        let Some((_, untaken)) = split_piece(untaken) else {
+            return false;
+        };
+        (wide, narrow) = (after, untaken);
+        last_any = Some((after, untaken));
+    }
+}
+
 /// The order in which patterns are tried: those with more characters in front of the first wildcard first, as MariaDB's `get_sort`.
 pub fn specificity(pattern: &str) -> impl Ord + use<> {
     let literal = pattern.bytes().position(|byte| byte == b'%' || byte == b'_');
@@ -144,6 +198,38 @@ mod tests {
             (r"%\", r"a\", true),
         ] {
             assert_eq!(like(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_cover_others() {
+        for (wide, narrow) in [
+            ("%", "%"),
+            ("%", "a_b%"),
+            ("team_a", "team_a"),
+            ("team_a", r"team\_a"),
+            ("team_a", "team1a"),
+            ("x%", "x%y"),
+            ("%a%b", "xaaxab"),
+            (r"my\_db", r"my\_db"),
+            ("a%b_c%", "a%b_c%"),
+            (r"a\", r"a\"),
+        ] {
+            assert!(covers(wide, narrow), "{wide} {narrow}");
+        }
+        for (wide, narrow) in [
+            ("team_a", "team%a"),
+            ("team_a", "team%"),
+            (r"my\_db", "my_db"),
+            (r"my\_db", "my%db"),
+            ("my_db", "my__db"),
+            ("x%y", "x%"),
+            ("a", "_"),
+            ("a", ""),
+            ("", "a"),
+            (r"\%", "%"),
+        ] {
+            assert!(!covers(wide, narrow), "{wide} {narrow}");
         }
     }
 

@@ -128,10 +128,16 @@ impl Account {
 
     /// What the account may do in a database: the most specific pattern that matches counts, besides the global privileges.
     pub fn privileges_in(&self, database: &str) -> PrivilegeSet {
-        let matching = self
-            .databases
-            .iter()
-            .filter(|(pattern, _)| host::like(pattern, database));
+        self.privileges_where(|pattern| host::like(pattern, database))
+    }
+
+    /// What the account may do in every database that a pattern matches: of its own patterns, those count that match no fewer.
+    pub fn privileges_in_all(&self, granted: &str) -> PrivilegeSet {
+        self.privileges_where(|pattern| host::covers(pattern, granted))
+    }
+
+    fn privileges_where(&self, matches: impl Fn(&str) -> bool) -> PrivilegeSet {
+        let matching = self.databases.iter().filter(|(pattern, _)| matches(pattern));
         let best = matching.min_by_key(|(pattern, _)| host::specificity(pattern));
         self.global
             .union(best.map_or(PrivilegeSet::NONE, |(_, set)| *set))
@@ -324,5 +330,9 @@ mod tests {
                 && account.privileges_in("shop_1").has(Privilege::Insert)
         );
         assert!(account.can_see("shop_1") && !account.can_see("mysql"));
+        // As a pattern `shop_1` matches more than the database of that name.
+        assert!(account.privileges_in_all("shop_1").has(Privilege::Select));
+        assert!(account.privileges_in_all(r"shop\_1").has(Privilege::Insert));
+        assert!(account.privileges_in_all("sho%").is_empty());
     }
 }

@@ -198,7 +198,7 @@ impl Session {
                     .clone()
                     .or_else(|| self.context.database.clone())
                     .unwrap_or_default();
-                (account.privileges_in(&database), Some(database))
+                (account.privileges_in_all(&database), Some(database))
             }
             PrivilegeLevel::Table(_) | PrivilegeLevel::Routine(_) => return Ok(()),
         };
