@@ -1,5 +1,6 @@
 """What accounts may not do, and what they may, with the privileges that each statement needs: Paceline and a real MariaDB alike."""
 
+import mysql.connector
 import pymysql
 import pytest
 
@@ -84,3 +85,21 @@ def test_a_pattern_is_granted_by_who_holds_all_that_it_matches(server):
             r"grant select on `team\_a`.* to me@localhost", r"grant select on `my\_db`.* to me@localhost", "grant select on `x_y%`.* to me@localhost",
             "grant select on `x%y`.* to me@localhost", "grant select on `x%`.* to me@localhost")
     assert all("%a" not in grant for [grant] in server.query("show grants for me@localhost"))
+
+
+def test_preparing_tells_nothing_of_what_one_may_not_read(server):
+    server.query("grant select on mine.* to me@localhost", "create table mine.own (a int)")
+    session = mysql.connector.connect(user="me", unix_socket=str(server.socket), use_pure=True, charset="utf8mb4", collation="utf8mb4_general_ci")
+    try:
+        cursor = session.cursor(prepared=True)
+        for statement in ("select * from victim.t", "select b from victim.t where a = ?", "insert into victim.t values (?, ?)",
+                          "update victim.t set b = ?", "delete from victim.t where a = ?"):
+            with pytest.raises(mysql.connector.Error) as error:
+                session.cmd_stmt_prepare(statement.encode())
+            assert error.value.errno == 1142, statement
+        cursor.execute("select a from mine.own where a = ?", (1,))
+        assert cursor.fetchall() == []
+    finally:
+        session.close()
+    refused(server, 1142, "prepare s from 'select * from victim.t'", "prepare s from 'delete from victim.t'")
+    allowed(server, "prepare s from 'select * from mine.own'", "execute s")

@@ -305,6 +305,7 @@ impl Session {
         use paceline_sql::execute::RowSink;
         let quoted = crate::accounts::show::identifier(table);
         let plan = self.plan_text(&format!("SELECT * FROM {quoted} LIMIT 0"))?;
+        self.check_privileges(&plan)?;
         let mut columns = super::result::RowCollector::default();
         columns.columns(plan.columns())?;
         let charset = self.context.settings.character_set_results;

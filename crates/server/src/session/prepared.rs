@@ -234,18 +234,23 @@ impl Session {
     }
 
     fn plan_to_prepare(&self, statement: &Statement) -> Result<Option<Arc<Plan>>> {
+        if !matches!(
+            statement,
+            Statement::Query(_)
+                | Statement::Insert(_)
+                | Statement::Update(_)
+                | Statement::Delete(_)
+                | Statement::Do(_)
+        ) {
+            return Ok(None);
+        }
+        let plan = self.plan(statement)?;
+        // The columns are told before anything is executed.
+        self.check_privileges(&plan)?;
         Ok(match statement {
             // Its rows do not go to the client.
-            Statement::Query(query) if writes_file(query) => {
-                self.plan(statement)?;
-                None
-            }
-            Statement::Query(_)
-            | Statement::Insert(_)
-            | Statement::Update(_)
-            | Statement::Delete(_)
-            | Statement::Do(_) => Some(Arc::new(self.plan(statement)?)),
-            _ => None,
+            Statement::Query(query) if writes_file(query) => None,
+            _ => Some(Arc::new(plan)),
         })
     }
 
