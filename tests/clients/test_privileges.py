@@ -75,6 +75,36 @@ def test_privileges_that_let_a_grant_change_accounts(server):
     server.query("select 1", user="newer", password="x")
 
 
+def test_pairs_of_rename_are_judged_as_they_are_executed(paceline):
+    paceline.query("create database mine", "create database victim", "create table victim.a (v int)", "insert into victim.a values (7)",
+                   "create user me@localhost", "grant create temporary tables on victim.* to me@localhost", "grant all on mine.* to me@localhost")
+    renames = ("rename table victim.a to victim.x, victim.a to mine.a", "rename table victim.a to mine.x, victim.a to victim.y",
+               "rename table victim.a to victim.x, victim.x to victim.z, victim.a to mine.a")
+    for rename in renames:
+        with paceline.connect(user="me") as session, session.cursor() as cursor:
+            cursor.execute("create temporary table victim.a (t int)")
+            assert answer(cursor, rename) == 1142, rename
+    assert paceline.query("select v from victim.a") == ((7,),) and paceline.query("show tables from mine") == ()
+    # Of temporary tables alone, under names that the pairs before have given, too.
+    allowed(paceline, "create temporary table victim.a (t int)", "rename table victim.a to victim.x, victim.x to mine.y", "select t from mine.y")
+
+
+def test_a_rename_that_uncovers_an_ordinary_table_takes_its_locks(paceline):
+    paceline.query("create database d", "create table d.a (v int)", "insert into d.a values (7)")
+    with paceline.connect() as reader, paceline.connect() as session, reader.cursor() as reading, session.cursor() as cursor:
+        reading.execute("begin")
+        reading.execute("select * from d.a")
+        cursor.execute("set lock_wait_timeout = 1")
+        cursor.execute("create temporary table d.a (t int)")
+        assert answer(cursor, "rename table d.a to d.x, d.a to d.y") == 1205
+        reading.execute("commit")
+        cursor.execute("rename table d.a to d.x, d.a to d.y")
+        assert answer(cursor, "select v from d.y") == ((7,),) and answer(cursor, "select t from d.x") == ()
+    paceline.kill()
+    paceline.start()
+    assert paceline.query("show tables from d") == (("y",),)
+
+
 def test_a_pattern_is_granted_by_who_holds_all_that_it_matches(server):
     server.query("create database team_a", "create database team1a", "grant all on `team_a`.* to me@localhost with grant option",
                  r"grant all on `my\_db`.* to me@localhost with grant option", "grant all on `x%`.* to me@localhost with grant option")

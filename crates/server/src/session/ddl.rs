@@ -16,6 +16,7 @@ use paceline_sql::catalog::{ColumnDefault, TableEngine};
 use paceline_sql::ddl::{
     DdlInput, DdlNeed, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info,
     ddl_objects, engine, is_temporary_ddl, prepare_ddl, read_ddl_objects, related_ddl_objects,
+    temporary_renames,
 };
 use paceline_sql::parse::definition::{CreateTable, CreateTableBody, CreateView, ViewMode};
 use paceline_sql::parse::{
@@ -430,13 +431,15 @@ impl Session {
             }
             DdlStatement::TruncateTable(table) if is_temporary(table)? => Ok(()),
             DdlStatement::TruncateTable(table) => of_table(table, &[Privilege::Drop]),
-            DdlStatement::RenameTables { renames, .. } => renames.iter().try_for_each(|(from, to)| {
-                if is_temporary(from)? {
-                    return Ok(());
+            DdlStatement::RenameTables { renames, .. } => {
+                let temporary =
+                    temporary_renames(renames, &self.catalog(), self.context.database.as_deref())?;
+                for ((from, to), _) in renames.iter().zip(temporary).filter(|(_, temporary)| !temporary) {
+                    of_table(from, &[Privilege::Alter, Privilege::Drop])?;
+                    of_table(to, &[Privilege::Create, Privilege::Insert])?;
                 }
-                of_table(from, &[Privilege::Alter, Privilege::Drop])?;
-                of_table(to, &[Privilege::Create, Privilege::Insert])
-            }),
+                Ok(())
+            }
             DdlStatement::CreateView(view) => match view.mode {
                 ViewMode::Create => of_table(&view.name, &[Privilege::CreateView]),
                 _ => of_table(&view.name, &[Privilege::CreateView, Privilege::Drop]),

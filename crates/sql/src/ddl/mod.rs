@@ -41,6 +41,7 @@ pub use row_expression::GeneratedColumns;
 pub use run::{
     DdlInput, DdlNeed, DdlObject, PreparedDdl, ReplayHost, ReplayedDdl, ddl_objects, is_temporary_ddl,
     prepare_ddl, read_ddl_objects, related_ddl_objects, replay_ddl, session_of_event,
+    temporary_renames,
 };
 pub use select::SelectedColumn;
 pub use show_create::{IfNotExists, show_create_database, show_create_table, write_literal};

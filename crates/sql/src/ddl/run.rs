@@ -21,6 +21,7 @@ use crate::parse::{
     AccountStatement, DdlStatement, ParseOptions, SetItem, Statement, TableName, parse_first,
 };
 use crate::session::{Services, SessionContext, SqlMode, VirtualTables};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Something to be locked.
@@ -75,13 +76,46 @@ pub fn is_temporary_ddl(statement: &DdlStatement, catalog: &Catalog, database: O
             }
         }
         DdlStatement::RenameTables { renames, .. } => {
-            for (from, _) in renames {
-                all &= is_temporary(from)?;
-            }
+            all = temporary_renames(renames, catalog, database)?
+                .into_iter()
+                .all(|temporary| temporary);
         }
         _ => return Ok(false),
     }
     Ok(all)
+}
+
+/// For each pair of a RENAME TABLE, whether it is about a temporary table. They are carried out one after the other: one that has been given another name
+/// no longer hides the ordinary table of its old one.
+///
+/// # Errors
+/// 1046.
+pub fn temporary_renames(
+    renames: &[(TableName, TableName)],
+    catalog: &Catalog,
+    database: Option<&str>,
+) -> Result<Vec<bool>> {
+    let qualified = |name: &TableName| -> Result<(String, String)> {
+        let database = name.database.as_deref().or(database);
+        let database = database.ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_DB_ERROR, &[]))?;
+        Ok((database.to_owned(), name.name.clone()))
+    };
+    // Names that pairs before have taken from a temporary table, or given to one.
+    let mut changed = HashMap::new();
+    let mut temporary = Vec::with_capacity(renames.len());
+    for (from, to) in renames {
+        let (from, to) = (qualified(from)?, qualified(to)?);
+        let is_temporary = match changed.get(&from) {
+            Some(is_temporary) => *is_temporary,
+            None => catalog.temporary_table(&from.0, &from.1).is_some(),
+        };
+        if is_temporary {
+            changed.insert(from, false);
+            changed.insert(to, true);
+        }
+        temporary.push(is_temporary);
+    }
+    Ok(temporary)
 }
 
 /// What a statement must lock exclusively before it is prepared, sorted, so that no two statements wait for each other. Temporary tables are
@@ -145,7 +179,8 @@ pub fn ddl_objects(
             .try_for_each(&mut add)?,
         DdlStatement::TruncateTable(table) => add(table)?,
         DdlStatement::RenameTables { renames, .. } => {
-            for (from, to) in renames.iter().filter(|(from, _)| is_ordinary(from)) {
+            let temporary = temporary_renames(renames, catalog, database)?;
+            for ((from, to), _) in renames.iter().zip(temporary).filter(|(_, temporary)| !temporary) {
                 add(from)?;
                 add(to)?;
             }
