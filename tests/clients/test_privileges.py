@@ -75,6 +75,58 @@ def test_privileges_that_let_a_grant_change_accounts(server):
     server.query("select 1", user="newer", password="x")
 
 
+def test_alter_table_rename_needs_what_rename_needs(server):
+    rename = "alter table victim.t rename to mine.t"
+    server.query("grant create, insert on mine.* to me@localhost", "grant alter on victim.* to me@localhost")
+    refused(server, 1142, rename, "alter table victim.t add c int, rename to mine.t")
+    allowed(server, "alter table victim.t add d int")
+    server.query("grant drop on victim.* to me@localhost", "revoke insert on mine.* from me@localhost")
+    refused(server, 1142, rename)
+    server.query("grant insert on mine.* to me@localhost", "revoke create on mine.* from me@localhost")
+    refused(server, 1142, rename)
+    server.query("grant create on mine.* to me@localhost")
+    allowed(server, rename)
+    assert server.query("select a, b from mine.t") == ((1, 2),)
+
+
+def test_or_replace_needs_drop(server):
+    server.query("create table victim.v (a int)", "grant create, insert, select, create view on victim.* to me@localhost")
+    refused(server, 1142, "create or replace table victim.t (a int)", "create or replace table victim.t like victim.v",
+            "create or replace table victim.t select 1 as x", "create or replace table victim.absent (a int)")
+    refused(server, 1142, "create or replace view victim.w as select 1")
+    refused(server, 1044, "create or replace database victim")
+    assert server.query("select * from victim.t") == ((1, 2),)
+    allowed(server, "create table if not exists victim.t (a int)", "create table victim.u (a int)", "create view victim.w as select 1 as one")
+    server.query("grant drop on victim.* to me@localhost")
+    allowed(server, "create or replace table victim.t (z int)", "create or replace view victim.w as select 2 as two",
+            "create or replace database victim")
+    assert server.query("show tables from victim") == ()
+
+
+def test_create_select_needs_its_privileges_before_it_makes_anything(server):
+    server.query("grant create, drop on mine.* to me@localhost", "create table mine.t (a int)", "insert into mine.t values (7)")
+    refused(server, 1142, "create table mine.s select * from victim.t", "create or replace table mine.t select 1 as x")
+    server.query("grant insert on mine.* to me@localhost")
+    refused(server, 1142, "create or replace table mine.t select * from victim.t")
+    assert server.query("select * from mine.t") == ((7,),)
+    allowed(server, "create table mine.s select 1 as x")
+
+
+def test_a_foreign_key_needs_a_privilege_on_its_parent(server):
+    server.query("grant create, alter, index, insert, references on mine.* to me@localhost")
+    keys = ("create table mine.c (a int, foreign key (a) references victim.t (a))", "create table mine.c (a int references victim.t (a))",
+            "create table mine.c (a int, foreign key (a) references victim.absent (a))")
+    allowed(server, "create table mine.d (a int)")
+    refused(server, 1142, *keys, "alter table mine.d add foreign key (a) references victim.t (a)")
+    if isinstance(server, Paceline):
+        refused(server, 1142, "alter table mine.d add c int references victim.t (a)", "alter table mine.d modify a int references victim.t (a)")
+    server.query("grant references on victim.* to me@localhost")
+    allowed(server, keys[0], "alter table mine.d add foreign key (a) references victim.t (a)", database="mine")
+    server.query("drop table mine.c", "revoke references on victim.* from me@localhost", "grant select on victim.* to me@localhost")
+    # MariaDB is content with any of the privileges on rows.
+    allowed(server, keys[0], "create table mine.p (a int primary key, b int, foreign key (b) references mine.p (a))", database="mine")
+
+
 def test_pairs_of_rename_are_judged_as_they_are_executed(paceline):
     paceline.query("create database mine", "create database victim", "create table victim.a (v int)", "insert into victim.a values (7)",
                    "create user me@localhost", "grant create temporary tables on victim.* to me@localhost", "grant all on mine.* to me@localhost")

@@ -9,16 +9,17 @@ use super::Session;
 use super::errors::of_transaction;
 use super::logged_statement::LoggedStatement;
 use super::query::Execution;
+use crate::accounts::PrivilegeSet;
 use crate::accounts::show::identifier;
 use crate::variables::Variable;
 use paceline_binlog::event::EventFlags;
 use paceline_sql::catalog::{ColumnDefault, TableEngine};
 use paceline_sql::ddl::{
     DdlInput, DdlNeed, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info,
-    ddl_objects, engine, is_temporary_ddl, prepare_ddl, read_ddl_objects, related_ddl_objects,
-    temporary_renames,
+    ddl_objects, engine, is_temporary_ddl, prepare_ddl, read_ddl_objects, referenced_tables,
+    related_ddl_objects, temporary_renames,
 };
-use paceline_sql::parse::definition::{CreateTable, CreateTableBody, CreateView, ViewMode};
+use paceline_sql::parse::definition::{AlterAction, CreateTable, CreateTableBody, CreateView, ViewMode};
 use paceline_sql::parse::{
     ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName, UserName,
 };
@@ -241,6 +242,8 @@ impl Session {
             return Ok(None);
         };
         let plan = self.plan(&Statement::Query(Box::new(select.query.clone())))?;
+        // What may not be read makes no table, and replaces none.
+        self.check_privileges(&plan)?;
         let catalog = self.catalog();
         let columns = plan.columns().iter().map(|column| {
             let table = catalog.table(&column.database, &column.org_table);
@@ -396,7 +399,13 @@ impl Session {
                 .check(&self.context, privilege, PrivilegeTarget::Database(name))
         };
         match ddl {
-            DdlStatement::CreateDatabase { name, .. } => of_database(name, Privilege::Create),
+            DdlStatement::CreateDatabase { name, or_replace, .. } => {
+                of_database(name, Privilege::Create)?;
+                match or_replace {
+                    true => of_database(name, Privilege::Drop),
+                    false => Ok(()),
+                }
+            }
             DdlStatement::DropDatabase { name, .. } => of_database(name, Privilege::Drop),
             DdlStatement::AlterDatabase { name, .. } => of_database(
                 name.as_deref()
@@ -410,7 +419,17 @@ impl Session {
                         let (database, _) = self.qualified(&create.name)?;
                         of_database(&database, Privilege::CreateTemporaryTables)?;
                     }
-                    false => of_table(&create.name, &[Privilege::Create])?,
+                    false => {
+                        of_table(&create.name, &[Privilege::Create])?;
+                        if create.or_replace {
+                            of_table(&create.name, &[Privilege::Drop])?;
+                        }
+                        // Asked now: without it there is to be no table.
+                        if create.select().is_some() {
+                            of_table(&create.name, &[Privilege::Insert])?;
+                        }
+                        self.may_refer(ddl)?;
+                    }
                 }
                 match &create.body {
                     CreateTableBody::Like(other) if !is_temporary(other)? => {
@@ -421,7 +440,21 @@ impl Session {
             }
             // Of a temporary table its session may do anything.
             DdlStatement::AlterTable(alter) if is_temporary(&alter.table)? => Ok(()),
-            DdlStatement::AlterTable(alter) => of_table(&alter.table, &[Privilege::Alter]),
+            DdlStatement::AlterTable(alter) => {
+                of_table(&alter.table, &[Privilege::Alter])?;
+                let own = alter.table.database.clone();
+                for action in &alter.actions {
+                    if let AlterAction::RenameTable(to) = action {
+                        let to = TableName {
+                            database: to.database.clone().or(own.clone()),
+                            name: to.name.clone(),
+                        };
+                        of_table(&alter.table, &[Privilege::Drop])?;
+                        of_table(&to, &[Privilege::Create, Privilege::Insert])?;
+                    }
+                }
+                self.may_refer(ddl)
+            }
             DdlStatement::DropTables { temporary: true, .. } => Ok(()),
             DdlStatement::DropTables { tables, .. } => {
                 tables.iter().try_for_each(|table| match is_temporary(table)? {
@@ -449,6 +482,24 @@ impl Session {
                 .try_for_each(|view| of_table(view, &[Privilege::Drop])),
             DdlStatement::DropOther { .. } => Ok(()),
         }
+    }
+
+    /// 1142 for a foreign key to a table with which the account may do nothing: REFERENCES or any privilege for rows is enough, as for MariaDB.
+    fn may_refer(&self, ddl: &DdlStatement) -> Result<()> {
+        let account = self.services.account();
+        let enough = PrivilegeSet::rows().with(Privilege::References);
+        for (database, table) in referenced_tables(ddl, self.context.database.as_deref()) {
+            let has = account.privileges_in(&database);
+            if has.minus(enough) == has {
+                let target = PrivilegeTarget::Table {
+                    database: &database,
+                    table: &table,
+                };
+                self.services
+                    .check(&self.context, Privilege::References, target)?;
+            }
+        }
+        Ok(())
     }
 
     fn count_ddl(&self, ddl: &DdlStatement) {

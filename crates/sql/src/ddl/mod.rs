@@ -40,7 +40,7 @@ pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
 pub use row_expression::GeneratedColumns;
 pub use run::{
     DdlInput, DdlNeed, DdlObject, PreparedDdl, ReplayHost, ReplayedDdl, ddl_objects, is_temporary_ddl,
-    prepare_ddl, read_ddl_objects, related_ddl_objects, replay_ddl, session_of_event,
+    prepare_ddl, read_ddl_objects, referenced_tables, related_ddl_objects, replay_ddl, session_of_event,
     temporary_renames,
 };
 pub use select::SelectedColumn;

@@ -204,37 +204,16 @@ pub fn related_ddl_objects(
     catalog: &Catalog,
     database: Option<&str>,
 ) -> Vec<DdlObject> {
-    let own = |table: &TableName| table.database.clone().or_else(|| database.map(str::to_owned));
-    let (keys, own): (Vec<&ForeignKeySpec>, Option<String>) = match statement {
-        DdlStatement::CreateTable(create) => match &create.body {
-            CreateTableBody::Like(_) => (Vec::new(), own(&create.name)),
-            CreateTableBody::Definition {
-                columns, constraints, ..
-            } => {
-                let of_columns = columns.iter().filter_map(|column| column.references.as_ref());
-                let of_table = constraints.iter().filter_map(TableConstraint::foreign_key);
-                (of_columns.chain(of_table).collect(), own(&create.name))
-            }
-        },
-        DdlStatement::AlterTable(alter) => {
-            let keys = alter.actions.iter().filter_map(|action| match action {
-                AlterAction::AddConstraint(constraint) => constraint.foreign_key(),
-                AlterAction::AddColumn { column, .. }
-                | AlterAction::ModifyColumn { column, .. }
-                | AlterAction::ChangeColumn { column, .. } => column.references.as_ref(),
-                _ => None,
-            });
-            (keys.collect(), own(&alter.table))
-        }
-        DdlStatement::RenameTables { .. } => (Vec::new(), None),
-        _ => return Vec::new(),
-    };
-    let mut related = Vec::new();
-    for key in keys {
-        if let Some(database) = key.table.database.clone().or_else(|| own.clone()) {
-            related.push(DdlObject::defined(database, Some(key.table.name.clone())));
-        }
+    if !matches!(
+        statement,
+        DdlStatement::CreateTable(_) | DdlStatement::AlterTable(_) | DdlStatement::RenameTables { .. }
+    ) {
+        return Vec::new();
     }
+    let mut related: Vec<DdlObject> = referenced_tables(statement, database)
+        .into_iter()
+        .map(|(database, table)| DdlObject::defined(database, Some(table)))
+        .collect();
     for object in objects {
         let Some(table) = &object.table else { continue };
         for (database, table) in catalog
@@ -246,6 +225,39 @@ pub fn related_ddl_objects(
         }
     }
     related
+}
+
+/// Database and name of the tables that a definition's new foreign keys refer to.
+pub fn referenced_tables(statement: &DdlStatement, database: Option<&str>) -> Vec<(String, String)> {
+    let (keys, own): (Vec<&ForeignKeySpec>, &TableName) = match statement {
+        DdlStatement::CreateTable(create) => match &create.body {
+            CreateTableBody::Like(_) => return Vec::new(),
+            CreateTableBody::Definition {
+                columns, constraints, ..
+            } => {
+                let of_columns = columns.iter().filter_map(|column| column.references.as_ref());
+                let of_table = constraints.iter().filter_map(TableConstraint::foreign_key);
+                (of_columns.chain(of_table).collect(), &create.name)
+            }
+        },
+        DdlStatement::AlterTable(alter) => {
+            let keys = alter.actions.iter().filter_map(|action| match action {
+                AlterAction::AddConstraint(constraint) => constraint.foreign_key(),
+                AlterAction::AddColumn { column, .. }
+                | AlterAction::ModifyColumn { column, .. }
+                | AlterAction::ChangeColumn { column, .. } => column.references.as_ref(),
+                _ => None,
+            });
+            (keys.collect(), &alter.table)
+        }
+        _ => return Vec::new(),
+    };
+    let own = own.database.as_deref().or(database);
+    let tables = keys.into_iter().filter_map(|key| {
+        let database = key.table.database.as_deref().or(own)?;
+        Some((database.to_owned(), key.table.name.clone()))
+    });
+    tables.collect()
 }
 
 /// The tables and views whose definitions a statement reads: the table that another is to be like, and what a view is of. Its text in the log says no
