@@ -14,9 +14,7 @@ use std::path::Path;
 
 /// Every event of a sample.
 fn for_each_event(name: &str, mut visit: impl FnMut(usize, RawEvent<'_>, &FormatDescription)) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/samples")
-        .join(name);
+    let path = Path::new("tests/samples").join(name);
     let bytes = std::fs::read(path).unwrap();
     assert_eq!(bytes[..4], MAGIC);
     let mut format = FormatDescription::new("", 0);

@@ -5,7 +5,6 @@ use paceline_binlog::event::{
     Event, EventBody, EventHeader, EventType, FormatDescription, RawEvent, set_end_position,
 };
 use proptest::prelude::*;
-use std::path::Path;
 use std::sync::OnceLock;
 
 /// All events of the samples.
@@ -14,9 +13,7 @@ fn samples() -> &'static [Vec<u8>] {
     SAMPLES.get_or_init(|| {
         let mut events = Vec::new();
         for number in 1..=3 {
-            let path =
-                Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/samples/mariadb.00000{number}"));
-            let bytes = std::fs::read(path).unwrap();
+            let bytes = std::fs::read(format!("tests/samples/mariadb.00000{number}")).unwrap();
             let mut at = 4;
             while at < bytes.len() {
                 let length = EventHeader::decode(&bytes[at..]).unwrap().length as usize;
