@@ -171,6 +171,15 @@ impl<'a> Planner<'a> {
             .partition(|index: &IndexId| index.engine() == EngineKind::Temporary);
         self.plan.temporary.emptied = emptied;
         self.plan.dropped = dropped;
+        let builds = self
+            .plan
+            .build
+            .as_ref()
+            .is_some_and(|build| !build.target.temporary);
+        if builds && self.plan.next_id == self.first_id {
+            // Where rows are only tested no index takes a number, but the build has the first one.
+            self.plan.next_id += 1;
+        }
         if self.plan.next_id > self.first_id {
             self.plan.changes.push(CatalogChange::NextId(self.plan.next_id));
         }

@@ -340,7 +340,7 @@ pub fn prepare_ddl(
     let first_id = planning.next_id();
     let plan = plan_with(&input, session, statement, first_id)?;
     planning.take_until(plan.next_id);
-    finish(input, session, plan, first_id)
+    finish(input, session, plan, first_id, &[])
 }
 
 fn plan_with(
@@ -364,22 +364,23 @@ fn plan_with(
     plan_ddl(context, statement)
 }
 
-/// Builds what the plan asks for.
+/// Builds what the plan asks for. `finished`: builds that are there from before the crash that a replay follows.
 fn finish(
     input: DdlInput<'_>,
     session: &mut SessionContext,
     plan: DdlPlan,
     first_id: u32,
+    finished: &[BuildId],
 ) -> Result<PreparedDdl> {
     let mut writes = WriteSet::new();
     plan.write(&mut writes);
     let mut builds = Vec::new();
     let mut built = None;
-    let mut xid = (plan.next_id > first_id).then_some(u64::from(first_id));
+    let xid = (plan.next_id > first_id).then_some(u64::from(first_id));
     let mut temporary_writes = None;
+    let id = BuildId(u64::from(first_id));
     if let Some(build) = plan.build.as_ref().filter(|build| build.target.temporary) {
         let mut rows = input.storage.temporary().writes();
-        let id = BuildId(u64::from(first_id));
         built = Some(build.run(id, input.snapshot, input.storage, session, rows.set_mut())?);
         rows.charge().map_err(|_| {
             Error::new(
@@ -389,17 +390,17 @@ fn finish(
         })?;
         temporary_writes = Some(rows);
     } else if let Some(build) = &plan.build {
-        let id = BuildId(u64::from(first_id));
-        let is_there = input.storage.builds()?.contains(&id);
-        if is_there {
-            // Built before the crash that this replay follows.
+        assert!(
+            plan.next_id > first_id,
+            "the number of a build is taken by its plan"
+        );
+        if finished.contains(&id) {
             builds.push(id);
         } else {
             let summary = build.run(id, input.snapshot, input.storage, session, &mut writes)?;
             builds.extend(summary.build);
             built = Some(summary);
         }
-        xid = Some(id.0);
     }
     Ok(PreparedDdl {
         plan,
@@ -480,7 +481,7 @@ pub fn replay_ddl(
             };
             let plan = plan_with(&input, &mut session, &statement, first_id)?;
             planning.take_until(plan.next_id);
-            let prepared = finish(input, &mut session, plan, first_id)?;
+            let prepared = finish(input, &mut session, plan, first_id, &storage.builds()?)?;
             Ok(ReplayedDdl {
                 writes: prepared.writes,
                 builds: prepared.builds,

@@ -10,9 +10,11 @@ use paceline_binlog::event::{EventFlags, QueryEvent};
 use paceline_binlog::log::{OpenRequest, SimulatedDisk};
 use paceline_binlog::{Disk, Log, LogConfig};
 use paceline_sql::catalog::{Catalog, CatalogHandle, TableEngine};
-use paceline_sql::ddl::{DdlInput, prepare_ddl};
+use paceline_sql::ddl::{DdlInput, PreparedDdl, prepare_ddl};
 use paceline_sql::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute};
-use paceline_sql::parse::{ParseOptions, SetItem, SetValue, Statement, TransactionStatement, parse_first};
+use paceline_sql::parse::{
+    DdlStatement, ParseOptions, SetItem, SetValue, Statement, TransactionStatement, parse_first,
+};
 use paceline_sql::plan::{Plan, PlanContext, ResultColumn, Statistics, plan_statement};
 use paceline_sql::session::{Account, KeepDiagnostics, Services, SessionContext, SqlMode};
 use paceline_sql::{Error, Result};
@@ -177,32 +179,8 @@ impl Server {
         let parsed = parse_first(text.as_bytes(), &options)?;
         match &parsed.statement {
             Statement::Ddl(ddl) => {
-                let input = DdlInput {
-                    catalog: &self.handle,
-                    storage: self.manager.storage(),
-                    snapshot: &self.manager.snapshot(),
-                    default_engine: TableEngine::InnoDb,
-                    select_columns: None,
-                    temporary: None,
-                };
-                let prepared = prepare_ddl(input, &mut self.session, ddl)?;
-                let database = self.session.database.clone().unwrap_or_default();
-                let query = QueryEvent::new(database.as_bytes(), text.as_bytes());
-                let (handle, changes) = (self.handle.clone(), prepared.plan.changes.clone());
-                let commit = DdlCommit {
-                    query: &query,
-                    event_flags: EventFlags::NONE,
-                    timestamp_seconds: 1_700_000_000,
-                    writes: prepared.writes,
-                    builds: prepared.builds,
-                    on_publish: Some(Box::new(move |version| {
-                        handle.publish(&changes, version).expect("planned changes")
-                    })),
-                    gtid: TransactionOptions::default().gtid,
-                    replication: Replication::Replicated,
-                    metadata_lock_timeout: Duration::from_secs(10),
-                };
-                self.manager.commit_ddl(&self.owner, commit).wait_blocking()?;
+                let prepared = self.prepare_definition(ddl)?;
+                self.commit_definition(prepared, text)?;
                 Ok(Outcome::default())
             }
             Statement::Set(items) => {
@@ -230,6 +208,49 @@ impl Server {
                 self.execute(&plan, text, parameters, sink)
             }
         }
+    }
+
+    /// Prepares a definition statement and leaves it there: another may come before it is committed.
+    pub fn prepare(&mut self, text: &str) -> Result<PreparedDdl> {
+        self.session.begin_statement(KeepDiagnostics::No);
+        match parse_first(text.as_bytes(), &ParseOptions::default())?.statement {
+            Statement::Ddl(ddl) => self.prepare_definition(&ddl),
+            other => panic!("{other:?} is no definition"),
+        }
+    }
+
+    fn prepare_definition(&mut self, ddl: &DdlStatement) -> Result<PreparedDdl> {
+        let input = DdlInput {
+            catalog: &self.handle,
+            storage: self.manager.storage(),
+            snapshot: &self.manager.snapshot(),
+            default_engine: TableEngine::InnoDb,
+            select_columns: None,
+            temporary: None,
+        };
+        prepare_ddl(input, &mut self.session, ddl)
+    }
+
+    /// Commits what was prepared.
+    pub fn commit_definition(&mut self, prepared: PreparedDdl, text: &str) -> Result<()> {
+        let database = self.session.database.clone().unwrap_or_default();
+        let query = QueryEvent::new(database.as_bytes(), text.as_bytes());
+        let (handle, changes) = (self.handle.clone(), prepared.plan.changes);
+        let commit = DdlCommit {
+            query: &query,
+            event_flags: EventFlags::NONE,
+            timestamp_seconds: 1_700_000_000,
+            writes: prepared.writes,
+            builds: prepared.builds,
+            on_publish: Some(Box::new(move |version| {
+                handle.publish(&changes, version).expect("planned changes")
+            })),
+            gtid: TransactionOptions::default().gtid,
+            replication: Replication::Replicated,
+            metadata_lock_timeout: Duration::from_secs(10),
+        };
+        self.manager.commit_ddl(&self.owner, commit).wait_blocking()?;
+        Ok(())
     }
 
     /// Plans a statement.
