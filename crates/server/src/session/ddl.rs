@@ -16,8 +16,8 @@ use paceline_binlog::event::EventFlags;
 use paceline_sql::catalog::{ColumnDefault, TableEngine};
 use paceline_sql::ddl::{
     DdlInput, DdlNeed, DdlObject, LoggedStatement as Logged, PreparedDdl, SelectedColumn, alter_info,
-    ddl_objects, engine, is_temporary_ddl, prepare_ddl, read_ddl_objects, referenced_tables,
-    related_ddl_objects, temporary_renames,
+    ddl_objects, engine, foreign_key_names, is_temporary_ddl, prepare_ddl, read_ddl_objects,
+    referenced_tables, related_ddl_objects, temporary_renames,
 };
 use paceline_sql::parse::definition::{AlterAction, CreateTable, CreateTableBody, CreateView, ViewMode};
 use paceline_sql::parse::{
@@ -75,6 +75,10 @@ impl Session {
             self.check_view(view)?;
         }
         let select = self.plan_create_select(ddl)?;
+        let names = match is_temporary {
+            true => Vec::new(),
+            false => self.lock_foreign_key_names(ddl)?,
+        };
         let server = self.server.clone();
         let snapshot = server.transactions.snapshot();
         let input = DdlInput {
@@ -106,6 +110,7 @@ impl Session {
             self.commit_ddl(prepared, &text).await?;
             self.leave_dropped_database();
         }
+        drop(names);
         self.apply_temporary(temporary_plan, temporary_rows)?;
         if let Some(failure) = failure {
             return Err(failure);
@@ -185,6 +190,21 @@ impl Session {
             )?);
         }
         Ok(guards)
+    }
+
+    /// Nobody else gives these names until the statement is published.
+    fn lock_foreign_key_names(&self, ddl: &DdlStatement) -> Result<Vec<MetadataGuard>> {
+        let timeout = self.context.settings.metadata_lock_wait_timeout;
+        let names = foreign_key_names(ddl, &self.catalog(), self.context.database.as_deref());
+        let lock = |(database, name): &(String, String)| {
+            let object = MetadataObject::ForeignKeyName { database, name };
+            let locked = self
+                .services
+                .locks
+                .lock_metadata(object, MetadataMode::Exclusive, timeout);
+            locked.map_err(|error| of_transaction(&error))
+        };
+        names.iter().map(lock).collect()
     }
 
     /// `default_storage_engine`.

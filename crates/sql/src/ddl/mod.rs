@@ -7,7 +7,7 @@
 //!                              one Query event with the id, one batch, published in the log's order
 //! ```
 //!
-//! The protocol (run time): lock what [`ddl_objects`] tells exclusively; [`prepare_ddl`] plans, and builds aside what needs building,
+//! The protocol (run time): lock what [`ddl_objects`] and [`foreign_key_names`] tell exclusively; [`prepare_ddl`] plans, and builds aside what needs building,
 //! synced; the Query event with the plan's id is logged; then records, range deletes and builds become visible at once, and the catalog is
 //! switched before anyone sees them. Recovery and replicas call [`replay_ddl`] with the event: the same plan under the same numbers
 //! finds its build finished, or makes it.
@@ -35,6 +35,7 @@ mod view;
 pub use build::{BuildKind, BuildSummary, ColumnSource, TableBuild, alter_info};
 pub use column_type::{charset, collation};
 pub use default_value::default_of_absent;
+pub use foreign_key::foreign_key_names;
 pub use normal_form::{quote_identifier, quote_text};
 pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
 pub use row_expression::GeneratedColumns;

@@ -11,12 +11,13 @@ use paceline_storage::{BuildId, Storage, StorageSnapshot, TemporaryWrites, Write
 use paceline_types::{Collation, TimeZone};
 
 use super::build::BuildSummary;
+use super::foreign_key::new_keys;
 use super::plan::{DdlContext, DdlPlan, plan_ddl};
 use super::select::SelectedColumn;
 use super::view::names_read;
 use crate::catalog::{Catalog, CatalogChange, CatalogHandle, TableEngine, TemporaryTables};
 use crate::error::{Error, Result};
-use crate::parse::definition::{AlterAction, CreateTableBody, ForeignKeySpec, TableConstraint};
+use crate::parse::definition::{AlterAction, CreateTableBody};
 use crate::parse::{
     AccountStatement, DdlStatement, ParseOptions, SetItem, Statement, TableName, parse_first,
 };
@@ -229,31 +230,13 @@ pub fn related_ddl_objects(
 
 /// Database and name of the tables that a definition's new foreign keys refer to.
 pub fn referenced_tables(statement: &DdlStatement, database: Option<&str>) -> Vec<(String, String)> {
-    let (keys, own): (Vec<&ForeignKeySpec>, &TableName) = match statement {
-        DdlStatement::CreateTable(create) => match &create.body {
-            CreateTableBody::Like(_) => return Vec::new(),
-            CreateTableBody::Definition {
-                columns, constraints, ..
-            } => {
-                let of_columns = columns.iter().filter_map(|column| column.references.as_ref());
-                let of_table = constraints.iter().filter_map(TableConstraint::foreign_key);
-                (of_columns.chain(of_table).collect(), &create.name)
-            }
-        },
-        DdlStatement::AlterTable(alter) => {
-            let keys = alter.actions.iter().filter_map(|action| match action {
-                AlterAction::AddConstraint(constraint) => constraint.foreign_key(),
-                AlterAction::AddColumn { column, .. }
-                | AlterAction::ModifyColumn { column, .. }
-                | AlterAction::ChangeColumn { column, .. } => column.references.as_ref(),
-                _ => None,
-            });
-            (keys.collect(), &alter.table)
-        }
+    let own = match statement {
+        DdlStatement::CreateTable(create) => &create.name,
+        DdlStatement::AlterTable(alter) => &alter.table,
         _ => return Vec::new(),
     };
     let own = own.database.as_deref().or(database);
-    let tables = keys.into_iter().filter_map(|key| {
+    let tables = new_keys(statement).into_iter().filter_map(|key| {
         let database = key.table.database.as_deref().or(own)?;
         Some((database.to_owned(), key.table.name.clone()))
     });
@@ -327,7 +310,8 @@ impl PreparedDdl {
     }
 }
 
-/// Plans a statement and builds what is to be built. The caller holds the locks on [`ddl_objects`].
+/// Plans a statement and builds what is to be built. The caller holds the locks on [`ddl_objects`] and
+/// [`foreign_key_names`](super::foreign_key_names) until it is published.
 ///
 /// # Errors
 /// Whatever MariaDB says against it.

@@ -31,6 +31,13 @@ pub enum MetadataObject<'a> {
         /// The table.
         table: &'a str,
     },
+    /// A name that foreign keys of a database may get, or what several such names begin with. Waited for behind tables.
+    ForeignKeyName {
+        /// The database.
+        database: &'a str,
+        /// The name.
+        name: &'a str,
+    },
     /// A name lock of `GET_LOCK()`.
     UserLevel(&'a str),
 }
@@ -49,6 +56,12 @@ impl MetadataObject<'_> {
                 key.extend_from_slice(database.as_bytes());
                 key.push(0);
                 key.extend_from_slice(table.as_bytes());
+            }
+            MetadataObject::ForeignKeyName { database, name } => {
+                key.push(5);
+                key.extend_from_slice(database.as_bytes());
+                key.push(0);
+                key.extend_from_slice(name.as_bytes());
             }
             MetadataObject::Commit => key.push(4),
             MetadataObject::UserLevel(name) => {

@@ -1,5 +1,5 @@
 //! Foreign keys in definitions: from what was written to what the catalog keeps ([here](self)), what they forbid to statements about other tables
-//! ([`referenced`]) and to an ALTER of their own ([`alter`]).
+//! ([`referenced`]) and to an ALTER of their own ([`alter`]), and their names ([`names`]).
 //!
 //! * A key needs an index on each side that begins with its columns, in their order. On its own side one is made where none serves ([`DraftIndex::generated`]),
 //!   and goes again when another one serves.
@@ -10,6 +10,7 @@
 //! Unlike MariaDB, no index that a foreign key needs is ever dropped, also under `foreign_key_checks=0`.
 
 mod alter;
+mod names;
 mod referenced;
 
 use paceline_types::error_code::*;
@@ -26,6 +27,8 @@ use crate::error::{Error, Result};
 use crate::foreign_key::{constraint_text, serving_index};
 use crate::parse::definition::ForeignKeySpec;
 pub(super) use alter::Alter;
+pub use names::foreign_key_names;
+pub(super) use names::new_keys;
 
 /// The longest name of a constraint, in characters.
 const NAME_CHARACTERS_MAX: usize = 64;
