@@ -3,6 +3,7 @@
 use paceline_types::error_code::*;
 use paceline_types::{BlobSize, Collation, DataType};
 
+use super::kept::kept_column;
 use super::{Alteration, Draft};
 use crate::catalog::{ColumnDefault, ColumnDefinition, same_name};
 use crate::ddl::column::{resolve_column, resolve_default};
@@ -47,7 +48,7 @@ impl Planner<'_> {
                 .collect();
             let draft = match changes.as_slice() {
                 [] => {
-                    let mut column = column.clone();
+                    let mut column = kept_column(column, &alteration.renames);
                     if convert {
                         convert_column(&mut column, collation);
                     }

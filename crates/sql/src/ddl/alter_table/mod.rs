@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use paceline_types::error_code::*;
 
+use kept::{kept_checks, renames};
 use void::{Void, void_action};
 
 use crate::catalog::{
@@ -58,6 +59,8 @@ struct Alteration {
     placed: Vec<(Draft, ColumnPosition)>,
     drafts: Vec<DraftIndex>,
     checks: Vec<CheckConstraint>,
+    /// Old and new names of columns. What the statement itself says of columns says it under their new names.
+    renames: Vec<(String, String)>,
     /// Foreign keys that the table has and keeps.
     keys: Vec<ForeignKey>,
     /// Foreign keys that it gets.
@@ -90,7 +93,8 @@ impl Planner<'_> {
             columns: Vec::new(),
             placed: Vec::new(),
             drafts: Vec::new(),
-            checks: old.checks().to_vec(),
+            checks: Vec::new(),
+            renames: Vec::new(),
             keys: old.foreign_keys.clone(),
             new_keys: Vec::new(),
             rename: None,
@@ -102,6 +106,8 @@ impl Planner<'_> {
             old: old.clone(),
         };
         let actions = self.effective_actions(alter, &old)?;
+        alteration.renames = renames(&old, &actions);
+        alteration.checks = kept_checks(&old, &alteration.renames);
         self.alter_options(&mut alteration, &actions)?;
         self.alter_columns(&mut alteration, &actions)?;
         self.alter_indexes(&mut alteration, &actions)?;

@@ -6,7 +6,7 @@ use paceline_storage::IndexId;
 use paceline_types::error_code::*;
 
 use super::Alteration;
-use super::kept::{clustered_stays, rename_in_expressions, renames, stored_alike};
+use super::kept::{clustered_stays, stored_alike};
 use crate::catalog::{CatalogChange, TableDefinition, TableDescription};
 use crate::ddl::build::{BuildKind, ColumnSource, TableBuild, TestedRows};
 use crate::ddl::foreign_key::{KeyStatement, malformed};
@@ -22,6 +22,7 @@ impl Planner<'_> {
             columns,
             drafts,
             checks,
+            renames,
             rename,
             only_rename,
             new_checks,
@@ -32,8 +33,6 @@ impl Planner<'_> {
         let sources: Vec<Option<usize>> = columns.iter().map(|draft| draft.source).collect();
         description.columns = columns.into_iter().map(|draft| draft.column).collect();
         description.checks = checks;
-        let renamed = renames(&old, &description.columns, &sources);
-        rename_in_expressions(&old, &mut description, &sources);
         self.complete(&mut description, drafts)?;
         if old.is_temporary() && !new_keys.is_empty() {
             return Err(malformed(&description));
@@ -52,7 +51,7 @@ impl Planner<'_> {
             && !engine_changes
             && sources.len() == old.columns().len()
             && sources.iter().enumerate().all(|(n, source)| {
-                *source == Some(n) && stored_alike(&old.columns()[n], &description.columns[n], &renamed)
+                *source == Some(n) && stored_alike(&old.columns()[n], &description.columns[n], &renames)
             })
             && clustered_stays(&old, &description)?;
         if let Some(word) = &alteration.algorithm
