@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 
-/// The counter of a table. Shared by all definitions that the table has in its life.
+/// The counter of a table. Shared by the definitions that the table has in its life, until it is emptied, told where to go on, or counts in another column.
 #[derive(Debug, Default)]
 pub struct AutoIncrement {
     /// The next value to give out; 0 while it is not known.
@@ -87,11 +87,6 @@ impl AutoIncrement {
             }
         }
     }
-
-    /// Forgets the counter: TRUNCATE, `ALTER TABLE … AUTO_INCREMENT`. It will be found again in the data.
-    pub fn forget(&self) {
-        self.next.store(0, Ordering::Release);
-    }
 }
 
 /// The first value from `from` on that is `offset` and a multiple of `increment`. As MariaDB, an offset above the increment counts for
@@ -123,8 +118,7 @@ mod tests {
         counter.observe(100);
         assert_eq!(counter.reserve(1, 1, 1, 127), Some(101));
         assert_eq!(counter.reserve(100, 1, 1, 127), None);
-        counter.forget();
-        assert_eq!(counter.next(500, || Ok(7)).unwrap(), 500);
+        assert_eq!(AutoIncrement::default().next(500, || Ok(7)).unwrap(), 500);
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub enum CatalogChange {
         /// Its name.
         name: String,
     },
-    /// A table's AUTO_INCREMENT counter is found again in its data: it was emptied, or told where to go on.
+    /// A table's AUTO_INCREMENT counter is found again in its data: it was emptied, told where to go on, or counts in another column.
     ForgetAutoIncrement {
         /// Its database.
         database: String,

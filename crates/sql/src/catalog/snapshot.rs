@@ -325,8 +325,15 @@ impl Catalog {
                 }
             }
             CatalogChange::ForgetAutoIncrement { database, name } => {
+                // Another counter: a plan that fails leaves the one that the table has.
                 if let Some(table) = self.table(database, name) {
-                    table.auto_increment().forget();
+                    let (description, version) = (table.description().clone(), table.version());
+                    let table = Arc::new(TableDefinition::new(description, version, Arc::default())?);
+                    if table.is_temporary() {
+                        Arc::make_mut(&mut self.temporary).put(database, name, table);
+                    } else if let Some(database) = self.database_mut(database) {
+                        database.tables.insert(name.as_str().into(), table);
+                    }
                 }
             }
             CatalogChange::PutAccount { user, host, record } => {

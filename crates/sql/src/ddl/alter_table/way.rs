@@ -39,8 +39,14 @@ impl Planner<'_> {
         }
         self.keep_keys(&old, &mut description, &sources, keys)?;
         let added = self.add_foreign_keys(&mut description, &new_keys, KeyStatement::Alter)?;
-        if !description.columns.iter().any(|column| column.auto_increment) {
-            // Without such a column MariaDB forgets the number.
+        let counting = description
+            .columns
+            .iter()
+            .position(|column| column.auto_increment);
+        // Numbers of rows that were deleted are not given out again while the same column counts.
+        let counts_on = counting.map(|place| sources[place]) == old.auto_increment_column().map(Some);
+        if counting.is_none() || !(counts_on || alteration.forget_auto_increment) {
+            // Without the column MariaDB forgets the number.
             description.auto_increment_start = 1;
         }
         let engine_changes = description.engine != old.engine;
@@ -90,7 +96,7 @@ impl Planner<'_> {
         if renamed {
             self.forget_name(&old)?;
         }
-        if alteration.forget_auto_increment || self.plan.build.is_some() {
+        if alteration.forget_auto_increment || !counts_on {
             self.change(CatalogChange::ForgetAutoIncrement { database, name })?;
         }
         Ok(())
