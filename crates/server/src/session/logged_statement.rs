@@ -24,6 +24,8 @@ pub struct LoggedStatement {
     connection_id: u32,
     flags: u32,
     sql_mode: u64,
+    /// `auto_increment_increment` and `auto_increment_offset`: an ALTER TABLE that adds the column numbers rows.
+    auto_increment: (u16, u16),
     collations: (u16, u16, u16),
     collation_database: u16,
     time_zone: String,
@@ -55,6 +57,10 @@ impl LoggedStatement {
                 | flag(!settings.foreign_key_checks, FLAG_NO_FOREIGN_KEY_CHECKS)
                 | flag(!settings.unique_checks, FLAG_RELAXED_UNIQUE_CHECKS),
             sql_mode: settings.sql_mode.bits(),
+            auto_increment: (
+                u16::try_from(settings.auto_increment_increment).unwrap_or(u16::MAX),
+                u16::try_from(settings.auto_increment_offset).unwrap_or(u16::MAX),
+            ),
             // What the text is in: the parser has made UTF-8 of it.
             collations: (
                 paceline_types::Charset::Utf8mb4.default_collation().id(),
@@ -90,6 +96,12 @@ impl LoggedStatement {
                 host: self.host.as_bytes(),
             },
         ];
+        let (increment, offset) = self.auto_increment;
+        if (increment, offset) != (1, 1) {
+            event
+                .status_vars
+                .push(StatusVar::AutoIncrement { increment, offset });
+        }
         event.status_vars.extend(build.map(StatusVar::Xid));
         event
     }

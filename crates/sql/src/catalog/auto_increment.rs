@@ -5,7 +5,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use paceline_types::Value;
+
 use crate::error::Result;
+use crate::session::SqlMode;
 
 /// The counter of a table. Shared by the definitions that the table has in its life, until it is emptied, told where to go on, or counts in another column.
 #[derive(Debug, Default)]
@@ -89,9 +92,31 @@ impl AutoIncrement {
     }
 }
 
+/// A value as a counter sees it: none for what is below zero, or no number.
+pub(crate) fn counted(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        Value::UInt(number) => Some(*number),
+        Value::Double(number) if *number >= 0.0 => Some(*number as u64),
+        Value::Float(number) if *number >= 0.0 => Some(*number as u64),
+        _ => None,
+    }
+}
+
+/// Whether a row that was given this value gets the next one instead: for NULL, and for 0 unless `sql_mode` says otherwise.
+pub(crate) fn is_numbered(value: &Value, sql_mode: SqlMode) -> bool {
+    let is_zero = match value {
+        Value::Null => return true,
+        Value::Float(number) => *number == 0.0,
+        Value::Double(number) => *number == 0.0,
+        value => counted(value) == Some(0),
+    };
+    is_zero && !sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO)
+}
+
 /// The first value from `from` on that is `offset` and a multiple of `increment`. As MariaDB, an offset above the increment counts for
 /// nothing.
-fn aligned(from: u64, increment: u64, offset: u64) -> Option<u64> {
+pub(crate) fn aligned(from: u64, increment: u64, offset: u64) -> Option<u64> {
     let offset = if offset > increment { 0 } else { offset };
     if increment == 1 {
         return Some(from);

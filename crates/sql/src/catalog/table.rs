@@ -15,7 +15,7 @@ use paceline_types::table_map_metadata::{self, MappedColumn, RowMetadata};
 use paceline_types::temporal::DateModes;
 use paceline_types::{DateTime, TimeZone, Value, Version};
 
-use super::auto_increment::AutoIncrement;
+use super::auto_increment::{AutoIncrement, counted};
 use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription,
 };
@@ -146,7 +146,7 @@ impl TableDefinition {
             return Ok(0);
         };
         let image = self.schema.image(row.payload());
-        Ok(image.column(column)?.into_owned().as_auto_increment())
+        Ok(counted(&image.column(column)?.into_owned()).unwrap_or(0))
     }
 
     /// The offset of the column of that name, in any case.
@@ -309,21 +309,4 @@ pub(crate) fn literal_value(column: &ColumnDefinition, text: &str) -> Value {
         now: DateTime::default(),
     };
     convert::assign(value, data_type, &context).value
-}
-
-/// AUTO_INCREMENT reads any number.
-trait AsAutoIncrement {
-    fn as_auto_increment(&self) -> u64;
-}
-
-impl AsAutoIncrement for Value {
-    fn as_auto_increment(&self) -> u64 {
-        match self {
-            Value::Int(value) => u64::try_from(*value).unwrap_or(0),
-            Value::UInt(value) => *value,
-            Value::Float(value) if *value > 0.0 => *value as u64,
-            Value::Double(value) if *value > 0.0 => *value as u64,
-            _ => 0,
-        }
-    }
 }

@@ -532,6 +532,10 @@ pub fn session_of_event(query: &QueryEvent<'_>, timestamp_seconds: u32) -> Sessi
                     settings.collation_database = collation;
                 }
             }
+            StatusVar::AutoIncrement { increment, offset } => {
+                settings.auto_increment_increment = u64::from(*increment);
+                settings.auto_increment_offset = u64::from(*offset);
+            }
             StatusVar::TimeZone(name) => {
                 let name = std::str::from_utf8(name).unwrap_or("SYSTEM");
                 if let Ok(zone) = TimeZone::parse(name) {

@@ -13,12 +13,11 @@ use super::assignment::{
 use super::row_writer::{Inserted, RowWriter, Updated};
 use super::run::Exec;
 use super::{Outcome, RowSink};
-use crate::catalog::TableDefinition;
+use crate::catalog::{TableDefinition, counted, is_numbered};
 use crate::error::{Error, Result};
 use crate::expr::Expr;
 use crate::foreign_key::is_foreign_key_error;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows, ResultColumn};
-use crate::session::SqlMode;
 
 /// What an INSERT has done so far.
 struct Progress {
@@ -456,16 +455,7 @@ impl<'p> Insertion<'p> {
         let Some(column) = self.table.auto_increment_column() else {
             return Ok(None);
         };
-        let keep_zero = exec
-            .session
-            .settings
-            .sql_mode
-            .contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
-        let wanted = match &self.row[column] {
-            Value::Null => true,
-            value => !keep_zero && is_zero(value),
-        };
-        if !wanted {
+        if !is_numbered(&self.row[column], exec.session.settings.sql_mode) {
             self.observe(exec, column)?;
             return Ok(None);
         }
@@ -488,7 +478,7 @@ impl<'p> Insertion<'p> {
 
     fn observe(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<()> {
         observe(exec, self.table, column, &self.row[column])?;
-        if let Some(value) = unsigned(&self.row[column])
+        if let Some(value) = counted(&self.row[column])
             && value >= self.interval.next
         {
             // Reserved values below a given one are left out.
@@ -602,7 +592,7 @@ pub(super) fn observe(
     column: usize,
     value: &Value,
 ) -> Result<()> {
-    if let Some(value) = unsigned(value) {
+    if let Some(value) = counted(value) {
         find_next(exec, table, column)?;
         table.auto_increment().observe(value);
     }
@@ -621,7 +611,7 @@ fn find_next(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) ->
 fn as_id(value: &Value) -> u64 {
     match value {
         Value::Int(number) => *number as u64,
-        value => unsigned(value).unwrap_or(0),
+        value => counted(value).unwrap_or(0),
     }
 }
 
@@ -632,24 +622,6 @@ impl Interval {
             self.remaining -= 1;
             self.next = self.next.saturating_add(increment.max(1));
         }
-    }
-}
-
-fn unsigned(value: &Value) -> Option<u64> {
-    match value {
-        Value::Int(number) => u64::try_from(*number).ok(),
-        Value::UInt(number) => Some(*number),
-        Value::Double(number) if *number >= 0.0 => Some(*number as u64),
-        Value::Float(number) if *number >= 0.0 => Some(*number as u64),
-        _ => None,
-    }
-}
-
-fn is_zero(value: &Value) -> bool {
-    match value {
-        Value::Float(number) => *number == 0.0,
-        Value::Double(number) => *number == 0.0,
-        value => unsigned(value) == Some(0),
     }
 }
 
@@ -672,5 +644,5 @@ fn highest_value(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize
         return Ok(0);
     };
     let value = schema.image(row.payload()).column(column)?.into_owned();
-    Ok(unsigned(&value).unwrap_or(0))
+    Ok(counted(&value).unwrap_or(0))
 }

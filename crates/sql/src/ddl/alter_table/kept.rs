@@ -120,7 +120,9 @@ pub(super) fn stored_alike(
             .map(|old| renamed(&old.expression, renames));
         before.as_ref() != Some(&new.expression)
     });
-    if old.nullable != new.nullable || remade {
+    // What holds no number gets one.
+    let counts = new.auto_increment && !old.auto_increment;
+    if old.nullable != new.nullable || remade || counts {
         return false;
     }
     match (&old.data_type, &new.data_type) {

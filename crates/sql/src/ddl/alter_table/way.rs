@@ -151,7 +151,9 @@ impl Planner<'_> {
             .map(|(n, source)| match source {
                 Some(place) => {
                     let (before, after) = (&old.columns()[*place], &description.columns[n]);
-                    if before.data_type == after.data_type && (!before.nullable || after.nullable) {
+                    if after.auto_increment && !before.auto_increment {
+                        ColumnSource::Number(*place)
+                    } else if before.data_type == after.data_type && (!before.nullable || after.nullable) {
                         ColumnSource::Copy(*place)
                     } else {
                         ColumnSource::Convert(*place)
@@ -163,7 +165,7 @@ impl Planner<'_> {
         let tested = match new_checks
             || columns
                 .iter()
-                .any(|source| matches!(source, ColumnSource::Convert(_)))
+                .any(|source| matches!(source, ColumnSource::Convert(_) | ColumnSource::Number(_)))
         {
             true => TestedRows::All,
             false => TestedRows::None,

@@ -8,6 +8,7 @@
 //! statement is in the log. Tables of the memory engine and temporary ones have no files: their rows go into the statement's write set.
 //! A row keeps its version: who has seen it before may change it after.
 
+mod numbers;
 mod rows;
 mod sink;
 
@@ -131,6 +132,8 @@ pub enum ColumnSource {
     Copy(usize),
     /// From this column, converted as by an assignment.
     Convert(usize),
+    /// As `Convert`; the column becomes AUTO_INCREMENT, and what holds no number gets one.
+    Number(usize),
     /// It is new: its default.
     Default,
 }
@@ -163,7 +166,7 @@ impl TableBuild {
         let schema = schema_of(&self.target)?;
         let in_memory = self.target.engine == TableEngine::Memory || self.target.temporary;
         let mut rows = Rows::new(self, snapshot, session)?;
-        let copied = self.tested == TestedRows::All || !self.tested_keys.is_empty() || self.converts_rows();
+        let copied = self.is_copied();
         let mut count = 0;
         let mut build = None;
         let mut sink: Option<Sink> = None;
@@ -203,7 +206,12 @@ impl TableBuild {
         })
     }
 
-    /// Whether values change, or the engine does: then MariaDB copies the rows, and tells how many there were.
+    /// Whether MariaDB copies the rows, and tells how many there were.
+    fn is_copied(&self) -> bool {
+        self.tested == TestedRows::All || !self.tested_keys.is_empty() || self.converts_rows()
+    }
+
+    /// Whether values change, or the engine does.
     fn converts_rows(&self) -> bool {
         let BuildKind::Rebuild(columns) = &self.kind else {
             return false;
@@ -220,6 +228,7 @@ impl TableBuild {
                     .any(|index| index.parts.iter().any(is_indexed));
                 before.data_type != column.data_type || (remade && indexed)
             }
+            ColumnSource::Number(_) => true,
             ColumnSource::Default => match &column.generated {
                 Some(generated) => generated.storage == GeneratedStorage::Stored,
                 None => matches!(column.default, ColumnDefault::Expression(_)),
@@ -261,7 +270,16 @@ impl TableBuild {
             Ok(None)
         };
         let entry = find().ok().flatten().unwrap_or_default();
-        duplicate_entry(&entry, &self.target.indexes[index].name)
+        let code = match index == 0 && self.is_copied() && self.is_counting(index) {
+            true => ER_DUP_ENTRY_AUTOINCREMENT_CASE,
+            false => ER_DUP_ENTRY_WITH_KEY_NAME,
+        };
+        Error::new(code, &[&entry, &self.target.indexes[index].name]).with_code(ER_DUP_ENTRY)
+    }
+
+    /// Whether an index begins with the column that counts.
+    fn is_counting(&self, index: usize) -> bool {
+        self.target.columns[self.target.indexes[index].parts[0].column].auto_increment
     }
 
     /// The values of an index's columns, as error 1062 shows them.
@@ -285,11 +303,6 @@ impl TableBuild {
         }
         Ok(String::from_utf8_lossy(&entry).into_owned())
     }
-}
-
-/// 1062.
-fn duplicate_entry(entry: &str, index: &str) -> Error {
-    Error::new(ER_DUP_ENTRY_WITH_KEY_NAME, &[&entry, &index]).with_code(ER_DUP_ENTRY)
 }
 
 /// `Records: 3  Duplicates: 0  Warnings: 0`

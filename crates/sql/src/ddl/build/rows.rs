@@ -5,6 +5,7 @@ use paceline_types::Value;
 use paceline_types::convert::{self, ConvertContext, Severity};
 use paceline_types::error_code::*;
 
+use super::numbers::{NumberingWay, Numbers};
 use super::{BuildKind, ColumnSource, TableBuild, TestedRows};
 use crate::catalog::{ColumnDefinition, TableDescription, schema_of};
 use crate::ddl::default_value::{implicit_default, local_time};
@@ -31,7 +32,7 @@ pub(super) struct Rows<'a> {
     target: TableSchema,
     expressions: RowExpressions,
     ordinal: u64,
-    next_auto_increment: u64,
+    numbers: Numbers,
     /// Where parents are looked for.
     snapshot: StorageSnapshot,
 }
@@ -43,13 +44,17 @@ impl<'a> Rows<'a> {
         session: &mut SessionContext,
     ) -> Result<Self> {
         let schema = build.source.schema();
+        let way = match build.is_copied() {
+            true => NumberingWay::Copy,
+            false => NumberingWay::InPlace,
+        };
         Ok(Self {
             build,
             cursor: snapshot.scan(schema.rows_range(), Direction::Forward),
             target: schema_of(&build.target)?,
             expressions: RowExpressions::new(&build.target, session)?,
             ordinal: 0,
-            next_auto_increment: build.target.auto_increment_start.max(1),
+            numbers: Numbers::new(build.target.auto_increment_start, way, &session.settings),
             snapshot: snapshot.clone(),
         })
     }
@@ -89,10 +94,18 @@ impl<'a> Rows<'a> {
                             ordinal + 1,
                             session,
                         )?,
-                        ColumnSource::Default if column.auto_increment => {
-                            self.next_auto_increment += 1;
-                            Value::UInt(self.next_auto_increment - 1)
+                        ColumnSource::Number(place) => {
+                            let mut value = values[*place].clone();
+                            if !value.is_null() {
+                                value = assign(value, &self.build.target, column, ordinal + 1, session)?;
+                            }
+                            if let Some(number) = self.numbers.instead_of(&value, &session.settings) {
+                                let number = Value::UInt(number);
+                                value = assign(number, &self.build.target, column, ordinal + 1, session)?;
+                            }
+                            value
                         }
+                        ColumnSource::Default if column.auto_increment => Value::UInt(self.numbers.take()),
                         ColumnSource::Default => Value::Null,
                     });
                 }
