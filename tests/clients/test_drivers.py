@@ -229,6 +229,31 @@ def test_kill_and_processlist(database):
     assert error.value.args[0] == 1094
 
 
+def test_a_statement_is_prepared_again_in_its_database(database):
+    database.query("create database other_t", "create table t.a (id int)", "create table other_t.a (id int)")
+    try:
+        connection = connector(database, database="t")
+        cursor = connection.cursor(prepared=True)
+        plain = connection.cursor()
+        insert = "insert into a values (%s)"
+        cursor.execute(insert, (1,))
+        plain.execute("use other_t")
+        cursor.execute(insert, (2,))
+        database.query("alter table t.a add column b int default 5")
+        with pytest.raises(mysql.connector.Error) as error:
+            cursor.execute(insert, (3,))
+        assert error.value.errno == 1136
+        database.query("alter table t.a drop column b")
+        cursor.execute(insert, (4,))
+        plain.execute("select database()")
+        assert plain.fetchall() == [("other_t",)]
+        connection.close()
+        assert database.query("select * from t.a order by id") == ((1,), (2,), (4,))
+        assert database.query("select * from other_t.a") == ()
+    finally:
+        database.query("drop database other_t")
+
+
 def test_max_connections(server):
     server.query("set global max_connections=10")
     server.query("create user app@localhost", "grant all on *.* to app@localhost")

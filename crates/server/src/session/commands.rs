@@ -6,8 +6,8 @@ use crate::variables::Variable;
 use paceline_sql::Error;
 use paceline_sql::session::Privilege;
 use paceline_txn::InterruptReason;
-use paceline_types::Charset;
 use paceline_types::error_code::*;
+use paceline_types::{Charset, Collation};
 use paceline_wire::command::{Command, SetOption};
 use paceline_wire::response::{Status, write_eof};
 use paceline_wire::{WireError, WireResult};
@@ -263,15 +263,9 @@ impl Session {
                 &[user, &self.context.user.host, &name],
             ));
         }
-        let catalog = self.server.catalog.load();
-        let (name, collation) = match (virtual_name, catalog.database(name)) {
-            (Some(name), _) => (name.to_owned(), paceline_types::Collation::Utf8mb3GeneralCi),
-            (None, Some(database)) => (database.name().to_owned(), database.definition().collation),
-            (None, None) => return Err(Error::new(ER_BAD_DB_ERROR, &[&name])),
+        let Some((name, collation)) = self.find_database(name) else {
+            return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
         };
-        self.set_database_collation(collation);
-        self.shared
-            .update(|activity| activity.database = Some(name.clone()));
         if self
             .services
             .values
@@ -281,12 +275,33 @@ impl Session {
         {
             StateChange::Schema(name.clone()).encode(&mut self.state_changes);
         }
-        self.context.database = Some(name);
+        self.set_database(Some((name, collation)));
         Ok(())
     }
 
+    /// A database's own name and its collation, if it is there.
+    pub fn find_database(&self, name: &str) -> Option<(String, Collation)> {
+        if let Some(name) = crate::server::virtual_database(name) {
+            return Some((name.to_owned(), Collation::Utf8mb3GeneralCi));
+        }
+        let catalog = self.server.catalog.load();
+        let database = catalog.database(name)?;
+        Some((database.name().to_owned(), database.definition().collation))
+    }
+
+    /// This database is the current one now, or none is.
+    pub fn set_database(&mut self, database: Option<(String, Collation)>) {
+        let (name, collation) = match database {
+            Some((name, collation)) => (Some(name), collation),
+            None => (None, self.context.settings.collation_server),
+        };
+        self.set_database_collation(collation);
+        self.shared.update(|activity| activity.database.clone_from(&name));
+        self.context.database = name;
+    }
+
     /// `collation_database` follows the current database.
-    pub fn set_database_collation(&mut self, collation: paceline_types::Collation) {
+    pub fn set_database_collation(&mut self, collation: Collation) {
         use crate::variables::{Setting, apply_to_session};
         let setting = Setting::Text(collation.name().into());
         let mut values = self.services.values.lock();

@@ -385,12 +385,8 @@ impl Session {
         let Some(current) = &self.context.database else {
             return;
         };
-        if self.server.catalog.load().database(current).is_none()
-            && crate::server::virtual_database(current).is_none()
-        {
-            self.context.database = None;
-            self.shared.update(|activity| activity.database = None);
-            self.set_database_collation(self.context.settings.collation_server);
+        if self.find_database(current).is_none() {
+            self.set_database(None);
         }
     }
 

@@ -2,6 +2,9 @@
 //!
 //! A statement keeps its syntax tree and its plan. The plan serves every execution as long as its tables stay what they were; then it is
 //! made again, and the client is told where that changed the columns.
+//!
+//! It belongs to the database that was current when it was prepared: that is the current one again while it is planned and executed, for its
+//! names, for DATABASE() and in the log.
 
 use super::plans::Run;
 use super::query::{AskedBy, Execution};
@@ -33,6 +36,8 @@ struct Prepared {
     text: Vec<u8>,
     statement: Arc<Statement>,
     parameters: usize,
+    /// The database that was current when it was prepared.
+    database: Option<String>,
     /// Its plan; `None` for statements that are not planned.
     plan: Option<Arc<Plan>>,
     /// The columns that the client was told.
@@ -74,7 +79,12 @@ struct TextPrepared {
     text: Vec<u8>,
     statement: Arc<Statement>,
     parameters: usize,
+    /// The database that was current then.
+    database: Option<String>,
 }
+
+/// What was the current database before a prepared statement's own.
+struct LeftDatabase(Option<String>);
 
 /// A session's prepared statements.
 #[derive(Default)]
@@ -183,6 +193,7 @@ impl Session {
             text,
             statement,
             parameters,
+            database: self.context.database.clone(),
             plan,
             columns: known,
             types: vec![],
@@ -275,12 +286,44 @@ impl Session {
         self.begin_statement(Some(&prepared.statement), &prepared.text);
         prepared.cursor = None;
         let done = match self.take_parameters(&mut prepared) {
-            Ok(parameters) => self.execute_statement(&mut prepared, &parameters, cursor).await,
+            Ok(parameters) => {
+                let left = self.enter_database(prepared.database.as_deref());
+                let done = self.execute_statement(&mut prepared, &parameters, cursor).await;
+                self.return_to_database(left);
+                done
+            }
             Err(error) => Err(error),
         };
         prepared.forget_long_data();
         self.end_statement(&done);
         self.prepared.by_id.insert(id, prepared);
+    }
+
+    /// Makes the database of a prepared statement the current one. Where it is that anyway, there is nothing to return to: a USE that is executed
+    /// lasts then, as in MariaDB.
+    fn enter_database(&mut self, database: Option<&str>) -> Option<LeftDatabase> {
+        if self.context.database.as_deref() == database {
+            return None;
+        }
+        let left = LeftDatabase(self.context.database.take());
+        self.force_database(database);
+        Some(left)
+    }
+
+    fn return_to_database(&mut self, left: Option<LeftDatabase>) {
+        if let Some(LeftDatabase(database)) = left {
+            self.force_database(database.as_deref());
+        }
+    }
+
+    /// As USE, but asks for no privilege, and where there is no such database any more, none is current, with a note.
+    fn force_database(&mut self, name: Option<&str>) {
+        let found = name.and_then(|name| self.find_database(name));
+        if let (Some(name), None) = (name, &found) {
+            let message = ER_BAD_DB_ERROR.message(&[&name]);
+            self.context.diagnostics.note(ER_BAD_DB_ERROR, message);
+        }
+        self.set_database(found);
     }
 
     fn take_parameters(&self, prepared: &mut Prepared) -> Result<Vec<Value>> {
@@ -445,6 +488,7 @@ impl Session {
                 text,
                 statement,
                 parameters,
+                database: self.context.database.clone(),
             },
         );
         self.write_ok(0, 0, "Statement prepared", more);
@@ -481,13 +525,17 @@ impl Session {
             .by_name
             .get(&name.to_lowercase())
             .ok_or_else(unknown)?;
-        let (statement, text, count) = (
+        let (statement, text, count, database) = (
             prepared.statement.clone(),
             prepared.text.clone(),
             prepared.parameters,
+            prepared.database.clone(),
         );
-        self.execute_with(&statement, &text, count, using, execution)
-            .await
+        let parameters = self.values_of(using, count)?;
+        let left = self.enter_database(database.as_deref());
+        let done = self.execute_with(&statement, &text, &parameters, execution).await;
+        self.return_to_database(left);
+        done
     }
 
     /// EXECUTE IMMEDIATE text USING ….
@@ -500,34 +548,31 @@ impl Session {
         self.shared.counters.com_execute_immediate.add(1);
         let text = self.statement_text(source)?;
         let (statement, text, count) = self.parse_to_prepare(text)?;
-        self.execute_with(&statement, &text, count, using, execution)
-            .await
+        let parameters = self.values_of(using, count)?;
+        self.execute_with(&statement, &text, &parameters, execution).await
+    }
+
+    /// The parameters of USING, which have to be `count`.
+    fn values_of(&mut self, using: &[sqlparser::ast::Expr], count: usize) -> Result<Vec<Value>> {
+        if using.len() != count {
+            return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
+        }
+        using.iter().map(|expr| self.evaluate(expr)).collect()
     }
 
     async fn execute_with(
         &mut self,
         statement: &Statement,
         text: &[u8],
-        count: usize,
-        using: &[sqlparser::ast::Expr],
+        parameters: &[Value],
         execution: Execution<'_>,
     ) -> Result<()> {
-        if using.len() != count {
-            return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
-        }
-        let parameters = using
-            .iter()
-            .map(|expr| self.evaluate(expr))
-            .collect::<Result<Vec<_>>>()?;
-        self.statement(
-            statement,
-            Execution {
-                text,
-                parameters: &parameters,
-                ..execution
-            },
-        )
-        .await
+        let execution = Execution {
+            text,
+            parameters,
+            ..execution
+        };
+        self.statement(statement, execution).await
     }
 
     /// DEALLOCATE PREPARE.

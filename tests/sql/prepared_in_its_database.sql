@@ -1,0 +1,64 @@
+-- A prepared statement belongs to the database that was current when it was prepared.
+create database t_one;
+create database t_two;
+create table t_one.who (a varchar(10));
+create table t_two.who (a varchar(10));
+insert into t_one.who values ('one');
+insert into t_two.who values ('two');
+use t_one;
+prepare s from 'select a, database() from who';
+prepare w from 'insert into who values (database())';
+prepare p from 'insert into who values (?)';
+prepare m from 'create table made (a int)';
+prepare u from 'use t';
+prepare c from 'select database(), @@collation_database';
+execute s;
+use t_two;
+execute s;
+execute w;
+execute p using database();
+execute m;
+select database();
+select * from t_one.who order by a;
+select * from t_two.who order by a;
+show tables from t_one;
+show tables from t_two;
+-- What was planned before is planned again.
+alter table t_one.who add b int;
+alter table t_two.who add c int, add d int;
+execute s;
+execute w;
+execute p using 'three';
+alter table t_one.who drop b;
+execute w;
+select * from t_one.who order by a;
+select * from t_two.who order by a;
+-- A USE lasts where the database is current anyway.
+execute u;
+select database();
+use t_one;
+execute u;
+select database();
+execute immediate 'use t_two';
+select database();
+-- Also the collation is the database's.
+alter database t_one collate latin1_bin;
+execute c;
+select database(), @@collation_database = 'latin1_bin';
+use information_schema;
+prepare i from 'select count(*) > 0 from tables';
+use t;
+execute i;
+select database();
+-- Definitions go there, too.
+use t_one;
+prepare d from 'drop table who';
+prepare x from 'select 1 from who';
+use t_two;
+execute d;
+execute x;
+show tables from t_two;
+select database();
+use t;
+drop database t_one;
+drop database t_two;
