@@ -229,6 +229,17 @@ def test_kill_and_processlist(database):
     assert error.value.args[0] == 1094
 
 
+def test_a_session_begins_with_the_global_values(database):
+    database.query("create table t.checked (id int check (id > 0))", "set global check_constraint_checks = 0")
+    try:
+        database.query("insert into t.checked values (0)")
+    finally:
+        database.query("set global check_constraint_checks = 1")
+    with pytest.raises(pymysql.err.MySQLError) as error:
+        database.query("insert into t.checked values (0)")
+    assert error.value.args[0] == 4025
+
+
 def test_a_statement_is_prepared_again_in_its_database(database):
     database.query("create database other_t", "create table t.a (id int)", "create table other_t.a (id int)")
     try:

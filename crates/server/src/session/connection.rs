@@ -1,5 +1,6 @@
 //! A session's end of the wire: the socket with its buffers, and how results leave.
 
+use crate::variables::{SessionValues, Variable};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::ServerTls;
 use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireResult};
@@ -46,6 +47,11 @@ impl Connection {
     /// # Errors
     /// A handshake that fails. Nothing can be told the client any more then.
     pub async fn encrypt(&mut self, tls: ServerTls) -> WireResult<()> {
+    /// Takes over what it heeds of the session's variables.
+    pub fn heed(&mut self, values: &SessionValues) {
+        self.write_timeout = Duration::from_secs(values.get(Variable::NetWriteTimeout).as_u64());
+    }
+
         let early = self.reader.take_buffered();
         self.socket = tls.accept(self.socket.take(), early).await?;
         self.tls = Some(tls);

@@ -271,8 +271,7 @@ impl Session {
         self.connection
             .reader
             .set_payload_max(self.context.settings.max_allowed_packet);
-        self.connection.write_timeout =
-            std::time::Duration::from_secs(values.get(Variable::NetWriteTimeout).as_u64());
+        self.connection.heed(&values);
         if self.connection.capabilities.has(Capabilities::IGNORE_SPACE) {
             let mode = self
                 .context

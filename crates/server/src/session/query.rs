@@ -171,6 +171,7 @@ impl Session {
                 let owner = self.temporary_owner();
                 *self.services.values.lock() = before.1;
                 self.choose_temporary_tables(owner);
+                self.connection.heed(&self.services.values.lock());
                 done
             }
             Statement::Use(name) => {

@@ -37,6 +37,7 @@ impl Session {
         let before = self.temporary_owner();
         let done = self.set_each(items).await;
         self.choose_temporary_tables(before);
+        self.connection.heed(&self.services.values.lock());
         done
     }
 

@@ -116,6 +116,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         CollationConnection,
         CollationDatabase,
         CollationServer,
+        CheckConstraintChecks,
         ForeignKeyChecks,
         UniqueChecks,
         SqlLogBin,
