@@ -229,3 +229,62 @@ def test_more_sessions_wait_than_could_connect_at_the_start(tmp_path):
         assert server.query("select v from t.a") == ((len(sessions) + 1,),)
     finally:
         server.close()
+
+
+def value_of(connection, text):
+    """The value that a query gives: one row, one column."""
+    assert command(connection, b"\x03" + text)[0] == 1
+    for _ in range(2):
+        read_packet(connection)
+    row = read_packet(connection)
+    assert read_packet(connection)[0] == 0xFE
+    return row[1:].decode()
+
+
+def ask_for_more_than_fits(server, connection):
+    """A result of 60 MB, of which nothing is read."""
+    numbers = ", ".join(f"({number})" for number in range(245))
+    server.query("create database t", "create table t.n (i int primary key)", f"insert into t.n values {numbers}")
+    connection.sendall(packet(b"\x03select repeat('x', 1000) from t.n as a, t.n as b"))
+    time.sleep(1)
+
+
+def is_listed(server, number):
+    return server.query(f"select count(*) from information_schema.processlist where id = {number}") == ((1,),)
+
+
+def test_after_a_write_timeout_nothing_is_sent_again(server):
+    connection = log_in(server)
+    number = value_of(connection, b"select connection_id()")
+    assert command(connection, b"\x03set net_write_timeout = 1")[0] == 0
+    ask_for_more_than_fits(server, connection)
+    time.sleep(3)
+    assert not is_listed(server, number)
+    received = bytearray()
+    while more := connection.recv(1 << 20):
+        received += more
+    assert len(received) < 245 * 245 * 1000
+    place, packets, row = 0, 0, b"\xfc" + struct.pack("<H", 1000) + b"x" * 1000
+    while place + 4 <= len(received):
+        length = int.from_bytes(received[place:place + 3], "little")
+        assert received[place + 3] == (packets + 1) % 256
+        payload = received[place + 4:place + 4 + length]
+        # The number of columns, one column, the end of the columns; then rows, the last perhaps not whole.
+        assert packets < 3 or (length == len(row) and row.startswith(payload))
+        place, packets = place + 4 + length, packets + 1
+    alive(server)
+
+
+def test_who_does_not_read_can_be_killed(server):
+    connection = log_in(server)
+    number = value_of(connection, b"select connection_id()")
+    ask_for_more_than_fits(server, connection)
+    assert is_listed(server, number)
+    start = time.monotonic()
+    server.query(f"kill {number}", "drop table t.n")
+    while is_listed(server, number):
+        assert time.monotonic() - start < 1
+        time.sleep(0.02)
+    assert time.monotonic() - start < 1
+    connection.close()
+    alive(server)

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
+use tokio::sync::Notify;
 
 /// What others see of a session.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct SessionShared {
     pub interrupt: Interrupt,
     /// Wakes it from its sleep between two commands.
     pub socket: SocketHandle,
+    /// Wakes it from its wait for a client that does not read.
+    pub killed: Arc<Notify>,
     /// Its counters.
     pub counters: Counters,
     /// When it connected.
@@ -64,6 +67,7 @@ impl SessionShared {
             id,
             interrupt: Interrupt::new(),
             socket,
+            killed: Arc::default(),
             counters: Counters::default(),
             connected: Instant::now(),
             activity: Mutex::new(Activity {
@@ -120,6 +124,10 @@ impl SessionShared {
         let is_stream = self.activity.lock().command == STREAM_COMMAND;
         if reason > InterruptReason::Query || is_stream {
             self.socket.stop_reading();
+        }
+        // At a shutdown, clients have their time to read.
+        if reason == InterruptReason::Connection {
+            self.killed.notify_one();
         }
     }
 }

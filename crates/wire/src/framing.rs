@@ -12,6 +12,7 @@
 
 use crate::error::{WireError, WireResult};
 use crate::socket::Socket;
+use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
@@ -266,6 +267,8 @@ pub struct PacketWriter {
     /// Where the open packet's head stands.
     head: usize,
     sequence: u8,
+    /// A flush has begun and not come to its end: the other end may have a part of a packet, and would take what comes next for the rest.
+    torn: bool,
 }
 
 impl PacketWriter {
@@ -275,6 +278,7 @@ impl PacketWriter {
             out: Vec::with_capacity(WRITE_BUFFER),
             head: 0,
             sequence: 0,
+            torn: false,
         }
     }
 
@@ -393,30 +397,61 @@ impl PacketWriter {
         }
     }
 
-    /// Sends everything collected.
-    pub async fn flush(&mut self, socket: &mut Socket) -> WireResult<()> {
-        if !self.out.is_empty() {
-            socket.send(&self.out).await?;
+    /// Whether a flush has failed, or was dropped before its end: nothing can be sent any more.
+    pub fn is_torn(&self) -> bool {
+        self.torn
+    }
+
+    /// To be called before [`bytes`](PacketWriter::bytes) are sent, by who sends them itself; [`end_flush`](PacketWriter::end_flush) when
+    /// all of them are.
+    ///
+    /// # Errors
+    /// A broken pipe if an earlier flush has not come to its end.
+    pub fn begin_flush(&mut self) -> WireResult<()> {
+        if self.torn {
             self.clear();
+            return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
         }
+        self.torn = true;
+        Ok(())
+    }
+
+    /// All of it was sent.
+    pub fn end_flush(&mut self) {
+        self.torn = false;
+        self.clear();
+    }
+
+    /// Sends everything collected.
+    ///
+    /// # Errors
+    /// Those of the socket, and those of [`begin_flush`](PacketWriter::begin_flush).
+    pub async fn flush(&mut self, socket: &mut Socket) -> WireResult<()> {
+        if self.out.is_empty() && !self.torn {
+            return Ok(());
+        }
+        self.begin_flush()?;
+        socket.send(&self.out).await?;
+        self.end_flush();
         Ok(())
     }
 
     /// Sends everything collected, however long that takes, as long as something of it is taken within `patience`.
     ///
     /// # Errors
-    /// [`WireError::WriteTimeout`] if nothing was: told after twice that at the latest.
+    /// [`WireError::WriteTimeout`] if nothing was: told after twice that at the latest. As [`flush`](PacketWriter::flush).
     pub async fn flush_within(&mut self, socket: &mut Socket, patience: Duration) -> WireResult<()> {
-        if self.out.is_empty() {
+        if self.out.is_empty() && !self.torn {
             return Ok(());
         }
+        self.begin_flush()?;
         let out = &self.out;
         let sent = AtomicUsize::new(0);
         send_within(patience, &sent, |context| {
             poll_send_all(context, socket, out, &sent)
         })
         .await?;
-        self.clear();
+        self.end_flush();
         Ok(())
     }
 }
@@ -542,6 +577,41 @@ mod tests {
             writer.packet(&vec![7; 4 << 20]);
             let sent = writer.flush_within(&mut near, PATIENCE).await;
             assert!(matches!(sent, Err(WireError::WriteTimeout)), "{sent:?}");
+            // It reads again: what it has is the beginning of a packet, and nothing may follow.
+            writer.clear();
+            writer.packet(b"an error");
+            for _ in 0..2 {
+                let sent = writer.flush_within(&mut near, PATIENCE).await;
+                assert!(matches!(sent, Err(WireError::Io(_))), "{sent:?}");
+            }
+            assert_eq!(writer.pending(), 0);
+            drop(near);
+            let (mut buffer, mut rest) = (vec![0; 256 << 10], 0);
+            loop {
+                match far.receive(&mut buffer).await.unwrap() {
+                    0 => break,
+                    count => {
+                        let head = HEADER.saturating_sub(rest).min(count);
+                        assert!(buffer[head..count].iter().all(|byte| *byte == 7));
+                        rest += count;
+                    }
+                }
+            }
+            assert!(rest < 4 << 20);
+        });
+    }
+
+    #[test]
+    fn a_flush_that_was_dropped_is_not_repeated() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.unwrap().block_on(async {
+            let (near, _far) = tokio::net::UnixStream::pair().unwrap();
+            let mut near = Socket::unix(near);
+            let mut writer = PacketWriter::new();
+            writer.packet(&vec![7; 4 << 20]);
+            let dropped = timeout(Duration::from_millis(50), writer.flush(&mut near)).await;
+            assert!(dropped.is_err() && writer.is_torn());
+            assert!(matches!(writer.flush(&mut near).await, Err(WireError::Io(_))));
         });
     }
 

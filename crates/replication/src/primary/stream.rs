@@ -460,6 +460,7 @@ impl Stream<'_> {
             return Ok(());
         }
         let limit = self.link.write_timeout;
+        self.link.writer.begin_flush()?;
         let (link, member, primary) = (&mut self.link, self.member.as_ref(), self.primary);
         let sent = AtomicUsize::new(0);
         send_within(limit, &sent, |context| {
@@ -469,7 +470,7 @@ impl Stream<'_> {
             poll_send_all(context, link.socket, link.writer.bytes(), &sent)
         })
         .await?;
-        self.link.writer.clear();
+        self.link.writer.end_flush();
         Ok(())
     }
 

@@ -3,8 +3,10 @@
 use crate::variables::{SessionValues, Variable};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::ServerTls;
-use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireResult};
+use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// What is collected of a result before it is sent, in bytes.
 pub const FLUSH_AT: usize = 128 * 1024;
@@ -27,11 +29,13 @@ pub struct Connection {
     pub write_timeout: Duration,
     /// What it was encrypted with, if it is encrypted.
     pub tls: Option<ServerTls>,
+    /// KILL: what the client does not take at once is waited for no longer.
+    killed: Arc<Notify>,
 }
 
 impl Connection {
-    /// A connection that has not logged in. Packets are limited to `payload_max` bytes until it has.
-    pub fn new(socket: Socket, payload_max: usize) -> Self {
+    /// A connection that has not logged in. Packets are limited to `payload_max` bytes until it has. `killed` ends its waits for the client to read.
+    pub fn new(socket: Socket, payload_max: usize, killed: Arc<Notify>) -> Self {
         Connection {
             socket,
             reader: PacketReader::new(payload_max),
@@ -39,7 +43,13 @@ impl Connection {
             capabilities: Capabilities::NONE,
             write_timeout: Duration::from_secs(60),
             tls: None,
+            killed,
         }
+    }
+
+    /// Takes over what it heeds of the session's variables.
+    pub fn heed(&mut self, values: &SessionValues) {
+        self.write_timeout = Duration::from_secs(values.get(Variable::NetWriteTimeout).as_u64());
     }
 
     /// The client has asked for TLS: what it sends from now on is encrypted.
@@ -47,11 +57,6 @@ impl Connection {
     /// # Errors
     /// A handshake that fails. Nothing can be told the client any more then.
     pub async fn encrypt(&mut self, tls: ServerTls) -> WireResult<()> {
-    /// Takes over what it heeds of the session's variables.
-    pub fn heed(&mut self, values: &SessionValues) {
-        self.write_timeout = Duration::from_secs(values.get(Variable::NetWriteTimeout).as_u64());
-    }
-
         let early = self.reader.take_buffered();
         self.socket = tls.accept(self.socket.take(), early).await?;
         self.tls = Some(tls);
@@ -61,16 +66,26 @@ impl Connection {
     /// Sends what was collected.
     ///
     /// # Errors
-    /// [`WireError::WriteTimeout`](paceline_wire::WireError::WriteTimeout) if the client takes nothing of it for `net_write_timeout`.
+    /// [`WireError::WriteTimeout`] if the client takes nothing of it for `net_write_timeout`, [`WireError::Closed`] if the session is killed
+    /// meanwhile. After an error nothing is sent any more, and every flush fails.
     pub async fn flush(&mut self) -> WireResult<()> {
-        self.writer
-            .flush_within(&mut self.socket, self.write_timeout)
-            .await
+        tokio::select! {
+            biased;
+            sent = self.writer.flush_within(&mut self.socket, self.write_timeout) => sent,
+            () = self.killed.notified() => Err(WireError::Closed),
+        }
     }
 
     /// The same in the middle of a statement, which is synchronous: blocks this thread, and tells the runtime so.
     pub fn flush_blocking(&mut self) -> WireResult<()> {
         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(self.flush()))
+    }
+
+    /// Closes the sending side, unless something stands before that which the client does not take.
+    pub async fn finish(&mut self) {
+        if !self.writer.is_torn() {
+            let _ = tokio::time::timeout(self.write_timeout, self.socket.finish()).await;
+        }
     }
 
     /// Asks the client for a file (LOAD DATA LOCAL INFILE); [`Self::receive_piece`] gets it.

@@ -172,7 +172,7 @@ impl Session {
             }
         }
         self.release();
-        self.connection.socket.finish().await;
+        self.connection.finish().await;
     }
 
     /// Gives back what it has of the server's: before the client hears the end, or where a panic ends it.

@@ -157,10 +157,10 @@ fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
     );
     let mut session = Session {
         server: server.clone(),
+        connection: Connection::new(socket, usize::MAX, shared.killed.clone()),
         shared,
         services,
         context,
-        connection: Connection::new(socket, usize::MAX),
         transaction: Default::default(),
         temporary: server.temporary_tables(),
         other_temporary: Default::default(),
