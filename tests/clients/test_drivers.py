@@ -229,6 +229,22 @@ def test_kill_and_processlist(database):
     assert error.value.args[0] == 1094
 
 
+def test_a_query_that_is_killed_while_none_runs(database):
+    with database.connect() as idle, idle.cursor() as cursor:
+        for statement in ("select 1 + sleep(0.1)", "select 1"):
+            database.query(f"kill query {idle.thread_id()}")
+            cursor.execute(statement)
+            assert cursor.fetchall() == ((1,),)
+    connection = connector(database, database="t")
+    cursor = connection.cursor(prepared=True)
+    statement = "select 1 + sleep(%s)"
+    for _ in range(3):
+        cursor.execute(statement, (0.1,))
+        assert cursor.fetchall() == [(1,)]
+        database.query(f"kill query {connection.connection_id}")
+    connection.close()
+
+
 def test_a_session_begins_with_the_global_values(database):
     database.query("create table t.checked (id int check (id > 0))", "set global check_constraint_checks = 0")
     try:

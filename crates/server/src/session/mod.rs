@@ -192,10 +192,12 @@ impl Session {
                 .reader
                 .advance(&mut self.connection.socket)
                 .await?;
-            if let Some(reason) = self.shared.interrupt.raised()
-                && reason > InterruptReason::Query
-            {
-                return Err(WireError::Closed);
+            if let Some(reason) = self.shared.interrupt.raised() {
+                if reason > InterruptReason::Query {
+                    return Err(WireError::Closed);
+                }
+                // A KILL QUERY that came while it slept has met nothing.
+                self.shared.interrupt.clear_query();
             }
             self.connection
                 .writer
