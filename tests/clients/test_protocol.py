@@ -288,3 +288,23 @@ def test_who_does_not_read_can_be_killed(server):
     assert time.monotonic() - start < 1
     connection.close()
     alive(server)
+
+
+def test_a_reset_brings_back_the_character_set_of_the_login(server):
+    connection = log_in(server)
+    names = b"select concat_ws(' ', @@character_set_client, @@collation_connection, @@character_set_results)"
+    before = value_of(connection, names)
+    assert before == "utf8mb4 utf8mb4_general_ci utf8mb4"
+    assert command(connection, b"\x03set names latin1")[0] == 0
+    assert command(connection, b"\x1f")[0] == 0
+    assert value_of(connection, names) == before
+    # COM_CHANGE_USER brings one of its own.
+    answer = command(connection, b"\x11root\0\0\0" + struct.pack("<H", 8) + b"mysql_native_password\0")
+    if answer[0] == 0xFE:
+        connection.sendall(packet(b"", 2))
+        answer = read_packet(connection)
+    assert answer[0] == 0, answer
+    assert value_of(connection, names) == "latin1 latin1_swedish_ci latin1"
+    assert command(connection, b"\x03set names utf8mb4")[0] == 0
+    assert command(connection, b"\x1f")[0] == 0
+    assert value_of(connection, names) == "latin1 latin1_swedish_ci latin1"

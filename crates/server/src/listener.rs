@@ -84,6 +84,7 @@ fn session(
         multi_statements: false,
         state_changes: vec![],
         phase: Phase::Login,
+        login_collation: 0,
         client,
         registered: Some(registered),
     })

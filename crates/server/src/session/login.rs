@@ -200,7 +200,8 @@ impl Session {
             host: account.host.clone(),
         };
         self.services.set_account(account);
-        self.set_up_values(login);
+        self.login_collation = login.collation;
+        self.set_up_values();
         self.shared.update(|activity| {
             activity.user = login.user.clone();
             activity.state = "";
@@ -238,11 +239,11 @@ impl Session {
         })
     }
 
-    /// Session variables at their global values, with the character set and the timeouts that the client asks for.
-    fn set_up_values(&mut self, login: &Login) {
+    /// Session variables at their global values, with the character set and the timeouts that the client has asked for.
+    fn set_up_values(&mut self) {
         let mut values = crate::variables::SessionValues::new(&self.server.globals);
         apply_all_to_session(&mut self.context, &mut values);
-        let collation = match Collation::from_id(login.collation) {
+        let collation = match Collation::from_id(self.login_collation) {
             Some(collation) if collation.charset() != Charset::Binary => Some(collation),
             _ => Collation::from_name(self.server.globals.get(Variable::CollationServer).as_str()),
         };
@@ -304,22 +305,11 @@ impl Session {
         self.shared.update(|activity| activity.database = None);
     }
 
-    /// COM_RESET_CONNECTION: the session begins anew, with the same user, database and character set.
+    /// COM_RESET_CONNECTION: the session begins anew, with the same user and database, and the character set of its login.
     pub fn reset_connection(&mut self) {
         let database = self.context.database.clone();
-        let collation = self.context.settings.collation_connection;
         self.reset();
-        let login = Login {
-            capabilities: self.connection.capabilities,
-            packet_max: 0,
-            collation: collation.id(),
-            user: String::new(),
-            answer: vec![],
-            database: None,
-            plugin: None,
-            attributes: vec![],
-        };
-        self.set_up_values(&login);
+        self.set_up_values();
         if let Some(database) = database {
             let _ = self.use_database(&database);
         }

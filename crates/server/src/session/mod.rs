@@ -105,6 +105,8 @@ pub struct Session {
     pub phase: Phase,
     /// The format of the events in its BINLOG statements, once one has told it.
     pub binlog_format: Option<FormatDescription>,
+    /// The collation that the last login asked for, by its id.
+    pub login_collation: u16,
     /// What it connected from.
     pub client: crate::accounts::ClientHost,
     /// Its place in the registry, unless it is the server's own. It is dropped last: whoever no longer sees the session finds nothing of it.

@@ -170,6 +170,7 @@ fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
         multi_statements: false,
         state_changes: vec![],
         phase: Phase::Commands,
+        login_collation: 0,
         client: ClientHost::local(),
         registered: None,
     };
