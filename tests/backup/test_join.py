@@ -182,6 +182,24 @@ def test_ddl_while_tables_wait(primary, joined):
     assert check_same_tables(primary, joined) == 400_001
 
 
+@pytest.mark.parametrize("ddl", ["rename table a to x, b to a, x to b", "alter table a change v w varchar(20), change w v varchar(20), algorithm=instant",
+                                 "alter table a drop column w, algorithm=instant; alter table a add column w varchar(20), algorithm=instant"])
+def test_ddl_that_the_primary_reads_over(primary, joined, ddl):
+    """The rows are still where the snapshot reads them: the primary gives them as those of another table, or of other columns."""
+    fill(primary, 400_000)
+    primary.query("use big", *[f"create table {table} (id int primary key, v varchar(20), w varchar(20))" for table in "ab"],
+                  "insert into a values (1, 'a', 'A')", "insert into b values (1, 'b', 'B')")
+    joined.join_options += ["--parallel=1"]
+    joined.spawn()
+    wait_for("the copy", lambda: "snapshot of" in joined.said())
+    primary.query("use big", *ddl.split("; "))
+    assert joined.process.wait(60) == 1
+    assert re.search(r"table big\.[ab]: it was redefined there before it could be copied; run the command again", joined.said())
+    joined.start()
+    catch_up(joined, primary)
+    assert check_same_tables(primary, joined) == 400_002
+
+
 def test_nothing_is_silently_left_out(primary, joined):
     primary.query("create database shop", "use shop", "create table a (id int primary key, b int, key (b))",
                   "create table b (id int primary key, a int, constraint fk foreign key (a) references a (id))",

@@ -6,13 +6,13 @@
 //! One batch is loaded while the next is read. A table is a piece, or several if it is large: ranges of its primary key ([`super::pieces`]). All
 //! sessions see the same state, so that it does not matter which of them reads what.
 
-use super::error::{Error, Result, told};
+use super::error::{Error, REDEFINED_UNSEEN, Result, told};
 use super::pieces::{Piece, TableIs, split};
 use super::progress::Progress;
 use super::row::append_line;
 use super::schema::{Table, Transfer, quoted};
 use super::target::Session;
-use crate::connection::Connection;
+use crate::connection::{Connection, quoted as literal};
 use paceline_wire::client::Client;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -131,6 +131,7 @@ impl Copier {
                 }
             }
         }
+        check_definition(source, table).await?;
         if batch.rows > 0 && batches.send(batch).await.is_err() {
             return Err(failed(paceline_wire::WireError::Closed));
         }
@@ -176,6 +177,27 @@ impl Copier {
             self.progress.add(batch.rows, batch.lines.len() as u64);
         }
         Ok(total)
+    }
+}
+
+/// Fails if what was just read is another table than the schema has: after a RENAME, or an ALTER that leaves the rows where they are, the primary
+/// reads it all the same. From the read on, the session's transaction keeps everybody from redefining it.
+async fn check_definition(source: &mut Connection, table: &Table) -> Result<()> {
+    if table.defined.is_none() {
+        return Ok(());
+    }
+    let question = format!(
+        "SELECT UNIX_TIMESTAMP(create_time) FROM information_schema.tables WHERE table_schema = {} AND table_name = {}",
+        literal(&table.database),
+        literal(&table.name)
+    );
+    let defined = source.row(&question).await?;
+    match defined.first().and_then(|defined| defined.parse().ok()) == table.defined {
+        true => Ok(()),
+        false => Err(Error::Table {
+            table: shown(table),
+            problem: REDEFINED_UNSEEN.into(),
+        }),
     }
 }
 

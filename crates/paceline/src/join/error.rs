@@ -62,6 +62,9 @@ const REDEFINED: [ErrorCode; 4] = [
     ER_LOCK_DEADLOCK,
 ];
 
+/// A table is another one than when the schema was read.
+pub const REDEFINED_UNSEEN: &str = "it was redefined there before it could be copied; run the command again";
+
 /// Why a table could not be read on the primary; for people.
 pub fn told(error: &WireError) -> String {
     match REDEFINED.into_iter().any(|code| is_error(error, code)) {

@@ -15,8 +15,8 @@
 //!
 //! What is copied is one state of the primary, that of the position: all sessions got their snapshots while nobody could commit. From a Paceline
 //! no lock is needed for rows either: the sessions ask for the snapshot at one GTID, and the schema is read before and after. A table
-//! that somebody alters while it waits to be copied makes the primary refuse the read (1412), and the join fails; nothing waits
-//! for the copying.
+//! that somebody alters while it waits to be copied makes the primary refuse the read (1412), and the join fails; where a MariaDB reads on (after a RENAME or an
+//! instant ALTER), the time of the table's definition is another one than in the schema. Nothing waits for the copying.
 //!
 //! *Nothing is silently left out.* Tables come over whole or the join fails before it copies: what our server does not create, it says itself,
 //! table by table. Tables that the server's replication filters (`--replicate-ignore-table` and its like) pass over are not copied

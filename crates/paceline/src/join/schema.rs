@@ -65,6 +65,8 @@ pub struct Table {
     /// The database that it is in here (`replicate_rewrite_db`).
     pub database_here: String,
     create: String,
+    /// When it was defined, in seconds: CREATE_TIME. `None` of a Paceline, which itself refuses to read what was redefined behind the snapshot.
+    pub defined: Option<u64>,
     /// Those that hold something of their own: not the generated ones.
     pub columns: Vec<Column>,
     /// The first column of its primary key, if that is an integer.
@@ -122,15 +124,16 @@ impl Schema {
         let mut leading_keys = Self::leading_keys(session).await?;
         let listed = session
             .rows(&format!(
-                "SELECT t.table_schema, t.table_name, t.table_type, t.engine, e.transactions, t.table_rows, t.data_length FROM \
-                 information_schema.tables t LEFT JOIN information_schema.engines e ON e.engine = t.engine WHERE t.table_schema NOT \
-                 IN {SYSTEM} ORDER BY 1, 2"
+                "SELECT t.table_schema, t.table_name, t.table_type, t.engine, e.transactions, t.table_rows, t.data_length, \
+                 UNIX_TIMESTAMP(t.create_time) FROM information_schema.tables t LEFT JOIN information_schema.engines e ON e.engine = t.engine \
+                 WHERE t.table_schema NOT IN {SYSTEM} ORDER BY 1, 2"
             ))
             .await?;
         for row in listed {
             let mut next = texts(row);
             let (database, name, kind, engine, transactions) = (next(), next(), next(), next(), next());
             let (rows, bytes) = (next().parse().unwrap_or(0), next().parse().unwrap_or(0));
+            let defined = next().parse().ok();
             let shown = format!("{database}.{name}");
             match kind.as_str() {
                 "VIEW" if choice.leaves_out(Kind::Views) => {
@@ -173,6 +176,7 @@ impl Schema {
                 columns,
                 database_here: choice.filters.rewrite(&database).to_owned(),
                 create: answer.nth(1).unwrap_or_default(),
+                defined,
                 rows,
                 bytes,
                 database,
@@ -310,6 +314,11 @@ impl Schema {
             }
         }
         Ok(())
+    }
+
+    /// When the last of the tables was defined, in seconds.
+    pub fn last_defined(&self) -> Option<u64> {
+        self.tables.iter().filter_map(|table| table.defined).max()
     }
 
     /// The statements that make it, without what inserts change in them.
