@@ -168,6 +168,26 @@ def test_contradictions_are_refused(servers):
     assert ours.query("select @@read_only") == ((1,),)
 
 
+def test_what_a_replica_does_not_log(servers):
+    """It has more than the candidate, which cannot fetch it from there."""
+    primary, ours, theirs = servers
+    for replica in (ours, theirs):
+        catch_up(replica, primary)
+    theirs.stop()
+    theirs.start("--skip-log-slave-updates")
+    ours.query("stop slave")
+    primary.query("insert into t.a values (2, 'late')")
+    catch_up(theirs, primary)
+    primary.kill()
+    last = theirs.query("select @@gtid_slave_pos")[0][0]
+    said = promote(ours, theirs, fails=True)
+    assert f"127.0.0.1:{theirs.port} has {last}, which it does not log" in said and f"127.0.0.1:{ours.port} lacks" in said
+    assert ours.query("select @@read_only") == ((1,),)
+    # Without it they are lost, and somebody has said so.
+    assert "is the primary" in promote(ours)
+    assert ours.query("select @@read_only, count(*) from t.a") == ((0, 1),)
+
+
 def test_servers_are_named_as_other_commands_name_them(servers):
     primary, ours, _ = servers
 

@@ -12,6 +12,9 @@
 //! `--old-primary` it is a switch-over: the old primary stops writing first, and becomes a replica. If the candidate does not come to where it
 //! ended, nothing else has been changed, and the old primary writes again.
 //!
+//! A replica may have transactions that it does not log (MariaDB's `log_slave_updates=OFF`). Nobody can fetch these: if the candidate lacks one in the end,
+//! nobody is promoted.
+//!
 //! Connections that are made anew are encrypted as the candidate's to the old primary was; those that are turned keep their settings.
 //!
 //! All of this is SQL that MariaDB understands as well: servers of both kinds may take part, in any role. Nothing is changed before all of
@@ -23,7 +26,7 @@ mod server;
 use crate::connection::{ServerError, account, or_environment};
 use crate::tls::TlsOptions;
 use paceline_binlog::GtidPosition;
-use plan::{Holding, contradiction, lacking};
+use plan::{Holding, contradiction, lacking, not_given};
 use server::{Replication, Server};
 use std::time::Duration;
 
@@ -74,6 +77,19 @@ pub enum Error {
         "{0}: two servers have written one domain, and nothing was changed; decide which of the two is right"
     )]
     Contradiction(String),
+    /// A replica has transactions that it cannot give to the candidate.
+    #[error(
+        "{server} has {lacks}, which it does not log (log_slave_updates is OFF) and {candidate} lacks: promote {server}, whose log lacks them for the \
+         others, or leave it out of the command, and they are lost. There is no new primary; the replicas have stopped receiving"
+    )]
+    NotLogged {
+        /// HOST:PORT.
+        server: String,
+        /// Up to where.
+        lacks: GtidPosition,
+        /// HOST:PORT.
+        candidate: String,
+    },
     /// What the command line says of TLS cannot be heeded.
     #[error("{0}")]
     Tls(String),
@@ -251,7 +267,15 @@ async fn collect(
             .fetch(COLLECTING, &other.address, replication, &lacks, patience)
             .await?;
     }
-    Ok(())
+    let has = candidate.holding().await?.has();
+    match not_given(&has, &holdings[1..]) {
+        Some((other, lacks)) => Err(Error::NotLogged {
+            server: other.address.clone(),
+            lacks,
+            candidate: candidate.address().to_owned(),
+        }),
+        None => Ok(()),
+    }
 }
 
 fn refuse_contradictions(holdings: &[Holding]) -> Result<()> {

@@ -33,6 +33,12 @@ pub fn lacking(has: &GtidPosition, other: &GtidPosition) -> GtidPosition {
         .collect()
 }
 
+/// Who has replicated something that is missing in `has`, and what: it stands in no log that could give it.
+pub fn not_given<'h>(has: &GtidPosition, others: &'h [Holding]) -> Option<(&'h Holding, GtidPosition)> {
+    let mut lacks = others.iter().map(|other| (other, lacking(has, &other.has())));
+    lacks.find(|(_, lacks)| !lacks.is_empty())
+}
+
 /// What a server has yet to replicate to come to `position`, if its log has this state. What it has written itself it never replicates, and its
 /// number alone does not tell: here it must have that very transaction.
 pub fn not_logged(logged: &BinlogState, position: &GtidPosition) -> GtidPosition {
@@ -84,6 +90,20 @@ mod tests {
         );
         assert!(lacking(&other.has(), &holding("c", "0-1-3", "").logged).is_empty());
         assert_eq!(contradiction(&[candidate, other]), None);
+    }
+
+    #[test]
+    fn what_is_in_no_log() {
+        let others = [
+            holding("b", "0-1-12", "0-1-11"),
+            holding("c", "5-3-2", "0-1-15,5-2-1"),
+        ];
+        let found = |has: &str| {
+            let has: GtidPosition = has.parse().unwrap();
+            not_given(&has, &others).map(|(other, lacks)| format!("{} {lacks}", other.address))
+        };
+        assert_eq!(found("0-1-12,5-3-2").unwrap(), "c 0-1-15");
+        assert_eq!(found("0-1-15,5-3-2"), None);
     }
 
     #[test]
