@@ -246,6 +246,48 @@ def test_what_is_not_replicated_is_numbered_anew_at_each_start(paceline):
     assert tool("--verify", *paceline.log_files())[2] == 0
 
 
+def test_what_is_not_replicated_stays_local(paceline, mariadb, tmp_path):
+    """Where the text is run, nothing of it is replicated either; with positions it goes with what stands around it."""
+    from support.servers import Paceline
+
+    def local(number):
+        paceline.query("set session sql_log_bin=0", f"insert into d.t values ({number}, 'local')", f"update d.t set v='kept' where a={number}")
+
+    paceline.query("create database d", "create table d.t (a int primary key, v varchar(20))")
+    local(1)
+    paceline.query("insert into d.t values (2, 'all')")
+    middle = paceline.query("select @@gtid_binlog_pos")[0][0]
+    local(3)
+    paceline.query("set session skip_replication=1", "insert into d.t values (4, 'marked')")
+    paceline.query("insert into d.t values (5, 'all')", "flush binary logs")
+    local(6)
+    files = paceline.log_files()
+    other = Paceline(tmp_path / "other")
+    try:
+        other.start()
+        for target in (other, mariadb):
+            target.query("reset master")
+            for bound in (f"--stop-position={middle}", f"--start-position={middle}"):
+                printed, said, status = tool(bound, *files)
+                assert status == 0, said
+                subprocess.run(["mariadb", "--no-defaults", "-uroot", "-S", str(target.socket)], input=printed, check=True, timeout=120)
+            assert target.query("select * from d.t") == paceline.query("select * from d.t")
+            assert target.query("select @@gtid_binlog_state") == paceline.query("select @@gtid_binlog_state")
+        printed, said, status = tool("-D", *files)
+        assert status == 0 and printed.count(b"SQL_LOG_BIN=0") == 1 and printed.count(b"SQL_LOG_BIN=@OLD") == 1, said
+        assert b"gtid_domain_id=4294967295" not in printed
+        # What undoes it is as local.
+        printed, said, status = tool("--flashback", f"--start-position={middle}", *files)
+        assert status == 0 and printed.count(b"SQL_LOG_BIN=0") == printed.count(b"SQL_LOG_BIN=@OLD") == 4, said
+        for target in (other, mariadb):
+            state = target.query("select @@gtid_binlog_pos")[0][0]
+            subprocess.run(["mariadb", "--no-defaults", "-uroot", "-S", str(target.socket)], input=printed, check=True, timeout=120)
+            assert target.query("select * from d.t") == ((1, "kept"), (2, "all"))
+            assert int(target.query("select @@gtid_binlog_pos")[0][0].split("-")[2]) == int(state.split("-")[2]) + 2
+    finally:
+        other.close()
+
+
 def test_json_has_a_line_for_each_row(mariadb):
     mariadb.query("set global binlog_row_metadata=full")
     mariadb.query("create database d", "create table d.t (id int unsigned primary key, name varchar(20), e enum('x','y'), b blob, n decimal(5,2))",

@@ -2,6 +2,8 @@
 //!
 //! GTIDs decide for whole event groups. Until the first GTID of the first file, everything passes: what stands before it is
 //! what a reader needs of any file. An event group that is not asked for takes everything up to the next one along.
+//!
+//! What is not replicated ([`LOCAL_DOMAIN`]) has numbers that say nothing of its place: it is behind a position when all that this names has come.
 
 use super::error::{Error, Result};
 use super::options::{Bound, Options, Strictness};
@@ -193,22 +195,22 @@ impl Filter {
         if stops_here && self.stop_is_reached() {
             return Ok(Verdict::Stop);
         }
-        // What is not replicated is numbered anew with each start of the server.
+        let ids = self.domains.has(gtid.domain_id.0) && self.servers.has(gtid.server_id.0);
+        let verdict = |in_range| match in_range && ids {
+            true => Verdict::Pass,
+            false => Verdict::Skip,
+        };
+        if gtid.domain_id == LOCAL_DOMAIN {
+            return Ok(verdict(self.start_is_reached()));
+        }
         if self.strictness == Strictness::Strict
-            && gtid.domain_id != LOCAL_DOMAIN
             && let Some(before) = self.reached.get(gtid.domain_id)
             && before.sequence >= gtid.sequence
         {
             return Err(Error::OutOfOrder { gtid, before });
         }
         self.reached.set(gtid);
-        let in_range = past(&self.start, true) && !past(&self.stop, stops_here);
-        let ids = self.domains.has(gtid.domain_id.0) && self.servers.has(gtid.server_id.0);
-        Ok(if in_range && ids {
-            Verdict::Pass
-        } else {
-            Verdict::Skip
-        })
+        Ok(verdict(past(&self.start, true) && !past(&self.stop, stops_here)))
     }
 
     /// Whether everything up to the first transaction behind the start can be passed over unseen.
@@ -219,15 +221,22 @@ impl Filter {
             && self.left_out == 0
     }
 
-    /// Whether a transaction is behind the start; one that is not is noted as passed.
+    /// Whether a transaction may be behind the start, or the next one; one that is not is noted as passed. (Of what is passed over only the last of each
+    /// domain is shown here: behind the very last one before the start, each counts.)
     pub fn is_behind_start(&mut self, gtid: Gtid) -> bool {
-        let is_before = self
-            .start_gtids()
-            .is_some_and(|start| start.reaches(gtid.domain_id, gtid.sequence));
+        if gtid.domain_id == LOCAL_DOMAIN {
+            return self.start_is_reached();
+        }
+        let last = self.start_gtids().and_then(|start| start.get(gtid.domain_id));
+        let is_before = last.is_some_and(|last| gtid.sequence < last.sequence);
         if is_before {
-            self.reached.set(gtid);
+            self.reached.advance(gtid);
         }
         !is_before
+    }
+
+    fn start_is_reached(&self) -> bool {
+        self.start_gtids().is_none_or(|start| self.reached.covers(start))
     }
 
     fn stop_is_reached(&self) -> bool {
@@ -340,6 +349,30 @@ mod tests {
             passed(&["--stop-position=0-2-2,1-1-2"], &LOG),
             ["0-1-1", "1-1-1", "0-2-2", "1-1-2"]
         );
+    }
+
+    #[test]
+    fn what_is_not_replicated_is_where_it_stands() {
+        let [one, two, three] = ["4294967295-1-7", "4294967295-1-8", "4294967295-1-1"];
+        let log = [one, "0-1-1", "1-1-1", two, "0-1-2", "1-1-2", three, "0-1-3"];
+        assert_eq!(passed(&[], &log), log);
+        assert_eq!(
+            passed(&["--start-position=0-1-2,1-1-1"], &log),
+            ["1-1-2", three, "0-1-3"]
+        );
+        assert_eq!(passed(&["--start-position=1-1-1,0-1-1"], &log), log[3..]);
+        assert_eq!(passed(&["--stop-position=0-1-2,1-1-1"], &log), log[..5]);
+        assert_eq!(passed(&["--do-domain-ids=1"], &log), ["1-1-1", "1-1-2"]);
+        let gtid = |text: &str| text.parse::<Gtid>().unwrap();
+        let mut filter = filter(&["--start-position=0-1-2"]);
+        let wanted: Vec<_> = log
+            .iter()
+            .map(|text| filter.is_behind_start(gtid(text)))
+            .collect();
+        // In other domains everything is asked for; the last one before the start is looked at again.
+        assert_eq!(wanted, [false, false, true, false, true, true, false, true]);
+        filter.judge_group(gtid("0-1-2")).unwrap();
+        assert!(filter.is_behind_start(gtid(three)));
     }
 
     #[test]

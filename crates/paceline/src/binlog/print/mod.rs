@@ -26,6 +26,7 @@ use super::settings::Settings;
 use super::source::LoggedEvent;
 use super::user_variable::append_user_variable;
 use load_files::LoadFiles;
+use paceline_binlog::LOCAL_DOMAIN;
 use paceline_binlog::event::{Event, EventFlags, EventType, IntvarKind, TableId};
 use paceline_types::base64::append_base64_lines;
 use paceline_types::{DateTime, DomainId, ServerId, TimeZone};
@@ -46,6 +47,7 @@ struct Style {
     row_counts: bool,
     annotations: bool,
     table_metadata: bool,
+    disable_log_bin: bool,
     rewrites: Rewrites,
     database: Option<Vec<u8>>,
     table: Option<Vec<u8>>,
@@ -70,6 +72,10 @@ pub struct Printer<'o> {
     server: Option<ServerId>,
     parallel: Option<bool>,
     skip_replication: bool,
+    /// The event group is one that its server has not replicated ([`LOCAL_DOMAIN`]): where the text is run it is not either.
+    is_local: bool,
+    /// The session was told that nothing is replicated.
+    log_is_off: bool,
     format_printed: bool,
     /// With [`Direction::Back`]: the inverses of the current statement's rows events, and what each event has become so far.
     inverses: Vec<Vec<u8>>,
@@ -94,6 +100,7 @@ impl<'o> Printer<'o> {
                 row_counts: !options.skip_print_row_count && !options.short_form,
                 annotations: !options.skip_annotate_row_events,
                 table_metadata: options.print_table_metadata,
+                disable_log_bin: options.disable_log_bin,
                 rewrites: Rewrites::new(&options.rewrite_db),
                 database: bytes(&options.database),
                 table: bytes(&options.table),
@@ -111,6 +118,8 @@ impl<'o> Printer<'o> {
             server: None,
             parallel: None,
             skip_replication: false,
+            is_local: false,
+            log_is_off: false,
             format_printed: false,
             inverses: Vec::new(),
             undone: Undone::default(),
@@ -119,8 +128,11 @@ impl<'o> Printer<'o> {
     }
 
     /// Ends the file's part.
-    pub fn end(self) -> Result<Undone> {
+    pub fn end(mut self) -> Result<Undone> {
         if self.style.direction == Direction::Forward {
+            self.is_local = false;
+            self.follow_locality();
+            self.flush_head()?;
             self.out.write_all(b"DELIMITER ;\n")?;
         }
         Ok(self.undone)
@@ -159,6 +171,9 @@ impl<'o> Printer<'o> {
             offset: event.offset,
             problem: error.to_string(),
         })?;
+        if let Event::Gtid(gtid) = &decoded {
+            self.is_local = gtid.gtid.domain_id == LOCAL_DOMAIN;
+        }
         match &decoded {
             Event::AnnotateRows(annotate) => {
                 if self.style.annotations {
@@ -188,6 +203,8 @@ impl<'o> Printer<'o> {
             }
             // No file is written for what is not printed in the end.
             Event::FileBlock(_) if self.style.direction == Direction::Back => return Ok(()),
+            // All its events are flagged.
+            _ if self.is_local => {}
             _ => self.print_skip_replication(event)?,
         }
         match decoded {
@@ -232,11 +249,17 @@ impl<'o> Printer<'o> {
             }
             Event::Xid(xid) => {
                 self.print_header(event, &format!("\tXid = {}\n", xid.xid));
-                let statement = match self.style.direction {
-                    Direction::Forward => "COMMIT",
-                    Direction::Back => "START TRANSACTION",
-                };
-                let _ = writeln!(self.head, "{statement}{DELIMITER}");
+                match self.style.direction {
+                    Direction::Forward => {
+                        let _ = writeln!(self.head, "COMMIT{DELIMITER}");
+                    }
+                    Direction::Back => {
+                        if self.is_local {
+                            self.print_log_off();
+                        }
+                        let _ = writeln!(self.head, "START TRANSACTION{DELIMITER}");
+                    }
+                }
             }
             Event::XaPrepare(prepare) => {
                 let name = xa_text(&prepare.xa);

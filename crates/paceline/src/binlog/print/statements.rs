@@ -20,6 +20,9 @@ impl Printer<'_> {
             if !has(GtidFlags::STANDALONE) {
                 let _ = writeln!(self.head, "COMMIT\n{DELIMITER}");
             }
+            if self.is_local {
+                self.print_log_on();
+            }
             return;
         }
         if !self.style.short {
@@ -39,6 +42,9 @@ impl Printer<'_> {
             text.push_str(&alter_text(gtid.extra));
             text.push('\n');
             self.print_header(event, &text);
+        }
+        self.follow_locality();
+        if !self.style.short && !self.is_local {
             let parallel = has(GtidFlags::ALLOW_PARALLEL);
             let (domain, server, sequence) = (gtid.gtid.domain_id, gtid.gtid.server_id, gtid.gtid.sequence);
             let mut set = |name: &str, value: u64, since: u32| {
@@ -66,6 +72,31 @@ impl Printer<'_> {
         }
     }
 
+    /// Tells the session whether what follows is replicated, if that is another thing than before. (With `--disable-log-bin` nothing is.)
+    pub(super) fn follow_locality(&mut self) {
+        if self.log_is_off != self.is_local {
+            self.log_is_off = self.is_local;
+            match self.is_local {
+                true => self.print_log_off(),
+                false => self.print_log_on(),
+            }
+        }
+    }
+
+    pub(super) fn print_log_off(&mut self) {
+        self.print_log_setting("SET @OLD_SQL_LOG_BIN=@@SQL_LOG_BIN, SQL_LOG_BIN=0");
+    }
+
+    pub(super) fn print_log_on(&mut self) {
+        self.print_log_setting("SET SQL_LOG_BIN=@OLD_SQL_LOG_BIN");
+    }
+
+    fn print_log_setting(&mut self, statement: &str) {
+        if !self.style.disable_log_bin {
+            let _ = writeln!(self.head, "{statement}{DELIMITER}");
+        }
+    }
+
     /// USE of the database that a statement's default one becomes. As with `mariadb-binlog`, it stands in front of the event.
     pub(super) fn print_rewritten_use(&mut self, event: &LoggedEvent<'_>, query: &QueryEvent<'_>) {
         if event.header().flags.contains(EventFlags::SUPPRESS_USE) || is_transaction_keyword(&query.sql) {
@@ -82,6 +113,9 @@ impl Printer<'_> {
         match self.style.direction {
             Direction::Forward => self.head.extend_from_slice(&query.sql),
             Direction::Back if query.sql[..] == *b"COMMIT" => {
+                if self.is_local {
+                    self.print_log_off();
+                }
                 self.head.extend_from_slice(b"START TRANSACTION")
             }
             Direction::Back if query.sql[..] == *b"BEGIN" => self.head.extend_from_slice(b"COMMIT"),
