@@ -9,6 +9,9 @@
 //!      └ one that is far behind reads for itself
 //! ```
 //!
+//! The tail grows in the file that is written. One that is closed may be in object storage, where a read takes its time: each reads it for itself, and holds
+//! nobody up.
+//!
 //! A chunk holds whole events, checked once. Whoever first needs what has become durable reads it; the others find it.
 
 use paceline_binlog::Result;
@@ -216,13 +219,12 @@ impl SharedLog {
             return Ok(Some(chunk));
         }
         match tail.end() {
-            Some(end) if end == position => return tail.extend(limit),
             Some(end) if end > position => return Ok(None),
+            _ if position.ordinal() != limit.ordinal() => return Ok(None),
+            Some(end) if end == position => return tail.extend(limit),
             _ => {}
         }
-        let is_near =
-            position.ordinal() == limit.ordinal() && limit.offset() - position.offset() <= CHUNK_BYTES as u64;
-        if !is_near {
+        if limit.offset() - position.offset() > CHUNK_BYTES as u64 {
             return Ok(None);
         }
         tail.restart(self.log.reader(position, limit)?);
@@ -279,6 +281,30 @@ mod tests {
             };
             starts.extend(chunk.events_from(from).map(|(start, _, _)| start));
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn closed_files_are_read_beside_the_tail() {
+        let log = log();
+        let shared = SharedLog::new(log.clone());
+        write(&log, 10);
+        let mut cursor = Cursor::at(LogPosition::new(log.durable().ordinal(), 4));
+        drain(&shared, &mut cursor);
+        let end = cursor.position();
+        assert_eq!(shared.tail.lock().end(), Some(end));
+        // It was away while this was written.
+        write(&log, 20);
+        log.rotate(2).unwrap();
+        write(&log, 1);
+        let limit = log.durable();
+        shared.next(&mut cursor, limit).unwrap().unwrap();
+        assert!(cursor.own.is_some());
+        assert_eq!(shared.tail.lock().end(), Some(end));
+        drain(&shared, &mut cursor);
+        write(&log, 1);
+        drain(&shared, &mut cursor);
+        assert!(cursor.own.is_none());
+        assert_eq!(shared.tail.lock().end(), Some(log.durable()));
     }
 
     #[tokio::test(flavor = "multi_thread")]
