@@ -21,8 +21,8 @@
 //! *Nothing is silently left out.* Tables come over whole or the join fails before it copies: what our server does not create, it says itself,
 //! table by table. Tables that the server's replication filters (`--replicate-ignore-table` and its like) pass over are not copied
 //! either, because what changes in them will not come. Views come over, too. Triggers, routines and events are left out only if asked
-//! for (`--leave-out`): a replica in row format does not need them; who wants to fail over to it must know. Foreign keys come over with their tables, and may
-//! be left out
+//! for (`--leave-out`), triggers only where rows are logged: such a replica does not need them; who wants to fail over to it must know. Foreign keys come over
+//! with their tables, and may be left out
 //! where they have no actions: what an action changes is not in a MariaDB's log, the replica does it itself. Accounts are not copied with rows.
 //!
 //! *Rows enter as text*, in transactions of some megabytes, in all columns' exact form: TIMESTAMP in UTC, FLOAT as the double that it is, BIT as a

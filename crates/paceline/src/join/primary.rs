@@ -1,6 +1,6 @@
 //! The primary: whether it can be copied from, and what a replica of it is told.
 
-use super::arguments::{Copy, Options};
+use super::arguments::{Copy, Kind, Options};
 use super::error::{Error, Result, is_error};
 use super::schema::{Choice, SYSTEM, Schema};
 use super::snapshot::Snapshot;
@@ -130,6 +130,12 @@ impl Primary {
             return Err(session.problem(
                 "it is a replica that does not log what it replicates (log_slave_updates is OFF): join its primary instead",
             ).into());
+        }
+        if format != "ROW" && options.leave_out.contains(&Kind::Triggers) {
+            return Err(session.problem(format!(
+                "binlog_format is {format} there: what triggers do in a statement would be missing here, where they are left out. SET GLOBAL binlog_format=ROW \
+                 there first; sessions that are connected do not take it up"
+            )).into());
         }
         if format != "ROW" {
             eprintln!(

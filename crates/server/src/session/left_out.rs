@@ -3,9 +3,14 @@
 //! This server has no triggers, routines, events or roles, and no privileges on single tables. What they do on a primary in row format is in its log as rows, so
 //! that a replica can do without them; a primary cannot. So the statements that define them stop a connection (1235), unless somebody has said that they may be
 //! left out: then only the position moves, and the log of errors says so.
+//!
+//! A statement that a primary has logged as such brings no rows. Here it would do less than there if its tables have triggers, and which have is not known:
+//! with triggers left out it stops the connection. (One that calls a function cannot be executed: 1305.)
 
 use crate::variables::{Globals, Variable};
+use paceline_sql::Error;
 use paceline_sql::parse::{AccountStatement, DdlStatement, PrivilegeLevel, SetItem, Statement};
+use paceline_types::error_code::ER_NOT_SUPPORTED_YET;
 
 /// What can be left out, by the bits of the variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +73,31 @@ impl Kind {
 
     /// Whether a statement of a primary is left out, as the variable is now.
     pub fn is_left_out(statement: &Statement, globals: &Globals) -> bool {
-        Self::of(statement)
-            .is_some_and(|kind| globals.number(Variable::PacelineReplicateLeaveOut) >> kind as u64 & 1 == 1)
+        Self::of(statement).is_some_and(|kind| kind.is_chosen(globals))
+    }
+
+    fn is_chosen(self, globals: &Globals) -> bool {
+        globals.number(Variable::PacelineReplicateLeaveOut) >> self as u64 & 1 == 1
+    }
+}
+
+/// Whether a statement of a primary may have fired triggers there, and they are left out here.
+pub fn lacks_triggers(statement: &Statement, globals: &Globals) -> bool {
+    fires_triggers(statement) && Kind::Triggers.is_chosen(globals)
+}
+
+/// Why such a statement stops the connection.
+pub fn without_triggers() -> Error {
+    let message = "A statement that was not logged as rows may have fired triggers on the primary, and here they are left out \
+                   (paceline_replicate_leave_out): SET GLOBAL binlog_format=ROW there, which sessions that are connected do not take up";
+    Error::with_message(ER_NOT_SUPPORTED_YET, message)
+}
+
+fn fires_triggers(statement: &Statement) -> bool {
+    match statement {
+        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::LoadData(_) => true,
+        Statement::SetStatement { statement, .. } => fires_triggers(statement),
+        _ => false,
     }
 }
 
@@ -122,6 +150,23 @@ mod tests {
             let parsed = parse_first(text.as_bytes(), &ParseOptions::default()).unwrap();
             assert_eq!(Kind::of(&parsed.statement), kind, "{text}");
         }
+    }
+
+    #[test]
+    fn what_fires_triggers() {
+        let changes = [
+            "REPLACE t VALUES (1)",
+            "UPDATE t, u SET t.a = u.a",
+            "DELETE FROM t",
+            "LOAD DATA INFILE 'f' INTO TABLE t",
+            "SET STATEMENT binlog_format=mixed FOR INSERT INTO t SELECT 1",
+        ];
+        let others = ["CREATE TABLE t (a int)", "TRUNCATE TABLE t", "SELECT 1", "COMMIT"];
+        let fires = |text: &&str| {
+            let parsed = parse_first(text.as_bytes(), &ParseOptions::default()).unwrap();
+            fires_triggers(&parsed.statement)
+        };
+        assert!(changes.iter().all(fires) && !others.iter().any(fires));
     }
 
     #[test]

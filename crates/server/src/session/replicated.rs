@@ -347,6 +347,9 @@ impl Session {
                 tracing::warn!("left out: {}", String::from_utf8_lossy(text));
                 Ok(())
             }
+            (parsed, _) if left_out::lacks_triggers(parsed, &self.server.globals) => {
+                Err(left_out::without_triggers())
+            }
             (parsed @ Statement::LoadData(load), Some(file)) => {
                 self.load_logged(file.blocks, parsed, load, execution).await
             }
