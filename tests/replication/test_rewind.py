@@ -90,6 +90,23 @@ def test_what_nobody_else_has_is_cut_off_and_kept(servers, successor):
     assert status == 0, (files, said)
 
 
+def test_what_was_never_replicated_is_named(servers):
+    """It goes with what is cut off, and nobody has it: not even the successor."""
+    one, two = pair(servers, Paceline)
+    two.query("stop slave")
+    one.query("set session sql_log_bin=0", "insert into d.t values (7, 'local')", "delete from d.t where id=7")
+    one.query("insert into d.t values (4, 'only here')")
+    one.query("set session sql_log_bin=0", "insert into d.t values (8, 'local')", "update d.t set v='still' where id=8")
+    one.kill()
+    promote(two)
+    for options in (["--dry-run"], []):
+        status, printed, said = rewind(one, two, *options)
+        assert status == 0 and "lacks 1 transaction of this log" in printed, (printed, said)
+        replicated, local = printed.split("what was not replicated (sql_log_bin=0) is cut off as well, and does not come back:\n")
+        assert "  4294967295-" not in replicated and len(re.findall(r"^  4294967295-1-", local, re.MULTILINE)) == 2
+    follow(one, two)
+
+
 def test_who_may_not_be_rewound_is_left_alone(servers):
     one, two = pair(servers, Paceline)
     assert "is in use by another server" in refused(one, two)

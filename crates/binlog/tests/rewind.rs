@@ -4,7 +4,7 @@
 mod support;
 
 use paceline_binlog::log::{ClosedLog, Disk, LogConfig, OpenRequest, SimulatedDisk};
-use paceline_binlog::{BinlogState, Error, GtidMove, ReplicaRecord, Result};
+use paceline_binlog::{BinlogState, Error, GtidMove, LOCAL_DOMAIN, ReplicaRecord, Result};
 use paceline_types::{Gtid, LogPosition};
 use std::path::Path;
 use std::sync::Arc;
@@ -80,6 +80,37 @@ fn what_somebody_lacks_is_found_and_cut_off_everywhere() {
         let log = open(&disk.after_power_failure(has as u64)).unwrap();
         assert_eq!(all_gtids(&log).unwrap(), [&all[..has], &[other]].concat());
     }
+}
+
+#[test]
+fn what_is_not_replicated_is_named_behind_the_cut() {
+    let disk = SimulatedDisk::new();
+    let log = open(&disk).unwrap();
+    let local = |sequence| gtid(LOCAL_DOMAIN.0, 1, sequence);
+    let all = [
+        gtid(0, 1, 1),
+        local(1),
+        gtid(0, 1, 2),
+        local(2),
+        gtid(0, 1, 3),
+        local(3),
+    ];
+    for (sequence, id) in all.iter().enumerate() {
+        if sequence == 4 {
+            log.rotate(NOW).unwrap();
+        }
+        commit(&log, &[(*id, 1)]).unwrap();
+    }
+    drop(log);
+    let log = closed(&disk.after_process_death(), LogPosition::ZERO).unwrap();
+    let local_behind = |first: &[Gtid]| -> Vec<Gtid> {
+        let lacking = log.lacking(&state_of(first)).unwrap();
+        lacking.local.iter().map(|place| place.gtid).collect()
+    };
+    assert_eq!(local_behind(&[]), [local(1), local(2), local(3)]);
+    assert_eq!(local_behind(&all[..1]), [local(2), local(3)]);
+    assert_eq!(local_behind(&all[2..3]), [local(3)]);
+    assert!(local_behind(&all[4..5]).is_empty());
 }
 
 #[test]

@@ -21,7 +21,7 @@ use super::files::{FileEntry, file_number};
 use super::index_file::IndexFile;
 use super::survey::Survey;
 use crate::error::{Error, Result};
-use crate::gtid::BinlogState;
+use crate::gtid::{BinlogState, LOCAL_DOMAIN};
 use paceline_types::LogPosition;
 use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
@@ -44,6 +44,8 @@ pub struct ClosedLog {
 pub struct Lacking {
     /// The transactions, in order.
     pub groups: Vec<GroupPlace>,
+    /// Behind the first one, those that were not replicated ([`LOCAL_DOMAIN`]), in order: whoever cuts there cuts them off as well.
+    pub local: Vec<GroupPlace>,
     /// The GTID state in front of the first one.
     pub before: BinlogState,
     /// There were more, before the first file that is left.
@@ -87,6 +89,7 @@ impl ClosedLog {
     /// [`Error::Damaged`], [`Error::Io`].
     pub fn lacking(&self, has: &BinlogState) -> Result<Lacking> {
         let mut newest_first = Vec::new();
+        let mut local = Vec::new();
         let mut before = BinlogState::new();
         let mut more_were_purged = true;
         for (file, end) in self.files.iter().rev() {
@@ -94,7 +97,9 @@ impl ClosedLog {
             let mut places = file.groups(*end)?;
             let mut here = Vec::new();
             while let Some(place) = places.next_group()? {
-                if !has.contains(place.gtid) {
+                if place.gtid.domain_id == LOCAL_DOMAIN {
+                    local.push(place);
+                } else if !has.contains(place.gtid) {
                     if here.is_empty() {
                         before = state.clone();
                     }
@@ -108,8 +113,12 @@ impl ClosedLog {
                 break;
             }
         }
+        let groups: Vec<GroupPlace> = newest_first.into_iter().rev().flatten().collect();
+        local.retain(|place| groups.first().is_some_and(|first| place.start > first.start));
+        local.sort_by_key(|place| place.start);
         Ok(Lacking {
-            groups: newest_first.into_iter().rev().flatten().collect(),
+            groups,
+            local,
             before,
             more_were_purged,
         })

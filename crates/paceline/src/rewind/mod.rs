@@ -8,7 +8,7 @@
 //! ([`crate::join`]).
 //!
 //! In the log behind the first transaction that is lacking there may be others, of other domains, that the successor has. They are cut off with it, and
-//! come again by replication.
+//! come again by replication. What was not replicated (`sql_log_bin=0`) does not come again: it is named.
 //!
 //! The log's part, which a crash at any moment leaves undone or completes, is [`paceline_binlog::log::ClosedLog`].
 
@@ -247,7 +247,17 @@ impl Names {
         let count = lacking.groups.len();
         let noun = if count == 1 { "transaction" } else { "transactions" };
         let mut text = format!("{successor} lacks {count} {noun} of this log:\n");
-        for place in lacking.groups.iter().take(NAMED_MAX) {
+        self.append(&lacking.groups, &mut text);
+        if !lacking.local.is_empty() {
+            text += "what was not replicated (sql_log_bin=0) is cut off as well, and does not come back:\n";
+            self.append(&lacking.local, &mut text);
+        }
+        text
+    }
+
+    fn append(&self, places: &[GroupPlace], text: &mut String) {
+        let count = places.len();
+        for place in places.iter().take(NAMED_MAX) {
             let named = self
                 .0
                 .iter()
@@ -264,7 +274,6 @@ impl Names {
         if count > NAMED_MAX {
             let _ = writeln!(text, "  … and {} more", count - NAMED_MAX);
         }
-        text
     }
 }
 
