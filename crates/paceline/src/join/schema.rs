@@ -67,7 +67,7 @@ pub struct Table {
     create: String,
     /// When it was defined, in seconds: CREATE_TIME. `None` of a Paceline, which itself refuses to read what was redefined behind the snapshot.
     pub defined: Option<u64>,
-    /// Those that hold something of their own: not the generated ones.
+    /// Those that hold something of their own: not the virtual ones.
     pub columns: Vec<Column>,
     /// The first column of its primary key, if that is an integer.
     pub leading_key: Option<String>,
@@ -223,12 +223,12 @@ impl Schema {
         Ok(())
     }
 
-    /// The columns of all tables, without those that are generated.
+    /// The columns of all tables, without the virtual ones. What is STORED was computed when the row was written, in that session's time zone.
     async fn columns(session: &mut Connection) -> Result<BTreeMap<(String, String), Vec<Column>>> {
         let listed = session
             .rows(&format!(
-                "SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns WHERE is_generated = 'NEVER' \
-                 AND table_schema NOT IN {SYSTEM} ORDER BY table_schema, table_name, ordinal_position"
+                "SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns WHERE (is_generated = 'NEVER' \
+                 OR extra LIKE '%STORED GENERATED%') AND table_schema NOT IN {SYSTEM} ORDER BY table_schema, table_name, ordinal_position"
             ))
             .await?;
         let mut columns: BTreeMap<_, Vec<Column>> = BTreeMap::new();

@@ -19,8 +19,8 @@ const POLL: Duration = Duration::from_millis(10);
 const SOCKET_PATH_MAX: usize = 100;
 
 /// What a session that copies is set to: nothing it does replicates, rows are taken exactly or not at all, and what is in the
-/// primary's tables is not judged again.
-const SESSION: &str = "SET SESSION sql_log_bin=0, time_zone='+00:00', check_constraint_checks=0, foreign_key_checks=0, \
+/// primary's tables is neither judged nor computed again.
+const SESSION: &str = "SET SESSION sql_log_bin=0, time_zone='+00:00', check_constraint_checks=0, foreign_key_checks=0, paceline_load_generated=1, \
                        sql_mode='STRICT_ALL_TABLES,STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'";
 
 /// The server while it is filled.

@@ -336,6 +336,7 @@ impl SessionServices {
         use Variable as V;
         let needed: &[Privilege] = match variable {
             V::SqlLogBin | V::BinlogFormat => &[Super, BinlogAdmin],
+            V::PacelineLoadGenerated => &[Super, BinlogReplay],
             V::GtidDomainId | V::ServerId | V::GtidSeqNo | V::PseudoThreadId | V::PseudoSlaveMode
                 if !global =>
             {

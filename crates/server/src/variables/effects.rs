@@ -76,6 +76,7 @@ pub fn apply_to_session(
             }
         }
         Variable::CheckConstraintChecks => settings.check_constraint_checks = setting.as_bool(),
+        Variable::PacelineLoadGenerated => settings.load_generated = setting.as_bool(),
         Variable::ForeignKeyChecks => settings.foreign_key_checks = setting.as_bool(),
         Variable::UniqueChecks => settings.unique_checks = setting.as_bool(),
         Variable::SqlLogBin => settings.log_bin = setting.as_bool(),
@@ -119,6 +120,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         CheckConstraintChecks,
         ForeignKeyChecks,
         UniqueChecks,
+        PacelineLoadGenerated,
         SqlLogBin,
         SqlSelectLimit,
         SqlSafeUpdates,

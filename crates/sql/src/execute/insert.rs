@@ -261,7 +261,13 @@ impl<'p> Insertion<'p> {
             self.row[column] = Value::Null;
             return Ok(());
         }
-        self.row[column] = assign_column(exec, self.table, column, value, self.strictness, self.null_rule)?;
+        let is_kept = self.table.columns()[column].generated.is_some()
+            && !self.plan.generated.iter().any(|made| made.column == column);
+        let assign = match is_kept {
+            true => stored_value,
+            false => assign_column,
+        };
+        self.row[column] = assign(exec, self.table, column, value, self.strictness, self.null_rule)?;
         Ok(())
     }
 

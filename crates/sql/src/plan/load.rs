@@ -163,6 +163,10 @@ impl Planner<'_> {
                 columns.push(column);
             }
         }
+        let mut generated = super::dml::generated_plans(self, &table, 0)?;
+        if session.settings.load_generated {
+            generated.retain(|made| !columns.contains(&made.column));
+        }
         // The client sends its file to the end, whatever becomes of a row: so a bad one is passed over.
         let ignore = match load.duplicates {
             Duplicates::Error => load.local,
@@ -180,7 +184,7 @@ impl Planner<'_> {
             reads_target: false,
             reads_row: false,
             source_slots: 0..0,
-            generated: super::dml::generated_plans(self, &table, 0)?,
+            generated,
             checks: super::dml::check_plans(self, &table)?,
             returning: None,
             slot_count: block.slot_count,

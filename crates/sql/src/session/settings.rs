@@ -62,6 +62,8 @@ pub struct Settings {
     pub foreign_key_checks: bool,
     /// `check_constraint_checks`.
     pub check_constraint_checks: bool,
+    /// `paceline_load_generated`: LOAD DATA takes values for generated columns as they are.
+    pub load_generated: bool,
     /// `unique_checks`.
     pub unique_checks: bool,
     /// `sql_log_bin`.
@@ -117,6 +119,7 @@ impl Default for Settings {
             collation_server: Collation::Utf8mb4GeneralCi,
             foreign_key_checks: true,
             check_constraint_checks: true,
+            load_generated: false,
             unique_checks: true,
             log_bin: true,
             binlog_row_metadata: RowMetadata::NoLog,
