@@ -185,3 +185,11 @@ def test_preparing_tells_nothing_of_what_one_may_not_read(server):
         session.close()
     refused(server, 1142, "prepare s from 'select * from victim.t'", "prepare s from 'delete from victim.t'")
     allowed(server, "prepare s from 'select * from mine.own'", "execute s")
+
+
+def test_index_definitions_need_the_privilege_for_indexes(server):
+    server.query("create table mine.indexed (a int, b int, key (b))", "grant alter on mine.* to me@localhost")
+    refused(server, 1142, "create index i on mine.indexed (a)", "drop index b on mine.indexed")
+    server.query("revoke alter on mine.* from me@localhost", "grant index on mine.* to me@localhost")
+    allowed(server, "create index i on mine.indexed (a)", "drop index b on mine.indexed")
+    refused(server, 1142, "alter table mine.indexed add key (b)")

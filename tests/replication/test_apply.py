@@ -46,6 +46,13 @@ create user u@localhost identified by 'secret'; grant select on s.* to u@localho
 analyze table a; flush tables; optimize table a;
 set statement max_statement_time=100 for insert into a (n) values (300);
 create index by_t on a (t(10)); drop index by_t on a;
+create table dated (id int); insert into dated values (1), (2); alter table dated add column made datetime(6) not null default current_timestamp(6);
+update dated set id = id + 10;
+set explicit_defaults_for_timestamp = 0; create table stamped (id int primary key, first timestamp, second timestamp, third timestamp null);
+insert into stamped (id) values (1); alter table dated add column stamp timestamp; update dated set id = id + 1;
+set explicit_defaults_for_timestamp = 1; create table unstamped (id int primary key, first timestamp); insert into unstamped (id) values (1);
+create table checked (id int primary key, n int, check (n > 0)); set check_constraint_checks = 0; insert into checked values (1, -1);
+alter table checked add constraint small check (n > 100); alter table checked modify n bigint; set check_constraint_checks = 1;
 create database gone; create table gone.t (id int); drop database gone;
 """
 

@@ -64,6 +64,20 @@ pub const POST_HEADER_LENGTHS: [u8; 171] = {
 };
 
 impl FormatDescription {
+    /// The first two numbers of the server's version: it says what some flags mean.
+    pub fn version(&self) -> (u32, u32) {
+        let mut numbers = self
+            .server_version
+            .split(|character: char| !character.is_ascii_digit())
+            .map(|part| part.parse().unwrap_or(0));
+        (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+    }
+
+    /// Whether Query events say whether `explicit_defaults_for_timestamp` was set: before, it was the replica's own affair.
+    pub fn tells_explicit_defaults(&self) -> bool {
+        self.version() >= (10, 10) && self.server_version.contains("MariaDB")
+    }
+
     /// What Paceline writes: version 4, CRC-32, MariaDB 10.11's post-header lengths.
     pub fn new(server_version: impl Into<String>, created: u32) -> Self {
         Self {

@@ -49,11 +49,7 @@ fn changes<T: PartialEq>(slot: &mut Option<T>, value: T) -> bool {
 impl Settings {
     /// Which server wrote the file: it says what the flags mean.
     pub fn set_format(&mut self, format: &FormatDescription) {
-        let mut numbers = format
-            .server_version
-            .split(|character: char| !character.is_ascii_digit())
-            .map(|part| part.parse().unwrap_or(0));
-        self.version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        self.version = format.version();
     }
 
     /// A statement whose text names the database itself was there: what the default is, is not known any more.

@@ -19,7 +19,9 @@ use paceline_sql::ddl::{
     ddl_objects, engine, foreign_key_names, is_temporary_ddl, prepare_ddl, read_ddl_objects,
     referenced_tables, related_ddl_objects, temporary_renames,
 };
-use paceline_sql::parse::definition::{AlterAction, CreateTable, CreateTableBody, CreateView, ViewMode};
+use paceline_sql::parse::definition::{
+    AlterAction, AlterOrigin, CreateTable, CreateTableBody, CreateView, ViewMode,
+};
 use paceline_sql::parse::{
     ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName, UserName,
 };
@@ -138,7 +140,10 @@ impl Session {
 
     /// Commits what was prepared.
     async fn commit_ddl(&mut self, prepared: PreparedDdl, text: &[u8]) -> Result<()> {
-        let logged = LoggedStatement::of(self, text);
+        let mut logged = LoggedStatement::of(self, text);
+        if prepared.built.is_some_and(|built| built.copied && built.rows > 0) {
+            logged = logged.with_fraction(&self.context);
+        }
         let outcome = commit_prepared(self, prepared, &logged).await?;
         self.committed(outcome);
         Ok(())
@@ -457,7 +462,11 @@ impl Session {
             // Of a temporary table its session may do anything.
             DdlStatement::AlterTable(alter) if is_temporary(&alter.table)? => Ok(()),
             DdlStatement::AlterTable(alter) => {
-                of_table(&alter.table, &[Privilege::Alter])?;
+                let privilege = match alter.origin {
+                    AlterOrigin::AlterTable => Privilege::Alter,
+                    _ => Privilege::Index,
+                };
+                of_table(&alter.table, &[privilege])?;
                 let own = alter.table.database.clone();
                 for action in &alter.actions {
                     if let AlterAction::RenameTable(to) = action {

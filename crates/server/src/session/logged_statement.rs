@@ -3,17 +3,8 @@
 use super::Session;
 use crate::variables::Variable;
 use paceline_binlog::event::{QueryEvent, StatusVar};
+use paceline_sql::ddl::session_flags;
 use paceline_sql::session::SessionContext;
-
-/// OPTION_AUTO_IS_NULL in a Query event's flags.
-const FLAG_AUTO_IS_NULL: u32 = 1 << 14;
-/// OPTION_EXPLICIT_DEF_TIMESTAMP: a TIMESTAMP column has the defaults that are written, and no others. Always so here; without the flag a
-/// MariaDB replica gives a plain one DEFAULT and ON UPDATE CURRENT_TIMESTAMP.
-const FLAG_EXPLICIT_DEFAULTS_FOR_TIMESTAMP: u32 = 1 << 24;
-/// OPTION_NO_FOREIGN_KEY_CHECKS.
-const FLAG_NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
-/// OPTION_RELAXED_UNIQUE_CHECKS.
-const FLAG_RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
 
 /// A statement as it goes into the log: its text, and everything of its session that gives it its meaning. Without `autocommit`: as MariaDB does, ON is
 /// logged whatever the session has; a MariaDB replica may stop with 1192 at what is behind a definition with OFF.
@@ -33,6 +24,8 @@ pub struct LoggedStatement {
     host: String,
     /// When it began, in seconds since 1970.
     pub timestamp_seconds: u32,
+    /// The microseconds of it, where they have gone into rows.
+    fraction: Option<u32>,
 }
 
 impl LoggedStatement {
@@ -52,10 +45,17 @@ impl LoggedStatement {
             text: text.to_vec(),
             database: context.database.clone().unwrap_or_default().into_bytes(),
             connection_id: context.connection_id as u32,
-            flags: FLAG_EXPLICIT_DEFAULTS_FOR_TIMESTAMP
-                | flag(settings.auto_is_null, FLAG_AUTO_IS_NULL)
-                | flag(!settings.foreign_key_checks, FLAG_NO_FOREIGN_KEY_CHECKS)
-                | flag(!settings.unique_checks, FLAG_RELAXED_UNIQUE_CHECKS),
+            flags: flag(settings.auto_is_null, session_flags::AUTO_IS_NULL)
+                | flag(
+                    !settings.check_constraint_checks,
+                    session_flags::NO_CHECK_CONSTRAINT_CHECKS,
+                )
+                | flag(
+                    settings.explicit_defaults_for_timestamp,
+                    session_flags::EXPLICIT_DEFAULTS_FOR_TIMESTAMP,
+                )
+                | flag(!settings.foreign_key_checks, session_flags::NO_FOREIGN_KEY_CHECKS)
+                | flag(!settings.unique_checks, session_flags::RELAXED_UNIQUE_CHECKS),
             sql_mode: settings.sql_mode.bits(),
             auto_increment: (
                 u16::try_from(settings.auto_increment_increment).unwrap_or(u16::MAX),
@@ -72,7 +72,14 @@ impl LoggedStatement {
             user: context.current_user.user.clone(),
             host: context.current_user.host.clone(),
             timestamp_seconds: u32::try_from(context.statement.start_seconds()).unwrap_or(0),
+            fraction: None,
         }
+    }
+
+    /// The same of a statement that has filled rows: who carries it out again begins at the same microsecond.
+    pub fn with_fraction(mut self, context: &SessionContext) -> Self {
+        self.fraction = Some(context.statement.start_micros.rem_euclid(1_000_000) as u32);
+        self
     }
 
     /// The event, with the id of what the statement has built.
@@ -102,6 +109,7 @@ impl LoggedStatement {
                 .status_vars
                 .push(StatusVar::AutoIncrement { increment, offset });
         }
+        event.status_vars.extend(self.fraction.map(StatusVar::HrNow));
         event.status_vars.extend(build.map(StatusVar::Xid));
         event
     }

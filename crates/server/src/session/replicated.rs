@@ -203,23 +203,14 @@ impl Session {
         settings.metadata_lock_wait_timeout = before.metadata_lock_wait_timeout;
         settings.binlog_row_metadata = before.binlog_row_metadata;
         settings.isolation = paceline_sql::session::IsolationLevel::ReadCommitted;
+        if !statement.tells_explicit_defaults {
+            settings.explicit_defaults_for_timestamp =
+                self.server.globals.is_on(Variable::ExplicitDefaultsForTimestamp);
+        }
         let mut time_zone = "SYSTEM".to_owned();
         for variable in &statement.query.status_vars {
             match variable {
-                StatusVar::Flags2(flags) => {
-                    settings.auto_is_null = flags & (1 << 14) != 0;
-                    settings.foreign_key_checks = flags & (1 << 26) == 0;
-                    settings.unique_checks = flags & (1 << 27) == 0;
-                }
-                StatusVar::AutoIncrement { increment, offset } => {
-                    settings.auto_increment_increment = u64::from(*increment);
-                    settings.auto_increment_offset = u64::from(*offset);
-                }
                 StatusVar::TimeZone(name) => time_zone = String::from_utf8_lossy(name).into_owned(),
-                StatusVar::HrNow(micros) | StatusVar::Microseconds(micros) => {
-                    settings.timestamp_override =
-                        Some(i64::from(statement.timestamp_seconds) * 1_000_000 + i64::from(*micros));
-                }
                 _ => {}
             }
         }

@@ -79,6 +79,9 @@ pub fn apply_to_session(
         Variable::PacelineLoadGenerated => settings.load_generated = setting.as_bool(),
         Variable::ForeignKeyChecks => settings.foreign_key_checks = setting.as_bool(),
         Variable::UniqueChecks => settings.unique_checks = setting.as_bool(),
+        Variable::ExplicitDefaultsForTimestamp => {
+            settings.explicit_defaults_for_timestamp = setting.as_bool()
+        }
         Variable::SqlLogBin => settings.log_bin = setting.as_bool(),
         Variable::SqlSelectLimit => settings.select_limit = setting.as_u64(),
         Variable::SqlSafeUpdates => settings.safe_updates = setting.as_bool(),
@@ -121,6 +124,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         ForeignKeyChecks,
         UniqueChecks,
         PacelineLoadGenerated,
+        ExplicitDefaultsForTimestamp,
         SqlLogBin,
         SqlSelectLimit,
         SqlSafeUpdates,

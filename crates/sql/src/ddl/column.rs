@@ -27,9 +27,12 @@ pub fn resolve_column(
         return Err(Error::new(ER_WRONG_COLUMN_NAME, &[name]));
     }
     let data_type = resolve_type(name, &spec.data_type, table_collation, session)?;
+    let has_old_defaults = !session.settings.explicit_defaults_for_timestamp
+        && matches!(data_type, DataType::Timestamp { .. })
+        && spec.generated.is_none();
     let mut column = ColumnDefinition {
         name: name.clone(),
-        nullable: spec.nullable.unwrap_or(!spec.primary_key),
+        nullable: spec.nullable.unwrap_or(!spec.primary_key && !has_old_defaults),
         default: ColumnDefault::None,
         on_update: None,
         auto_increment: spec.auto_increment,
@@ -55,7 +58,11 @@ pub fn resolve_column(
         }
         column.nullable = false;
     }
-    column.default = resolve_default(&column, spec.default.as_ref(), session)?;
+    column.default = match &spec.default {
+        // See `give_old_timestamp_defaults`.
+        Some(default) if has_old_defaults && !column.nullable && is_null(default) => ColumnDefault::None,
+        default => resolve_default(&column, default.as_ref(), session)?,
+    };
     if let Some(decimals) = spec.on_update {
         // No digits mean those of the column; fewer than it has are refused.
         let own = temporal_decimals(&column.data_type).filter(|own| decimals == 0 || decimals >= *own);
@@ -77,6 +84,43 @@ pub fn resolve_column(
         None => None,
     };
     Ok(column)
+}
+
+fn is_null(default: &DefaultSpec) -> bool {
+    let DefaultSpec::Expr { expr, .. } = default else {
+        return false;
+    };
+    matches!(strip(expr), Expr::Value(value) if value.value == ast::Value::Null)
+}
+
+/// What TIMESTAMP columns get that say nothing of it, under `explicit_defaults_for_timestamp=OFF`: the table's first one the statement's time, at each
+/// change of the row too, and the others that the statement defines zero. `columns` are the table's, in order, and whether the statement defines them.
+///
+/// # Errors
+/// 1067 if zero is no date under `sql_mode`.
+pub fn give_old_timestamp_defaults<'c>(
+    columns: impl Iterator<Item = (&'c mut ColumnDefinition, bool)>,
+    session: &mut SessionContext,
+) -> Result<()> {
+    if session.settings.explicit_defaults_for_timestamp {
+        return Ok(());
+    }
+    let timestamps = columns.filter(|(column, _)| matches!(column.data_type, DataType::Timestamp { .. }));
+    for (place, (column, is_defined)) in timestamps.enumerate() {
+        let says_nothing =
+            column.default == ColumnDefault::None && !column.nullable && column.generated.is_none();
+        if !is_defined || !says_nothing {
+            continue;
+        }
+        match (temporal_decimals(&column.data_type), &column.on_update) {
+            (Some(decimals), None) if place == 0 => {
+                column.default = ColumnDefault::CurrentTimestamp(decimals);
+                column.on_update = Some(decimals);
+            }
+            _ => column.default = ColumnDefault::Literal(literal_default(column, Value::Int(0), session)?),
+        }
+    }
+    Ok(())
 }
 
 fn quoted(name: &str) -> String {

@@ -3,7 +3,7 @@
 use paceline_types::error_code::*;
 use paceline_types::{Collation, DataType, ErrorCode};
 
-use super::column::resolve_column;
+use super::column::{give_old_timestamp_defaults, resolve_column};
 use super::column_type::{resolve_collation, row_bytes};
 use super::foreign_key::{KeyStatement, drop_covered};
 use super::index::{DraftIndex, check_auto_increment, resolve_indexes};
@@ -85,6 +85,7 @@ impl Planner<'_> {
                         keys.push(key.clone());
                     }
                 }
+                give_old_timestamp_defaults(resolved.iter_mut().map(|column| (column, true)), self.session)?;
                 self.merge_select_columns(&mut resolved);
                 let mut checks = Vec::new();
                 for constraint in constraints {

@@ -41,8 +41,8 @@ pub use plan::{DdlContext, DdlPlan, LoggedStatement, engine, plan_ddl};
 pub use row_expression::GeneratedColumns;
 pub use run::{
     DdlInput, DdlNeed, DdlObject, PreparedDdl, ReplayHost, ReplayedDdl, ddl_objects, is_temporary_ddl,
-    prepare_ddl, read_ddl_objects, referenced_tables, related_ddl_objects, replay_ddl, session_of_event,
-    temporary_renames,
+    prepare_ddl, read_ddl_objects, referenced_tables, related_ddl_objects, replay_ddl, session_flags,
+    session_of_event, temporary_renames,
 };
 pub use select::SelectedColumn;
 pub use show_create::{IfNotExists, show_create_database, show_create_table, write_literal};

@@ -501,16 +501,37 @@ fn logged_statement(statement: Statement) -> Statement {
     }
 }
 
-/// OPTION_NO_FOREIGN_KEY_CHECKS, in a Query event's flags.
-const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
+/// What a Query event's flags say of its session: the bits of MariaDB's OPTION_… there.
+pub mod session_flags {
+    /// OPTION_AUTO_IS_NULL.
+    pub const AUTO_IS_NULL: u32 = 1 << 14;
+    /// OPTION_NO_CHECK_CONSTRAINT_CHECKS.
+    pub const NO_CHECK_CONSTRAINT_CHECKS: u32 = 1 << 15;
+    /// OPTION_EXPLICIT_DEF_TIMESTAMP.
+    pub const EXPLICIT_DEFAULTS_FOR_TIMESTAMP: u32 = 1 << 24;
+    /// OPTION_NO_FOREIGN_KEY_CHECKS.
+    pub const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
+    /// OPTION_RELAXED_UNIQUE_CHECKS.
+    pub const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
+}
 
 /// A session with the settings that a Query event carries.
 pub fn session_of_event(query: &QueryEvent<'_>, timestamp_seconds: u32) -> SessionContext {
     let mut session = SessionContext::new(u64::from(query.connection_id), Services::default());
     let settings = &mut session.settings;
+    let mut fraction = 0;
     for var in &query.status_vars {
         match var {
-            StatusVar::Flags2(flags) => settings.foreign_key_checks = flags & NO_FOREIGN_KEY_CHECKS == 0,
+            StatusVar::Flags2(flags) => {
+                let has = |flag: u32| flags & flag != 0;
+                settings.auto_is_null = has(session_flags::AUTO_IS_NULL);
+                settings.check_constraint_checks = !has(session_flags::NO_CHECK_CONSTRAINT_CHECKS);
+                settings.explicit_defaults_for_timestamp =
+                    has(session_flags::EXPLICIT_DEFAULTS_FOR_TIMESTAMP);
+                settings.foreign_key_checks = !has(session_flags::NO_FOREIGN_KEY_CHECKS);
+                settings.unique_checks = !has(session_flags::RELAXED_UNIQUE_CHECKS);
+            }
+            StatusVar::HrNow(micros) | StatusVar::Microseconds(micros) => fraction = *micros,
             StatusVar::SqlMode(bits) => settings.sql_mode = SqlMode::from_bits(*bits),
             StatusVar::Charset {
                 client,
@@ -549,7 +570,7 @@ pub fn session_of_event(query: &QueryEvent<'_>, timestamp_seconds: u32) -> Sessi
             _ => {}
         }
     }
-    settings.timestamp_override = Some(i64::from(timestamp_seconds) * 1_000_000);
+    settings.timestamp_override = Some(i64::from(timestamp_seconds) * 1_000_000 + i64::from(fraction));
     if !query.database.is_empty() {
         session.database = Some(String::from_utf8_lossy(query.database).into_owned());
     }

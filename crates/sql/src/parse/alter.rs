@@ -10,10 +10,8 @@ impl Parser<'_> {
     /// ALTER.
     pub(super) fn alter(&mut self) -> Result<Statement> {
         self.expect_word("ALTER")?;
-        let ignore = self.is_word("IGNORE") || self.is_word("ONLINE");
-        if ignore {
-            self.advance();
-        }
+        self.accept_word("ONLINE");
+        let ignore = self.accept_word("IGNORE");
         if self.accept_word("TABLE") {
             return self.alter_table(ignore);
         }

@@ -66,6 +66,8 @@ pub struct Settings {
     pub load_generated: bool,
     /// `unique_checks`.
     pub unique_checks: bool,
+    /// `explicit_defaults_for_timestamp`: a TIMESTAMP column has what is written, and no more.
+    pub explicit_defaults_for_timestamp: bool,
     /// `sql_log_bin`.
     pub log_bin: bool,
     /// `binlog_row_metadata`: how much a table map tells of its columns.
@@ -121,6 +123,7 @@ impl Default for Settings {
             check_constraint_checks: true,
             load_generated: false,
             unique_checks: true,
+            explicit_defaults_for_timestamp: true,
             log_bin: true,
             binlog_row_metadata: RowMetadata::NoLog,
             select_limit: u64::MAX,

@@ -447,7 +447,7 @@ impl Lane {
         runner: &mut dyn StatementRunner,
         received: &ReceivedGroup,
     ) -> Result<(), Failure> {
-        let mut context = StatementContext::default();
+        let mut context = StatementContext::new(&received.format);
         let mut files = LoadFiles::default();
         let shared = self.shared.clone();
         let skipped = &shared.parts.options.rows.skipped_errors;

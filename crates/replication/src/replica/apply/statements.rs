@@ -5,7 +5,8 @@
 
 use paceline_apply::replicated::Failure;
 use paceline_binlog::event::{
-    EventFlags, EventHeader, ExecuteLoadQueryEvent, IntvarKind, QueryEvent, RandEvent, UserVarEvent,
+    EventFlags, EventHeader, ExecuteLoadQueryEvent, FormatDescription, IntvarKind, QueryEvent, RandEvent,
+    UserVarEvent,
 };
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
 use paceline_types::ServerId;
@@ -21,6 +22,8 @@ pub struct ReplicatedStatement<'a> {
     pub event_flags: EventFlags,
     /// When it began, in seconds since 1970.
     pub timestamp_seconds: u32,
+    /// [`FormatDescription::tells_explicit_defaults`].
+    pub tells_explicit_defaults: bool,
     /// `INSERT_ID` and `LAST_INSERT_ID`.
     pub intvars: &'a [(IntvarKind, u64)],
     /// The seeds of `RAND()`.
@@ -41,14 +44,24 @@ pub struct LoadedFile<'a> {
 }
 
 /// What events say of the statement behind them.
-#[derive(Default)]
 pub(super) struct StatementContext<'g> {
+    tells_explicit_defaults: bool,
     pub(super) intvars: Vec<(IntvarKind, u64)>,
     pub(super) rand: Option<RandEvent>,
     pub(super) user_variables: Vec<UserVarEvent<'g>>,
 }
 
 impl<'g> StatementContext<'g> {
+    /// Nothing is said yet, in events of that format.
+    pub(super) fn new(format: &FormatDescription) -> Self {
+        StatementContext {
+            tells_explicit_defaults: format.tells_explicit_defaults(),
+            intvars: vec![],
+            rand: None,
+            user_variables: vec![],
+        }
+    }
+
     /// The statement; its event has that header.
     pub(super) fn of<'a>(&'a self, query: &'a QueryEvent<'a>, header: &EventHeader) -> ReplicatedStatement<'a>
     where
@@ -59,6 +72,7 @@ impl<'g> StatementContext<'g> {
             server_id: header.server_id,
             event_flags: header.flags,
             timestamp_seconds: header.timestamp,
+            tells_explicit_defaults: self.tells_explicit_defaults,
             intvars: &self.intvars,
             rand: self.rand,
             user_variables: &self.user_variables,

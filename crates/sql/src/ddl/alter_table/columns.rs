@@ -6,7 +6,7 @@ use paceline_types::{BlobSize, Collation, DataType};
 use super::kept::kept_column;
 use super::{Alteration, Draft};
 use crate::catalog::{ColumnDefault, ColumnDefinition, same_name};
-use crate::ddl::column::{resolve_column, resolve_default};
+use crate::ddl::column::{give_old_timestamp_defaults, resolve_column, resolve_default};
 use crate::ddl::index::DraftIndex;
 use crate::ddl::plan::Planner;
 use crate::error::{Error, Result};
@@ -56,6 +56,7 @@ impl Planner<'_> {
                     Draft {
                         column,
                         source: Some(number),
+                        is_defined: false,
                     }
                 }
                 [(spec, position), ..] => {
@@ -65,6 +66,7 @@ impl Planner<'_> {
                     let draft = Draft {
                         column,
                         source: Some(number),
+                        is_defined: true,
                     };
                     if **position != ColumnPosition::Unspecified {
                         alteration.placed.push((draft, (*position).clone()));
@@ -126,7 +128,11 @@ impl Planner<'_> {
             let column = resolve_column(spec, alteration.description.collation, self.session)?;
             alteration.drafts.extend(DraftIndex::of_column(spec));
             alteration.new_keys.extend(spec.references.clone());
-            let draft = Draft { column, source: None };
+            let draft = Draft {
+                column,
+                source: None,
+                is_defined: true,
+            };
             alteration.placed.push((draft, position.clone()));
         }
         Ok(())
@@ -151,7 +157,11 @@ impl Planner<'_> {
         if alteration.columns.is_empty() {
             return Err(Error::new(ER_CANT_REMOVE_ALL_FIELDS, &[]));
         }
-        Ok(())
+        let drafts = alteration.columns.iter_mut();
+        give_old_timestamp_defaults(
+            drafts.map(|draft| (&mut draft.column, draft.is_defined)),
+            self.session,
+        )
     }
 }
 

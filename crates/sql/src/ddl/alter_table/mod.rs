@@ -48,6 +48,8 @@ struct Draft {
     column: ColumnDefinition,
     /// Its place in the old table; `None` for a new column.
     source: Option<usize>,
+    /// Whether the statement says what it is.
+    is_defined: bool,
 }
 
 /// What the statement makes of the table.
@@ -105,6 +107,9 @@ impl Planner<'_> {
             algorithm: None,
             old: old.clone(),
         };
+        if alter.ignore {
+            return Err(Error::unsupported("ALTER IGNORE TABLE"));
+        }
         let actions = self.effective_actions(alter, &old)?;
         alteration.renames = renames(&old, &actions);
         alteration.checks = kept_checks(&old, &alteration.renames);

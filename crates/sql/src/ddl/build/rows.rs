@@ -114,6 +114,11 @@ impl<'a> Rows<'a> {
                     if *source == ColumnSource::Default {
                         let value = match column.auto_increment {
                             true => std::mem::take(&mut converted[n]),
+                            false if self.expressions.varies(n) => {
+                                return Err(Error::unsupported(
+                                    "a default that is another one on each server, for a new column of a table with rows",
+                                ));
+                            }
                             false => self.expressions.default(n, column, &converted, session)?,
                         };
                         if value.is_null() && !column.nullable && session.settings.sql_mode.is_strict() {

@@ -1,0 +1,44 @@
+-- What a TIMESTAMP column gets that says nothing of it.
+set explicit_defaults_for_timestamp = 0;
+create table a (id int, t1 timestamp, t2 timestamp, t3 timestamp null, t4 timestamp not null, t5 timestamp default current_timestamp,
+  t6 timestamp on update current_timestamp, t7 timestamp default '2001-01-01', t8 timestamp(3), t9 timestamp null default '2001-01-01');
+show create table a;
+create table b (id int, t1 timestamp default null, t2 timestamp default null);
+show create table b;
+create table c (t1 timestamp(6) primary key, t2 timestamp(6) default current_timestamp(6));
+show create table c;
+create table d (t0 timestamp null, t1 timestamp);
+alter table d add t2 timestamp, add t3 timestamp(2) first;
+show create table d;
+create table e (id int);
+alter table e add ts timestamp;
+alter table e add ts2 timestamp after id;
+show create table e;
+alter table e modify ts timestamp;
+show create table e;
+create table f (t timestamp as ('2001-01-01') virtual, u timestamp);
+show create table f;
+create table g (d datetime on update current_timestamp, u timestamp);
+show create table g;
+create table h (u timestamp on update current_timestamp, v timestamp);
+show create table h;
+set sql_mode = 'strict_trans_tables,no_zero_date';
+create table i (t1 timestamp, t2 timestamp);
+create table i (t1 timestamp);
+set sql_mode = default;
+set explicit_defaults_for_timestamp = 1;
+create table j (t1 timestamp, t2 timestamp not null);
+show create table j;
+-- Checks that are not to be looked at.
+create table k (a int, b int);
+insert into k values (1, -1);
+alter table k add constraint positive check (b > 0);
+set check_constraint_checks = 0;
+alter table k add constraint positive check (b > 0);
+alter table k modify a bigint, add check (a > 100);
+insert into k values (2, -2);
+select * from k;
+set check_constraint_checks = 1;
+insert into k values (3, -3);
+alter online table k add c int;
+select * from k;
