@@ -207,13 +207,12 @@ impl Session {
             settings.explicit_defaults_for_timestamp =
                 self.server.globals.is_on(Variable::ExplicitDefaultsForTimestamp);
         }
-        let mut time_zone = "SYSTEM".to_owned();
-        for variable in &statement.query.status_vars {
-            match variable {
-                StatusVar::TimeZone(name) => time_zone = String::from_utf8_lossy(name).into_owned(),
-                _ => {}
-            }
-        }
+        let zone_of = |variable: &StatusVar<'_>| match variable {
+            StatusVar::TimeZone(name) => Some(String::from_utf8_lossy(name).into_owned()),
+            _ => None,
+        };
+        let told = statement.query.status_vars.iter().find_map(zone_of);
+        let time_zone = told.unwrap_or_else(|| "SYSTEM".to_owned());
         self.services
             .values
             .lock()
