@@ -58,9 +58,19 @@ impl ClientHost {
     }
 }
 
-/// `LIKE` on ASCII without case; a backslash takes the next character's meaning. Clients send patterns of any length: it neither recurses nor goes back
-/// further than to the last `%`.
+/// `LIKE` on ASCII without case: hosts and columns.
 pub fn like(pattern: &str, text: &str) -> bool {
+    like_where(pattern, text, |byte, other| byte.eq_ignore_ascii_case(other))
+}
+
+/// `LIKE` that heeds case: databases.
+pub fn like_exactly(pattern: &str, text: &str) -> bool {
+    like_where(pattern, text, |byte, other| byte == other)
+}
+
+/// `LIKE`; a backslash takes the next character's meaning. Clients send patterns of any length: it neither recurses nor goes back further than to the
+/// last `%`.
+fn like_where(pattern: &str, text: &str, is_same: impl Fn(&u8, &u8) -> bool) -> bool {
     let (mut pattern, mut text) = (pattern.as_bytes(), text.as_bytes());
     // What follows the last `%`, and the text that it has not taken.
     let mut retry: Option<(&[u8], &[u8])> = None;
@@ -79,7 +89,7 @@ pub fn like(pattern: &str, text: &str) -> bool {
             ([], []) => return true,
             // The `%` can only leave less of it.
             (_, []) => return false,
-            ([_, ..], [first, rest @ ..]) if literal.is_none_or(|byte| byte.eq_ignore_ascii_case(first)) => {
+            ([_, ..], [first, rest @ ..]) if literal.is_none_or(|byte| is_same(byte, first)) => {
                 (pattern, text) = (after, rest);
             }
             _ => {
@@ -110,7 +120,7 @@ fn split_piece(pattern: &[u8]) -> Option<(Piece, &[u8])> {
     }
 }
 
-/// Whether one pattern matches everything that another does, piece by piece as MariaDB looks at it: `_%` does not cover `%_`.
+/// Whether one pattern of databases matches everything that another does, piece by piece as MariaDB looks at it: `_%` does not cover `%_`.
 pub fn covers(wide: &str, narrow: &str) -> bool {
     let (mut wide, mut narrow) = (wide.as_bytes(), narrow.as_bytes());
     // Behind the last `%` of `wide`, and what it has not taken yet.
@@ -127,9 +137,7 @@ pub fn covers(wide: &str, narrow: &str) -> bool {
                 (wide, narrow) = (after, rest);
                 continue;
             }
-            (Some((Piece::Byte(one), after)), Some((Piece::Byte(other), rest)))
-                if one.eq_ignore_ascii_case(&other) =>
-            {
+            (Some((Piece::Byte(one), after)), Some((Piece::Byte(other), rest))) if one == other => {
                 (wide, narrow) = (after, rest);
                 continue;
             }
@@ -198,6 +206,8 @@ mod tests {
             (r"%\", r"a\", true),
         ] {
             assert_eq!(like(pattern, text), expected, "{pattern} {text}");
+            let has_other_case = pattern.to_lowercase() != pattern || text.to_lowercase() != text;
+            assert_eq!(like_exactly(pattern, text), expected && !has_other_case, "{pattern} {text}");
         }
     }
 
@@ -226,6 +236,7 @@ mod tests {
             ("x%y", "x%"),
             ("a", "_"),
             ("a", ""),
+            ("a", "A"),
             ("", "a"),
             (r"\%", "%"),
         ] {

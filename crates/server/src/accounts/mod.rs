@@ -128,7 +128,7 @@ impl Account {
 
     /// What the account may do in a database: the most specific pattern that matches counts, besides the global privileges.
     pub fn privileges_in(&self, database: &str) -> PrivilegeSet {
-        self.privileges_where(|pattern| host::like(pattern, database))
+        self.privileges_where(|pattern| host::like_exactly(pattern, database))
     }
 
     /// What the account may do in every database that a pattern matches: of its own patterns, those count that match no fewer.
@@ -330,6 +330,8 @@ mod tests {
                 && account.privileges_in("shop_1").has(Privilege::Insert)
         );
         assert!(account.can_see("shop_1") && !account.can_see("mysql"));
+        // Databases whose names differ by case are different ones.
+        assert!(!account.can_see("Shop_1") && account.privileges_in_all(r"Shop\_1").is_empty());
         // As a pattern `shop_1` matches more than the database of that name.
         assert!(account.privileges_in_all("shop_1").has(Privilege::Select));
         assert!(account.privileges_in_all(r"shop\_1").has(Privilege::Insert));
