@@ -193,3 +193,24 @@ def test_index_definitions_need_the_privilege_for_indexes(server):
     server.query("revoke alter on mine.* from me@localhost", "grant index on mine.* to me@localhost")
     allowed(server, "create index i on mine.indexed (a)", "drop index b on mine.indexed")
     refused(server, 1142, "alter table mine.indexed add key (b)")
+
+
+def test_databases_whose_names_differ_by_case_are_two(server):
+    server.query("create database dX", "create database Dx", "create table dX.t (a int)", "create table Dx.t (a int)",
+                 "grant all on dX.* to me@localhost with grant option", "create user v@localhost")
+    allowed(server, "insert into dX.t values (1)", "grant select on dX.* to v@localhost")
+    refused(server, 1142, "select * from Dx.t")
+    refused(server, 1044, "use Dx")
+    refused(server, 1044, "create database DX")
+    refused(server, 1044, "grant select on Dx.* to v@localhost")
+
+
+def test_maintaining_a_table_needs_privileges_on_it(server):
+    server.query("create database d", "create table d.t (a int)")
+    for statement in ("check table d.t", "analyze table d.t", "optimize table d.t", "repair table d.t", "check table d.nowhere"):
+        refused(server, 1142, statement)
+    server.query("grant select on d.* to me@localhost")
+    allowed(server, "check table d.t")
+    refused(server, 1142, "analyze table d.t")
+    server.query("grant insert on d.* to me@localhost")
+    allowed(server, "analyze table d.t", "optimize table d.t", "repair table d.t")

@@ -207,7 +207,11 @@ mod tests {
         ] {
             assert_eq!(like(pattern, text), expected, "{pattern} {text}");
             let has_other_case = pattern.to_lowercase() != pattern || text.to_lowercase() != text;
-            assert_eq!(like_exactly(pattern, text), expected && !has_other_case, "{pattern} {text}");
+            assert_eq!(
+                like_exactly(pattern, text),
+                expected && !has_other_case,
+                "{pattern} {text}"
+            );
         }
     }
 

@@ -9,14 +9,19 @@ use super::logged_statement::LoggedStatement;
 use super::query::Execution;
 use crate::accounts::statements::{StatementContext, apply, resolve};
 use crate::accounts::{Accounts, PrivilegeSet};
-use crate::server::accounts_of;
+use crate::server::{Server, accounts_of};
 use paceline_sql::catalog::{CatalogChange, write_changes};
 use paceline_sql::parse::{AccountOptions, AccountStatement, PasswordSpec, PrivilegeLevel};
-use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
+use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges, ServerFunctions};
 use paceline_sql::{Error, Result};
 use paceline_storage::WriteSet;
 use paceline_txn::DdlCommit;
 use paceline_types::error_code::*;
+use std::time::Duration;
+use tokio::sync::MutexGuard;
+
+/// How often one who waits for others' changes looks whether he is still to wait.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 impl Session {
     /// CREATE USER, GRANT and their like, as statements.
@@ -44,9 +49,12 @@ impl Session {
     pub async fn change_accounts(&mut self, statement: &AccountStatement, text: Option<&[u8]>) -> Result<()> {
         self.may_change_accounts(statement)?;
         self.check_writable()?;
+        if self.table_locks.is_globally_locked() {
+            return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
+        }
         self.commit().await?;
         let server = self.server.clone();
-        let _one_at_a_time = server.changing_accounts.lock().await;
+        let _one_at_a_time = self.wait_for_others_changes(&server).await?;
         let current = (
             self.context.current_user.user.clone(),
             self.context.current_user.host.clone(),
@@ -85,6 +93,16 @@ impl Session {
             server.catalog.load().accounts().next().is_none(),
         );
         self.commit_account_changes(changes, &text).await
+    }
+
+    /// Whoever changes accounts may wait long for a global read lock: KILL and `max_statement_time` end the wait for him.
+    async fn wait_for_others_changes<'a>(&self, server: &'a Server) -> Result<MutexGuard<'a, ()>> {
+        loop {
+            match tokio::time::timeout(LOOK_EVERY, server.changing_accounts.lock()).await {
+                Ok(guard) => return Ok(guard),
+                Err(_) => self.services.check_interrupt(&self.context)?,
+            }
+        }
     }
 
     async fn commit_account_changes(&mut self, changes: Vec<CatalogChange>, text: &[u8]) -> Result<()> {

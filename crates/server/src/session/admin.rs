@@ -11,7 +11,7 @@ use paceline_sql::parse::{
     FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
 };
 use paceline_sql::plan::{Plan, TableUse};
-use paceline_sql::session::Privilege;
+use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_txn::{InterruptReason, MetadataMode, MetadataObject};
 use paceline_types::Value;
@@ -91,7 +91,6 @@ impl Session {
 
     /// LOCK TABLES.
     pub async fn lock_tables_statement(&mut self, tables: &[LockTable], more: More) -> Result<()> {
-        use paceline_sql::session::{PrivilegeTarget, Privileges};
         self.shared.counters.com_lock_tables.add(1);
         if self.table_locks.is_globally_locked() && tables.iter().any(|table| table.write) {
             return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
@@ -189,6 +188,7 @@ impl Session {
     /// FLUSH.
     pub async fn flush_statement(&mut self, targets: &[FlushTarget], more: More) -> Result<()> {
         self.shared.counters.com_flush.add(1);
+        self.commit().await?;
         self.services.require_any(&[Privilege::Reload])?;
         for target in targets {
             match target {
@@ -200,7 +200,6 @@ impl Session {
                     tables,
                     lock: FlushTablesLock::ReadLock | FlushTablesLock::ReadLockDisableCheckpoint,
                 } if tables.is_empty() => {
-                    self.commit().await?;
                     self.table_locks.release_tables();
                     if !self.table_locks.is_globally_locked() {
                         let timeout = self.context.settings.metadata_lock_wait_timeout;
@@ -312,6 +311,27 @@ impl Session {
         Ok(())
     }
 
+    /// 1142 for a table that the account may not maintain so.
+    fn may_maintain(&self, operation: TableMaintenance, table: &TableName) -> Result<()> {
+        let (database, table) = self.qualified(table)?;
+        if self.temporary.catalog().table(&database, &table).is_some() {
+            return Ok(());
+        }
+        let needed: &[Privilege] = match operation {
+            TableMaintenance::Check => &[Privilege::Select],
+            TableMaintenance::Analyze | TableMaintenance::Optimize | TableMaintenance::Repair => {
+                &[Privilege::Select, Privilege::Insert]
+            }
+        };
+        let target = PrivilegeTarget::Table {
+            database: &database,
+            table: &table,
+        };
+        needed
+            .iter()
+            .try_for_each(|privilege| self.services.check(&self.context, *privilege, target))
+    }
+
     /// ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE: what they would do is not needed here; they say so as MariaDB does.
     pub async fn maintain(
         &mut self,
@@ -339,6 +359,9 @@ impl Session {
             }
         };
         self.commit().await?;
+        for table in tables {
+            self.may_maintain(operation, table)?;
+        }
         let mut output = Output::new();
         output
             .text("Table", 256)

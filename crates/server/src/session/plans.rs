@@ -135,7 +135,10 @@ impl Session {
         }
         self.check_table_locks(plan)?;
         self.services.await_gtid()?;
-        self.enter_transaction();
+        match plan.tables().iter().any(is_stored) {
+            true => self.enter_transaction(),
+            false => self.enter_tableless(),
+        }
         let transaction = self
             .transaction
             .get_mut()
@@ -146,8 +149,7 @@ impl Session {
                 .map_err(|error| of_transaction(&error))?;
         }
         for table in plan.tables() {
-            let is_stored = table.definition.is_some() || table.view.is_some();
-            if !is_stored || table.is_temporary() {
+            if !is_stored(table) || table.is_temporary() {
                 continue;
             }
             let mode = match table.usage.writes() || table.usage.lock || table.usage.action {
@@ -290,6 +292,11 @@ impl Session {
             self.write_ok(outcome.affected_rows, outcome.last_insert_id, &outcome.info, more);
         }
     }
+}
+
+/// Whether a table has rows or a text of its own: the server makes up the others.
+fn is_stored(table: &TableUse) -> bool {
+    table.definition.is_some() || table.view.is_some()
 }
 
 /// What is refused within a view is told of the view that the statement names.

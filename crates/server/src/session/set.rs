@@ -31,6 +31,37 @@ enum Checked {
     Password(AccountStatement),
 }
 
+/// What SET STATEMENT cannot set, as in MariaDB: a transaction or the connection would outlive it.
+const NOT_FOR_STATEMENT: [Variable; 13] = [
+    Variable::Autocommit,
+    Variable::CharacterSetClient,
+    Variable::CharacterSetConnection,
+    Variable::CharacterSetFilesystem,
+    Variable::CollationConnection,
+    Variable::InteractiveTimeout,
+    Variable::Profiling,
+    Variable::ProfilingHistorySize,
+    Variable::QueryCacheType,
+    Variable::SkipReplication,
+    Variable::SqlLogOff,
+    Variable::TxIsolation,
+    Variable::WaitTimeout,
+];
+
+/// 1971 for what SET STATEMENT cannot set.
+pub fn may_set_for_statement(items: &[SetItem]) -> Result<()> {
+    for item in items {
+        if let SetItem::Variable { name, base: None, .. } = item
+            && NOT_FOR_STATEMENT
+                .iter()
+                .any(|refused| name.eq_ignore_ascii_case(refused))
+        {
+            return Err(Error::new(ER_SET_STATEMENT_NOT_SUPPORTED, &[name]));
+        }
+    }
+    Ok(())
+}
+
 impl Session {
     /// Checks all assignments, evaluating their values as variables are before any of them, then carries them out in order: one that is refused changes nothing.
     pub async fn set(&mut self, items: &[SetItem]) -> Result<()> {

@@ -181,6 +181,19 @@ impl Session {
         };
     }
 
+    /// The same for a statement that touches no table: it is a transaction of its own under `autocommit=0` too, and what SET TRANSACTION has said of the
+    /// next one is not said of it.
+    pub fn enter_tableless(&mut self) {
+        if self.transaction.is_active() {
+            return;
+        }
+        let (isolation, access) = (self.transaction.next_isolation, self.transaction.next_access);
+        let options = self.transaction_options(Lifetime::SingleStatement, None);
+        self.transaction.set_next(isolation, access);
+        let transaction = self.server.transactions.begin(&self.services.locks, options);
+        self.transaction.state = State::Single(transaction);
+    }
+
     /// `skip_parallel_replication`: replicas shall not try the transaction beside others.
     fn mark_serial(&self, transaction: &mut Transaction) {
         if self
