@@ -9,6 +9,7 @@ use super::Session;
 use super::errors::of_transaction;
 use super::logged_statement::LoggedStatement;
 use super::query::Execution;
+use super::result::RowCollector;
 use crate::accounts::PrivilegeSet;
 use crate::accounts::show::identifier;
 use crate::variables::Variable;
@@ -379,7 +380,7 @@ impl Session {
             returning: vec![],
         }));
         let plan = self.plan(&insert)?;
-        match self.collect(&plan, execution).await? {
+        match self.collect::<RowCollector>(&plan, execution).await? {
             Some((_, outcome)) => Ok(outcome.affected_rows),
             None => Err(Error::new(ER_TABLE_DEF_CHANGED, &[])),
         }

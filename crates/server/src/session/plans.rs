@@ -5,11 +5,11 @@
 
 use super::errors::of_transaction;
 use super::query::{AskedBy, Execution};
-use super::result::{KnownColumns, ResultStyle, ResultWriter, RowCollector, Streaming};
+use super::result::{KnownColumns, ResultStyle, ResultWriter, Streaming};
 use super::{More, Session};
 use crate::variables::Variable;
 use paceline_sql::catalog::Catalog;
-use paceline_sql::execute::{AffectedRows, ExecutionContext, Outcome, execute};
+use paceline_sql::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute};
 use paceline_sql::parse::{self, ParseOptions, Statement};
 use paceline_sql::plan::{Plan, PlanContext, PlanType, TableUsage, TableUse, plan_statement};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
@@ -96,11 +96,11 @@ impl Session {
     }
 
     /// Executes a plan and keeps its rows: cursors, and SHOW statements that are answered by a query.
-    pub async fn collect(
+    pub async fn collect<S: RowSink + Default>(
         &mut self,
         plan: &Plan,
         execution: Execution<'_>,
-    ) -> Result<Option<(RowCollector, Outcome)>> {
+    ) -> Result<Option<(S, Outcome)>> {
         let Some(catalog) = self.prepare_run(plan)? else {
             return Ok(None);
         };
@@ -120,7 +120,7 @@ impl Session {
             rows_max,
             input: None,
         };
-        let mut rows = RowCollector::default();
+        let mut rows = S::default();
         let outcome = execute(plan, &mut context, &mut rows)?;
         self.leave_statement().await?;
         Ok(Some((rows, outcome)))

@@ -8,9 +8,10 @@
 
 use super::plans::Run;
 use super::query::{AskedBy, Execution};
-use super::result::{EncodedColumns, KnownColumns, RowCollector, RowFormat, definition};
+use super::result::{EncodedColumns, KnownColumns, RowFormat, definition};
 use super::{More, Session};
 use crate::server::Server;
+use paceline_sql::execute::{RowSink, RowStore, StoredRows};
 use paceline_sql::expr::{EvalContext, EvalState, Expr, ExprType};
 use paceline_sql::parse::{self, ParseOptions, QueryStatement, SelectInto, Statement};
 use paceline_sql::plan::{Plan, ResultColumn};
@@ -68,10 +69,28 @@ impl Drop for CountedStatement {
     }
 }
 
-/// An open cursor: its rows were read when it was opened.
+/// An open cursor: its rows were read when it was opened, those past a limit into a temporary file.
 struct Cursor {
     columns: Vec<ResultColumn>,
-    rows: std::vec::IntoIter<Vec<Value>>,
+    rows: StoredRows,
+}
+
+/// The sink of a cursor that is being opened.
+#[derive(Default)]
+struct CursorSink {
+    columns: Vec<ResultColumn>,
+    rows: RowStore,
+}
+
+impl RowSink for CursorSink {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<()> {
+        self.columns = columns.to_vec();
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        self.rows.push(row)
+    }
 }
 
 /// A statement of PREPARE.
@@ -379,8 +398,8 @@ impl Session {
         let wants_cursor = cursor & cursor_type::READ_ONLY != 0 && plan.has_result_set();
         for _ in 0..100 {
             if wants_cursor {
-                if let Some((rows, _)) = self.collect(&plan, execution).await? {
-                    prepared.cursor = Some(self.open_cursor(rows));
+                if let Some((rows, _)) = self.collect::<CursorSink>(&plan, execution).await? {
+                    prepared.cursor = Some(self.open_cursor(rows)?);
                     return Ok(());
                 }
             } else if self.run_plan(&plan, execution, prepared.columns.as_ref()).await? == Run::Done {
@@ -396,7 +415,8 @@ impl Session {
     }
 
     /// Answers an execution that opened a cursor: the columns, and no rows yet.
-    fn open_cursor(&mut self, collected: RowCollector) -> Cursor {
+    fn open_cursor(&mut self, collected: CursorSink) -> Result<Cursor> {
+        let rows = collected.rows.finish()?;
         use paceline_wire::column::{Metadata, write_column_count};
         let capabilities = self.connection.capabilities;
         let status = self.status().with(Status::CURSOR_EXISTS);
@@ -412,16 +432,15 @@ impl Session {
             ..Default::default()
         };
         paceline_wire::response::write_end_of_rows(writer, &ok, capabilities);
-        Cursor {
+        Ok(Cursor {
             columns: collected.columns,
-            rows: collected.rows.into_iter(),
-        }
+            rows,
+        })
     }
 
     /// COM_STMT_FETCH.
     pub fn fetch(&mut self, id: u32, count: u32) {
         use super::result::{ResultStyle, ResultWriter, Streaming};
-        use paceline_sql::execute::RowSink;
         let id = self.prepared.id(id);
         let Some(mut cursor) = self
             .prepared
@@ -447,13 +466,18 @@ impl Session {
         };
         let mut writer =
             ResultWriter::rows_only(&mut self.connection, style, Streaming::Early, &cursor.columns);
-        for row in cursor.rows.by_ref().take(count as usize) {
-            if let Err(error) = writer.row(&row) {
+        for _ in 0..count {
+            let written = match cursor.rows.next() {
+                Ok(Some(row)) => writer.row(&row),
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = written {
                 self.write_sql_error(&error);
                 return;
             }
         }
-        let over = cursor.rows.len() == 0;
+        let over = cursor.rows.left() == 0;
         let flag = if over {
             Status::LAST_ROW_SENT
         } else {

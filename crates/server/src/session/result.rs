@@ -1,12 +1,12 @@
 //! Result sets: from the rows that execution gives to packets.
 
 use super::connection::{Connection, FLUSH_AT};
-use paceline_sql::execute::RowSink;
+use paceline_sql::execute::{RowSink, STATEMENT_MEMORY_MAX};
 use paceline_sql::expr::ExprType;
 use paceline_sql::plan::{Plan, ResultColumn};
 use paceline_sql::{Error, Result};
 use paceline_types::data_type::FieldType;
-use paceline_types::error_code::ER_NET_ERROR_ON_WRITE;
+use paceline_types::error_code::{ER_NET_ERROR_ON_WRITE, ER_RECORD_FILE_FULL};
 use paceline_types::{Charset, Collation, DataType, TimeZone, Value, ValueRef, binary_protocol, text};
 use paceline_wire::column::{ColumnDefinition, Metadata, write_column_count};
 use paceline_wire::response::{Status, write_end_of_columns};
@@ -41,7 +41,7 @@ pub struct ResultStyle {
 pub enum Streaming {
     /// As soon as there are [`FLUSH_AT`] bytes.
     Early,
-    /// No: they may show what is not published yet, and wait with the reply (invariant 6).
+    /// No: they may show what is not published yet, and wait with the reply (invariant 6). 1114 past [`STATEMENT_MEMORY_MAX`] bytes of them.
     AfterSettling,
 }
 
@@ -127,13 +127,17 @@ impl<'a> ResultWriter<'a> {
 
     fn end_row(&mut self) -> Result<()> {
         self.connection.writer.end();
-        if self.connection.writer.pending() > FLUSH_AT && self.streaming == Streaming::Early {
-            self.connection.flush_blocking().map_err(|error| {
+        let pending = self.connection.writer.pending();
+        match self.streaming {
+            Streaming::Early if pending > FLUSH_AT => self.connection.flush_blocking().map_err(|error| {
                 tracing::debug!("a result could not be sent: {error}");
                 Error::new(ER_NET_ERROR_ON_WRITE, &[])
-            })?;
+            }),
+            Streaming::AfterSettling if pending > STATEMENT_MEMORY_MAX => {
+                Err(Error::new(ER_RECORD_FILE_FULL, &[&"(temporary)"]))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -410,7 +414,7 @@ fn wire_type(field_type: FieldType) -> u8 {
     }
 }
 
-/// A sink that keeps the rows: for SHOW statements that are answered by a query, and for cursors.
+/// A sink that keeps the rows: for SHOW statements that are answered by a query.
 #[derive(Debug, Default)]
 pub struct RowCollector {
     /// The columns.

@@ -2,7 +2,7 @@
 
 use super::assignment::Assignment;
 use super::query::{AskedBy, Execution};
-use super::result::RowFormat;
+use super::result::{RowCollector, RowFormat};
 use super::{More, Session};
 use crate::variables::{Setting, Variable, apply_to_session, isolation_setting};
 use paceline_sql::expr::ExprType;
@@ -196,7 +196,7 @@ impl Session {
         };
         for _ in 0..10 {
             let plan = self.plan(&statement)?;
-            let Some((collected, _)) = self.collect(&plan, execution).await? else {
+            let Some((collected, _)) = self.collect::<RowCollector>(&plan, execution).await? else {
                 continue;
             };
             let ty = collected

@@ -29,6 +29,7 @@ mod memory;
 mod point;
 mod query;
 mod row_codec;
+mod row_store;
 mod row_writer;
 mod run;
 mod safe_updates;
@@ -46,6 +47,7 @@ use paceline_types::{Value, ValueRef};
 pub(crate) use table_reader::transaction_error;
 
 pub use memory::{SORT_MEMORY_MAX, STATEMENT_MEMORY_MAX};
+pub use row_store::{RowStore, STORED_ROWS_MEMORY_MAX, StoredRows};
 
 use crate::catalog::Catalog;
 use crate::error::Result;
