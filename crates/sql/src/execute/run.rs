@@ -102,7 +102,11 @@ impl<'t> Exec<'_, 't> {
     }
 
     /// Whether all conditions hold.
-    pub fn all_true(&mut self, conditions: &[Expr], row: &[Value]) -> Result<bool> {
+    pub fn all_true<'c>(
+        &mut self,
+        conditions: impl IntoIterator<Item = &'c Expr>,
+        row: &[Value],
+    ) -> Result<bool> {
         for condition in conditions {
             if !condition.is_true(row, &mut self.context())? {
                 return Ok(false);

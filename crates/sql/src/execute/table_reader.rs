@@ -1,8 +1,8 @@
 //! Reads one table by the path that the plan chose, and puts its rows into the block's slots.
 //!
 //! *Snapshot reads* take what the transaction sees. *Locking reads* work on the newest state: a candidate is found without a
-//! lock, checked, locked, read again under the lock, and checked again by the join loop; so rows that do not match are not locked. Under
-//! SERIALIZABLE the ranges are locked as well.
+//! lock, checked, locked, read again under the lock, and checked again by the join loop; so rows that do not match are not locked. What must be
+//! evaluated once a row is left to the join loop. Under SERIALIZABLE the ranges are locked as well.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -448,6 +448,7 @@ impl<'p> BaseReader<'p> {
         }
         // The range of a secondary index says nothing of columns that are not in it: that a row does not match is read, too, and must stay so.
         let reads_all = is_serializable && secondary.is_some();
+        let candidate = candidate_conditions(self.step);
         let mut scan = exec.runtime.transaction.scan_newest(range, direction)?;
         let mut row_key = Vec::new();
         while scan.advance()? {
@@ -468,7 +469,7 @@ impl<'p> BaseReader<'p> {
                     self.decode(value.payload(), row)?;
                 }
             }
-            if !reads_all && !is_candidate(exec, self.step, row)? {
+            if !reads_all && !exec.all_true(candidate.iter().copied(), row)? {
                 continue;
             }
             // A row that somebody else moves in a secondary index meanwhile is met again where it has gone to.
@@ -533,9 +534,16 @@ impl<'p> BaseReader<'p> {
     }
 }
 
-/// Whether a row that is not locked yet looks as if it would pass. The conditions behind an outer join say nothing about a match.
-fn is_candidate(exec: &mut Exec<'_, '_>, step: &JoinStep, row: &[Value]) -> Result<bool> {
-    Ok(exec.all_true(&step.on, row)? && (step.kind == JoinKind::Left || exec.all_true(&step.filter, row)?))
+/// The conditions that a row which is not locked yet must pass. They are evaluated again under the lock: so only those in front of the first that
+/// must not be evaluated twice. Those behind an outer join say nothing about a match.
+fn candidate_conditions(step: &JoinStep) -> Vec<&Expr> {
+    let filter: &[Expr] = if step.kind == JoinKind::Left {
+        &[]
+    } else {
+        &step.filter
+    };
+    let conditions = step.on.iter().chain(filter);
+    conditions.take_while(|condition| condition.is_stable()).collect()
 }
 
 fn lock_mode(strength: LockStrength) -> LockMode {
@@ -583,18 +591,24 @@ fn read_hashed(
     let Some(rows) = table.rows.get(&key) else {
         return Ok(ControlFlow::Continue(()));
     };
+    let locking = match (&instance.source, plan.read) {
+        (TableSource::Base(definition), ReadMode::Locking { strength, wait }) => {
+            let reader = BaseReader::new(plan, access, step, instance, definition);
+            Some((reader, candidate_conditions(step), strength, wait))
+        }
+        _ => None,
+    };
     for hashed in rows {
         exec.tick()?;
         place(instance, &hashed.values, row);
-        let flow = match (&instance.source, plan.read) {
-            (TableSource::Base(definition), ReadMode::Locking { strength, wait }) => {
-                if !is_candidate(exec, step, row)? {
+        let flow = match &locking {
+            Some((reader, candidate, strength, wait)) => {
+                if !exec.all_true(candidate.iter().copied(), row)? {
                     continue;
                 }
-                let reader = BaseReader::new(plan, access, step, instance, definition);
-                reader.read_locked(exec, &hashed.key, strength, wait, row, visit)?
+                reader.read_locked(exec, &hashed.key, *strength, *wait, row, visit)?
             }
-            _ => visit(exec, row)?,
+            None => visit(exec, row)?,
         };
         if flow.is_break() {
             return Ok(ControlFlow::Break(()));

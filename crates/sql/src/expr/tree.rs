@@ -430,6 +430,15 @@ impl Expr {
         constant
     }
 
+    /// Whether it may be evaluated more or less often than once a row: nothing random, no assignments.
+    pub fn is_stable(&self) -> bool {
+        !self.any(&mut |node| match &node.kind {
+            ExprKind::AssignUserVariable { .. } | ExprKind::Aggregate(_) => true,
+            ExprKind::Call(call) => !call.function.stability.is_constant_during_execution(),
+            _ => false,
+        })
+    }
+
     /// Calls `visit` for this node and every node below it. Subqueries' plans are not entered.
     pub fn visit<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         visit(self);

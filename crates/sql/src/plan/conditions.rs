@@ -12,6 +12,15 @@ pub(crate) type TableSet = u64;
 pub(crate) struct Condition {
     pub expr: Expr,
     pub tables: TableSet,
+    /// Whether it holds for the same rows whenever it is evaluated; else it waits for all tables, and is evaluated once for each joined row.
+    pub stable: bool,
+}
+
+impl Condition {
+    /// Whether one evaluation tells for the whole query.
+    pub fn is_constant(&self) -> bool {
+        self.tables == 0 && self.stable
+    }
 }
 
 /// Which table each slot of a block belongs to.
@@ -42,7 +51,8 @@ impl SlotMap {
 
     pub fn condition(&self, expr: Expr) -> Condition {
         let tables = self.tables(&expr);
-        Condition { expr, tables }
+        let stable = expr.is_stable();
+        Condition { expr, tables, stable }
     }
 
     pub fn table_of(&self, slot: usize) -> Option<usize> {

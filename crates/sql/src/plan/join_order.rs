@@ -3,7 +3,8 @@
 //! ```text
 //!   FromNode  ──simplify──▶  outer joins that WHERE makes inner
 //!             ──flatten───▶  Group: tables and outer joins, with all conditions at one level
-//!             ──order─────▶  JoinStep …: the cheapest order, each table's path, each condition as early as it can be checked
+//!             ──order─────▶  JoinStep …: the cheapest order, each table's path, each condition as early as it can be checked,
+//!                         those that change from one evaluation to the next (RAND()) after all tables
 //! ```
 //!
 //! A group of up to [`EXHAUSTIVE_MAX`] items is searched through, cutting off what is dearer than the best so far; a larger one is built up
@@ -65,7 +66,7 @@ pub(crate) struct Optimizer<'a> {
 /// The join steps of a block.
 pub(crate) struct Joined {
     pub steps: Vec<JoinStep>,
-    /// Conditions without tables.
+    /// Conditions that one evaluation tells of.
     pub constant: Vec<Expr>,
     /// About how many rows come out.
     pub rows: f64,
@@ -85,7 +86,7 @@ impl Optimizer<'_> {
                 None => {}
             }
             let condition = self.slots.condition(expr);
-            if condition.tables == 0 {
+            if condition.is_constant() || from.is_none() {
                 constant.push(condition.expr)
             } else {
                 rest.push(condition)
@@ -107,10 +108,8 @@ impl Optimizer<'_> {
         };
         self.flatten(node, &mut group);
         // Inner joins' conditions without tables are conditions of the whole.
-        let (without, with): (Vec<_>, Vec<_>) = group
-            .conditions
-            .into_iter()
-            .partition(|condition| condition.tables == 0);
+        let (without, with): (Vec<_>, Vec<_>) =
+            group.conditions.into_iter().partition(Condition::is_constant);
         for condition in without {
             match literal_truth(&condition.expr) {
                 Some(true) => {}
@@ -279,12 +278,13 @@ impl Optimizer<'_> {
         let mut placed = vec![false; group.conditions.len()];
         let (mut known, mut rows, mut cost) = (available, prefix_rows, 0.0);
         let mut steps = Vec::with_capacity(order.len());
-        for &item in order {
+        for (place, &item) in order.iter().enumerate() {
             let item = &group.items[item];
             let now = known | item.tables();
+            let is_last = place + 1 == order.len();
             let mut filter = Vec::new();
             for (number, condition) in group.conditions.iter().enumerate() {
-                if !placed[number] && condition.tables & !now == 0 {
+                if !placed[number] && condition.tables & !now == 0 && (condition.stable || is_last) {
                     placed[number] = true;
                     filter.push(condition.expr.clone());
                 }

@@ -132,7 +132,7 @@ impl<'s> TableInfo<'s> {
                 let tables = slots.tables(value);
                 if tables & !available != 0
                     || !index_serves(&definition.columns()[column].data_type, by, value, Use::Equality)
-                    || !is_stable(value)
+                    || !value.is_stable()
                 {
                     continue;
                 }
@@ -163,7 +163,7 @@ impl<'s> TableInfo<'s> {
             .iter()
             .map(|column| column.data_type.clone())
             .collect();
-        let constant = |expr: &Expr| slots.tables(expr) & !available == 0 && is_stable(expr);
+        let constant = |expr: &Expr| slots.tables(expr) & !available == 0 && expr.is_stable();
         let mut parts: Vec<_> = conditions
             .iter()
             .filter_map(|condition| RangeCondition::of(&condition.expr, self.base, &types, &constant))
@@ -272,7 +272,7 @@ impl<'s> TableInfo<'s> {
             .iter()
             .map(|column| column.data_type.clone())
             .collect();
-        let constant = |expr: &Expr| slots.tables(expr) & !available == 0 && is_stable(expr);
+        let constant = |expr: &Expr| slots.tables(expr) & !available == 0 && expr.is_stable();
         let mut best: Option<Choice> = None;
         for condition in conditions {
             let ExprKind::Or(alternatives) = &condition.expr.kind else {
@@ -370,8 +370,8 @@ impl<'s> TableInfo<'s> {
                 if inner_tables == own
                     && outer_tables != 0
                     && outer_tables & !available == 0
-                    && is_stable(outer)
-                    && is_stable(inner)
+                    && outer.is_stable()
+                    && inner.is_stable()
                 {
                     keys.push(HashKey {
                         inner: inner.clone(),
@@ -470,15 +470,6 @@ impl<'s> TableInfo<'s> {
             _ => false,
         }
     }
-}
-
-/// Whether an expression may be evaluated once instead of for each row: nothing random, no assignments.
-pub(crate) fn is_stable(expr: &Expr) -> bool {
-    !expr.any(&mut |node| match &node.kind {
-        ExprKind::AssignUserVariable { .. } | ExprKind::Aggregate(_) => true,
-        ExprKind::Call(call) => !call.function.stability.is_constant_during_execution(),
-        _ => false,
-    })
 }
 
 /// The indexes that a table's hints leave, and whether FORCE INDEX was among them.

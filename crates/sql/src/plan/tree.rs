@@ -158,7 +158,7 @@ pub struct SelectPlan {
     pub tables: Vec<TableInstance>,
     /// How they are joined; empty without FROM.
     pub steps: Vec<JoinStep>,
-    /// Conditions without tables: when one is not true, there are no rows.
+    /// Conditions without tables, which hold for all rows or for none: when one is not true, there are no rows.
     pub constant_conditions: Vec<Expr>,
     /// Known while planning to have no rows: the reason that EXPLAIN tells.
     pub impossible: Option<&'static str>,

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use paceline_types::{Collation, DataType, Value};
 
 use super::arguments::{Args, BindCall};
-use super::{Function, MANY, pure, volatile};
+use super::{Function, MANY, pure, steady};
 use crate::error::Result;
 use crate::expr::bind::{common_type_in, comparison_rule, read_as_number, unquote_json};
 use crate::expr::context::EvalContext;
@@ -28,7 +28,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     pure("isnull", (1, 1), |_| Ok(ExprType::boolean()), eval_isnull),
     pure("interval", (2, MANY), |_| Ok(ExprType::int(2)), eval_interval),
-    volatile(
+    steady(
         "name_const",
         (2, 2),
         |call| Ok(call.args[1].ty.clone()),

@@ -52,19 +52,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(ExprType::int(10)),
         |_, context| Ok(Value::Int(context.session.connection_id as i64)),
     ),
-    volatile(
+    steady(
         "last_insert_id",
         (0, 1),
         |call| Ok(call.with_nullability(ExprType::bigint_unsigned(20))),
         eval_last_insert_id,
     ),
-    volatile(
+    steady(
         "row_count",
         (0, 0),
         |_| Ok(ExprType::bigint(21)),
         |_, context| Ok(Value::Int(context.session.row_count)),
     ),
-    volatile(
+    steady(
         "found_rows",
         (0, 0),
         |_| Ok(ExprType::bigint(21)),
