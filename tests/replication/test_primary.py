@@ -64,6 +64,14 @@ def test_a_plain_timestamp_gets_no_defaults_of_its_own(paceline, replica):
     assert replica.query(columns) == paceline.query(columns)
 
 
+def test_a_row_deleted_under_two_names_is_logged_once(paceline, replica):
+    start_replica(replica, paceline)
+    paceline.query("create database t", "create table t.a (id int primary key)", "insert into t.a values (1), (2), (3), (4), (9)",
+                   "delete x, y from t.a x join t.a y on x.id = y.id + 1")
+    catch_up(replica, paceline)
+    assert replica.query("select * from t.a") == paceline.query("select * from t.a") == ((9,),)
+
+
 def test_file_and_position_and_then_gtids(paceline, replica):
     fill(paceline)
     [(file, position, *_)] = paceline.query("show master status")

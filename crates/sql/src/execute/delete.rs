@@ -20,16 +20,12 @@ pub(super) fn execute(
 ) -> Result<Outcome> {
     super::safe_updates::check_delete(exec, plan)?;
     let select = &*plan.select;
-    let mut writers: Vec<(usize, RowWriter<'_>, HashSet<Vec<u8>>)> = Vec::with_capacity(plan.targets.len());
+    let mut writers: Vec<(usize, RowWriter<'_>)> = Vec::with_capacity(plan.targets.len());
     for (table, definition) in &plan.targets {
-        writers.push((
-            *table,
-            RowWriter::for_columns(exec, definition, &[]),
-            HashSet::new(),
-        ));
+        writers.push((*table, RowWriter::for_columns(exec, definition, &[])));
     }
     if writers.len() > 1 {
-        for (_, writer, _) in &mut writers {
+        for (_, writer) in &mut writers {
             writer.announce(exec);
         }
     }
@@ -40,7 +36,7 @@ pub(super) fn execute(
     let mut sent = 0;
     if select.tables.len() == 1 && select.order.is_empty() {
         let window = Window::new(exec, &select.limit)?;
-        let (_, writer, _) = &mut writers[0];
+        let (_, writer) = &mut writers[0];
         if window.count > 0 {
             for_each_row(exec, select, &mut |exec, row| {
                 let handle = std::mem::take(&mut exec.runtime.handles[0]);
@@ -71,9 +67,11 @@ pub(super) fn execute(
             .foreign_keys
             .as_ref()
             .is_some_and(|keys| keys.may_act());
+        // Of all targets: a table may be among them under two names.
+        let mut seen = HashSet::new();
         for mut found in collect(exec, select)? {
             exec.tick()?;
-            for (table, writer, seen) in &mut writers {
+            for (table, writer) in &mut writers {
                 let handle = &mut found.handles[*table];
                 if !handle.present || !seen.insert(handle.key.clone()) {
                     continue;
