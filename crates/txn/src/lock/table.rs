@@ -231,6 +231,10 @@ impl LockTable {
                 let mode = held_mode.join(mode);
                 if entry.holders.go_with(mode, own) {
                     entry.holders.change(owner, mode);
+                    if entry.has_queue() {
+                        // Those who wait there may wait for it from now on.
+                        owner.mark_awaited();
+                    }
                     return Requested::Upgraded;
                 }
                 (mode, RequestKind::Upgrade)

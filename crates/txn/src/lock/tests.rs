@@ -22,7 +22,7 @@ struct Holder {
     metadata: HashMap<String, MetadataGuard>,
 }
 
-/// Commands: `lock KEY s|x [nowait|skip|ms=N]`, `range FROM TO`, `table NAME read|write|readonly|exclusive`, `upgrade NAME`,
+/// Commands: `lock KEY s|x [nowait|skip|ms=N]`, `range FROM TO`, `table NAME read|write|readonly|exclusive`, `upgrade NAME [MODE]`,
 /// `release`, `weight N`, `kill` (said by anyone of the one named), `outlast` (until the one
 /// named waits no more, because its time is over).
 struct LockScript {
@@ -54,6 +54,15 @@ fn granted(granted: Granted) -> &'static str {
     match granted {
         Granted::Granted => "granted",
         Granted::Skipped => "skipped",
+    }
+}
+
+fn metadata_mode(name: Option<&String>) -> MetadataMode {
+    match name.map(String::as_str) {
+        Some("read") => MetadataMode::Read,
+        Some("write") => MetadataMode::Write,
+        Some("readonly") => MetadataMode::ReadOnly,
+        _ => MetadataMode::Exclusive,
     }
 }
 
@@ -118,12 +127,7 @@ impl Runner for LockScript {
                 })
             }
             "table" => {
-                let mode = match args[1].as_str() {
-                    "read" => MetadataMode::Read,
-                    "write" => MetadataMode::Write,
-                    "readonly" => MetadataMode::ReadOnly,
-                    _ => MetadataMode::Exclusive,
-                };
+                let mode = metadata_mode(args.get(1));
                 let table = args[0].clone();
                 self.actors.run(&name, move |holder| {
                     let object = MetadataObject::Table {
@@ -138,13 +142,11 @@ impl Runner for LockScript {
                 })
             }
             "upgrade" => {
+                let mode = metadata_mode(args.get(1));
                 let table = args[0].clone();
                 self.actors.run(&name, move |holder| {
                     let guard = holder.metadata.get_mut(&table).expect("it holds the table");
-                    told(
-                        guard.upgrade(MetadataMode::Exclusive, Duration::from_secs(60)),
-                        |()| "granted",
-                    )
+                    told(guard.upgrade(mode, Duration::from_secs(60)), |()| "granted")
                 })
             }
             "release" => self.actors.run(&name, |holder| {
