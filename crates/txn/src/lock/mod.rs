@@ -252,7 +252,7 @@ impl LockManager {
             held.ranges.clear();
         }
         if !self.ranges.is_empty() {
-            self.ranges.keys_released(owner, &mut wakeups);
+            self.ranges.keys_released(owner, &self.rows, &mut wakeups);
         }
         for woken in wakeups {
             woken.wake();
@@ -265,6 +265,9 @@ impl LockManager {
         while held.keys.len() > keep {
             let lock = held.keys.pop().expect("more than are kept");
             self.rows.release(owner, lock, &mut wakeups);
+        }
+        if !self.ranges.is_empty() {
+            self.ranges.keys_released(owner, &self.rows, &mut wakeups);
         }
         for woken in wakeups {
             woken.wake();

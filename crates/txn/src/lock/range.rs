@@ -231,12 +231,18 @@ impl RangeTable {
         }
     }
 
-    /// `owner` has released its key locks: ranges that waited for it may be granted.
-    pub(crate) fn keys_released(&self, owner: &Arc<LockOwner>, wakeups: &mut Wakeups) {
+    /// `owner` has released key locks: ranges that waited for it, and in which it holds none any more, may be granted.
+    pub(crate) fn keys_released(&self, owner: &Arc<LockOwner>, keys: &LockTable, wakeups: &mut Wakeups) {
         let mut guard = self.state.lock();
         for ranges in guard.indexes.values_mut() {
             for lock in ranges.locks.iter_mut().filter(|lock| !lock.granted) {
-                lock.blockers.retain(|blocker| !Arc::ptr_eq(blocker, owner));
+                let at = lock
+                    .blockers
+                    .iter()
+                    .position(|blocker| Arc::ptr_eq(blocker, owner));
+                if let Some(at) = at.filter(|_| !holds_exclusive(owner, keys, &lock.range)) {
+                    lock.blockers.swap_remove(at);
+                }
                 if lock.blockers.is_empty() && lock.owner.grant() {
                     lock.granted = true;
                     if !ranges.writers.is_empty() {
@@ -274,6 +280,12 @@ impl RangeTable {
             WaitTarget::Key { .. } => unreachable!("key waits are the lock table's"),
         }
     }
+}
+
+fn holds_exclusive(owner: &Arc<LockOwner>, keys: &LockTable, range: &KeyRange) -> bool {
+    let mut found = false;
+    keys.for_each_exclusive(|key, holder| found |= Arc::ptr_eq(holder, owner) && range.contains(key));
+    found
 }
 
 fn grant_writers(ranges: &mut IndexRanges, wakeups: &mut Wakeups) {

@@ -23,7 +23,7 @@ struct Holder {
 }
 
 /// Commands: `lock KEY s|x [nowait|skip|ms=N]`, `range FROM TO`, `table NAME read|write|readonly|exclusive`, `upgrade NAME [MODE]`,
-/// `release`, `weight N`, `kill` (said by anyone of the one named), `outlast` (until the one
+/// `unlock` (the newest key), `release`, `weight N`, `kill` (said by anyone of the one named), `outlast` (until the one
 /// named waits no more, because its time is over).
 struct LockScript {
     locks: Arc<LockManager>,
@@ -149,6 +149,11 @@ impl Runner for LockScript {
                     told(guard.upgrade(mode, Duration::from_secs(60)), |()| "granted")
                 })
             }
+            "unlock" => self.actors.run(&name, |holder| {
+                let keep = holder.held.keys.len() - 1;
+                holder.locks.release_newest(&holder.owner, &mut holder.held, keep);
+                "unlocked".into()
+            }),
             "release" => self.actors.run(&name, |holder| {
                 holder.locks.release(&holder.owner, &mut holder.held);
                 holder.metadata.clear();
