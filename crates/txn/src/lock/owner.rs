@@ -138,6 +138,14 @@ impl LockOwner {
         self.fate.load(Ordering::SeqCst) == fate::DOOMED
     }
 
+    /// Its transaction is undone, and its locks are given back: whatever it waits for next has nothing to do with that. One that commits is not
+    /// done with: its locks travel through the commit queue.
+    pub(crate) fn forget_doom(&self) {
+        let _ = self
+            .fate
+            .compare_exchange(fate::DOOMED, fate::RUNNING, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
     pub(crate) fn id(&self) -> u64 {
         self.id
     }

@@ -558,6 +558,7 @@ impl Transaction {
         self.snapshot = None;
         self.session.locks.release(&self.session.owner, &mut self.held);
         self.metadata = TransactionMetadata::default();
+        self.session.owner.forget_doom();
     }
 }
 

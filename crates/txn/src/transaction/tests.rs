@@ -1,6 +1,6 @@
 //! Transactions by golden scripts (`testscripts/transactions/`).
 
-use crate::lock::{Granted, LockMode, LockWait};
+use crate::lock::{Granted, LockMode, LockWait, MetadataMode, MetadataObject};
 use crate::testing::{Actors, TEST_INDEX, TestServer, TestTable};
 use crate::transaction::IsolationLevel;
 use crate::{Error, Interrupt, Result, Session, Transaction, TransactionOptions};
@@ -8,6 +8,7 @@ use goldenscript::{Command, Context, Runner};
 use paceline_storage::{Direction, KeyRange};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 struct Client {
     server: Arc<TestServer>,
@@ -343,9 +344,8 @@ fn a_scan_merges_its_layers() {
 fn an_applier_takes_locks_from_those_that_do_not_commit() {
     let server = TestServer::new();
     server.set("x", "1").unwrap();
-    let mut local = server
-        .manager
-        .begin(&server.session(), TransactionOptions::default());
+    let first = server.session();
+    let mut local = server.manager.begin(&first, TransactionOptions::default());
     server.table.set(&mut local, "x", "local").unwrap();
     server.table.set(&mut local, "y", "local").unwrap();
     // Another one waits for the first.
@@ -377,7 +377,15 @@ fn an_applier_takes_locks_from_those_that_do_not_commit() {
     let error = server.table.set(&mut local, "y", "again").unwrap_err();
     assert_eq!(error.error_code().number(), 1213);
     assert!(local.is_rolled_back());
-    drop(local);
+    // That is all: its session waits for other locks as any does.
+    let name_lock = |session: &Session| {
+        let name = MetadataObject::UserLevel("name");
+        session.lock_metadata(name, MetadataMode::Exclusive, Duration::from_millis(1))
+    };
+    let guard = name_lock(&session).unwrap();
+    let error = name_lock(&first).err().expect("it is held");
+    assert_eq!(error.error_code().number(), 1205);
+    drop((guard, local));
     assert_eq!(server.get("x").as_deref(), Some("applied"));
     assert_eq!(server.get("z").as_deref(), Some("applied"));
     assert_eq!(server.get("y"), None);
