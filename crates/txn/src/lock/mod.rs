@@ -5,7 +5,7 @@
 //! ```text
 //!   LockManager
 //!    ├─ rows       LockTable    key → holders, queue          (shared, exclusive)
-//!    ├─ ranges     RangeTable   range → owner                 (shared; SERIALIZABLE only)
+//!    ├─ ranges     RangeTable   index → owners, their ranges  (shared; SERIALIZABLE only)
 //!    ├─ metadata   LockTable    database, table → holders     (read, write, read only, exclusive)
 //!    └─ deadlock   walks from a waiter to those he waits for, over all three
 //! ```
@@ -26,8 +26,8 @@ pub use mode::{Granted, LockMode, LockWait};
 use crate::error::{Error, Result};
 use crate::status::LockCounters;
 use owner::{LockOwner, TableKind, WaitOutcome};
-use paceline_storage::KeyRange;
-use range::{HeldRange, RangeRequested, RangeTable};
+use paceline_storage::{IndexId, KeyRange};
+use range::{RangeRequested, RangeTable};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -76,7 +76,8 @@ const LOCKS_COUNTED_AT_A_TIME: usize = 1024;
 /// The row, key and range locks that a transaction holds. Given back all at once.
 pub(crate) struct HeldLocks {
     keys: Vec<HeldLock>,
-    ranges: Vec<HeldRange>,
+    /// The indexes of which it holds ranges.
+    ranges: Vec<IndexId>,
     /// So many it may hold before more are counted.
     keys_counted: usize,
 }
@@ -213,19 +214,20 @@ impl LockManager {
         range: &KeyRange,
         patience: Patience,
     ) -> Result<Granted> {
-        let lock = match self.ranges.request(owner, range, &self.rows, patience.if_busy()) {
+        match self.ranges.request(owner, range, &self.rows, patience.if_busy()) {
             RangeRequested::AlreadyHeld => return Ok(Granted::Granted),
-            RangeRequested::New(lock) => lock,
+            RangeRequested::Granted => {}
             RangeRequested::Busy => return self.busy(patience),
-            RangeRequested::Queued(lock) => {
+            RangeRequested::Queued => {
                 self.wait(owner, patience, &self.counters.row_lock_waits, |wakeups| {
-                    self.ranges.release(&[lock], wakeups);
+                    self.ranges.cancel(owner, range.index(), wakeups);
                     Wakeups::new()
                 })?;
-                lock
             }
-        };
-        held.ranges.push(lock);
+        }
+        if !held.ranges.contains(&range.index()) {
+            held.ranges.push(range.index());
+        }
         owner.set_weight(owner.weight() + 1);
         Ok(Granted::Granted)
     }
@@ -248,7 +250,7 @@ impl LockManager {
             held.keys = Vec::new();
         }
         if !held.ranges.is_empty() {
-            self.ranges.release(&held.ranges, &mut wakeups);
+            self.ranges.release(owner, &held.ranges, &mut wakeups);
             held.ranges.clear();
         }
         if !self.ranges.is_empty() {

@@ -1,6 +1,7 @@
 //! Who holds locks: a session, for its transaction's rows and for its metadata locks.
 
 use crate::interrupt::{Interrupt, Waited};
+use paceline_storage::IndexId;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -12,7 +13,7 @@ pub(crate) enum WaitTarget {
     /// For a key of a lock table.
     Key { table: TableKind, hash: u64, entry: u64 },
     /// For a key range to become free of other transactions' exclusive key locks.
-    Range { range: u64 },
+    Range { index: IndexId },
     /// With an exclusive lock on a key, for the key ranges around it.
     InsideRange { key: Box<[u8]> },
 }

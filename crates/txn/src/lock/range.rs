@@ -15,30 +15,70 @@
 //! name him as a blocker. A writer who comes while a range waits stands behind it, so that readers are not starved.
 //!
 //! While nobody reads ranges, all this costs a writer is one load.
+//!
+//! Looking through all shards is dear, and every writer has to look at the ranges. So an owner's ranges in an index are kept apart from each other, those that
+//! touch as one, and when there are [`RANGES_MAX`] of them the next one is the whole index.
 
 use super::owner::{LockOwner, WaitTarget};
-use super::table::{LockTable, Wakeups};
+use super::table::{IfBusy, LockTable, Wakeups};
 use paceline_storage::{IndexId, KeyRange};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-struct RangeLock {
-    id: u64,
-    range: KeyRange,
+/// So many ranges an owner may have in an index, before he has the whole of it.
+pub(super) const RANGES_MAX: usize = 1024;
+
+/// What an owner has of an index.
+struct Held {
     owner: Arc<LockOwner>,
-    /// Who had exclusive locks inside when it came; granted when nobody is left.
-    blockers: Vec<Arc<LockOwner>>,
-    granted: bool,
+    /// Start to end; no two touch each other.
+    ranges: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-impl RangeLock {
-    /// Whether a writer must wait for this range before he writes `key`.
+impl Held {
+    /// The last range that begins at `key` or before it.
+    fn last_up_to(&self, key: &[u8]) -> Option<(&Vec<u8>, &Vec<u8>)> {
+        let up_to_key = (Bound::Unbounded, Bound::Included(key));
+        self.ranges.range::<[u8], _>(up_to_key).next_back()
+    }
+
+    fn covers(&self, range: &KeyRange) -> bool {
+        self.last_up_to(&range.start)
+            .is_some_and(|(_, end)| *end >= range.end)
+    }
+
+    fn stops(&self, writer: &Arc<LockOwner>, key: &[u8]) -> bool {
+        !Arc::ptr_eq(&self.owner, writer) && self.last_up_to(key).is_some_and(|(_, end)| end.as_slice() > key)
+    }
+
+    fn add(&mut self, KeyRange { mut start, mut end }: KeyRange) {
+        while let Some((other, other_end)) = self.last_up_to(&end)
+            && *other_end >= start
+        {
+            let other = other.clone();
+            end = end.max(self.ranges.remove(&other).expect("it was found"));
+            start = start.min(other);
+        }
+        self.ranges.insert(start, end);
+    }
+}
+
+/// A range that somebody waits for.
+struct Waiting {
+    owner: Arc<LockOwner>,
+    range: KeyRange,
+    /// Who had exclusive locks inside when it came; granted when nobody is left.
+    blockers: Vec<Arc<LockOwner>>,
+}
+
+impl Waiting {
     fn stops(&self, writer: &Arc<LockOwner>, key: &[u8]) -> bool {
         !Arc::ptr_eq(&self.owner, writer)
             && self.range.contains(key)
-            && (self.granted || !self.blockers.iter().any(|blocker| Arc::ptr_eq(blocker, writer)))
+            && !self.blockers.iter().any(|blocker| Arc::ptr_eq(blocker, writer))
     }
 }
 
@@ -49,37 +89,62 @@ struct Writer {
 
 #[derive(Default)]
 struct IndexRanges {
-    locks: Vec<RangeLock>,
+    /// One for each owner.
+    held: Vec<Held>,
+    /// At most one of each owner, in order of arrival.
+    waiting: Vec<Waiting>,
     /// Writers that wait for ranges, in order of arrival.
     writers: Vec<Writer>,
 }
 
-#[derive(Default)]
-struct State {
-    indexes: HashMap<IndexId, IndexRanges>,
-    next_id: u64,
+impl IndexRanges {
+    fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.waiting.is_empty() && self.writers.is_empty()
+    }
+
+    fn held_by(&mut self, owner: &Arc<LockOwner>) -> Option<&mut Held> {
+        self.held.iter_mut().find(|held| Arc::ptr_eq(&held.owner, owner))
+    }
+
+    /// Whose ranges a writer must wait for before he writes `key`.
+    fn stopping(&self, writer: &Arc<LockOwner>, key: &[u8]) -> impl Iterator<Item = &Arc<LockOwner>> {
+        let held = self.held.iter().filter(move |held| held.stops(writer, key));
+        let waiting = self
+            .waiting
+            .iter()
+            .filter(move |waiting| waiting.stops(writer, key));
+        held.map(|held| &held.owner)
+            .chain(waiting.map(|waiting| &waiting.owner))
+    }
+
+    fn grant_writers(&mut self, wakeups: &mut Wakeups) {
+        let (stopped, free): (Vec<_>, Vec<_>) = std::mem::take(&mut self.writers)
+            .into_iter()
+            .partition(|writer| self.stopping(&writer.owner, &writer.key).next().is_some());
+        self.writers = stopped;
+        for writer in free {
+            if writer.owner.grant() {
+                wakeups.push(writer.owner);
+            }
+        }
+    }
 }
 
 /// All range locks.
 #[derive(Default)]
 pub(crate) struct RangeTable {
-    /// Ranges held or waited for. Writers look here before they take the mutex.
+    /// Owners of ranges, index by index, and ranges that are waited for. Writers look here before they take the mutex.
     count: AtomicUsize,
-    state: Mutex<State>,
-}
-
-/// A range lock that an owner holds or waits for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HeldRange {
-    index: IndexId,
-    id: u64,
+    indexes: Mutex<HashMap<IndexId, IndexRanges>>,
 }
 
 /// What became of a request for a range.
 pub(crate) enum RangeRequested {
-    New(HeldRange),
+    /// Held now; the index may have been among the owner's before.
+    Granted,
     AlreadyHeld,
-    Queued(HeldRange),
+    /// [`LockOwner::wait`] comes next, and [`RangeTable::cancel`] if that fails.
+    Queued,
     Busy,
 }
 
@@ -94,23 +159,19 @@ impl RangeTable {
         owner: &Arc<LockOwner>,
         range: &KeyRange,
         keys: &LockTable,
-        if_busy: super::table::IfBusy,
+        if_busy: IfBusy,
     ) -> RangeRequested {
-        let index = range.index();
-        let mut guard = self.state.lock();
-        let state = &mut *guard;
-        let ranges = state.indexes.entry(index).or_default();
-        let covers = |lock: &RangeLock| {
-            Arc::ptr_eq(&lock.owner, owner) && lock.range.start <= range.start && lock.range.end >= range.end
-        };
-        if range.is_empty() || ranges.locks.iter().any(covers) {
+        if range.is_empty() {
             return RangeRequested::AlreadyHeld;
         }
-        let held = HeldRange {
-            index,
-            id: state.next_id,
+        let index = range.index();
+        let mut indexes = self.indexes.lock();
+        let ranges = indexes.entry(index).or_default();
+        let range = match ranges.held_by(owner) {
+            Some(held) if held.covers(range) => return RangeRequested::AlreadyHeld,
+            Some(held) if held.ranges.len() >= RANGES_MAX => index.range(),
+            _ => range.clone(),
         };
-        state.next_id += 1;
         // Registered before the keys are looked at: see the module's head.
         self.count.fetch_add(1, Ordering::SeqCst);
         let mut blockers: Vec<Arc<LockOwner>> = Vec::new();
@@ -125,80 +186,94 @@ impl RangeTable {
             }
         });
         let granted = blockers.is_empty();
-        if !granted && if_busy == super::table::IfBusy::Return {
+        if !granted && if_busy == IfBusy::Return {
             self.count.fetch_sub(1, Ordering::SeqCst);
             return RangeRequested::Busy;
         }
         if !granted {
-            owner.start_wait(WaitTarget::Range { range: held.id });
+            owner.start_wait(WaitTarget::Range { index });
             for blocker in &blockers {
                 blocker.mark_awaited();
             }
         }
-        let lock = RangeLock {
-            id: held.id,
-            range: range.clone(),
+        let waiting = Waiting {
             owner: owner.clone(),
+            range,
             blockers,
-            granted,
         };
         // Writers who wait for other ranges wait for this one from now on.
         if ranges
             .writers
             .iter()
-            .any(|writer| lock.stops(&writer.owner, &writer.key))
+            .any(|writer| waiting.stops(&writer.owner, &writer.key))
         {
             owner.mark_awaited();
         }
-        ranges.locks.push(lock);
         if granted {
-            RangeRequested::New(held)
+            self.hold(ranges, waiting);
+            RangeRequested::Granted
         } else {
-            RangeRequested::Queued(held)
+            ranges.waiting.push(waiting);
+            RangeRequested::Queued
+        }
+    }
+
+    /// Gives a range, which is counted, to its owner.
+    fn hold(&self, ranges: &mut IndexRanges, Waiting { owner, range, .. }: Waiting) {
+        match ranges.held_by(&owner) {
+            Some(held) => {
+                held.add(range);
+                self.count.fetch_sub(1, Ordering::SeqCst);
+            }
+            None => ranges.held.push(Held {
+                owner,
+                ranges: BTreeMap::from([(range.start, range.end)]),
+            }),
         }
     }
 
     /// A writer has an exclusive lock on `key`: must he wait for a range around it? Then he is queued.
-    pub(crate) fn writer_must_wait(
-        &self,
-        owner: &Arc<LockOwner>,
-        key: &[u8],
-        if_busy: super::table::IfBusy,
-    ) -> bool {
+    pub(crate) fn writer_must_wait(&self, owner: &Arc<LockOwner>, key: &[u8], if_busy: IfBusy) -> bool {
         let Some(index) = IndexId::of_key(key) else {
             return false;
         };
         let mut doomed = Wakeups::new();
-        let mut state = self.state.lock();
-        let Some(ranges) = state.indexes.get_mut(&index) else {
+        let mut indexes = self.indexes.lock();
+        let Some(ranges) = indexes.get_mut(&index) else {
             return false;
         };
         if owner.is_applier() {
             // It waits for no session's range, unless that commits.
-            let before = ranges.locks.len();
-            ranges.locks.retain(|lock| {
-                let goes = lock.stops(owner, key) && lock.owner.doom();
+            let mut take_from = |victim: &Arc<LockOwner>| {
+                let goes = victim.doom();
                 if goes {
-                    doomed.push(lock.owner.clone());
+                    doomed.push(victim.clone());
                 }
-                !goes
-            });
-            self.count
-                .fetch_sub(before - ranges.locks.len(), Ordering::SeqCst);
+                goes
+            };
+            let before = ranges.held.len() + ranges.waiting.len();
+            ranges
+                .held
+                .retain(|held| !(held.stops(owner, key) && take_from(&held.owner)));
+            ranges
+                .waiting
+                .retain(|waiting| !(waiting.stops(owner, key) && take_from(&waiting.owner)));
+            let gone = before - ranges.held.len() - ranges.waiting.len();
+            self.count.fetch_sub(gone, Ordering::SeqCst);
         }
         let mut stopped = false;
-        for lock in ranges.locks.iter().filter(|lock| lock.stops(owner, key)) {
+        for other in ranges.stopping(owner, key) {
             stopped = true;
-            lock.owner.mark_awaited();
+            other.mark_awaited();
         }
-        if stopped && if_busy == super::table::IfBusy::Queue {
+        if stopped && if_busy == IfBusy::Queue {
             owner.start_wait(WaitTarget::InsideRange { key: key.into() });
             ranges.writers.push(Writer {
                 owner: owner.clone(),
                 key: key.into(),
             });
         }
-        drop(state);
+        drop(indexes);
         for victim in doomed {
             victim.wake();
         }
@@ -208,50 +283,67 @@ impl RangeTable {
     /// A writer gave up waiting for ranges.
     pub(crate) fn cancel_writer(&self, owner: &Arc<LockOwner>, key: &[u8]) {
         let Some(index) = IndexId::of_key(key) else { return };
-        if let Some(ranges) = self.state.lock().indexes.get_mut(&index) {
+        if let Some(ranges) = self.indexes.lock().get_mut(&index) {
             ranges.writers.retain(|writer| !Arc::ptr_eq(&writer.owner, owner));
         }
     }
 
-    /// Gives ranges back, or gives up waiting for one.
-    pub(crate) fn release(&self, held: &[HeldRange], wakeups: &mut Wakeups) {
-        let mut guard = self.state.lock();
-        for range in held {
-            let Some(ranges) = guard.indexes.get_mut(&range.index) else {
+    /// Gives up waiting for a range.
+    pub(crate) fn cancel(&self, owner: &Arc<LockOwner>, index: IndexId, wakeups: &mut Wakeups) {
+        let mut indexes = self.indexes.lock();
+        let Some(ranges) = indexes.get_mut(&index) else {
+            return;
+        };
+        let before = ranges.waiting.len();
+        ranges
+            .waiting
+            .retain(|waiting| !Arc::ptr_eq(&waiting.owner, owner));
+        self.count
+            .fetch_sub(before - ranges.waiting.len(), Ordering::SeqCst);
+        ranges.grant_writers(wakeups);
+        if ranges.is_empty() {
+            indexes.remove(&index);
+        }
+    }
+
+    /// Gives back all that an owner has of these indexes.
+    pub(crate) fn release(&self, owner: &Arc<LockOwner>, of: &[IndexId], wakeups: &mut Wakeups) {
+        let mut indexes = self.indexes.lock();
+        for index in of {
+            let Some(ranges) = indexes.get_mut(index) else {
                 continue;
             };
-            let before = ranges.locks.len();
-            ranges.locks.retain(|lock| lock.id != range.id);
-            self.count
-                .fetch_sub(before - ranges.locks.len(), Ordering::SeqCst);
-            grant_writers(ranges, wakeups);
-            if ranges.locks.is_empty() && ranges.writers.is_empty() {
-                guard.indexes.remove(&range.index);
+            let before = ranges.held.len();
+            ranges.held.retain(|held| !Arc::ptr_eq(&held.owner, owner));
+            self.count.fetch_sub(before - ranges.held.len(), Ordering::SeqCst);
+            ranges.grant_writers(wakeups);
+            if ranges.is_empty() {
+                indexes.remove(index);
             }
         }
     }
 
     /// `owner` has released key locks: ranges that waited for it, and in which it holds none any more, may be granted.
     pub(crate) fn keys_released(&self, owner: &Arc<LockOwner>, keys: &LockTable, wakeups: &mut Wakeups) {
-        let mut guard = self.state.lock();
-        for ranges in guard.indexes.values_mut() {
-            for lock in ranges.locks.iter_mut().filter(|lock| !lock.granted) {
-                let at = lock
-                    .blockers
-                    .iter()
-                    .position(|blocker| Arc::ptr_eq(blocker, owner));
-                if let Some(at) = at.filter(|_| !holds_exclusive(owner, keys, &lock.range)) {
-                    lock.blockers.swap_remove(at);
+        let mut indexes = self.indexes.lock();
+        for ranges in indexes.values_mut() {
+            for mut waiting in std::mem::take(&mut ranges.waiting) {
+                let mut blockers = waiting.blockers.iter();
+                let at = blockers.position(|blocker| Arc::ptr_eq(blocker, owner));
+                if let Some(at) = at.filter(|_| !holds_exclusive(owner, keys, &waiting.range)) {
+                    waiting.blockers.swap_remove(at);
                 }
-                if lock.blockers.is_empty() && lock.owner.grant() {
-                    lock.granted = true;
-                    if !ranges.writers.is_empty() {
-                        lock.owner.mark_awaited();
-                    }
-                    wakeups.push(lock.owner.clone());
+                // A range whose owner gave up meanwhile is taken away by him.
+                if !waiting.blockers.is_empty() || !waiting.owner.grant() {
+                    ranges.waiting.push(waiting);
+                    continue;
                 }
+                if !ranges.writers.is_empty() {
+                    waiting.owner.mark_awaited();
+                }
+                wakeups.push(waiting.owner.clone());
+                self.hold(ranges, waiting);
             }
-            // A range whose owner gave up meanwhile is taken away by him.
         }
     }
 
@@ -262,19 +354,21 @@ impl RangeTable {
         target: &WaitTarget,
         into: &mut Vec<Arc<LockOwner>>,
     ) {
-        let state = self.state.lock();
+        let indexes = self.indexes.lock();
         match target {
-            WaitTarget::Range { range } => {
-                let locks = state.indexes.values().flat_map(|ranges| &ranges.locks);
-                if let Some(lock) = locks.into_iter().find(|lock| lock.id == *range && !lock.granted) {
-                    into.extend(lock.blockers.iter().cloned());
-                }
+            WaitTarget::Range { index } => {
+                let waiting = indexes.get(index).into_iter().flat_map(|ranges| &ranges.waiting);
+                let mut own = waiting.filter(|waiting| Arc::ptr_eq(&waiting.owner, owner));
+                into.extend(
+                    own.next()
+                        .into_iter()
+                        .flat_map(|own| own.blockers.iter().cloned()),
+                );
             }
             WaitTarget::InsideRange { key } => {
-                let ranges = IndexId::of_key(key).and_then(|index| state.indexes.get(&index));
+                let ranges = IndexId::of_key(key).and_then(|index| indexes.get(&index));
                 if let Some(ranges) = ranges {
-                    let stopping = ranges.locks.iter().filter(|lock| lock.stops(owner, key));
-                    into.extend(stopping.map(|lock| lock.owner.clone()));
+                    into.extend(ranges.stopping(owner, key).cloned());
                 }
             }
             WaitTarget::Key { .. } => unreachable!("key waits are the lock table's"),
@@ -286,17 +380,4 @@ fn holds_exclusive(owner: &Arc<LockOwner>, keys: &LockTable, range: &KeyRange) -
     let mut found = false;
     keys.for_each_exclusive(|key, holder| found |= Arc::ptr_eq(holder, owner) && range.contains(key));
     found
-}
-
-fn grant_writers(ranges: &mut IndexRanges, wakeups: &mut Wakeups) {
-    let locks = &ranges.locks;
-    ranges.writers.retain(|writer| {
-        if locks.iter().any(|lock| lock.stops(&writer.owner, &writer.key)) {
-            return true;
-        }
-        if writer.owner.grant() {
-            wakeups.push(writer.owner.clone());
-        }
-        false
-    });
 }

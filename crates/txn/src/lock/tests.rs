@@ -366,6 +366,44 @@ fn random_load_keeps_ranges() {
     assert!(locks.ranges.is_empty(), "no range is left behind");
 }
 
+/// A join looks its rows up one by one: what it locks must stay small, be found quickly and be given back quickly.
+#[test]
+fn many_ranges_become_the_whole_index() {
+    let start = Instant::now();
+    let locks = LockManager::new();
+    let [reader, writer] = [1, 2].map(|id| LockOwner::new(id, Interrupt::new()));
+    let (mut held, mut written) = (HeldLocks::default(), HeldLocks::default());
+    let number = |number: usize| key(&format!("{number:06}"));
+    let mut write = |number: &[u8]| {
+        let locked = locks.lock_key(&writer, &mut written, number, LockMode::Exclusive, Patience::None);
+        locks.release(&writer, &mut written);
+        locked.is_ok()
+    };
+    let mut read = |range: KeyRange| {
+        locks
+            .lock_range(&reader, &mut held, &range, Patience::None)
+            .unwrap();
+    };
+    // Those that touch are one.
+    for place in 0..50_000 {
+        read(KeyRange::new(number(place), number(place + 1)));
+    }
+    assert!(!write(&number(0)) && !write(&number(49_999)) && write(&number(50_000)));
+    // The last one of those that do not touch is left.
+    for place in 1..range::RANGES_MAX {
+        read(KeyRange::single(&number(50_000 + 2 * place)));
+    }
+    assert!(!write(&number(50_002)) && write(&number(50_003)));
+    for place in 60_000..110_000 {
+        read(KeyRange::single(&number(place)));
+    }
+    assert!(!write(&number(50_003)) && !write(&number(999_999)));
+    assert!(write(&[0, 0, 4, 1, 1]), "another index");
+    locks.release(&reader, &mut held);
+    assert!(write(&number(0)) && locks.ranges.is_empty());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
 /// Sessions share what they may lock; an applier locks what it must.
 #[test]
 fn too_many_locks_are_refused_and_given_back() {
