@@ -16,6 +16,7 @@ use paceline_types::error_code::{
 use sqlparser::ast;
 
 use super::block::{BindMode, Block};
+use super::defaults::{check_plans, column_default, default_plans, generated_plans, on_update_plans};
 use super::from::FromNode;
 use super::select::BoundSelect;
 use super::source_columns::SourceColumns;
@@ -23,10 +24,10 @@ use super::tree::{
     Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, TableSource,
 };
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
-use crate::catalog::{ColumnDefault, TableDefinition};
+use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
-use crate::expr::{Clause, ColumnName, Expr, ExprKind, ExprType};
-use crate::parse::{self, AssignedValue, InsertKind, InsertSource, ParseOptions, Statement};
+use crate::expr::{Clause, ColumnName, Expr, ExprKind};
+use crate::parse::{self, AssignedValue, InsertKind, InsertSource};
 
 /// INSERT and REPLACE.
 #[derive(Debug)]
@@ -572,135 +573,4 @@ fn bind_returning(
         Some(outputs.into_iter().map(|output| output.expr).collect()),
         columns,
     ))
-}
-
-/// A column's default as an expression over the table's columns in slots from 0; `None` if it has none.
-pub(super) fn column_default(
-    planner: &Planner<'_>,
-    table: &Arc<TableDefinition>,
-    column: usize,
-) -> Result<Option<Expr>> {
-    let definition = &table.columns()[column];
-    let ty = ExprType::of_column(definition.data_type.clone(), definition.nullable);
-    Ok(match &definition.default {
-        ColumnDefault::None if definition.auto_increment => {
-            Some(Expr::literal(Value::Int(0), ExprType::bigint(1)))
-        }
-        ColumnDefault::None if definition.nullable => Some(Expr::literal(Value::Null, ty)),
-        ColumnDefault::None => None,
-        ColumnDefault::Null => Some(Expr::literal(Value::Null, ty)),
-        ColumnDefault::Literal(_) => table
-            .default_value(column)
-            .map(|value| Expr::literal(value.clone(), ty)),
-        ColumnDefault::CurrentTimestamp(decimals) => Some(current_timestamp(planner, *decimals)?),
-        ColumnDefault::Expression(text) => Some(bind_text(planner, table, text)?),
-    })
-}
-
-pub(super) fn default_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Vec<DefaultPlan>> {
-    let mut plans = Vec::with_capacity(table.columns().len());
-    for (number, column) in table.columns().iter().enumerate() {
-        if column.auto_increment {
-            plans.push(DefaultPlan::AutoIncrement);
-            continue;
-        }
-        plans.push(match column_default(planner, table, number)? {
-            None => DefaultPlan::None,
-            Some(expr) => match expr.as_literal() {
-                Some(value) => DefaultPlan::Value(value.clone()),
-                None => DefaultPlan::Expr(expr),
-            },
-        });
-    }
-    Ok(plans)
-}
-
-pub(super) fn check_plans(planner: &Planner<'_>, table: &Arc<TableDefinition>) -> Result<Vec<CheckPlan>> {
-    let mut plans = Vec::new();
-    for column in table.columns() {
-        if let Some(text) = &column.check {
-            let name = format!("{}.{}", table.name(), column.name);
-            plans.push(CheckPlan {
-                name,
-                condition: bind_text(planner, table, text)?,
-            });
-        }
-    }
-    for check in table.checks() {
-        plans.push(CheckPlan {
-            name: check.name.clone(),
-            condition: bind_text(planner, table, &check.expression)?,
-        });
-    }
-    Ok(plans)
-}
-
-/// What ON UPDATE CURRENT_TIMESTAMP gives the columns that a statement does not assign.
-fn on_update_plans(
-    planner: &Planner<'_>,
-    table: &TableDefinition,
-    assigned: &[usize],
-) -> Result<Vec<AssignmentPlan>> {
-    let mut plans = Vec::new();
-    for (column, definition) in table.columns().iter().enumerate() {
-        if let Some(decimals) = definition.on_update
-            && !assigned.contains(&column)
-        {
-            plans.push(AssignmentPlan {
-                column,
-                value: current_timestamp(planner, decimals)?,
-            });
-        }
-    }
-    Ok(plans)
-}
-
-/// The generated columns of a table whose columns are in slots from `base`.
-pub(super) fn generated_plans(
-    planner: &Planner<'_>,
-    table: &Arc<TableDefinition>,
-    base: usize,
-) -> Result<Vec<AssignmentPlan>> {
-    let mut plans = Vec::new();
-    for (column, definition) in table.columns().iter().enumerate() {
-        if let Some(generated) = &definition.generated {
-            let mut value = bind_text(planner, table, &generated.expression)?;
-            value.map_columns(&mut |slot| slot + base);
-            plans.push(AssignmentPlan { column, value });
-        }
-    }
-    Ok(plans)
-}
-
-/// Binds an expression that the catalog keeps as text.
-fn bind_text(planner: &Planner<'_>, table: &Arc<TableDefinition>, text: &str) -> Result<Expr> {
-    let expr = parse_expression(text)?;
-    let mut block = Block::new(planner, None);
-    block.add_base(table.name(), table, &[])?;
-    block.visible = (0..table.columns().len())
-        .map(|column| super::block::VisibleColumn { table: 0, column })
-        .collect();
-    block.bind(&expr, BindMode::named("DEFAULT"))
-}
-
-pub(super) fn current_timestamp(planner: &Planner<'_>, decimals: u8) -> Result<Expr> {
-    let text = if decimals == 0 {
-        "current_timestamp()".to_owned()
-    } else {
-        format!("current_timestamp({decimals})")
-    };
-    let expr = parse_expression(&text)?;
-    Block::new(planner, None).bind(&expr, BindMode::named("DEFAULT"))
-}
-
-fn parse_expression(text: &str) -> Result<ast::Expr> {
-    let statement = parse::parse_first(format!("SELECT {text}").as_bytes(), &ParseOptions::default())?;
-    if let Statement::Query(query) = statement.statement
-        && let ast::SetExpr::Select(select) = *query.query.body
-        && let Some(ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. }) =
-            select.projection.into_iter().next()
-    {
-        return Ok(expr);
-    }
-    Err(Error::unsupported(format_args!("the expression {text}")))
 }

@@ -163,7 +163,7 @@ impl Planner<'_> {
                 columns.push(column);
             }
         }
-        let mut generated = super::dml::generated_plans(self, &table, 0)?;
+        let mut generated = super::defaults::generated_plans(self, &table, 0)?;
         if session.settings.load_generated {
             generated.retain(|made| !columns.contains(&made.column));
         }
@@ -178,14 +178,14 @@ impl Planner<'_> {
             ignore,
             columns,
             source: InsertRows::File,
-            defaults: super::dml::default_plans(self, &table)?,
+            defaults: super::defaults::default_plans(self, &table)?,
             on_duplicate: Vec::new(),
             on_update: Vec::new(),
             reads_target: false,
             reads_row: false,
             source_slots: 0..0,
             generated,
-            checks: super::dml::check_plans(self, &table)?,
+            checks: super::defaults::check_plans(self, &table)?,
             returning: None,
             slot_count: block.slot_count,
             table,
@@ -196,7 +196,7 @@ impl Planner<'_> {
             assignments,
             format,
             ignore_lines: load.ignore_lines,
-            now: super::dml::current_timestamp(self, 6)?,
+            now: super::defaults::current_timestamp(self, 6)?,
             odd_separators: has_odd_separators(&load.format),
         };
         Ok((PlanKind::Load(Box::new(plan)), Vec::new()))

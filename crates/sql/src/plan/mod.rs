@@ -11,7 +11,7 @@
 //! * [`conditions`] takes conditions apart, [`keys`] finds what an index can serve, [`range`] turns conditions into ranges of an index when
 //!   the statement runs, [`join_order`] picks the cheapest order of tables and each one's access path.
 //! * [`schema_names`] tells databases and tables apart by case where `information_schema` is asked for one.
-//! * [`dml`] plans INSERT, UPDATE and DELETE, [`source_columns`] what ON DUPLICATE KEY UPDATE reads of a SELECT, [`load`] LOAD DATA; [`explain`] tells what was chosen.
+//! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] what a table gives its rows, [`source_columns`] what ON DUPLICATE KEY UPDATE reads of a SELECT, [`load`] LOAD DATA; [`explain`] tells what was chosen.
 //!
 //! A plan holds no values of the session's data: ranges and lookups are expressions, computed when the plan is executed, so that a
 //! prepared statement's plan serves any parameters. It is valid as long as [`Plan::is_current`] says so.
@@ -19,6 +19,7 @@
 mod block;
 mod common_table;
 mod conditions;
+mod defaults;
 mod dml;
 mod explain;
 mod from;

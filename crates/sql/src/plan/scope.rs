@@ -9,7 +9,7 @@ use paceline_types::error_code::{
 use sqlparser::ast;
 
 use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn, same_expr};
-use super::dml::column_default;
+use super::defaults::column_default;
 use super::tree::TableSource;
 use crate::error::{Error, Result};
 use crate::expr::{
