@@ -228,3 +228,12 @@ def test_many_at_once(tables, effort):
     assert no_orphans(tables)
     assert not tables.query("select * from t.grandchild where c not in (select id from t.child)")
     tables.query("drop table t.grandchild")
+
+
+def test_a_subquery_does_not_see_what_actions_have_done(server):
+    server.query("drop table if exists of_p", "drop table if exists p", "create table p (id int primary key)",
+                 "create table of_p (id int primary key, p int, foreign key (p) references p (id) on delete cascade)",
+                 "insert into p values (1), (2), (3)", "insert into of_p values (1, 1), (2, 2), (3, 3)",
+                 "delete from p where (select count(*) from of_p where of_p.p > p.id - 100) >= 2", database="t")
+    # In MariaDB it does: the last row depends on which was the first.
+    assert server.query("select id from t.p") == (() if isinstance(server, Paceline) else ((3,),))

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use paceline_types::Value;
+
 use super::query::Window;
 use super::row_writer::RowWriter;
 use super::run::{Exec, RowHandle};
@@ -33,27 +35,14 @@ pub(super) fn execute(
         sink.columns(columns)?;
     }
     let mut deleted = 0;
-    let mut sent = 0;
-    if select.tables.len() == 1 && select.order.is_empty() {
+    if select.tables.len() == 1 && select.order.is_empty() && !plan.reads_changed {
         let window = Window::new(exec, &select.limit)?;
         let (_, writer) = &mut writers[0];
         if window.count > 0 {
             for_each_row(exec, select, &mut |exec, row| {
                 let handle = std::mem::take(&mut exec.runtime.handles[0]);
-                let done = delete_row(exec, plan, writer, &handle)?;
+                deleted += u64::from(delete_row(exec, plan, writer, &handle, row, sink)?);
                 exec.runtime.handles[0] = handle;
-                if !done {
-                    return Ok(ControlFlow::Continue(()));
-                }
-                deleted += 1;
-                if let Some(returning) = &plan.returning {
-                    let values = returning
-                        .iter()
-                        .map(|expr| exec.eval(expr, row))
-                        .collect::<Result<Vec<_>>>()?;
-                    sink.row(&values)?;
-                    sent += 1;
-                }
                 Ok(if deleted >= window.count {
                     ControlFlow::Break(())
                 } else {
@@ -80,41 +69,39 @@ pub(super) fn execute(
                 if acts && !writer.refresh(exec, handle)? {
                     continue;
                 }
-                if !delete_row(exec, plan, writer, handle)? {
-                    continue;
-                }
-                deleted += 1;
-                if let Some(returning) = &plan.returning {
-                    let values = returning
-                        .iter()
-                        .map(|expr| exec.eval(expr, &found.row))
-                        .collect::<Result<Vec<_>>>()?;
-                    sink.row(&values)?;
-                    sent += 1;
-                }
+                deleted += u64::from(delete_row(exec, plan, writer, handle, &found.row, sink)?);
             }
         }
     }
     Ok(Outcome {
         result_set: plan.returning.is_some(),
         affected_rows: deleted,
-        rows_sent: sent,
+        rows_sent: if plan.returning.is_some() { deleted } else { 0 },
         ..Outcome::default()
     })
 }
 
-/// Deletes a row. False: a foreign key keeps it, and IGNORE passes over it with a warning.
+/// Deletes a row, and sends what RETURNING makes of it. False: a foreign key keeps it, and IGNORE passes over it with a warning.
 fn delete_row(
     exec: &mut Exec<'_, '_>,
     plan: &DeletePlan,
     writer: &mut RowWriter<'_>,
     handle: &RowHandle,
+    row: &[Value],
+    sink: &mut dyn RowSink,
 ) -> Result<bool> {
+    // Its subqueries still see the row.
+    let mut returned = Vec::new();
+    for expr in plan.returning.iter().flatten() {
+        returned.push(exec.eval(expr, row)?);
+    }
     let done = writer.or_passed_over(exec, plan.ignore.into(), |writer, exec| {
         writer.delete(exec, handle)
     })?;
-    if let Err(error) = &done {
-        exec.session.diagnostics.warn(error.code(), error.message());
+    match &done {
+        Err(error) => exec.session.diagnostics.warn(error.code(), error.message()),
+        Ok(()) if plan.returning.is_some() => sink.row(&returned)?,
+        Ok(()) => {}
     }
     Ok(done.is_ok())
 }

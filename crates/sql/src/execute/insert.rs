@@ -98,7 +98,7 @@ pub(super) fn execute(
                 insertion.insert(exec, sink)?;
             }
         }
-        InsertRows::Query(query) if plan.reads_target => {
+        InsertRows::Query(query) if plan.reads_changed => {
             let mut rows = Vec::new();
             super::query::run(exec, query, &[], &mut |exec, row| {
                 exec.runtime.memory.charge(super::memory::row_bytes(row))?;

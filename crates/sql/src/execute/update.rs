@@ -1,7 +1,8 @@
 //! UPDATE, of one table or several.
 //!
 //! Rows are changed as they are found, where that cannot lead the search to rows that the statement has already changed; else they are collected
-//! first: with ORDER BY, with several tables, or when a column of the index that is searched changes.
+//! first: with ORDER BY, with several tables, or when a column of the index that is searched changes. Where a subquery would see what has changed,
+//! all values are made before the first row is written.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -33,6 +34,8 @@ struct Target<'p> {
 struct Updating<'p> {
     targets: Vec<Target<'p>>,
     several: bool,
+    /// Whether a row may change between its finding and its turn: by an action of a foreign key, or under another name.
+    others_change: bool,
     strictness: Strictness,
     ignore: Ignore,
     matched: u64,
@@ -72,16 +75,19 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
             target.writer.announce(exec);
         }
     }
+    let by_name = names_a_table_twice(&plan.targets);
+    let foreign_keys = exec.runtime.foreign_keys.as_ref();
     let mut updating = Updating {
         targets,
         several,
+        others_change: by_name || foreign_keys.is_some_and(|keys| keys.may_act()),
         strictness: Strictness::new(exec, ignore),
         ignore,
         matched: 0,
         changed: 0,
     };
     exec.session.diagnostics.reset_row();
-    if select.order.is_empty() && !several && !moves(plan) {
+    if select.order.is_empty() && !several && !plan.reads_changed && !moves(plan) {
         let window = Window::new(exec, &select.limit)?;
         if window.count > 0 {
             for_each_row(exec, select, &mut |exec, row| {
@@ -96,9 +102,9 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
                 })
             })?;
         }
-    } else if updating.names_a_table_twice() {
+    } else if plan.reads_changed || by_name {
         let found = collect(exec, select)?;
-        updating.update_by_name(exec, found)?;
+        updating.update_in_two_passes(exec, found)?;
     } else {
         // As in MariaDB, a single table's rows are looked for before strict mode begins, where they are looked for first.
         let mode = exec.mode;
@@ -215,6 +221,14 @@ fn moves(plan: &UpdatePlan) -> bool {
     parts.any(|part| assigned().any(|assignment| assignment.column == part.column))
 }
 
+/// Whether one table is updated under several names.
+fn names_a_table_twice(targets: &[UpdateTarget]) -> bool {
+    targets.iter().enumerate().any(|(number, target)| {
+        let is_same = |other: &UpdateTarget| Arc::ptr_eq(&other.definition, &target.definition);
+        targets[..number].iter().any(is_same)
+    })
+}
+
 impl UpdateTarget {
     /// What an assignment makes of a joined row.
     fn assigned(
@@ -237,7 +251,7 @@ impl UpdateTarget {
 }
 
 impl Updating<'_> {
-    /// Actions of foreign keys may have changed or deleted a row since it was found.
+    /// Brings a row up to date that may have changed since it was found. False: it has gone.
     fn is_still_there(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -245,12 +259,7 @@ impl Updating<'_> {
         row: &mut [Value],
         handle: &mut RowHandle,
     ) -> Result<bool> {
-        if !exec
-            .runtime
-            .foreign_keys
-            .as_ref()
-            .is_some_and(|keys| keys.may_act())
-        {
+        if !self.others_change {
             return Ok(true);
         }
         let target = &self.targets[number];
@@ -286,19 +295,10 @@ impl Updating<'_> {
         self.write_row(exec, number, row, handle)
     }
 
-    /// Whether one table is updated under several names.
-    fn names_a_table_twice(&self) -> bool {
-        self.targets.iter().enumerate().any(|(number, target)| {
-            let definition = &target.plan.definition;
-            self.targets[..number]
-                .iter()
-                .any(|other| Arc::ptr_eq(&other.plan.definition, definition))
-        })
-    }
-
-    /// Updates a table under several names, as MariaDB does: one name after the other, as FROM has them. What is assigned follows from the
-    /// rows as they were found, and goes into each row as the names before have left it.
-    fn update_by_name(&mut self, exec: &mut Exec<'_, '_>, mut found: Vec<Found>) -> Result<()> {
+    /// Makes all values before anything is written; as MariaDB does with a table under several names and with one that subqueries read. What is
+    /// assigned follows from the rows as they were found. It is written one name after the other, as FROM has them, into each row as the names
+    /// before have left it.
+    fn update_in_two_passes(&mut self, exec: &mut Exec<'_, '_>, mut found: Vec<Found>) -> Result<()> {
         let mut assigned: Vec<Vec<(usize, Vec<Value>)>> = self.targets.iter().map(|_| Vec::new()).collect();
         for (place, found) in found.iter().enumerate() {
             exec.tick()?;
@@ -327,15 +327,12 @@ impl Updating<'_> {
         for number in names {
             for (place, values) in std::mem::take(&mut assigned[number]) {
                 exec.tick()?;
-                let target = &self.targets[number];
-                let plan = target.plan;
+                let plan = self.targets[number].plan;
                 let Found { row, handles, .. } = &mut found[place];
                 let handle = &mut handles[plan.table];
-                if !target.writer.refresh(exec, handle)? {
+                if !self.is_still_there(exec, number, row, handle)? {
                     continue;
                 }
-                let current = plan.definition.schema().decode_row(&handle.image)?;
-                row[plan.base..plan.base + current.len()].clone_from_slice(&current);
                 for (assignment, value) in plan.assignments.iter().zip(values) {
                     row[plan.base + assignment.column] = value;
                 }

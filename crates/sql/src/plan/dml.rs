@@ -45,8 +45,8 @@ pub struct InsertPlan {
     pub source_slots: Range<usize>,
     /// With ON DUPLICATE KEY UPDATE: what follows from a change, as in [`UpdateTarget`].
     pub on_update: Vec<AssignmentPlan>,
-    /// Whether the query that gives the rows reads the table itself.
-    pub reads_target: bool,
+    /// Whether the query that gives the rows reads a table that the statement changes.
+    pub reads_changed: bool,
     /// Whether values name columns of the row that they are for.
     pub reads_row: bool,
     /// Generated columns, in the order in which they are made.
@@ -104,6 +104,8 @@ pub struct UpdatePlan {
     /// Selects the rows; LIMIT is in it.
     pub select: Box<SelectPlan>,
     pub targets: Vec<UpdateTarget>,
+    /// Whether a subquery reads a table that the statement changes.
+    pub reads_changed: bool,
 }
 
 /// A table that is updated.
@@ -141,6 +143,8 @@ pub struct DeletePlan {
     pub select: Box<SelectPlan>,
     /// The tables whose rows go: which of the select's tables, and what they are.
     pub targets: Vec<(usize, Arc<TableDefinition>)>,
+    /// Whether a subquery reads a table that the statement changes.
+    pub reads_changed: bool,
     pub returning: Option<Vec<Expr>>,
 }
 
@@ -204,9 +208,7 @@ impl Planner<'_> {
             on_update = on_update_plans(self, &table, &assigned)?;
             on_update.extend(generated_plans(self, &table, 0)?);
         }
-        let reads_target = self.tables.borrow().iter().any(|used| {
-            *used.database == *table.database() && *used.name == *table.name() && used.usage.select
-        });
+        let reads_changed = self.reads_changed();
         let (returning, result) = bind_returning(&mut block, &insert.returning)?;
         let reads_row = match &source {
             InsertRows::Values(rows) => {
@@ -217,7 +219,7 @@ impl Planner<'_> {
         };
         let plan = InsertPlan {
             on_update,
-            reads_target,
+            reads_changed,
             reads_row,
             replace,
             ignore: insert.ignore,
@@ -238,13 +240,7 @@ impl Planner<'_> {
     pub(super) fn plan_update(&self, update: &parse::Update) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let number = self.next_select_number();
         let mut block = Block::new(self, None);
-        let from = block.bind_from(
-            &update.tables,
-            TableUsage {
-                select: true,
-                ..TableUsage::default()
-            },
-        )?;
+        let from = block.bind_from(&update.tables, TableUsage::default())?;
         let mut targets: Vec<UpdateTarget> = Vec::new();
         for assignment in &update.assignments {
             let (table, column) = find_assigned(&block, &assignment.column, "SET")?;
@@ -289,21 +285,25 @@ impl Planner<'_> {
             let generated = generated_plans(self, &target.definition, target.base)?;
             target.on_update.extend(generated);
         }
-        let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
-        use_all_columns(&mut block, &changed);
-        let select = changing_select(
-            block,
-            from,
+        let selection = update.selection.as_ref();
+        let bound = bind_clauses(
+            &mut block,
             number,
-            update.selection.as_ref(),
+            selection,
             &update.order_by,
             update.limit.as_ref(),
         )?;
+        let reads_changed = self.reads_changed();
+        block.note_read();
+        let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
+        use_all_columns(&mut block, &changed);
+        let select = changing_select(block, from, bound)?;
         Ok((
             PlanKind::Update(Box::new(UpdatePlan {
                 ignore: update.ignore,
                 select,
                 targets,
+                reads_changed,
             })),
             Vec::new(),
         ))
@@ -312,13 +312,7 @@ impl Planner<'_> {
     pub(super) fn plan_delete(&self, delete: &parse::Delete) -> Result<(PlanKind, Vec<ResultColumn>)> {
         let number = self.next_select_number();
         let mut block = Block::new(self, None);
-        let from = block.bind_from(
-            &delete.from,
-            TableUsage {
-                select: true,
-                ..TableUsage::default()
-            },
-        )?;
+        let from = block.bind_from(&delete.from, TableUsage::default())?;
         let mut numbers = Vec::new();
         if delete.targets.is_empty() {
             numbers.extend((0..block.tables.len()).filter(|&table| block.tables[table].owner == 0));
@@ -353,20 +347,24 @@ impl Planner<'_> {
             targets.push((table, definition.clone()));
         }
         let (returning, result) = bind_returning(&mut block, &delete.returning)?;
-        let select = changing_select(
-            block,
-            from,
+        let selection = delete.selection.as_ref();
+        let bound = bind_clauses(
+            &mut block,
             number,
-            delete.selection.as_ref(),
+            selection,
             &delete.order_by,
             delete.limit.as_ref(),
         )?;
+        let reads_changed = self.reads_changed();
+        block.note_read();
+        let select = changing_select(block, from, bound)?;
         Ok((
             PlanKind::Delete(Box::new(DeletePlan {
                 ignore: delete.ignore,
                 has_where: delete.selection.is_some(),
                 select,
                 targets,
+                reads_changed,
                 returning,
             })),
             result,
@@ -400,15 +398,14 @@ fn check_shared_keys(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<
     Ok(())
 }
 
-/// The SELECT of the rows that UPDATE or DELETE changes.
-fn changing_select(
-    mut block: Block<'_, '_>,
-    from: Option<FromNode>,
+/// What UPDATE or DELETE says of the rows that it changes.
+fn bind_clauses(
+    block: &mut Block<'_, '_>,
     number: u32,
     selection: Option<&ast::Expr>,
     order_by: &[ast::OrderByExpr],
     limit: Option<&ast::Expr>,
-) -> Result<Box<SelectPlan>> {
+) -> Result<BoundSelect> {
     let mut conditions = Vec::new();
     if let Some(selection) = selection {
         super::conditions::split_and(
@@ -420,7 +417,7 @@ fn changing_select(
     let count = limit
         .map(|limit| block.bind(limit, BindMode::named("LIMIT")))
         .transpose()?;
-    let bound = BoundSelect {
+    Ok(BoundSelect {
         number,
         outputs: Vec::new(),
         conditions,
@@ -438,14 +435,43 @@ fn changing_select(
             strength: LockStrength::Exclusive,
             wait: LockPatience::Default,
         },
-    };
-    let plan = block.finish(from, bound)?;
-    match plan.body {
+    })
+}
+
+/// The SELECT of the rows that UPDATE or DELETE changes.
+fn changing_select(
+    block: Block<'_, '_>,
+    from: Option<FromNode>,
+    bound: BoundSelect,
+) -> Result<Box<SelectPlan>> {
+    match block.finish(from, bound)?.body {
         QueryBody::Select(mut select) => {
             select.keep_row_handles = true;
             Ok(select)
         }
         _ => unreachable!("a SELECT was planned"),
+    }
+}
+
+impl Block<'_, '_> {
+    /// Notes that the tables of an UPDATE or DELETE are read: later than a SELECT does, so that what its subqueries read can be told apart.
+    fn note_read(&self) {
+        let usage = TableUsage {
+            select: true,
+            ..TableUsage::default()
+        };
+        for table in self.tables.iter().filter(|table| table.owner == 0) {
+            match &table.source {
+                TableSource::Base(definition) => {
+                    let (database, name) = (definition.database(), definition.name());
+                    self.planner.use_table(database, name, Some(definition), usage);
+                }
+                TableSource::Virtual { database, table } => {
+                    self.planner.use_table(database, table, None, usage);
+                }
+                _ => {}
+            }
+        }
     }
 }
 

@@ -289,6 +289,11 @@ impl Block<'_, '_> {
                     let alias = alias
                         .as_ref()
                         .map_or(name.name.as_str(), |alias| &alias.name.value);
+                    // A view is read, whatever the statement does with the other tables.
+                    let usage = TableUsage {
+                        select: true,
+                        ..usage
+                    };
                     return self.bind_view(&view, alias, usage, side);
                 }
                 let table = self.bind_table(&name, alias.as_ref(), index_hints, usage)?;

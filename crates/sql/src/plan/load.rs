@@ -181,7 +181,7 @@ impl Planner<'_> {
             defaults: super::defaults::default_plans(self, &table)?,
             on_duplicate: Vec::new(),
             on_update: Vec::new(),
-            reads_target: false,
+            reads_changed: false,
             reads_row: false,
             source_slots: 0..0,
             generated,

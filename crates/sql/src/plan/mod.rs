@@ -565,6 +565,28 @@ impl<'a> Planner<'a> {
         Some(keys)
     }
 
+    /// Whether a query in the statement reads a table that the statement changes, itself or by actions of foreign keys. For when the tables that it
+    /// changes are noted as changed, and not yet as read by the statement itself.
+    fn reads_changed(&self) -> bool {
+        let is_read = |table: &TableUse| table.usage.select || table.usage.lock;
+        if !self.tables.borrow().iter().any(is_read) {
+            return false;
+        }
+        // It notes what actions change.
+        let _ = self.foreign_keys();
+        let tables = self.tables.borrow();
+        let is_changed = |read: &TableUse| {
+            tables.iter().any(|table| {
+                let is_same = match (&read.definition, &table.definition) {
+                    (Some(read), Some(definition)) => Arc::ptr_eq(read, definition),
+                    _ => false,
+                };
+                is_same && (table.usage.writes() || table.usage.action)
+            })
+        };
+        tables.iter().any(|table| is_read(table) && is_changed(table))
+    }
+
     /// Notes that the statement uses a table.
     pub fn use_table(
         &self,
