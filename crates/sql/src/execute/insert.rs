@@ -397,9 +397,12 @@ impl<'p> Insertion<'p> {
             *new = std::mem::replace(current, existing);
         }
         let before: Vec<Value> = self.row[..columns].to_vec();
+        let sql_mode = exec.session.settings.sql_mode;
+        let simultaneous = sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
+        let mut assigned = Vec::new();
         for AssignmentPlan { column, value } in &self.plan.on_duplicate {
             let value = exec.eval(value, &self.row)?;
-            self.row[*column] = assign_column(
+            let value = assign_column(
                 exec,
                 self.table,
                 *column,
@@ -407,6 +410,13 @@ impl<'p> Insertion<'p> {
                 self.strictness,
                 NullRule::BySqlMode,
             )?;
+            match simultaneous {
+                true => assigned.push((*column, value)),
+                false => self.row[*column] = value,
+            }
+        }
+        for (column, value) in assigned {
+            self.row[column] = value;
         }
         if self.row[..columns] != before[..] {
             for AssignmentPlan { column, value } in &self.plan.on_update {

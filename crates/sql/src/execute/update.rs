@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::expr::EvalMode;
 use crate::plan::tree::{AccessPath, SelectPlan, StepSource};
 use crate::plan::{AssignmentPlan, UpdatePlan, UpdateTarget};
+use crate::session::SqlMode;
 
 /// A table while it is updated.
 struct Target<'p> {
@@ -34,6 +35,8 @@ struct Target<'p> {
 struct Updating<'p> {
     targets: Vec<Target<'p>>,
     several: bool,
+    /// Whether all assignments see the row as it was found; else each sees what those before it have assigned.
+    simultaneous: bool,
     /// Whether a row may change between its finding and its turn: by an action of a foreign key, or under another name.
     others_change: bool,
     strictness: Strictness,
@@ -80,6 +83,13 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
     let mut updating = Updating {
         targets,
         several,
+        simultaneous: several
+            || plan.reads_changed
+            || exec
+                .session
+                .settings
+                .sql_mode
+                .contains(SqlMode::SIMULTANEOUS_ASSIGNMENT),
         others_change: by_name || foreign_keys.is_some_and(|keys| keys.may_act()),
         strictness: Strictness::new(exec, ignore),
         ignore,
@@ -92,7 +102,7 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
         if window.count > 0 {
             for_each_row(exec, select, &mut |exec, row| {
                 let handle = std::mem::take(&mut exec.runtime.handles[0]);
-                updating.update_row(exec, 0, row, &handle)?;
+                updating.update_row(exec, row, &handle)?;
                 exec.runtime.handles[0] = handle;
                 exec.session.diagnostics.next_row();
                 Ok(if updating.matched >= window.count {
@@ -114,13 +124,7 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
         let found = collect(exec, select)?;
         exec.mode = mode;
         for mut found in found {
-            for number in 0..updating.targets.len() {
-                let mut handle = std::mem::take(&mut found.handles[updating.targets[number].plan.table]);
-                if handle.present && updating.is_still_there(exec, number, &mut found.row, &mut handle)? {
-                    updating.update_row(exec, number, &mut found.row, &handle)?;
-                    found.handles[updating.targets[number].plan.table] = handle;
-                }
-            }
+            updating.update_found(exec, &mut found)?;
             exec.session.diagnostics.next_row();
         }
     }
@@ -248,6 +252,19 @@ impl UpdateTarget {
             NullRule::BySqlMode,
         )
     }
+
+    /// What all assignments make of a joined row.
+    fn values(&self, exec: &mut Exec<'_, '_>, row: &[Value], strictness: Strictness) -> Result<Vec<Value>> {
+        let assigned = |assignment| self.assigned(exec, assignment, row, strictness);
+        self.assignments.iter().map(assigned).collect()
+    }
+
+    /// Gives a joined row those values.
+    fn put(&self, row: &mut [Value], values: Vec<Value>) {
+        for (assignment, value) in self.assignments.iter().zip(values) {
+            row[self.base + assignment.column] = value;
+        }
+    }
 }
 
 impl Updating<'_> {
@@ -275,23 +292,66 @@ impl Updating<'_> {
         Ok(true)
     }
 
-    /// Changes one table's row.
-    fn update_row(
+    /// Changes a row of a single table.
+    fn update_row(&mut self, exec: &mut Exec<'_, '_>, row: &mut [Value], handle: &RowHandle) -> Result<()> {
+        self.matched += 1;
+        let plan = self.targets[0].plan;
+        if self.simultaneous {
+            let values = plan.values(exec, row, self.strictness)?;
+            plan.put(row, values);
+        } else {
+            for assignment in &plan.assignments {
+                let value = plan.assigned(exec, assignment, row, self.strictness)?;
+                row[plan.base + assignment.column] = value;
+            }
+        }
+        self.write_row(exec, 0, row, handle)
+    }
+
+    /// Changes what was found.
+    fn update_found(&mut self, exec: &mut Exec<'_, '_>, found: &mut Found) -> Result<()> {
+        if self.several {
+            for (number, values) in self.values(exec, found)? {
+                self.write_values(exec, number, found, values)?;
+            }
+            return Ok(());
+        }
+        let mut handle = std::mem::take(&mut found.handles[0]);
+        if self.is_still_there(exec, 0, &mut found.row, &mut handle)? {
+            self.update_row(exec, &mut found.row, &handle)?;
+        }
+        Ok(())
+    }
+
+    /// What is assigned to each table's row that was not dealt with yet, by the table's number.
+    fn values(&mut self, exec: &mut Exec<'_, '_>, found: &Found) -> Result<Vec<(usize, Vec<Value>)>> {
+        let mut made = Vec::with_capacity(self.targets.len());
+        for (number, target) in self.targets.iter_mut().enumerate() {
+            let handle = &found.handles[target.plan.table];
+            if !handle.present || !target.seen.insert(handle.key.clone()) {
+                continue;
+            }
+            self.matched += 1;
+            made.push((number, target.plan.values(exec, &found.row, self.strictness)?));
+        }
+        Ok(made)
+    }
+
+    /// Writes what is assigned to one table's row.
+    fn write_values(
         &mut self,
         exec: &mut Exec<'_, '_>,
         number: usize,
-        row: &mut [Value],
-        handle: &RowHandle,
+        found: &mut Found,
+        values: Vec<Value>,
     ) -> Result<()> {
-        let target = &mut self.targets[number];
-        if self.several && !target.seen.insert(handle.key.clone()) {
+        let plan = self.targets[number].plan;
+        let Found { row, handles, .. } = found;
+        let handle = &mut handles[plan.table];
+        if !self.is_still_there(exec, number, row, handle)? {
             return Ok(());
         }
-        self.matched += 1;
-        for assignment in &target.plan.assignments {
-            let value = target.plan.assigned(exec, assignment, row, self.strictness)?;
-            row[target.plan.base + assignment.column] = value;
-        }
+        plan.put(row, values);
         self.write_row(exec, number, row, handle)
     }
 
@@ -302,22 +362,9 @@ impl Updating<'_> {
         let mut assigned: Vec<Vec<(usize, Vec<Value>)>> = self.targets.iter().map(|_| Vec::new()).collect();
         for (place, found) in found.iter().enumerate() {
             exec.tick()?;
-            for (target, assigned) in self.targets.iter_mut().zip(&mut assigned) {
-                let handle = &found.handles[target.plan.table];
-                if !handle.present || !target.seen.insert(handle.key.clone()) {
-                    continue;
-                }
-                self.matched += 1;
-                let mut values = Vec::with_capacity(target.plan.assignments.len());
-                for assignment in &target.plan.assignments {
-                    values.push(
-                        target
-                            .plan
-                            .assigned(exec, assignment, &found.row, self.strictness)?,
-                    );
-                }
+            for (number, values) in self.values(exec, found)? {
                 exec.runtime.memory.charge(super::memory::row_bytes(&values))?;
-                assigned.push((place, values));
+                assigned[number].push((place, values));
             }
             exec.session.diagnostics.next_row();
         }
@@ -327,16 +374,7 @@ impl Updating<'_> {
         for number in names {
             for (place, values) in std::mem::take(&mut assigned[number]) {
                 exec.tick()?;
-                let plan = self.targets[number].plan;
-                let Found { row, handles, .. } = &mut found[place];
-                let handle = &mut handles[plan.table];
-                if !self.is_still_there(exec, number, row, handle)? {
-                    continue;
-                }
-                for (assignment, value) in plan.assignments.iter().zip(values) {
-                    row[plan.base + assignment.column] = value;
-                }
-                self.write_row(exec, number, row, handle)?;
+                self.write_values(exec, number, &mut found[place], values)?;
                 exec.session.diagnostics.next_row();
             }
         }

@@ -11,7 +11,7 @@ use paceline_storage::Clustered;
 use paceline_types::Value;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_MULTI_UPDATE_KEY_CONFLICT, ER_NO_DEFAULT_FOR_FIELD,
-    ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_NON_UPDATABLE_TABLE, ER_UNKNOWN_TABLE, ER_UPDATED_COLUMN_ONLY_ONCE, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 use sqlparser::ast;
 
@@ -28,6 +28,7 @@ use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
 use crate::expr::{Clause, ColumnName, Expr, ExprKind};
 use crate::parse::{self, AssignedValue, InsertKind, InsertSource};
+use crate::session::SqlMode;
 
 /// INSERT and REPLACE.
 #[derive(Debug)]
@@ -275,6 +276,14 @@ impl Planner<'_> {
             }
         }
         check_shared_keys(&block, &targets)?;
+        if self
+            .session()
+            .settings
+            .sql_mode
+            .contains(SqlMode::SIMULTANEOUS_ASSIGNMENT)
+        {
+            check_assigned_once(&block, &targets)?;
+        }
         for target in &mut targets {
             let assigned: Vec<usize> = target
                 .assignments
@@ -392,6 +401,21 @@ fn check_shared_keys(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<
                     ER_MULTI_UPDATE_KEY_CONFLICT,
                     &[&alias(one), &alias(other)],
                 ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// 4140 for a column that is assigned twice at once.
+fn check_assigned_once(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Result<()> {
+    for target in targets {
+        let columns = target.assignments.iter().map(|assignment| assignment.column);
+        for (number, column) in columns.clone().enumerate() {
+            if columns.clone().take(number).any(|other| other == column) {
+                let name = &target.definition.columns()[column].name;
+                let alias = &block.tables[target.table].alias;
+                return Err(Error::new(ER_UPDATED_COLUMN_ONLY_ONCE, &[alias, name]));
             }
         }
     }
