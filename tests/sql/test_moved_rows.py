@@ -36,3 +36,23 @@ def test_a_row_that_moves_is_met_once(kind, tmp_path):
             server.query("update t.a set c = 50 * 10 - 1000 where id = 50")
     finally:
         server.close()
+
+
+@pytest.mark.parametrize("kind", [Paceline, MariaDb], ids=["paceline", "mariadb"])
+def test_rows_that_look_the_same_are_met_once_from_the_end(kind, tmp_path):
+    server = kind(tmp_path / "server", "--server-id=1")
+    server.start()
+    try:
+        server.query("create database t", "create table t.a (k int, v int, key (k))",
+                     "insert into t.a values " + ", ".join(f"({k}, 0), ({k}, 0)" for k in range(1, 1001)))
+        server.query("update t.a set v = v + 1 where k between 10 and 12 order by k desc", "update t.a set v = v + 2 where k = 14 order by k desc limit 1",
+                     "update t.a force index (k) set v = v + 3 where k > 990 order by k desc limit 5",
+                     "delete from t.a where k between 20 and 22 order by k desc", "delete from t.a where k between 30 and 32 order by k desc limit 3")
+        assert server.query("select v from t.a where k between 10 and 12") == ((1,),) * 6
+        assert server.query("select v from t.a where k = 14 order by v") == ((0,), (2,))
+        assert server.query("select k, v from t.a where k > 990 and v <> 0 order by k") == ((998, 3), (999, 3), (999, 3), (1000, 3), (1000, 3))
+        assert server.query("select count(*), max(v) from t.a where k > 990") == ((20, 3),)
+        left = server.query("select k, count(*) from t.a where k between 20 and 32 group by k order by k")
+        assert left == (*((k, 2) for k in range(23, 31)), (31, 1))
+    finally:
+        server.close()

@@ -8,7 +8,7 @@ use paceline_types::Value;
 use super::query::Window;
 use super::row_writer::RowWriter;
 use super::run::{Exec, RowHandle};
-use super::update::{collect, for_each_row};
+use super::update::{collect, for_each_row, meets_last_first};
 use super::{Outcome, RowSink};
 use crate::error::Result;
 use crate::plan::{DeletePlan, ResultColumn};
@@ -35,7 +35,8 @@ pub(super) fn execute(
         sink.columns(columns)?;
     }
     let mut deleted = 0;
-    if select.tables.len() == 1 && select.order.is_empty() && !plan.reads_changed {
+    let is_safe = !plan.reads_changed && !meets_last_first(select);
+    if select.tables.len() == 1 && select.order.is_empty() && is_safe {
         let window = Window::new(exec, &select.limit)?;
         let (_, writer) = &mut writers[0];
         if window.count > 0 {

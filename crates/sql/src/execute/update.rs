@@ -19,7 +19,7 @@ use super::run::{Exec, RowHandle};
 use super::{AffectedRows, Outcome};
 use crate::error::Result;
 use crate::expr::EvalMode;
-use crate::plan::tree::{AccessPath, SelectPlan, StepSource};
+use crate::plan::tree::{AccessPath, ScanDirection, SelectPlan, StepSource, TableSource};
 use crate::plan::{AssignmentPlan, UpdatePlan, UpdateTarget};
 use crate::session::SqlMode;
 
@@ -97,7 +97,8 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
         changed: 0,
     };
     exec.session.diagnostics.reset_row();
-    if select.order.is_empty() && !several && !plan.reads_changed && !moves(plan) {
+    let is_safe = !plan.reads_changed && !moves(plan) && !meets_last_first(select);
+    if select.order.is_empty() && !several && is_safe {
         let window = Window::new(exec, &select.limit)?;
         if window.count > 0 {
             for_each_row(exec, select, &mut |exec, row| {
@@ -199,6 +200,20 @@ pub(super) fn collect(exec: &mut Exec<'_, '_>, select: &SelectPlan) -> Result<Ve
         found.truncate(usize::try_from(window.count).unwrap_or(usize::MAX));
     }
     Ok(found)
+}
+
+/// Whether rows are met from the last to the first in a table without a primary key. Of those that look the same the first one is changed, whichever
+/// was met: the search would come to it again.
+pub(super) fn meets_last_first(select: &SelectPlan) -> bool {
+    let [step] = &select.steps[..] else { return false };
+    let StepSource::Table(access) = &step.source else {
+        return false;
+    };
+    let TableSource::Base(definition) = &select.tables[access.table].source else {
+        return false;
+    };
+    access.direction == ScanDirection::Backward
+        && matches!(definition.schema().clustered(), Clustered::RowId(_))
 }
 
 /// Whether the statement may move a row to a place of its index that is still to be searched.
