@@ -25,6 +25,7 @@ set rand_seed1 = 11, rand_seed2 = 22;
 insert into a (n, t) values (floor(rand() * 1000), rand());
 insert into a (n) values (100); insert into a (n, t) values (last_insert_id(), 'last');
 set insert_id = 500; insert into a (n) values (101);
+insert into a (id, n) values (900, 105); set insert_id = 600; insert into a (n) values (106), (107), (108);
 set time_zone = '+05:30'; insert into a (n, t) values (102, now());
 set sql_mode = ''; insert into a (n, t) values (103, repeat('y', 200));
 set timestamp = 1234567890.123456; insert into a (n, t) values (104, now(6)); set timestamp = default;

@@ -114,6 +114,11 @@ pub(crate) fn is_numbered(value: &Value, sql_mode: SqlMode) -> bool {
     is_zero && !sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO)
 }
 
+/// The value behind another one, with `auto_increment_increment` and `auto_increment_offset`; the last of 64 bits where there is none.
+pub fn following(value: u64, increment: u64, offset: u64) -> u64 {
+    aligned(value.saturating_add(1), increment, offset).unwrap_or(u64::MAX)
+}
+
 /// The first value from `from` on that is `offset` and a multiple of `increment`. As MariaDB, an offset above the increment counts for
 /// nothing.
 pub(crate) fn aligned(from: u64, increment: u64, offset: u64) -> Option<u64> {
@@ -153,6 +158,11 @@ mod tests {
         assert_eq!(counter.reserve(2, 10, 3, u64::MAX), Some(3));
         assert_eq!(counter.reserve(1, 10, 3, u64::MAX), Some(23));
         assert_eq!(counter.reserve(1, 10, 20, u64::MAX), Some(30));
+        // Also behind a value that does not.
+        assert_eq!(following(5, 10, 1), 11);
+        assert_eq!(following(7, 10, 5), 15);
+        assert_eq!(following(15, 10, 5), 25);
+        assert_eq!(following(u64::MAX, 10, 5), u64::MAX);
     }
 
     #[test]

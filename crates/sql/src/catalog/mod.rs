@@ -29,7 +29,7 @@ mod temporary_catalog;
 mod view;
 
 pub use auto_increment::AutoIncrement;
-pub(crate) use auto_increment::{aligned, counted, is_numbered};
+pub(crate) use auto_increment::{aligned, counted, following, is_numbered};
 pub use definition::*;
 pub use handle::CatalogHandle;
 pub use record::{CatalogChange, write_changes};

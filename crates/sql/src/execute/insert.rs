@@ -2,19 +2,18 @@
 
 use std::ops::ControlFlow;
 
-use paceline_storage::Direction;
-use paceline_types::data_type::Sign;
-use paceline_types::{DataType, ErrorCode, Value};
+use paceline_types::Value;
 
 use super::assignment::{
     Ignore, NullRule, Strictness, assign_column, check_constraints, implicit_default, missing_default,
     stored_value,
 };
+use super::auto_increment::{Interval, as_id};
 use super::row_writer::{Inserted, RowWriter, Updated};
 use super::run::Exec;
 use super::{Outcome, RowSink};
-use crate::catalog::{TableDefinition, counted, is_numbered};
-use crate::error::{Error, Result};
+use crate::catalog::TableDefinition;
+use crate::error::Result;
 use crate::expr::Expr;
 use crate::foreign_key::is_foreign_key_error;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows, ResultColumn};
@@ -52,19 +51,6 @@ pub(super) struct Insertion<'p> {
     returned: Vec<Value>,
     interval: Interval,
 }
-
-/// AUTO_INCREMENT values that were reserved and not used yet. A value whose row did not go in serves the next row.
-struct Interval {
-    next: u64,
-    remaining: u64,
-    /// How many rows are still to come, where the statement tells.
-    expected: Option<u64>,
-    /// How many values the next reservation takes where it does not.
-    batch: u64,
-}
-
-/// Values reserved at once for rows whose number is not known, at most.
-const BATCH_MAX: u64 = 65_535;
 
 /// Runs an INSERT or REPLACE.
 pub(super) fn execute(
@@ -146,12 +132,7 @@ impl<'p> Insertion<'p> {
                 rows_sent: 0,
             },
             returned: Vec::new(),
-            interval: Interval {
-                next: 0,
-                remaining: 0,
-                expected,
-                batch: 1,
-            },
+            interval: Interval::new(expected),
         }
     }
 
@@ -275,7 +256,7 @@ impl<'p> Insertion<'p> {
     pub fn insert(&mut self, exec: &mut Exec<'_, '_>, sink: &mut dyn RowSink) -> Result<()> {
         self.complete(exec)?;
         self.progress.records += 1;
-        let generated = self.generate(exec)?;
+        let generated = self.interval.generate(exec, self.table, &mut self.row)?;
         let columns = self.table.columns().len();
         if check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore_checks)? {
             loop {
@@ -290,8 +271,7 @@ impl<'p> Insertion<'p> {
                 match inserted {
                     Inserted::Done => {
                         self.progress.copied += 1;
-                        self.interval
-                            .take(generated, exec.session.settings.auto_increment_increment);
+                        self.interval.take(exec, generated);
                         self.note_value(generated);
                         self.send(exec, sink)?;
                         break;
@@ -303,8 +283,7 @@ impl<'p> Insertion<'p> {
                     {
                         if self.replace_in_place(exec, &row_key)? {
                             self.progress.copied += 1;
-                            self.interval
-                                .take(generated, exec.session.settings.auto_increment_increment);
+                            self.interval.take(exec, generated);
                             self.note_value(generated);
                             self.send(exec, sink)?;
                             break;
@@ -334,9 +313,7 @@ impl<'p> Insertion<'p> {
             }
         }
         exec.session.diagnostics.next_row();
-        if let Some(expected) = &mut self.interval.expected {
-            *expected = expected.saturating_sub(1);
-        }
+        self.interval.next_row();
         Ok(())
     }
 
@@ -452,7 +429,8 @@ impl<'p> Insertion<'p> {
                 self.progress.copied += 1;
                 if let Some(column) = self.table.auto_increment_column() {
                     self.progress.last_value = as_id(&self.row[column]);
-                    self.observe(exec, column)?;
+                    self.interval
+                        .observe(exec, self.table, column, &self.row[column])?;
                 }
             }
             Updated::Duplicate(index) => {
@@ -464,76 +442,6 @@ impl<'p> Insertion<'p> {
             }
         }
         Ok(true)
-    }
-
-    /// Gives the AUTO_INCREMENT column its value where the row has none; tells the one that was made.
-    fn generate(&mut self, exec: &mut Exec<'_, '_>) -> Result<Option<u64>> {
-        let Some(column) = self.table.auto_increment_column() else {
-            return Ok(None);
-        };
-        if !is_numbered(&self.row[column], exec.session.settings.sql_mode) {
-            self.observe(exec, column)?;
-            return Ok(None);
-        }
-        let value = match exec.session.statement.insert_id.take() {
-            Some(value) => {
-                find_next(exec, self.table, column)?;
-                self.table.auto_increment().observe(value);
-                value
-            }
-            None => self.next_value(exec, column)?,
-        };
-        self.row[column] = match &self.table.columns()[column].data_type {
-            DataType::Integer(integer) if integer.sign == Sign::Unsigned => Value::UInt(value),
-            DataType::Integer(_) => Value::Int(value as i64),
-            DataType::Float(_) => Value::Float(value as f32),
-            _ => Value::Double(value as f64),
-        };
-        Ok(Some(value))
-    }
-
-    fn observe(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<()> {
-        observe(exec, self.table, column, &self.row[column])?;
-        if let Some(value) = counted(&self.row[column])
-            && value >= self.interval.next
-        {
-            // Reserved values below a given one are left out.
-            self.interval.remaining = 0;
-        }
-        Ok(())
-    }
-
-    fn next_value(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<u64> {
-        find_next(exec, self.table, column)?;
-        let settings = &exec.session.settings;
-        let max = match &self.table.columns()[column].data_type {
-            DataType::Integer(integer) if integer.sign == Sign::Unsigned => integer.width.unsigned_max(),
-            DataType::Integer(integer) => integer.width.signed_range().1 as u64,
-            DataType::Float(_) => 1 << 24,
-            _ => 1 << 53,
-        };
-        let (increment, offset) = (
-            settings.auto_increment_increment.max(1),
-            settings.auto_increment_offset,
-        );
-        if self.interval.remaining == 0 {
-            let wanted = self.interval.expected.unwrap_or(self.interval.batch).max(1);
-            let counter = self.table.auto_increment();
-            let reserved = match counter.reserve(wanted, increment, offset, max) {
-                Some(first) => Some((first, wanted)),
-                None => counter.reserve(1, increment, offset, max).map(|first| (first, 1)),
-            };
-            let Some((first, count)) = reserved else {
-                let row = exec.session.diagnostics.current_row();
-                let name = &self.table.columns()[column].name;
-                let message = format!("Out of range value for column '{name}' at row {row}");
-                // HA_ERR_AUTOINC_ERANGE, as MariaDB numbers it.
-                return Err(Error::with_message(ErrorCode::from_number(167), message));
-            };
-            (self.interval.next, self.interval.remaining) = (first, count);
-            self.interval.batch = (self.interval.batch * 2).min(BATCH_MAX);
-        }
-        Ok(self.interval.next)
     }
 
     /// What LOAD DATA tells.
@@ -599,66 +507,4 @@ fn initial_row(plan: &InsertPlan) -> Vec<Value> {
             _ => implicit_default(&column.data_type),
         })
         .collect()
-}
-
-/// Tells the counter of a value that a row was given.
-pub(super) fn observe(
-    exec: &mut Exec<'_, '_>,
-    table: &TableDefinition,
-    column: usize,
-    value: &Value,
-) -> Result<()> {
-    if let Some(value) = counted(value) {
-        find_next(exec, table, column)?;
-        table.auto_increment().observe(value);
-    }
-    Ok(())
-}
-
-/// Makes sure that the counter knows where the data ends.
-fn find_next(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<()> {
-    table
-        .auto_increment()
-        .next(table.auto_increment_start, || highest_value(exec, table, column))?;
-    Ok(())
-}
-
-/// A value as the OK packet tells it: negative ones wrap.
-fn as_id(value: &Value) -> u64 {
-    match value {
-        Value::Int(number) => *number as u64,
-        value => counted(value).unwrap_or(0),
-    }
-}
-
-impl Interval {
-    /// A generated value has gone in.
-    fn take(&mut self, generated: Option<u64>, increment: u64) {
-        if generated == Some(self.next) && self.remaining > 0 {
-            self.remaining -= 1;
-            self.next = self.next.saturating_add(increment.max(1));
-        }
-    }
-}
-
-/// The highest AUTO_INCREMENT value in the newest state; 0 for none.
-fn highest_value(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<u64> {
-    let schema = table.schema();
-    let Some(index) = table
-        .indexes()
-        .iter()
-        .position(|index| index.parts[0].column == column)
-    else {
-        return Ok(0);
-    };
-    let transaction = &mut *exec.runtime.transaction;
-    let mut scan = transaction.scan_newest(schema.indexes()[index].id.range(), Direction::Backward)?;
-    let Some(entry) = scan.next()? else { return Ok(0) };
-    let mut row_key = Vec::new();
-    schema.append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
-    let Some(row) = transaction.probe_newest(&row_key)? else {
-        return Ok(0);
-    };
-    let value = schema.image(row.payload()).column(column)?.into_owned();
-    Ok(counted(&value).unwrap_or(0))
 }

@@ -18,6 +18,7 @@
 
 mod aggregation;
 mod assignment;
+mod auto_increment;
 mod delete;
 mod distinct;
 mod field_reader;

@@ -439,7 +439,7 @@ impl Updating<'_> {
                 self.changed += 1;
                 let counting = definition.auto_increment_column();
                 if let Some(column) = counting.filter(|column| target.plan.assigns(*column)) {
-                    super::insert::observe(exec, definition, column, &values[column])?;
+                    super::auto_increment::observe(exec, definition, column, &values[column])?;
                 }
             }
             // IGNORE leaves the row as it is, without a warning.
