@@ -210,6 +210,14 @@ impl Planner<'_> {
             on_update.extend(generated_plans(self, &table, 0)?);
         }
         let reads_changed = self.reads_changed();
+        // Both tell of rows that were there.
+        if !insert.on_duplicate.is_empty() || !insert.returning.is_empty() {
+            let usage = TableUsage {
+                select: true,
+                ..TableUsage::default()
+            };
+            self.use_table(table.database(), table.name(), Some(&table), usage);
+        }
         let (returning, result) = bind_returning(&mut block, &insert.returning)?;
         let reads_row = match &source {
             InsertRows::Values(rows) => {
@@ -303,8 +311,8 @@ impl Planner<'_> {
             update.limit.as_ref(),
         )?;
         let reads_changed = self.reads_changed();
-        block.note_read();
         let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
+        block.note_read(Read::NamedOrBeside(&changed));
         use_all_columns(&mut block, &changed);
         let select = changing_select(block, from, bound)?;
         Ok((
@@ -365,7 +373,10 @@ impl Planner<'_> {
             delete.limit.as_ref(),
         )?;
         let reads_changed = self.reads_changed();
-        block.note_read();
+        block.note_read(match delete.targets.is_empty() {
+            true => Read::NamedOrBeside(&numbers),
+            false => Read::All,
+        });
         let select = changing_select(block, from, bound)?;
         Ok((
             PlanKind::Delete(Box::new(DeletePlan {
@@ -477,14 +488,30 @@ fn changing_select(
     }
 }
 
+/// For which of its tables an UPDATE or DELETE needs SELECT.
+#[derive(Clone, Copy)]
+enum Read<'t> {
+    /// Each: a DELETE of several tables.
+    All,
+    /// Those of which a column is named, and those that are not among these, which are changed.
+    NamedOrBeside(&'t [usize]),
+}
+
 impl Block<'_, '_> {
     /// Notes that the tables of an UPDATE or DELETE are read: later than a SELECT does, so that what its subqueries read can be told apart.
-    fn note_read(&self) {
+    fn note_read(&self, read: Read<'_>) {
         let usage = TableUsage {
             select: true,
             ..TableUsage::default()
         };
-        for table in self.tables.iter().filter(|table| table.owner == 0) {
+        for (number, table) in self.tables.iter().enumerate() {
+            let is_read = match read {
+                Read::All => true,
+                Read::NamedOrBeside(changed) => table.used.contains(&true) || !changed.contains(&number),
+            };
+            if !is_read || table.owner != 0 {
+                continue;
+            }
             match &table.source {
                 TableSource::Base(definition) => {
                     let (database, name) = (definition.database(), definition.name());
