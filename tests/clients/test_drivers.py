@@ -356,3 +356,23 @@ def test_session_tracking_and_reset(database):
     cursor.execute("select database()")
     assert cursor.fetchall() == [("t",)]
     connection.close()
+
+
+def test_found_rows_are_counted(database):
+    database.query("create table t.found_rows (k int primary key, v int unique)", "insert into t.found_rows values (1, 1)")
+    steps = [("insert into found_rows values (1, 1) on duplicate key update v = 1", 1, b""),
+             ("insert into found_rows values (1, 1), (2, 2) on duplicate key update v = values(v)", 2, b"Records: 2  Duplicates: 1  Warnings: 0"),
+             ("insert into found_rows values (1, 5) on duplicate key update v = values(v)", 2, b""),
+             ("insert into found_rows values (1, 6), (2, 2), (3, 3), (3, 4) on duplicate key update v = values(v)", 6, b"Records: 4  Duplicates: 3  Warnings: 0"),
+             ("insert ignore into found_rows values (1, 6), (2, 6) on duplicate key update v = values(v)", 2, b"Records: 2  Duplicates: 2  Warnings: 1"),
+             ("insert into found_rows select 1, 6 union select 2, 2 on duplicate key update v = values(v)", 2, b"Records: 2  Duplicates: 0  Warnings: 0"),
+             ("update found_rows set v = 6 where k = 1", 1, b"Rows matched: 1  Changed: 0  Warnings: 0")]
+    with database.connect(database="t", client_flag=pymysql.constants.CLIENT.FOUND_ROWS) as connection, connection.cursor() as cursor:
+        for statement, affected, message in steps:
+            assert cursor.execute(statement) == affected, statement
+            assert cursor._result.message.endswith(message), statement
+            cursor.execute("select row_count()")
+            assert cursor.fetchone() == (affected,), statement
+    with database.connect(database="t") as connection, connection.cursor() as cursor:
+        assert cursor.execute("insert into found_rows values (1, 6), (2, 2) on duplicate key update v = values(v)") == 0
+        assert cursor._result.message.endswith(b"Records: 2  Duplicates: 0  Warnings: 0")

@@ -11,7 +11,7 @@ use super::assignment::{
 use super::auto_increment::{Interval, as_id};
 use super::row_writer::{Inserted, RowWriter, Updated};
 use super::run::Exec;
-use super::{Outcome, RowSink};
+use super::{AffectedRows, Outcome, RowSink};
 use crate::catalog::TableDefinition;
 use crate::error::Result;
 use crate::expr::Expr;
@@ -23,6 +23,8 @@ struct Progress {
     records: u64,
     copied: u64,
     updated: u64,
+    /// Rows that ON DUPLICATE KEY UPDATE was for, changed or not.
+    touched: u64,
     deleted: u64,
     /// The first AUTO_INCREMENT value that was made and went in.
     generated: Option<u64>,
@@ -56,6 +58,7 @@ pub(super) struct Insertion<'p> {
 pub(super) fn execute(
     exec: &mut Exec<'_, '_>,
     plan: &InsertPlan,
+    affected: AffectedRows,
     columns: &[ResultColumn],
     sink: &mut dyn RowSink,
 ) -> Result<Outcome> {
@@ -104,7 +107,7 @@ pub(super) fn execute(
             })?;
         }
     }
-    Ok(insertion.outcome(exec, one_row))
+    Ok(insertion.outcome(exec, affected, one_row))
 }
 
 impl<'p> Insertion<'p> {
@@ -126,6 +129,7 @@ impl<'p> Insertion<'p> {
                 records: 0,
                 copied: 0,
                 updated: 0,
+                touched: 0,
                 deleted: 0,
                 generated: None,
                 last_value: 0,
@@ -411,6 +415,7 @@ impl<'p> Insertion<'p> {
         if !check_constraints(exec, self.table, &self.plan.checks, &self.row, self.ignore)? {
             return Ok(true);
         }
+        self.progress.touched += 1;
         let row = &self.row[..columns];
         let updated = self
             .writer
@@ -463,7 +468,7 @@ impl<'p> Insertion<'p> {
         }
     }
 
-    fn outcome(self, exec: &mut Exec<'_, '_>, one_row: bool) -> Outcome {
+    fn outcome(self, exec: &mut Exec<'_, '_>, affected: AffectedRows, one_row: bool) -> Outcome {
         let progress = self.progress;
         if let Some(generated) = progress.generated {
             exec.session.last_insert_id = generated;
@@ -475,9 +480,15 @@ impl<'p> Insertion<'p> {
             (None, None) if progress.copied + progress.deleted > 0 => progress.last_value,
             (None, None) => 0,
         };
-        let duplicates = match self.ignore {
-            Ignore::Yes => progress.records - progress.copied,
-            Ignore::No => progress.deleted + progress.updated,
+        let updated = match affected {
+            AffectedRows::Changed => progress.updated,
+            AffectedRows::Found => progress.touched,
+        };
+        let duplicates = match (self.ignore, &self.plan.source) {
+            (Ignore::Yes, _) => progress.records - progress.copied,
+            (Ignore::No, InsertRows::Values(_)) => progress.deleted + updated,
+            // MariaDB tells here what has changed, also a client that counts what was found.
+            (Ignore::No, _) => progress.deleted + progress.updated,
         };
         let warnings = exec.session.diagnostics.warning_count();
         let info = match one_row {
@@ -489,7 +500,7 @@ impl<'p> Insertion<'p> {
         };
         Outcome {
             result_set: self.plan.returning.is_some(),
-            affected_rows: progress.copied + progress.deleted + progress.updated,
+            affected_rows: progress.copied + progress.deleted + updated,
             last_insert_id,
             info,
             rows_sent: progress.rows_sent,

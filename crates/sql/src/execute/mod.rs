@@ -100,7 +100,7 @@ pub struct ExecutionContext<'a> {
     pub parameters: &'a [Value],
     /// The statement's text, for the log's annotation.
     pub text: &'a [u8],
-    /// What the affected rows of an UPDATE count.
+    /// What the affected rows of an UPDATE count, and those of an INSERT … ON DUPLICATE KEY UPDATE.
     pub affected: AffectedRows,
     /// How many rows a SELECT without a LIMIT of its own gives at most (`sql_select_limit`); `u64::MAX` is no limit.
     pub rows_max: u64,
@@ -108,7 +108,7 @@ pub struct ExecutionContext<'a> {
     pub input: Option<&'a mut dyn LoadInput>,
 }
 
-/// What the affected rows of an UPDATE count.
+/// What the affected rows of an UPDATE count, and those of an INSERT … ON DUPLICATE KEY UPDATE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AffectedRows {
     /// Rows that changed.

@@ -225,7 +225,9 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
             };
             select_into(&mut exec, &statement.query, context.rows_max, names)
         }
-        PlanKind::Insert(insert) => super::insert::execute(&mut exec, insert, plan.columns(), sink),
+        PlanKind::Insert(insert) => {
+            super::insert::execute(&mut exec, insert, context.affected, plan.columns(), sink)
+        }
         PlanKind::Update(update) => super::update::execute(&mut exec, update, context.affected),
         PlanKind::Load(load) => {
             let input = context
