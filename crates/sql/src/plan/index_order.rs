@@ -80,13 +80,21 @@ fn first_access_mut(select: &mut SelectPlan) -> Option<&mut TableAccess> {
     }
 }
 
-/// The columns of a table that have one value in all rows that its first step lets pass.
+/// Whether a path leads to one row at most.
+fn is_unique(path: &AccessPath) -> bool {
+    matches!(path, AccessPath::Lookup { unique: true, .. })
+}
+
+/// The columns of the first table that have one value in all rows that its step lets pass.
 fn constant_columns(select: &SelectPlan, info: &TableInfo<'_>) -> Vec<usize> {
     let mut constant = Vec::new();
     let columns = info
         .definition
         .as_ref()
         .map_or(0, |definition| definition.columns().len());
+    if first_access(select).is_some_and(|access| is_unique(&access.path)) {
+        return (0..columns).collect();
+    }
     let own = |expr: &Expr| match expr.kind {
         ExprKind::Column(slot) if (info.base..info.base + columns).contains(&slot) => Some(slot - info.base),
         _ => None,
@@ -193,9 +201,6 @@ fn serves(
     keys: &[(&Expr, bool)],
 ) -> Option<ScanDirection> {
     let definition = info.definition.as_ref()?;
-    if let AccessPath::Lookup { unique: true, .. } = path {
-        return Some(ScanDirection::Forward);
-    }
     let columns = path_columns(info, path)?;
     let mut columns = columns.into_iter().filter(|column| !constant.contains(column));
     let mut direction = None;
@@ -224,6 +229,20 @@ fn serves(
     Some(direction.unwrap_or(ScanDirection::Forward))
 }
 
+/// As [`serves`], for the path of the first table; a block of one row is in any order.
+fn first_serves(
+    select: &SelectPlan,
+    info: &TableInfo<'_>,
+    access: &TableAccess,
+    constant: &[usize],
+    keys: &[(&Expr, bool)],
+) -> Option<ScanDirection> {
+    match select.steps.len() {
+        1 if is_unique(&access.path) => Some(ScanDirection::Forward),
+        _ => serves(info, &access.path, constant, keys),
+    }
+}
+
 fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     // Window functions put the rows into an order of their own.
     if select.order.is_empty() || select.distinct || select.windows.is_some() {
@@ -239,7 +258,7 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         .iter()
         .map(|item| (sort_expr(select, item), item.descending))
         .collect();
-    if let Some(direction) = serves(info, &access.path, &constant, &keys) {
+    if let Some(direction) = first_serves(select, info, access, &constant, &keys) {
         let wanted = limit_rows(select);
         select.order.clear();
         if let Some(access) = first_access_mut(select) {
@@ -379,7 +398,7 @@ fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let info = &infos[access.table];
     let constant = constant_columns(select, info);
     let keys: Vec<(&Expr, bool)> = aggregation.groups.iter().map(|group| (group, false)).collect();
-    let Some(direction) = serves(info, &access.path, &constant, &keys) else {
+    let Some(direction) = first_serves(select, info, access, &constant, &keys) else {
         return false;
     };
     if let Some(access) = first_access_mut(select) {
@@ -450,10 +469,7 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let Some(access) = first_access(select) else {
         return false;
     };
-    if matches!(
-        access.path,
-        AccessPath::Hash { .. } | AccessPath::Lookup { unique: true, .. }
-    ) {
+    if matches!(access.path, AccessPath::Hash { .. }) || is_unique(&access.path) {
         return false;
     }
     let info = &infos[access.table];

@@ -41,3 +41,12 @@ SELECT SUM(id) / COUNT(*) FROM s;
 SELECT MIN(v + id), MAX(-id) FROM s;
 SELECT ANY_VALUE(g) FROM s WHERE id = 1;
 SELECT JSON_ARRAYAGG(id) FROM s WHERE id < 3;
+# The first table is read by a unique key.
+CREATE TABLE u (id INT PRIMARY KEY, n INT);
+CREATE TABLE o (id INT PRIMARY KEY, uid INT, d INT, st INT, KEY uid (uid));
+INSERT INTO u VALUES (1,7),(2,8);
+INSERT INTO o VALUES (1,1,30,1),(2,1,10,2),(3,1,20,1),(4,2,5,1),(5,1,10,1);
+SELECT o.st, COUNT(*) FROM u JOIN o ON o.uid = u.id WHERE u.id = 1 GROUP BY o.st;
+SELECT u.n, o.st, SUM(o.d) FROM u JOIN o ON o.uid = u.id WHERE u.id = 1 GROUP BY u.n, o.st;
+SELECT u.n, COUNT(*) FROM u JOIN o ON o.uid = u.id WHERE u.id = 1 GROUP BY u.n;
+SELECT n + 1, COUNT(*) FROM u WHERE id = 1 GROUP BY n + 1 ORDER BY n + 1;

@@ -45,3 +45,13 @@ WITH w (p, q) AS (SELECT id, x FROM a) SELECT w1.p, w2.q FROM w w1 JOIN w w2 ON 
 SELECT a.id FROM a LEFT JOIN b ON a.id = b.aid LEFT JOIN c ON b.id = c.k WHERE c.v IS NULL ORDER BY 1;
 SELECT a.id, IFNULL(b.id, 'none') FROM a LEFT JOIN b ON b.aid = a.id AND b.y BETWEEN 150 AND 350 ORDER BY 1, 2;
 SELECT * FROM a JOIN (b, c) ON a.id = b.aid AND c.k = b.id ORDER BY a.id, b.id, c.v;
+# The first table is read by a unique key, the order is the second one's.
+CREATE TABLE u (id INT PRIMARY KEY, n INT);
+CREATE TABLE o (id INT PRIMARY KEY, uid INT, d INT, st INT, KEY uid (uid));
+INSERT INTO u VALUES (1,7),(2,8);
+INSERT INTO o VALUES (1,1,30,1),(2,1,10,2),(3,1,20,1),(4,2,5,1),(5,1,10,1);
+SELECT o.id, o.d FROM u JOIN o ON o.uid = u.id WHERE u.id = 1 ORDER BY o.d, o.id;
+SELECT o.id, o.d FROM u JOIN o ON o.uid = u.id WHERE u.id = 1 ORDER BY u.n, o.d DESC, o.id;
+SELECT o.id, u.n + o.d AS s FROM u LEFT JOIN o ON o.uid = u.id WHERE u.id = 1 ORDER BY s, o.id LIMIT 2;
+-- sort
+SELECT o.id, u.n FROM u JOIN o ON o.uid = u.id WHERE u.id = 1 ORDER BY u.n;
