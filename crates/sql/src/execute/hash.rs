@@ -7,7 +7,7 @@ use paceline_types::Value;
 use super::memory::{Reservation, row_bytes};
 use super::temporary_key;
 use crate::error::Result;
-use crate::expr::{Comparison, ExprType};
+use crate::expr::{Comparison, EvalContext, ExprType, bytes_of, text_of, to_decimal, to_double, to_i128};
 
 /// Rows by key.
 #[derive(Debug)]
@@ -45,31 +45,42 @@ pub(crate) struct HashedRow {
     pub key: Vec<u8>,
 }
 
-/// Appends a value's part of a key: values that are equal by the rule get equal keys. False for NULL, which equals nothing.
-pub(crate) fn append_key(value: &Value, by: &Comparison, out: &mut Vec<u8>) -> bool {
+/// Appends a value's part of a key: values that are equal by the rule get equal keys, as [`compare_values`](crate::expr::compare_values) sees them. False
+/// for NULL, which equals nothing.
+///
+/// # Errors
+/// What the conversion warns of, in a strict write.
+pub(crate) fn append_key(
+    value: &Value,
+    by: &Comparison,
+    context: &mut EvalContext<'_>,
+    out: &mut Vec<u8>,
+) -> Result<bool> {
     if value.is_null() {
-        return false;
+        return Ok(false);
     }
-    let ty = match by {
-        Comparison::Int => ExprType::bigint(20),
-        Comparison::Decimal => ExprType::decimal(65, 30),
-        Comparison::Double | Comparison::Row(_) => ExprType::double(),
-        Comparison::Text(collation) => ExprType::text(255, *collation),
-        Comparison::Bytes => ExprType::bytes(255),
-        Comparison::DateTime => ExprType::datetime(6),
-        Comparison::Time => ExprType::time(6),
-        Comparison::Dynamic(_) => return false,
-    };
-    match (by, value) {
-        (Comparison::Text(_), Value::Text(_)) => temporary_key::append(value, &ty, out),
-        (Comparison::Text(_), other) => {
-            let text = paceline_types::text::to_string(&other.as_ref(), &paceline_types::TimeZone::UTC);
-            temporary_key::append(&Value::Text(text), &ty, out);
+    match by {
+        Comparison::Int => out.extend_from_slice(&to_i128(value, context)?.to_be_bytes()),
+        Comparison::Decimal => {
+            let number = Value::Decimal(to_decimal(value, context)?);
+            temporary_key::append(&number, &ExprType::decimal(65, 30), out);
         }
-        (Comparison::Bytes, Value::Text(text)) => {
-            temporary_key::append(&Value::Bytes(text.clone().into_bytes()), &ty, out)
+        Comparison::Double => {
+            let number = Value::Double(to_double(value, context)?);
+            temporary_key::append(&number, &ExprType::double(), out);
         }
-        _ => temporary_key::append(value, &ty, out),
+        Comparison::Text(collation) => {
+            collation.append_sort_key(&text_of(value, context), None, out);
+        }
+        Comparison::Bytes => {
+            let bytes = bytes_of(value, context);
+            out.extend_from_slice(&(bytes.len() as u64).to_be_bytes());
+            out.extend_from_slice(&bytes);
+        }
+        // Both sides are of these types themselves.
+        Comparison::DateTime => temporary_key::append(value, &ExprType::datetime(6), out),
+        Comparison::Time => temporary_key::append(value, &ExprType::time(6), out),
+        Comparison::Dynamic(_) | Comparison::Row(_) => unreachable!("no hash table has such keys"),
     }
-    true
+    Ok(true)
 }

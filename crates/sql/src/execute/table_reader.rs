@@ -584,7 +584,7 @@ fn read_hashed(
     let mut key = Vec::with_capacity(32);
     for part in keys {
         let value = exec.eval(&part.outer, row)?;
-        if !append_key(&value, &part.by, &mut key) {
+        if !append_key(&value, &part.by, &mut exec.context(), &mut key)? {
             return Ok(ControlFlow::Continue(()));
         }
     }
@@ -637,7 +637,7 @@ fn build_hash(
         let mut key = Vec::with_capacity(32);
         for part in keys {
             let value = exec.eval(&part.inner, row)?;
-            if !append_key(&value, &part.by, &mut key) {
+            if !append_key(&value, &part.by, &mut exec.context(), &mut key)? {
                 return Ok(());
             }
         }
