@@ -158,3 +158,62 @@ fn a_plan_is_current_until_its_table_changes() {
         .expect("altered");
     assert!(!plan.is_current(&server.handle.load()));
 }
+
+/// The numbers of all rows, in the order in which they come.
+fn numbers(server: &mut Server, plan: &Plan, parameters: &[Value]) -> Vec<Vec<i64>> {
+    let mut rows = Rows::default();
+    server.execute(plan, "", parameters, &mut rows).expect("executed");
+    let number = |value: &Value| match value {
+        Value::Int(number) => *number,
+        other => panic!("a number, and not {other:?}"),
+    };
+    (rows.0.iter())
+        .map(|row| row.iter().map(number).collect())
+        .collect()
+}
+
+#[test]
+fn an_index_on_text_orders_texts_only() {
+    let mut server = server();
+    for text in [
+        "CREATE TABLE w (id INT PRIMARY KEY, v VARCHAR(10), b INT, n INT, KEY vb (v, b), KEY nb (n, b))",
+        "INSERT INTO w VALUES (1,'1',30,1),(2,'1',10,1),(3,'1',20,1),(4,'2',5,2),(5,'01',10,1),(6,'1',30,1)",
+    ] {
+        server.run(text).result.expect("made");
+    }
+    let text = [Value::from("1")];
+    let number = [Value::Int(1)];
+    let plan = prepare(&server, "SELECT id FROM w WHERE v = ? ORDER BY b, id");
+    assert_eq!(numbers(&mut server, &plan, &text), [[2], [3], [1], [6]]);
+    assert_eq!(numbers(&mut server, &plan, &number), [[2], [5], [3], [1], [6]]);
+    assert_eq!(numbers(&mut server, &plan, &[Value::Null]).len(), 0);
+    let plan = prepare(
+        &server,
+        "SELECT id FROM w WHERE v = ? ORDER BY b DESC, id DESC LIMIT 2",
+    );
+    assert_eq!(numbers(&mut server, &plan, &text), [[6], [1]]);
+    assert_eq!(numbers(&mut server, &plan, &number), [[6], [1]]);
+    let plan = prepare(&server, "SELECT id FROM w WHERE v = ? AND b > 10 ORDER BY b, id");
+    assert_eq!(numbers(&mut server, &plan, &text), [[3], [1], [6]]);
+    assert_eq!(numbers(&mut server, &plan, &number), [[3], [1], [6]]);
+    let plan = prepare(&server, "SELECT b, COUNT(*) FROM w WHERE v = ? GROUP BY b");
+    assert_eq!(numbers(&mut server, &plan, &text), [[10, 1], [20, 1], [30, 2]]);
+    assert_eq!(numbers(&mut server, &plan, &number), [[10, 2], [20, 1], [30, 2]]);
+    let plan = prepare(&server, "SELECT MIN(b), MAX(b) FROM w WHERE v = ?");
+    assert_eq!(numbers(&mut server, &plan, &text), [[10, 30]]);
+    assert_eq!(numbers(&mut server, &plan, &number), [[10, 30]]);
+    assert_eq!(numbers(&mut server, &plan, &[Value::Int(2)]), [[5, 5]]);
+    let plan = prepare(&server, "SELECT id FROM w WHERE n = ? ORDER BY b, id");
+    for one in [Value::Int(1), Value::from("1"), Value::Double(1.0)] {
+        assert_eq!(numbers(&mut server, &plan, &[one]), [[2], [5], [3], [1], [6]]);
+    }
+    let plan = prepare(
+        &server,
+        "UPDATE w SET n = 9 WHERE v = ? ORDER BY b DESC, id LIMIT 1",
+    );
+    server
+        .execute(&plan, "", &number, &mut Rows::default())
+        .expect("updated");
+    let plan = prepare(&server, "SELECT id FROM w WHERE n = 9");
+    assert_eq!(numbers(&mut server, &plan, &[]), [[1]]);
+}

@@ -162,6 +162,14 @@ fn run_select(
     for reference in &plan.outer {
         row[reference.to] = outer[reference.from].clone();
     }
+    if let Some(otherwise) = &plan.otherwise {
+        for assumed in &otherwise.assumed {
+            let value = exec.eval(&assumed.value, &row)?;
+            if !assumed.holds(value, &mut exec.context()) {
+                return run_select(exec, &otherwise.select, types, outer, consumer);
+            }
+        }
+    }
     let window = Window::new(exec, &plan.limit)?;
     if window.count == 0 && !plan.count_found_rows {
         return Ok(None);

@@ -1,17 +1,119 @@
 //! Rows in the order of an index: ORDER BY and GROUP BY without sorting, MIN and MAX by their first row.
 
 use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo, selectivity};
+use super::range::{NearestValue, nearest_value, rule_for};
 use super::tree::{
-    AccessPath, Aggregation, GroupStrategy, JoinKind, JoinStep, ScanDirection, SelectPlan, SortItem, SortKey,
-    StepSource, TableAccess,
+    AccessPath, Aggregation, Assumed, GroupStrategy, JoinKind, JoinStep, Otherwise, ScanDirection,
+    SelectPlan, SortItem, SortKey, StepSource, TableAccess,
 };
-use crate::expr::{AggregateFunction, CompareOp, Comparison, Expr, ExprKind, ExprType, Truth};
+use crate::expr::{
+    AggregateFunction, Class, CompareOp, Comparison, EvalContext, Expr, ExprKind, ExprType, Truth,
+};
 use paceline_storage::Clustered;
 use paceline_types::{DataType, IntegerWidth, Value};
 
 /// Makes a plan use the order of an index where that saves work.
 pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     count_by_smallest_index(select, infos);
+    if select.order.is_empty() && select.aggregation.is_none() {
+        return mark_notes(select);
+    }
+    let assumed = assumed_values(select, infos);
+    // UPDATE and DELETE, which show nothing, have one plan only.
+    let is_change = select.projection.is_empty();
+    if is_change && assumed.iter().any(|assumed| is_string(&assumed.data_type)) {
+        return mark_notes(select);
+    }
+    let plain = (!assumed.is_empty() && !is_change).then(|| Box::new(select.clone()));
+    rely_on_order(select, infos, rows);
+    if let Some(plain) = plain.filter(|plain| relies_more(select, plain)) {
+        select.otherwise = Some(Otherwise {
+            assumed,
+            select: plain,
+        });
+    }
+}
+
+/// Whether a plan relies on an order that another one does without.
+fn relies_more(select: &SelectPlan, plain: &SelectPlan) -> bool {
+    let strategy = |select: &SelectPlan| {
+        let aggregation = select.aggregation.as_ref();
+        aggregation.map(|aggregation| std::mem::discriminant(&aggregation.strategy))
+    };
+    select.order.len() != plain.order.len() || strategy(select) != strategy(plain)
+}
+
+/// The equalities of the first table's columns of which only the values will tell what they mean.
+fn assumed_values(select: &SelectPlan, infos: &[TableInfo<'_>]) -> Vec<Assumed> {
+    let Some((step, access)) = select.steps.first().zip(first_access(select)) else {
+        return Vec::new();
+    };
+    let info = &infos[access.table];
+    let Some(definition) = &info.definition else {
+        return Vec::new();
+    };
+    let columns = definition.columns();
+    let own = |expr: &Expr| match expr.kind {
+        ExprKind::Column(slot) => columns.get(slot.wrapping_sub(info.base)),
+        _ => None,
+    };
+    let mut assumed = Vec::new();
+    for condition in &step.filter {
+        let ExprKind::Compare {
+            op: CompareOp::Eq | CompareOp::NullSafeEq,
+            by,
+            operands,
+        } = &condition.kind
+        else {
+            continue;
+        };
+        let [left, right] = &**operands;
+        for (column, value) in [(left, right), (right, left)] {
+            let is_open = match by {
+                Comparison::Dynamic(_) => true,
+                // Text that is no date.
+                Comparison::DateTime | Comparison::Time => value.ty.class() == Class::String,
+                _ => false,
+            };
+            if let Some(column) = own(column)
+                && is_open
+                && value.is_stable()
+                && !value.any(&mut |node| own(node).is_some())
+            {
+                assumed.push(Assumed {
+                    data_type: column.data_type.clone(),
+                    value: value.clone(),
+                    by: by.clone(),
+                });
+            }
+        }
+    }
+    assumed
+}
+
+impl Assumed {
+    /// Whether the rows with this value have one value in the column, and an index finds them.
+    pub(crate) fn holds(&self, value: Value, context: &mut EvalContext<'_>) -> bool {
+        let rule = rule_for(&self.data_type, &self.by, &value);
+        value.is_null()
+            || rule.is_some_and(|rule| equals_are_same(&self.data_type, &rule))
+                && !matches!(
+                    nearest_value(&self.data_type, &self.by, value, context),
+                    NearestValue::Unknown
+                )
+    }
+}
+
+fn is_string(data_type: &DataType) -> bool {
+    data_type.is_text()
+        || data_type.is_binary_string()
+        || matches!(
+            data_type,
+            DataType::Enum { .. } | DataType::Set { .. } | DataType::Bit { .. }
+        )
+}
+
+fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     if min_max_by_index(select, infos) {
         return;
     }
@@ -153,7 +255,7 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
             DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. }
         ),
         Comparison::Time => matches!(data_type, DataType::Time { .. }),
-        // A parameter: clients send one of the column's kind.
+        // Assumed: the values will tell.
         Comparison::Dynamic(_) => true,
         Comparison::Row(_) => false,
     }

@@ -572,6 +572,7 @@ impl Block<'_, '_> {
             read: bound.read,
             keep_row_handles: false,
             notes: PlanNotes::default(),
+            otherwise: None,
         };
         index_order::use_index_order(&mut select, &infos, joined.rows);
         Ok(QueryPlan {

@@ -15,6 +15,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use paceline_types::DataType;
+
 use crate::catalog::TableDefinition;
 use crate::expr::{Aggregate, Expr, ExprType, Frame, SortOrder, WindowFunction};
 use crate::plan::ResultColumn;
@@ -146,7 +148,7 @@ pub struct OuterReference {
 }
 
 /// One SELECT.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SelectPlan {
     /// The number that EXPLAIN gives it: 1 for the outermost.
     pub number: u32,
@@ -184,6 +186,28 @@ pub struct SelectPlan {
     pub keep_row_handles: bool,
     /// What EXPLAIN says besides: "Using filesort", …
     pub notes: PlanNotes,
+    /// What runs instead where the values are not of the kind that the order of its rows relies on.
+    pub otherwise: Option<Otherwise>,
+}
+
+/// A plan that relies on no order of an index, for one that does.
+#[derive(Debug, Clone)]
+pub struct Otherwise {
+    /// Each must mean one value of its column for the plan that relies on the order.
+    pub assumed: Vec<Assumed>,
+    /// The plan.
+    pub select: Box<SelectPlan>,
+}
+
+/// `column = value`, where only the value tells how both are compared: 1 equals `'1'`, `'01'` and `'1a'` of a text column.
+#[derive(Debug, Clone)]
+pub struct Assumed {
+    /// The column's type.
+    pub data_type: DataType,
+    /// The value.
+    pub value: Expr,
+    /// By which rule.
+    pub by: crate::expr::Comparison,
 }
 
 /// Facts that only EXPLAIN wants.
@@ -232,7 +256,7 @@ pub enum LockPatience {
 }
 
 /// A table of FROM.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TableInstance {
     /// The name by which the query calls it.
     pub alias: Arc<str>,
@@ -271,7 +295,7 @@ pub enum TableSource {
 }
 
 /// One step of the nested loops: for each row so far, the matching rows of one table (or of several joined among themselves).
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct JoinStep {
     /// What happens with a row that finds no match.
     pub kind: JoinKind,
@@ -295,7 +319,7 @@ pub enum JoinKind {
 }
 
 /// What a step joins.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum StepSource {
     /// One table.
     Table(TableAccess),
@@ -314,7 +338,7 @@ impl StepSource {
 }
 
 /// How one table is read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TableAccess {
     /// Which of [`SelectPlan::tables`].
     pub table: usize,
@@ -400,7 +424,7 @@ pub struct HashKey {
 }
 
 /// GROUP BY and aggregates.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Aggregation {
     /// GROUP BY; empty for one group of all rows.
     pub groups: Vec<Expr>,
@@ -419,7 +443,7 @@ pub struct Aggregation {
 }
 
 /// How groups are told apart.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum GroupStrategy {
     /// All rows are one group.
     Single,
@@ -432,7 +456,7 @@ pub enum GroupStrategy {
 }
 
 /// The window functions of a block.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct WindowPlan {
     /// The slots of a row that are read afterwards, or by the functions themselves; ascending.
     pub kept: Vec<usize>,
@@ -441,7 +465,7 @@ pub struct WindowPlan {
 }
 
 /// Window functions that one order of the rows serves.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct WindowSort {
     /// What the rows are sorted by.
     pub keys: Vec<WindowKey>,
@@ -459,7 +483,7 @@ pub struct WindowKey {
 }
 
 /// A window function.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PlannedWindow {
     /// Which.
     pub function: WindowFunction,

@@ -19,7 +19,7 @@ mod ranges;
 
 use paceline_types::DataType;
 
-pub(crate) use nearest::{NearestValue, nearest_value};
+pub(crate) use nearest::{NearestValue, nearest_value, rule_for};
 pub(crate) use ranges::{RangeContext, index_ranges};
 
 use crate::expr::{Class, CompareOp, Comparison, Expr, ExprKind, Truth};

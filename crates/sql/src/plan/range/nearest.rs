@@ -45,6 +45,15 @@ pub(crate) enum NearestValue {
     Exact(Value),
 }
 
+/// The rule by which a column is compared with a value that is known; `None` where the two do not mix.
+pub(crate) fn rule_for(data_type: &DataType, by: &Comparison, value: &Value) -> Option<Comparison> {
+    let Comparison::Dynamic(connection) = by else {
+        return Some(by.clone());
+    };
+    let column = ExprType::of_column(data_type.clone(), true);
+    comparison_rule(&column, &ExprType::of_value(value, *connection), *connection).ok()
+}
+
 pub(super) fn nearest(
     data_type: &DataType,
     by: &Comparison,
@@ -86,12 +95,9 @@ pub(super) fn nearest(
     let decided;
     let by = match by {
         Comparison::Dynamic(connection) => {
-            let column = ExprType::of_column(data_type.clone(), true);
-            let ty = ExprType::of_value(&value, *connection);
-            match comparison_rule(&column, &ty, *connection) {
-                Ok(rule) if index_serves(data_type, &rule, &Expr::literal(value.clone(), ty), Use::Order) => {
-                    decided = rule
-                }
+            let literal = Expr::literal(value.clone(), ExprType::of_value(&value, *connection));
+            match rule_for(data_type, by, &value) {
+                Some(rule) if index_serves(data_type, &rule, &literal, Use::Order) => decided = rule,
                 _ => return Bound::Unknown,
             }
             &decided
