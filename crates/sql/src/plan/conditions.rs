@@ -49,6 +49,13 @@ impl SlotMap {
         set
     }
 
+    /// Whether an expression reads these tables and nothing else: no column of a query around the block either.
+    pub fn reads_only(&self, expr: &Expr, tables: TableSet) -> bool {
+        let mut only = self.tables(expr) == tables;
+        for_each_slot(expr, &mut |slot| only &= self.table_of(slot).is_some());
+        only
+    }
+
     pub fn condition(&self, expr: Expr) -> Condition {
         let tables = self.tables(&expr);
         let stable = expr.is_stable();

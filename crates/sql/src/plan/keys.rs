@@ -366,8 +366,9 @@ impl<'s> TableInfo<'s> {
                 continue;
             }
             for (inner, outer) in [(left, right), (right, left)] {
-                let (inner_tables, outer_tables) = (slots.tables(inner), slots.tables(outer));
-                if inner_tables == own
+                let outer_tables = slots.tables(outer);
+                // The hash table is made once a statement.
+                if slots.reads_only(inner, own)
                     && outer_tables != 0
                     && outer_tables & !available == 0
                     && outer.is_stable()

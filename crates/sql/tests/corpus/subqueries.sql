@@ -57,3 +57,14 @@ SELECT id FROM t WHERE id <= (SELECT COUNT(*) FROM s) ORDER BY id;
 SELECT COUNT(*) FROM t WHERE EXISTS (SELECT tid FROM s WHERE tid = t.id GROUP BY tid HAVING SUM(v) > 200);
 SELECT t.id, (SELECT v FROM s WHERE s.tid = t.id ORDER BY v DESC LIMIT 1) AS top FROM t ORDER BY 1;
 VALUES (1, 'a'), (2, 'b');
+# What is hashed reads a row of the query around.
+CREATE TABLE k (id INT PRIMARY KEY, x INT);
+CREATE TABLE p (a INT);
+CREATE TABLE q (b INT);
+INSERT INTO k VALUES (1,0),(2,10),(3,20);
+INSERT INTO p VALUES (1),(11),(21);
+INSERT INTO q VALUES (1),(11),(21),(2),(3),(4),(5),(6),(7),(8),(9);
+SELECT k.id, (SELECT COUNT(*) FROM p JOIN q ON p.a = q.b + k.x) AS c FROM k ORDER BY k.id;
+SELECT k.id, (SELECT COUNT(*) FROM p LEFT JOIN q ON p.a + k.x = q.b WHERE q.b IS NOT NULL) AS c FROM k ORDER BY k.id;
+SELECT k.id FROM k WHERE EXISTS (SELECT 1 FROM p JOIN q ON p.a = q.b + k.x WHERE p.a = 21) ORDER BY k.id;
+SELECT k.id, (SELECT COUNT(*) FROM p JOIN q ON p.a = q.b + (SELECT MAX(z.x) FROM k z WHERE z.x <= k.x)) AS c FROM k ORDER BY k.id;
