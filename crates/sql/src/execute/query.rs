@@ -604,6 +604,8 @@ fn run_recursive(
         exec.runtime.recursive.insert(plan.table, last);
         // What was hashed or collected of the last round is out of date.
         exec.runtime.hashes.clear();
+        let materialized = &mut exec.runtime.materialized;
+        materialized.retain(|(id, _), _| !plan.readers.contains(id));
         collect(exec, &plan.step, &plan.conversions[1], &mut round)?;
     }
     exec.runtime.recursive.remove(&plan.table);

@@ -143,6 +143,7 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         let planner = self.block.planner;
         let common = self.block.common.clone();
         let plan = planner.plan_subquery(query, Some(self), common)?;
+        self.block.common.check_subquery(&plan)?;
         let correlation = if plan.correlated {
             Correlation::Correlated
         } else {

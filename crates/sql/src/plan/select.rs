@@ -69,6 +69,7 @@ impl Planner<'_> {
             ..TableUsage::default()
         };
         let from = block.bind_from(&select.from, usage)?;
+        block.common.check_from(&block.tables)?;
         block.windows.named = Some(select.named_window.clone());
         let outputs = block.bind_outputs(&select.projection)?;
         let mut conditions = Vec::new();

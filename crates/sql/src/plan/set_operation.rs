@@ -3,13 +3,13 @@
 use paceline_types::DataType;
 use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
-    ER_BAD_FIELD_ERROR, ER_DUP_QUERY_NAME, ER_NOT_STANDARD_COMPLIANT_RECURSIVE, ER_WITH_COL_WRONG_LIST,
-    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_BAD_FIELD_ERROR, ER_DUP_QUERY_NAME, ER_WITH_COL_WRONG_LIST, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+    ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 use sqlparser::ast;
 
 use super::block::{BindMode, Block, OuterScope, Output};
-use super::common_table::{CommonTableKind, CommonTables};
+use super::common_table::{CommonTableKind, CommonTables, add_readers, not_compliant};
 use super::select::{Surroundings, position};
 use super::tree::{
     QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey, ValuesPlan,
@@ -172,9 +172,11 @@ impl Planner<'_> {
         if step.types.len() != anchor.types.len() {
             return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
         }
-        if has_windows(&step) {
-            return Err(Error::new(ER_NOT_STANDARD_COMPLIANT_RECURSIVE, &[&name]));
+        if sums_up(&step) {
+            return Err(not_compliant(name));
         }
+        let mut readers = Vec::new();
+        add_readers(&step, table, &mut readers);
         let conversions = [
             conversions(&anchor.types, &types),
             conversions(&step.types, &types),
@@ -187,6 +189,7 @@ impl Planner<'_> {
                 table,
                 anchor,
                 step,
+                readers,
                 keep_duplicates,
                 conversions,
             })),
@@ -389,11 +392,15 @@ fn set_operation(op: ast::SetOperator, quantifier: ast::SetQuantifier) -> Result
     })
 }
 
-/// Whether one of a query's own selects has window functions.
-fn has_windows(plan: &QueryPlan) -> bool {
+/// Whether one of a query's own selects has aggregates or window functions.
+fn sums_up(plan: &QueryPlan) -> bool {
     match &plan.body {
-        QueryBody::Select(select) => select.windows.is_some(),
-        QueryBody::Set(set) => set.sides.iter().any(has_windows),
+        QueryBody::Select(select) => {
+            let aggregation = select.aggregation.as_ref();
+            select.windows.is_some()
+                || aggregation.is_some_and(|aggregation| !aggregation.aggregates.is_empty())
+        }
+        QueryBody::Set(set) => set.sides.iter().any(sums_up),
         QueryBody::Values(_) | QueryBody::Recursive(_) => false,
     }
 }

@@ -91,6 +91,8 @@ pub struct RecursivePlan {
     pub anchor: QueryPlan,
     /// The part that reads the rows of the last round.
     pub step: QueryPlan,
+    /// The derived tables within that part that read them, and are made anew for each round.
+    pub readers: Vec<u64>,
     /// UNION ALL keeps equal rows.
     pub keep_duplicates: bool,
     /// How each value becomes one of the common type, for both parts.
