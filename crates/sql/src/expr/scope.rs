@@ -82,7 +82,7 @@ pub struct Subquery {
     pub plan: Arc<dyn Any + Send + Sync>,
     /// The types of its columns.
     pub columns: Vec<ExprType>,
-    /// Whether it reads columns of a query around it (at any depth): then it runs for each row, else once a statement.
+    /// Whether it reads columns of a query around it (at any depth), or changes by itself: then it runs for each row, else once a statement.
     pub correlation: Correlation,
     /// Tells it from every other subquery: the key of its cached result.
     pub id: u64,
@@ -93,8 +93,10 @@ pub struct Subquery {
 pub enum Correlation {
     /// It gives the same rows throughout a statement.
     Uncorrelated,
-    /// It must be run again for each row.
+    /// It gives the same rows for the same row around it.
     Correlated,
+    /// It may give other rows each time, or has an effect: it is run for each row.
+    Volatile,
 }
 
 impl Subquery {
@@ -154,6 +156,11 @@ pub trait Scope {
     fn bind_subquery(&mut self, query: &ast::Query) -> Result<Subquery> {
         let _ = query;
         Err(errors::error(ER_NOT_SUPPORTED_YET, &[&"subqueries here"]))
+    }
+
+    /// Called for `@name := …`; the name is in lower case.
+    fn assign_variable(&mut self, name: &str) {
+        let _ = name;
     }
 
     /// The type of the `index`th `?`: [`ExprType::of_value`] of its value where one is known, else [`ExprType::parameter`], which

@@ -434,6 +434,11 @@ impl Expr {
     pub fn is_stable(&self) -> bool {
         !self.any(&mut |node| match &node.kind {
             ExprKind::AssignUserVariable { .. } | ExprKind::Aggregate(_) => true,
+            ExprKind::ScalarSubquery(subquery)
+            | ExprKind::Exists { subquery, .. }
+            | ExprKind::Quantified { subquery, .. } => {
+                subquery.correlation == super::scope::Correlation::Volatile
+            }
             ExprKind::Call(call) => !call.function.stability.is_constant_during_execution(),
             _ => false,
         })

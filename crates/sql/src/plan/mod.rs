@@ -38,6 +38,7 @@ mod source_columns;
 mod statistics;
 pub(crate) mod tree;
 mod view;
+mod volatile;
 mod window;
 
 use std::cell::{Cell, RefCell};
@@ -381,6 +382,13 @@ pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Resul
         planner.merging.set(view::Merging::Never);
         planned = planner.plan(statement);
     }
+    if planned.is_ok() && planner.variables.are_both() {
+        let (merging, variables) = (planner.merging.get(), planner.variables.again());
+        planner = Planner::new(*context);
+        planner.merging.set(merging);
+        planner.variables = variables;
+        planned = planner.plan(statement);
+    }
     let (kind, columns) = planned?;
     let foreign_keys = planner.foreign_keys();
     Ok(Plan {
@@ -403,6 +411,7 @@ pub(crate) struct Planner<'a> {
     /// The views that are being bound, outermost first.
     views: RefCell<Vec<Arc<ViewDefinition>>>,
     access: RefCell<Access>,
+    pub variables: volatile::Variables,
 }
 
 /// Queries may be nested this deep.
@@ -419,6 +428,7 @@ impl<'a> Planner<'a> {
             merging: Cell::default(),
             views: RefCell::default(),
             access: RefCell::default(),
+            variables: volatile::Variables::default(),
         }
     }
 

@@ -13,8 +13,8 @@ use super::defaults::column_default;
 use super::tree::TableSource;
 use crate::error::{Error, Result};
 use crate::expr::{
-    Aggregate, Clause, ColumnName, CompareOp, Correlation, Expr, ExprKind, ExprType, Scope, Subquery,
-    WindowCall, WindowFunction, bind_comparison, bind_condition, bind_expr,
+    Aggregate, Clause, ColumnName, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, WindowCall,
+    WindowFunction, bind_comparison, bind_condition, bind_expr,
 };
 use crate::session::SessionContext;
 
@@ -144,13 +144,13 @@ impl Scope for BlockScope<'_, '_, '_, '_> {
         let common = self.block.common.clone();
         let plan = planner.plan_subquery(query, Some(self), common)?;
         self.block.common.check_subquery(&plan)?;
-        let correlation = if plan.correlated {
-            Correlation::Correlated
-        } else {
-            Correlation::Uncorrelated
-        };
+        let correlation = planner.variables.correlation(&plan);
         let types = plan.types.clone();
         Ok(Subquery::new(Arc::new(plan), types, correlation))
+    }
+
+    fn assign_variable(&mut self, name: &str) {
+        self.block.planner.variables.assign(name);
     }
 
     fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {

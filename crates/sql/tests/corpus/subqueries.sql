@@ -68,3 +68,17 @@ SELECT k.id, (SELECT COUNT(*) FROM p JOIN q ON p.a = q.b + k.x) AS c FROM k ORDE
 SELECT k.id, (SELECT COUNT(*) FROM p LEFT JOIN q ON p.a + k.x = q.b WHERE q.b IS NOT NULL) AS c FROM k ORDER BY k.id;
 SELECT k.id FROM k WHERE EXISTS (SELECT 1 FROM p JOIN q ON p.a = q.b + k.x WHERE p.a = 21) ORDER BY k.id;
 SELECT k.id, (SELECT COUNT(*) FROM p JOIN q ON p.a = q.b + (SELECT MAX(z.x) FROM k z WHERE z.x <= k.x)) AS c FROM k ORDER BY k.id;
+# What changes by itself is run for each row.
+SELECT @i := 0;
+SELECT (SELECT @i := @i + 1) AS n, k.id FROM k;
+SELECT (SELECT @i := @i + 1 FROM p LIMIT 1) AS n, k.id FROM k;
+SELECT k.id, @i := k.id * 10, (SELECT @i + 1) AS n FROM k;
+SELECT (SELECT @i) AS n, @i := k.id FROM k;
+SELECT k.id, (SELECT COUNT(*) FROM p WHERE p.a <= @i) AS n, @i := p.a FROM k JOIN p ON p.a = k.x + 1 ORDER BY k.id;
+SELECT @i := 0;
+SELECT k.id FROM k WHERE k.id = (SELECT @i := @i + 1);
+SELECT @i := 0, @j := 5;
+SELECT k.id, (SELECT (SELECT @i := @i + 1)) AS n, (SELECT @j) AS j FROM k;
+SELECT COUNT(DISTINCT (SELECT RAND())) AS r, COUNT(DISTINCT (SELECT RAND() FROM p LIMIT 1)) AS s FROM k;
+SELECT COUNT(DISTINCT (SELECT UUID())) AS u, COUNT(DISTINCT (SELECT NOW(6))) AS n FROM k;
+SELECT COUNT(DISTINCT (SELECT r FROM (SELECT RAND() AS r) AS d)) AS r FROM k;

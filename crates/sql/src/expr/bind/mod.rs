@@ -598,6 +598,7 @@ fn assign(variable: &ast::Expr, value: &ast::Expr, scope: &mut dyn Scope) -> Res
     };
     let name = name.value.trim_start_matches('@').to_lowercase().into_boxed_str();
     let value = Box::new(bind_expr(value, scope)?);
+    scope.assign_variable(&name);
     let ty = value.ty.clone();
     Ok(Expr {
         kind: ExprKind::AssignUserVariable { name, value },
