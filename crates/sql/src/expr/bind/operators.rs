@@ -2,7 +2,7 @@
 
 use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
-use paceline_types::{DataType, FixedPoint, FloatType, Value};
+use paceline_types::{DataType, Decimal, FixedPoint, FloatType, Value};
 
 use super::fold::fold;
 use super::rules::{CollationMix, comparison_rule_for};
@@ -133,8 +133,7 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
             _ => {}
         }
     }
-    year_of_two_digits(left, right);
-    year_of_two_digits(right, left);
+    let is_year = year_of_two_digits(left, right) || year_of_two_digits(right, left);
     if matches!(by, Comparison::Double | Comparison::Decimal) {
         let integer_column = |expr: &Expr| {
             matches!(expr.kind, ExprKind::Column(_) | ExprKind::OuterColumn { .. })
@@ -147,20 +146,43 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
         } else {
             false
         };
-        if converted {
+        if converted || is_year {
             *by = Comparison::Int;
         }
     }
 }
 
-/// A YEAR column compared with 24 is compared with 2024.
-fn year_of_two_digits(column: &Expr, literal: &mut Expr) {
+/// A YEAR column compared with 24, or `'24'`, is compared with 2024; `'0'` is 2000 where 0 and `'0000'` are 0. Whether it was such a
+/// literal.
+fn year_of_two_digits(column: &Expr, literal: &mut Expr) -> bool {
+    let ExprKind::Literal(value) = &literal.kind else {
+        return false;
+    };
     if column.ty.data_type != DataType::Year {
-        return;
+        return false;
     }
-    if let ExprKind::Literal(Value::Int(year @ 1..=99)) = &mut literal.kind {
-        *year += if *year < 70 { 2000 } else { 1900 };
-    }
+    let decimal = match value {
+        Value::Int(number) => Decimal::from(*number),
+        Value::Decimal(decimal) => *decimal,
+        Value::Double(double) if double.fract() == 0.0 && (1.0..100.0).contains(double) => {
+            Decimal::from(*double as i64)
+        }
+        Value::Text(text) => match convert::text_to_decimal(text.trim()) {
+            (decimal, Completeness::Whole) => decimal,
+            _ => return false,
+        },
+        _ => return false,
+    };
+    let is_short_zero = matches!(value, Value::Text(text) if text.trim().len() != 4);
+    let year = match decimal.to_i64() {
+        Ok(number) if Decimal::from(number) != decimal => return false,
+        Ok(0) if is_short_zero => 2000,
+        Ok(year @ 1..=69) => year + 2000,
+        Ok(year @ 70..=99) => year + 1900,
+        _ => return false,
+    };
+    *literal = Expr::literal(Value::Int(year), ExprType::bigint(20));
+    true
 }
 
 /// Turns `'5'`, `5.0` or `5e0` into 5; leaves anything else alone.

@@ -77,10 +77,10 @@ pub(crate) fn compare_values(
             Some(left.cmp(&right))
         }
         Comparison::Time => {
-            let Some(left) = convert::to_time(left, context)? else {
+            let Some(left) = convert::to_time_for_comparison(left, context)? else {
                 return Ok(None);
             };
-            let Some(right) = convert::to_time(right, context)? else {
+            let Some(right) = convert::to_time_for_comparison(right, context)? else {
                 return Ok(None);
             };
             Some(left.cmp(&right))

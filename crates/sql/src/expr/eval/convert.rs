@@ -306,6 +306,20 @@ pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Op
     Ok(time)
 }
 
+/// As a time for a comparison: what is none compares as 00:00:00, with warning 1292.
+pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
+    let is_time = match value {
+        Value::Null | Value::Time(_) => true,
+        Value::Text(text) => temporal::parse_time(text).is_some(),
+        _ => convert::to_time(value, &context.lax_convert_context()).is_some(),
+    };
+    if is_time {
+        return to_time(value, context);
+    }
+    context.warn_truncated("time", value)?;
+    Ok(Some(Time::ZERO))
+}
+
 /// What a user variable keeps of a value: integers, decimals, doubles, and text for everything else.
 pub(crate) fn for_user_variable(value: &Value, time_zone: &TimeZone) -> Value {
     match value {
