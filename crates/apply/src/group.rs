@@ -140,7 +140,7 @@ impl GroupApplier {
                         return Ok(Applied::Ddl);
                     }
                     // CREATE TABLE … SELECT of a primary: a group of our own before it has made the table.
-                    QueryKind::Other if makes_a_table(&query) => {}
+                    QueryKind::Other if makes_table(&query) => {}
                     QueryKind::Other => {
                         return Err(fail(Problem::Statement(
                             String::from_utf8_lossy(&query.sql).into_owned(),
@@ -463,10 +463,14 @@ fn kind_of(query: &QueryEvent<'_>) -> QueryKind {
     }
 }
 
-fn makes_a_table(query: &QueryEvent<'_>) -> bool {
+/// Whether a statement in front of rows is the definition of the table that they fill, as a primary in row format logs CREATE TABLE … SELECT.
+pub fn makes_table(query: &QueryEvent<'_>) -> bool {
     let sql = query.sql.trim_ascii_start();
-    sql.get(..13)
-        .is_some_and(|head| head.eq_ignore_ascii_case(b"CREATE TABLE "))
+    let begins = |words: &[u8]| {
+        sql.get(..words.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(words))
+    };
+    begins(b"CREATE TABLE ") || begins(b"CREATE OR REPLACE TABLE ")
 }
 
 fn is_standalone(group: &EventGroup) -> Result<bool> {
@@ -493,6 +497,15 @@ pub(crate) fn at_group(group: &EventGroup, problem: Problem) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_is_made_in_front_of_its_rows() {
+        let makes = |sql: &str| makes_table(&QueryEvent::new(b"", sql.as_bytes()));
+        assert!(
+            makes("CREATE TABLE `t` (\n  `a` int)") && makes("CREATE OR REPLACE TABLE `t` (\n  `a` int)")
+        );
+        assert!(!makes("CREATE OR REPLACE TEMPORARY TABLE `t` (a int)") && !makes("DROP TABLE `t`"));
+    }
 
     #[test]
     fn only_full_images_have_all_columns() {

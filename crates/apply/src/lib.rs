@@ -30,7 +30,7 @@ pub mod replicated;
 pub use catalog_definitions::CatalogDefinitions;
 pub use definitions::{DdlEffect, DdlError, Definitions, LoggedDdl, ReplayTable};
 pub use error::{Error, Result};
-pub use group::{Applied, CurrentRows, GroupApplier, MemoryTables};
+pub use group::{Applied, CurrentRows, GroupApplier, MemoryTables, makes_table};
 pub use look_back::{LookedBack, look_back};
 pub use memory_tables::empty_memory_tables;
 pub use recovery::{RecoveryReport, recover};

@@ -28,7 +28,7 @@ use paceline_sql::parse::{
 };
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
-use paceline_txn::{CommitOutcome, DdlCommit, MetadataGuard, MetadataMode, MetadataObject};
+use paceline_txn::{CommitOutcome, DdlCommit, GtidChoice, MetadataGuard, MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
 
 impl Session {
@@ -109,8 +109,11 @@ impl Session {
         );
         let temporary_plan = std::mem::take(&mut prepared.plan.temporary);
         let temporary_rows = prepared.temporary_writes.take();
-        if let Some(text) = text {
-            self.commit_ddl(prepared, &text).await?;
+        if let Some(text) = &text {
+            match fill {
+                Some(_) => self.commit_unfilled(prepared, text).await?,
+                None => self.commit_ddl(prepared, text).await?,
+            }
             self.leave_dropped_database();
         }
         drop(names);
@@ -122,13 +125,19 @@ impl Session {
         if let (Some(table), DdlStatement::CreateTable(create)) = (fill, ddl) {
             affected = match create.temporary {
                 true => self.fill_temporary_table(table, create, execution).await?,
-                false => match self.fill_table(table.clone(), create, execution).await {
-                    Ok(rows) => rows,
-                    Err(error) => {
-                        self.drop_unfilled(&table).await;
-                        return Err(error);
+                false => {
+                    let definition = text.unwrap_or_default();
+                    match self
+                        .fill_table(table.clone(), create, &definition, execution)
+                        .await
+                    {
+                        Ok(rows) => rows,
+                        Err(error) => {
+                            self.drop_unfilled(&table).await;
+                            return Err(error);
+                        }
                     }
-                },
+                }
             };
             info = alter_info(affected, self.context.diagnostics.warning_count());
         } else if matches!(ddl, DdlStatement::AlterTable(_)) {
@@ -148,6 +157,24 @@ impl Session {
         let outcome = commit_prepared(self, prepared, &logged).await?;
         self.committed(outcome);
         Ok(())
+    }
+
+    /// Commits the definition of a table that is yet to be filled, or its end. A primary's GTID belongs to all of its statement, which comes with the
+    /// rows; this is then a group of this server alone.
+    async fn commit_unfilled(&mut self, prepared: PreparedDdl, text: &[u8]) -> Result<()> {
+        let Some(gtid) = self.primarys_gtid() else {
+            return self.commit_ddl(prepared, text).await;
+        };
+        self.services.transaction.lock().replicated = None;
+        let log_bin = std::mem::replace(&mut self.context.settings.log_bin, false);
+        let done = self.commit_ddl(prepared, text).await;
+        self.context.settings.log_bin = log_bin;
+        self.services.transaction.lock().replicated = Some(gtid);
+        done
+    }
+
+    fn primarys_gtid(&self) -> Option<GtidChoice> {
+        self.services.transaction.lock().replicated.clone()
     }
 
     /// What a statement defines, what is related to that by foreign keys, and what it reads; sorted, and each once.
@@ -286,14 +313,19 @@ impl Session {
         Ok(Some(columns.collect()))
     }
 
-    /// The second half of CREATE TABLE … SELECT: the rows, as a transaction of their own. How many there were.
+    /// The second half of CREATE TABLE … SELECT: the rows, as a transaction of their own; of a primary's statement with the definition in front, as that
+    /// was not logged for anybody else. How many there were.
     async fn fill_table(
         &mut self,
         table: TableName,
         create: &CreateTable,
+        definition: &[u8],
         execution: Execution<'_>,
     ) -> Result<u64> {
         let (database, name) = self.qualified(&table)?;
+        if self.primarys_gtid().is_some() {
+            self.log_definition(definition)?;
+        }
         // What a temporary table of the same name is, the rows are not for it.
         self.temporary.begin_fill(&database, &name);
         let filled = self.insert_selected(table, create, execution).await;
@@ -304,13 +336,25 @@ impl Session {
         Ok(rows)
     }
 
+    fn log_definition(&mut self, text: &[u8]) -> Result<()> {
+        let logged = LoggedStatement::of(self, text);
+        self.enter_transaction();
+        let transaction = self
+            .transaction
+            .get_mut()
+            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        transaction
+            .log_definition(
+                &logged.query_event(None),
+                EventFlags::NONE,
+                logged.timestamp_seconds,
+            )
+            .map_err(|error| of_transaction(&error))
+    }
+
     /// Drops the table of a CREATE TABLE … SELECT that has failed, under the locks of the statement. The log has its definition already, so it has to
     /// have this, too.
     async fn drop_unfilled(&mut self, table: &TableName) {
-        if self.services.transaction.lock().replicated.is_some() {
-            // The primary's GTID was spent on the definition.
-            return;
-        }
         self.roll_back();
         // A KILL QUERY or a time limit was for the SELECT.
         self.shared.interrupt.clear_query();
@@ -347,7 +391,7 @@ impl Session {
             identifier(&database),
             identifier(&name)
         );
-        self.commit_ddl(prepared, text.as_bytes()).await
+        self.commit_unfilled(prepared, text.as_bytes()).await
     }
 
     /// Inserts what the query of CREATE TABLE … SELECT gives. How many rows there were.

@@ -27,6 +27,7 @@ use paceline_binlog::event::{IntvarKind, StatusVar, UserVarEvent};
 use paceline_replication::replica::apply::{ReplicatedStatement, StatementRunner, StatementRunners};
 use paceline_sql::ddl::session_of_event;
 use paceline_sql::expr::ExprType;
+use paceline_sql::parse::definition::CreateTable;
 use paceline_sql::parse::{self, DdlStatement, ParseOptions, SetItem, Statement};
 use paceline_sql::session::{RandomGenerator, Services, SessionContext, SqlMode, UserVariable};
 use paceline_sql::{Error, Result};
@@ -258,17 +259,24 @@ impl Session {
         }
     }
 
-    /// Whether the table that a statement makes is there already, without rows: a crash has come between it and them.
-    fn is_there_and_empty(&mut self, statement: &ReplicatedStatement<'_>) -> Result<bool> {
+    /// Whether the table whose definition a statement is was made already, and its rows are to come: a crash has come between it and them.
+    fn was_made(&mut self, statement: &ReplicatedStatement<'_>) -> Result<bool> {
         self.take_settings(statement);
         let options = ParseOptions {
             sql_mode: self.context.settings.sql_mode,
             ..ParseOptions::default()
         };
         let parsed = parse::parse_first(&statement.query.sql, &options)?;
-        let Statement::Ddl(DdlStatement::CreateTable(create)) = &parsed.statement else {
-            return Ok(false);
-        };
+        match &parsed.statement {
+            // What replaces a table can do so again.
+            Statement::Ddl(DdlStatement::CreateTable(create)) if !create.or_replace => {
+                self.is_there_and_empty(create)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn is_there_and_empty(&self, create: &CreateTable) -> Result<bool> {
         let (database, name) = self.qualified(&create.name)?;
         let catalog = self.server.catalog.load();
         let Some(table) = catalog.table(&database, &name) else {
@@ -313,6 +321,13 @@ impl Session {
         if let Statement::SetStatement { items, .. } = &mut parsed.statement {
             items.retain(|item| !is_log_format(item));
         }
+        if let Some(create) = table_to_fill(&mut parsed.statement)
+            && self.is_there_and_empty(create)?
+        {
+            // A crash has come between the table and its rows: where it was there before, the primary has logged nothing.
+            create.or_replace = true;
+            create.if_not_exists = false;
+        }
         // A primary may have logged a password in clear; we do not.
         let text = match with_file {
             Some(_) => Cow::Borrowed(&*sql),
@@ -351,6 +366,19 @@ impl Session {
         self.connection.writer.clear();
         self.state_changes.clear();
         done
+    }
+}
+
+/// The table that a CREATE TABLE … SELECT makes for everybody.
+fn table_to_fill(statement: &mut Statement) -> Option<&mut CreateTable> {
+    match statement {
+        Statement::SetStatement { statement, .. } => table_to_fill(statement),
+        Statement::Ddl(DdlStatement::CreateTable(create))
+            if !create.temporary && create.select().is_some() =>
+        {
+            Some(create)
+        }
+        _ => None,
     }
 }
 
@@ -473,7 +501,7 @@ impl StatementRunner for ReplicatedSession {
         let runtime = self.runtime.clone();
         let session = self.ready()?;
         let made = runtime.block_on(async {
-            if session.is_there_and_empty(statement)? {
+            if session.was_made(statement)? {
                 return Ok(());
             }
             // It has a number of its own: the primary's belongs to the rows.

@@ -12,6 +12,7 @@ use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, State
 use super::worker::{Pool, Worker};
 use super::{KeptPosition, ParallelMode};
 use crate::replica::received::{ReceivedGroup, SourcePosition};
+use paceline_apply::makes_table;
 use paceline_apply::replicated::{
     Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
 };
@@ -492,10 +493,7 @@ impl Lane {
                         continue;
                     }
                     let statement = context.of(&query, &header);
-                    let makes_table = sql
-                        .get(..13)
-                        .is_some_and(|head| head.eq_ignore_ascii_case(b"CREATE TABLE "));
-                    let execute = || match makes_table && has_rows {
+                    let execute = || match has_rows && makes_table(&query) {
                         true => runner.make_table(&statement),
                         false => runner.statement(&statement),
                     };

@@ -93,14 +93,15 @@ pub trait StatementRunner: Send {
     /// A transaction begins, which is to be committed under this GTID, and for those.
     fn begin(&mut self, gtid: GtidChoice, replication: Replication);
 
-    /// Runs a statement. One that commits by itself (DDL) is committed when this returns.
+    /// Runs a statement. One that commits by itself (DDL) is committed when this returns; a CREATE TABLE … SELECT as
+    /// [`make_table`](StatementRunner::make_table) tells.
     ///
     /// # Errors
     /// Whatever our SQL says against it. What it changed is undone.
     fn statement(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), Failure>;
 
     /// Makes a table whose rows follow in the same transaction (`CREATE TABLE … SELECT`). Nothing of it may be replicated twice: the table is made by a
-    /// group that is in no GTID state and is sent to nobody, and the transaction carries the statement's text in front of the rows. Where the table is there
+    /// group that is in no GTID state and is sent to nobody, and the transaction carries the definition's text in front of the rows. Where the table is there
     /// already, and empty, a crash has come between the two.
     ///
     /// # Errors
