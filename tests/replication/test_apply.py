@@ -159,6 +159,29 @@ def test_local_transactions_give_way(servers):
         connection.rollback()
 
 
+@pytest.mark.parametrize("statement", ["set global read_only=1", "flush tables with read lock"])
+def test_rows_among_statements_hold_up_nobody(servers, statement):
+    primary = servers(MariaDb, "primary", "--server-id=1", "--binlog-format=MIXED")
+    replica = servers(Paceline, "replica", "--server-id=2")
+    start_replica(replica, primary)
+    primary.query("create database t", "create table t.rowwise (a varchar(40))", "create table t.held (a int)")
+    wait_for_replica(replica, primary)
+    with replica.connect() as holder, holder.cursor() as cursor:
+        cursor.execute("lock tables t.held read")
+        primary.query("begin", "insert into t.rowwise values (uuid())", "insert into t.held values (1)", "commit")
+        [(_, end, *_)] = primary.query("show master status")
+        wait_for(lambda: slave_status(replica)["Read_Master_Log_Pos"] == end, "the transaction to be received")
+        time.sleep(0.5)
+        stopping = threading.Thread(target=replica.query, args=[statement], daemon=True)
+        stopping.start()
+        time.sleep(0.5)
+        cursor.execute("unlock tables")
+    stopping.join(20)
+    assert not stopping.is_alive()
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+
+
 def sql_error(replica):
     def error():
         status = slave_status(replica)

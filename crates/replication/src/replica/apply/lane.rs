@@ -2,7 +2,7 @@
 
 use super::load_files::LoadFiles;
 use super::pipeline::Pipeline;
-use super::plan::{Conflicts, Fit, TableMaps, lock_server};
+use super::plan::{Conflicts, Fit, TableLocks, TableMaps};
 use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
 use super::round::{Planned, Round, RoundBuilder};
@@ -234,10 +234,8 @@ impl Lane {
     }
 
     fn map_tables(&mut self, received: &ReceivedGroup) -> Result<MappedTables, Failure> {
-        if self.round.guards.is_empty() {
-            lock_server(&mut self.round)?;
-        }
-        self.maps.of(received, &mut self.round, &self.shared.parts)
+        let mut locks = TableLocks::of_round(&mut self.round)?;
+        self.maps.of(received, &mut locks, &self.shared.parts)
     }
 
     /// Positions that this transaction, behind them, makes superfluous: those of its domain, and of the others the place in the primary's log.
@@ -429,7 +427,6 @@ impl Lane {
         let mut retries = 0;
         while let Err(failure) = self.run_statements(runner.as_mut(), &received) {
             runner.give_up();
-            self.release_locks();
             let is_of_the_moment = [ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT].contains(&failure.code);
             if !is_of_the_moment || retries == RETRIES_MAX || self.shared.is_stopping() {
                 return Err(self.raise(failure, gtid, Some(received.source_end)));
@@ -437,7 +434,6 @@ impl Lane {
             retries += 1;
             self.shared.retries.fetch_add(1, Ordering::Relaxed);
         }
-        self.release_locks();
         self.runner = Some(runner);
         self.shared.done([number]);
         Ok(())
@@ -484,6 +480,8 @@ impl Lane {
                     context.clear();
                 }
                 Event::Query(query) => {
+                    // It may give back their locks, or define them anew.
+                    tables = None;
                     let sql = query.sql.trim_ascii();
                     if sql.eq_ignore_ascii_case(b"BEGIN") || sql.eq_ignore_ascii_case(b"COMMIT") {
                         continue;
@@ -512,7 +510,10 @@ impl Lane {
                         Some(tables) => tables,
                         None => {
                             self.rows.begin();
-                            tables.insert(self.map_tables(received)?)
+                            let transaction = runner.transaction()?;
+                            let mut locked = Vec::new();
+                            let mut locks = TableLocks::of_transaction(transaction, &mut locked)?;
+                            tables.insert(self.maps.of(received, &mut locks, &self.shared.parts)?)
                         }
                     };
                     let mapping = RowMapping {

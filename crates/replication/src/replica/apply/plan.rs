@@ -8,7 +8,7 @@ use paceline_apply::replicated::{
 };
 use paceline_binlog::event::{Event, EventType, RawEvent, TableId, TableMapEvent};
 use paceline_sql::catalog::{Catalog, TableDefinition};
-use paceline_txn::{MetadataMode, MetadataObject};
+use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject, Session, Transaction};
 use paceline_types::error_code::ER_NO_SUCH_TABLE;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -38,14 +38,14 @@ impl TableMaps {
         }
     }
 
-    /// The tables of a transaction, locked for the round.
+    /// The tables of a transaction, locked.
     ///
     /// # Errors
     /// 1146; what cannot be decoded; a lock that is not to be had.
     pub(super) fn of(
         &mut self,
         received: &ReceivedGroup,
-        round: &mut RoundBuilder,
+        locks: &mut TableLocks<'_>,
         parts: &ApplierParts,
     ) -> Result<MappedTables, Failure> {
         let mut tables = MappedTables::new();
@@ -59,7 +59,7 @@ impl TableMaps {
             if tables.iter().any(|(known, _)| *known == map.table_id) {
                 continue;
             }
-            let table = self.table(&event, &map, round, parts)?;
+            let table = self.table(&event, &map, locks, parts)?;
             tables.push((map.table_id, table));
         }
         Ok(tables)
@@ -69,7 +69,7 @@ impl TableMaps {
         &mut self,
         event: &RawEvent<'_>,
         map: &TableMapEvent<'_>,
-        round: &mut RoundBuilder,
+        locks: &mut TableLocks<'_>,
         parts: &ApplierParts,
     ) -> Result<Option<Arc<MappedTable>>, Failure> {
         loop {
@@ -95,12 +95,12 @@ impl TableMaps {
                 }
             };
             let Some(table) = table else { return Ok(None) };
-            if is_locked(round, table.definition()) {
+            if locks.has(table.definition()) {
                 return Ok(Some(table));
             }
-            lock(round, table.definition())?;
+            locks.take(table.definition())?;
             for related in table.foreign_keys().into_iter().flat_map(|keys| keys.related()) {
-                lock(round, &related.definition)?;
+                locks.take(&related.definition)?;
             }
             // Whoever had it locked may have changed it.
             let now = parts.catalog.load();
@@ -110,7 +110,7 @@ impl TableMaps {
                 .is_some_and(|now| Arc::ptr_eq(now, definition))
                 && table.has_current_keys(&now);
             if is_current {
-                round.locked.push(definition.clone());
+                locks.tables.push(definition.clone());
                 return Ok(Some(table));
             }
         }
@@ -141,37 +141,77 @@ fn find(
     Ok(Some(Arc::new(mapped.with_foreign_keys(catalog))))
 }
 
-fn is_locked(round: &RoundBuilder, definition: &Arc<TableDefinition>) -> bool {
-    round.locked.iter().any(|locked| Arc::ptr_eq(locked, definition))
+/// The tables that a round has locked, or a transaction among whose statements there are rows.
+pub(super) struct TableLocks<'a> {
+    holder: Holder<'a>,
+    tables: &'a mut Vec<Arc<TableDefinition>>,
 }
 
-fn lock(round: &mut RoundBuilder, definition: &TableDefinition) -> Result<(), Failure> {
-    let object = MetadataObject::Table {
-        database: definition.database(),
-        table: definition.name(),
-    };
-    let mut take = |object: MetadataObject<'_>| -> Result<(), Failure> {
-        let guard = round
-            .session
-            .lock_metadata(object, MetadataMode::Write, METADATA_LOCK_TIMEOUT)?;
-        round.guards.push(guard);
-        Ok(())
-    };
-    take(object)
+enum Holder<'a> {
+    Round {
+        session: &'a Session,
+        guards: &'a mut Vec<MetadataGuard>,
+    },
+    Transaction(&'a mut Transaction),
 }
 
-/// What a global read lock stops: taken once a round, before its first table.
-///
-/// # Errors
-/// If the wait is interrupted.
-pub(super) fn lock_server(round: &mut RoundBuilder) -> Result<(), Failure> {
-    for object in [MetadataObject::Global, MetadataObject::Commit] {
-        let guard = round
-            .session
-            .lock_metadata(object, MetadataMode::Write, METADATA_LOCK_TIMEOUT)?;
-        round.guards.push(guard);
+impl<'a> TableLocks<'a> {
+    /// Those of a round, with what a global read lock stops: that is taken once, before its first table.
+    ///
+    /// # Errors
+    /// If the wait is interrupted.
+    pub(super) fn of_round(round: &'a mut RoundBuilder) -> Result<Self, Failure> {
+        let is_first = round.guards.is_empty();
+        let mut locks = TableLocks {
+            holder: Holder::Round {
+                session: &round.session,
+                guards: &mut round.guards,
+            },
+            tables: &mut round.locked,
+        };
+        if is_first {
+            locks.lock(MetadataObject::Global)?;
+            locks.lock(MetadataObject::Commit)?;
+        }
+        Ok(locks)
     }
-    Ok(())
+
+    /// Those of a transaction, in which statements lock tables as well, and which itself locks commits in the end. All have to be one owner's: who
+    /// waits between two owners' locks for the first one stops the second, for good.
+    ///
+    /// # Errors
+    /// If the wait is interrupted.
+    pub(super) fn of_transaction(
+        transaction: &'a mut Transaction,
+        tables: &'a mut Vec<Arc<TableDefinition>>,
+    ) -> Result<Self, Failure> {
+        transaction.begin_writing()?;
+        Ok(TableLocks {
+            holder: Holder::Transaction(transaction),
+            tables,
+        })
+    }
+
+    fn has(&self, definition: &Arc<TableDefinition>) -> bool {
+        self.tables.iter().any(|locked| Arc::ptr_eq(locked, definition))
+    }
+
+    fn take(&mut self, definition: &TableDefinition) -> Result<(), Failure> {
+        self.lock(MetadataObject::Table {
+            database: definition.database(),
+            table: definition.name(),
+        })
+    }
+
+    fn lock(&mut self, object: MetadataObject<'_>) -> Result<(), Failure> {
+        match &mut self.holder {
+            Holder::Round { session, guards } => {
+                guards.push(session.lock_metadata(object, MetadataMode::Write, METADATA_LOCK_TIMEOUT)?);
+            }
+            Holder::Transaction(transaction) => transaction.lock_metadata(object, MetadataMode::Write)?,
+        }
+        Ok(())
+    }
 }
 
 /// The keys of a dispatched round that is not placed yet.
