@@ -1,6 +1,7 @@
 """Statements that failed on a MariaDB primary in statement format, after they had changed tables without transactions."""
 
 import threading
+import time
 
 import pymysql
 import pytest
@@ -9,9 +10,10 @@ from support.servers import MariaDb, Paceline
 
 
 @pytest.fixture
-def pair(tmp_path):
+def pair(request, tmp_path):
+    options = getattr(request, "param", [])
     primary = MariaDb(tmp_path / "primary", "--server-id=1", "--log-bin=bin", "--binlog-format=statement").start()
-    replica = Paceline(tmp_path / "replica", "--server-id=2").start()
+    replica = Paceline(tmp_path / "replica", "--server-id=2", *options).start()
     replication_user(primary)
     primary.query("create database d", "create table d.t (a int primary key, b int, unique key (b)) engine=myisam")
     change_master(replica, primary, master_use_gtid="slave_pos")
@@ -100,3 +102,20 @@ def test_what_was_interrupted_is_not_executed(pair):
     primary.query("insert into d.t values (5000, 5000)")
     wait_for_replica(replica, primary)
     assert replica.query("select count(*) from d.t") == ((2001,),)
+
+
+@pytest.mark.parametrize("pair", [["--slave-skip-errors=all"]], indirect=True, ids=["skip"])
+def test_what_stop_slave_interrupts_is_not_passed_over(pair):
+    primary, replica = pair
+    with replica.connect() as holder, holder.cursor() as cursor:
+        cursor.execute("lock tables d.t read")
+        primary.query("insert into d.t values (1, 1)")
+        [(_, end, *_)] = primary.query("show master status")
+        wait_for(lambda: int(slave_status(replica)["Read_Master_Log_Pos"]) == int(end), "the statement to be received")
+        time.sleep(0.5)
+        replica.query("stop slave")
+        cursor.execute("unlock tables")
+    assert replica.query("select * from d.t") == ()
+    replica.query("start slave")
+    wait_for_replica(replica, primary)
+    assert replica.query("select * from d.t") == ((1, 1),)

@@ -7,7 +7,7 @@ use super::progress::PushNumber;
 use super::queue::{Item, LaneQueue, Next, Pass, Work};
 use super::round::{Planned, Round, RoundBuilder};
 use super::shared::Shared;
-use super::statement_errors::execute_as_primary;
+use super::statement_errors::{Retries, execute_as_primary, is_of_the_moment};
 use super::statements::{LoadedFile, ReplicatedStatement, StatementContext, StatementRunner};
 use super::worker::{Pool, Worker};
 use super::{KeptPosition, ParallelMode};
@@ -20,9 +20,7 @@ use paceline_binlog::event::{CommitId, Event, EventType};
 use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord};
 use paceline_txn::Numbers;
 use paceline_types::Gtid;
-use paceline_types::error_code::{
-    ER_GTID_STRICT_OUT_OF_ORDER, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_SLAVE_INCIDENT,
-};
+use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -424,14 +422,20 @@ impl Lane {
                 self.shared.parts.statements.runner(interrupt)
             }
         };
-        let mut retries = 0;
-        while let Err(failure) = self.run_statements(runner.as_mut(), &received) {
+        let mut tries = 0;
+        loop {
+            let retries = match tries == RETRIES_MAX {
+                true => Retries::UsedUp,
+                false => Retries::Left,
+            };
+            let Err(failure) = self.run_statements(runner.as_mut(), &received, retries) else {
+                break;
+            };
             runner.give_up();
-            let is_of_the_moment = [ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT].contains(&failure.code);
-            if !is_of_the_moment || retries == RETRIES_MAX || self.shared.is_stopping() {
+            if !is_of_the_moment(failure.code) || retries == Retries::UsedUp || self.shared.is_stopping() {
                 return Err(self.raise(failure, gtid, Some(received.source_end)));
             }
-            retries += 1;
+            tries += 1;
             self.shared.retries.fetch_add(1, Ordering::Relaxed);
         }
         self.runner = Some(runner);
@@ -443,6 +447,7 @@ impl Lane {
         &mut self,
         runner: &mut dyn StatementRunner,
         received: &ReceivedGroup,
+        retries: Retries,
     ) -> Result<(), Failure> {
         let mut context = StatementContext::new(&received.format);
         let mut files = LoadFiles::default();
@@ -476,7 +481,7 @@ impl Lane {
                         ..context.of(&load.query, &header)
                     };
                     let execute = || runner.statement(&statement);
-                    execute_as_primary(&load.query, skipped, execute).map_err(at)?;
+                    execute_as_primary(&load.query, skipped, retries, execute).map_err(at)?;
                     context.clear();
                 }
                 Event::Query(query) => {
@@ -495,7 +500,7 @@ impl Lane {
                         true => runner.make_table(&statement),
                         false => runner.statement(&statement),
                     };
-                    execute_as_primary(&query, skipped, execute).map_err(at)?;
+                    execute_as_primary(&query, skipped, retries, execute).map_err(at)?;
                     context.clear();
                 }
                 Event::TableMap(_)
