@@ -1,6 +1,7 @@
 """What a real MariaDB logs, in every format, applied side by side: the tables and positions come out the same, whatever is killed meanwhile."""
 
 import random
+import subprocess
 import threading
 import time
 
@@ -9,7 +10,7 @@ import pytest
 
 from support import workload
 from support.replication import assert_same, change_master, content, replication_user, slave_status, wait_for, wait_for_replica
-from support.servers import ROOT, MariaDb, Paceline
+from support.servers import BINARY, ROOT, MariaDb, Paceline
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 
@@ -180,6 +181,26 @@ def test_rows_among_statements_hold_up_nobody(servers, statement):
     assert not stopping.is_alive()
     wait_for_replica(replica, primary)
     assert_same(primary, replica)
+
+
+def test_an_alter_table_in_two_phases_is_done_once(servers):
+    primary = servers(MariaDb, "primary", "--server-id=1", "--binlog-alter-two-phase=ON")
+    replica = servers(Paceline, "replica", "--server-id=2", "--gtid-strict-mode=ON")
+    start_replica(replica, primary)
+    primary.query("create database t", "create table t.a (v int)", "insert into t.a values (1), (1)", "alter table t.a add b int default 5")
+    with pytest.raises(pymysql.err.IntegrityError):
+        primary.query("alter table t.a add unique (v)")
+    primary.query("insert into t.a (v) values (2)", "alter table t.a drop b", "alter table t.a rename to t.c")
+    phases = " ".join(event[5] for event in primary.query("show binlog events"))
+    assert all(phase in phases for phase in ("START ALTER", "COMMIT ALTER", "ROLLBACK ALTER"))
+    wait_for_replica(replica, primary)
+    assert_same(primary, replica)
+    assert replica.query("select @@gtid_binlog_state") == primary.query("select @@gtid_binlog_state")
+    # So is one that is printed.
+    restored = servers(Paceline, "restored", "--server-id=3")
+    [file] = (primary.directory / "data").glob("bin.0*1")
+    restored.client(text=subprocess.run([BINARY, "binlog", file], capture_output=True, text=True, check=True).stdout)
+    assert_same(primary, restored)
 
 
 def sql_error(replica):

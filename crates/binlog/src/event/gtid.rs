@@ -87,6 +87,17 @@ pub struct XaName<'a> {
     pub branch_qualifier: &'a [u8],
 }
 
+/// Which part of an ALTER TABLE a group is that its primary logs in two (`binlog_alter_two_phase`). Each has the statement's text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AlterPhase {
+    /// It has begun: nothing is changed.
+    Start,
+    /// It has succeeded, at this place in the log.
+    Commit,
+    /// It has failed: nothing was changed.
+    Rollback,
+}
+
 /// The head of an event group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GtidEvent<'a> {
@@ -158,6 +169,18 @@ impl<'a> GtidEvent<'a> {
         })
     }
 
+    /// What the group is of an ALTER TABLE in two phases; `None` for everything else.
+    pub fn alter_phase(&self) -> Option<AlterPhase> {
+        let flags = self.extra.first().copied().unwrap_or(0);
+        [
+            (EXTRA_START_ALTER, AlterPhase::Start),
+            (EXTRA_COMMIT_ALTER, AlterPhase::Commit),
+            (EXTRA_ROLLBACK_ALTER, AlterPhase::Rollback),
+        ]
+        .into_iter()
+        .find_map(|(flag, phase)| (flags & flag != 0).then_some(phase))
+    }
+
     /// Whether a COMMIT or Xid event ends the group.
     pub fn has_terminator(&self) -> bool {
         !self.flags.contains(GtidFlags::STANDALONE)
@@ -177,8 +200,11 @@ impl<'a> GtidEvent<'a> {
 const EXTRA_MULTI_ENGINE: u8 = 1;
 /// FL_START_ALTER_E1: the first phase of an ALTER TABLE; nothing follows.
 const EXTRA_START_ALTER: u8 = 2;
-/// FL_COMMIT_ALTER_E1 and FL_ROLLBACK_ALTER_E1: the sequence number of the first phase follows.
-const EXTRA_END_ALTER: u8 = 4 | 8;
+/// FL_COMMIT_ALTER_E1: the sequence number of the first phase follows.
+const EXTRA_COMMIT_ALTER: u8 = 4;
+/// FL_ROLLBACK_ALTER_E1: so it does.
+const EXTRA_ROLLBACK_ALTER: u8 = 8;
+const EXTRA_END_ALTER: u8 = EXTRA_COMMIT_ALTER | EXTRA_ROLLBACK_ALTER;
 
 /// The extra flags and what belongs to them, without the zeros that fill the body up. Where there are flags that this
 /// server does not know, everything.
@@ -224,5 +250,31 @@ impl EventBody for GtidEvent<'_> {
         if out.len() < start + GTID_BODY_LENGTH_MIN {
             out.resize(start + GTID_BODY_LENGTH_MIN, 0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alter_table_has_phases() {
+        let phase = |extra: &[u8]| {
+            let gtid = Gtid::new(DomainId(0), ServerId(1), SequenceNumber(7));
+            let event = GtidEvent {
+                extra,
+                ..GtidEvent::new(gtid, GtidFlags::STANDALONE.with(GtidFlags::DDL))
+            };
+            let mut body = Vec::new();
+            event.encode_body(&mut body);
+            let decoded = GtidEvent::decode(&body, ServerId(1)).unwrap();
+            assert_eq!(decoded, event);
+            decoded.alter_phase()
+        };
+        assert_eq!(phase(&[]), None);
+        assert_eq!(phase(&[1, 1]), None);
+        assert_eq!(phase(&[2]), Some(AlterPhase::Start));
+        assert_eq!(phase(&[4, 6, 0, 0, 0, 0, 0, 0, 0]), Some(AlterPhase::Commit));
+        assert_eq!(phase(&[8, 6, 0, 0, 0, 0, 0, 0, 0]), Some(AlterPhase::Rollback));
     }
 }

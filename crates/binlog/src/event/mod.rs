@@ -45,7 +45,7 @@ pub use body::EventBody;
 pub use control::{BinlogCheckpointEvent, HeartbeatEvent, RotateEvent, StopEvent};
 pub use event_type::EventType;
 pub use format_description::{ChecksumAlgorithm, FormatDescription, POST_HEADER_LENGTHS};
-pub use gtid::{CommitId, GTID_BODY_LENGTH_MIN, GtidEvent, GtidFlags, XaName};
+pub use gtid::{AlterPhase, CommitId, GTID_BODY_LENGTH_MIN, GtidEvent, GtidFlags, XaName};
 pub use gtid_list::GtidListEvent;
 pub use header::{
     CHECKSUM_LENGTH, END_POSITION_OFFSET, EventFlags, EventHeader, FLAGS_OFFSET, HEADER_LENGTH, MAGIC,

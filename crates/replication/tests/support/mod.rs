@@ -320,7 +320,7 @@ impl StatementRunners for Runners {
 }
 
 impl StatementRunner for Runner {
-    fn begin(&mut self, gtid: GtidChoice, _: Replication) {
+    fn begin(&mut self, gtid: GtidChoice, _: Replication, _: u32) {
         self.gtid = Some(gtid);
     }
 

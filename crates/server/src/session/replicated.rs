@@ -467,8 +467,9 @@ fn failure(error: Error) -> Failure {
 }
 
 impl StatementRunner for ReplicatedSession {
-    fn begin(&mut self, gtid: GtidChoice, replication: Replication) {
+    fn begin(&mut self, gtid: GtidChoice, replication: Replication, timestamp_seconds: u32) {
         self.gtid = Some(gtid);
+        self.timestamp_seconds = timestamp_seconds;
         if let Some(open) = &self.open {
             open.session.services.transaction.lock().last_gtid = None;
         }
@@ -476,7 +477,6 @@ impl StatementRunner for ReplicatedSession {
     }
 
     fn statement(&mut self, statement: &ReplicatedStatement<'_>) -> std::result::Result<(), Failure> {
-        self.timestamp_seconds = statement.timestamp_seconds;
         let (runtime, replication) = (self.runtime.clone(), self.replication);
         let (server, connection) = (self.server.clone(), self.connection.clone());
         let session = self.ready()?;
@@ -497,7 +497,6 @@ impl StatementRunner for ReplicatedSession {
     }
 
     fn make_table(&mut self, statement: &ReplicatedStatement<'_>) -> std::result::Result<(), Failure> {
-        self.timestamp_seconds = statement.timestamp_seconds;
         let runtime = self.runtime.clone();
         let session = self.ready()?;
         let made = runtime.block_on(async {

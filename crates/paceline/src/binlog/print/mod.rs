@@ -27,7 +27,7 @@ use super::source::LoggedEvent;
 use super::user_variable::append_user_variable;
 use load_files::LoadFiles;
 use paceline_binlog::LOCAL_DOMAIN;
-use paceline_binlog::event::{Event, EventFlags, EventType, IntvarKind, TableId};
+use paceline_binlog::event::{AlterPhase, Event, EventFlags, EventType, IntvarKind, TableId};
 use paceline_types::base64::append_base64_lines;
 use paceline_types::{DateTime, DomainId, ServerId, TimeZone};
 use rows::Annotation;
@@ -71,6 +71,8 @@ pub struct Printer<'o> {
     domain: Option<DomainId>,
     server: Option<ServerId>,
     parallel: Option<bool>,
+    /// Of the present group.
+    alter_phase: Option<AlterPhase>,
     skip_replication: bool,
     /// The event group is one that its server has not replicated ([`LOCAL_DOMAIN`]): where the text is run it is not either.
     is_local: bool,
@@ -117,6 +119,7 @@ impl<'o> Printer<'o> {
             domain: None,
             server: None,
             parallel: None,
+            alter_phase: None,
             skip_replication: false,
             is_local: false,
             log_is_off: false,

@@ -4,17 +4,13 @@ use super::super::options::Direction;
 use super::super::script::DELIMITER;
 use super::super::source::LoggedEvent;
 use super::Printer;
-use paceline_binlog::event::{EventFlags, GtidEvent, GtidFlags, QueryEvent, XaName};
+use paceline_binlog::event::{AlterPhase, EventFlags, GtidEvent, GtidFlags, QueryEvent, XaName};
 use std::io::Write;
-
-/// Extra flags of a Gtid event: the two phases of an ALTER TABLE.
-const EXTRA_START_ALTER: u8 = 2;
-const EXTRA_COMMIT_ALTER: u8 = 4;
-const EXTRA_ROLLBACK_ALTER: u8 = 8;
 
 impl Printer<'_> {
     pub(super) fn print_gtid(&mut self, event: &LoggedEvent<'_>, gtid: &GtidEvent<'_>) {
         let has = |flag| gtid.flags.contains(flag);
+        self.alter_phase = gtid.alter_phase();
         if self.style.direction == Direction::Back {
             // What undoes a transaction is another transaction, whose end is this one's beginning.
             if !has(GtidFlags::STANDALONE) {
@@ -39,7 +35,7 @@ impl Printer<'_> {
                     text.push_str(name);
                 }
             }
-            text.push_str(&alter_text(gtid.extra));
+            text.push_str(&alter_text(gtid));
             text.push('\n');
             self.print_header(event, &text);
         }
@@ -111,6 +107,13 @@ impl Printer<'_> {
     pub(super) fn print_query(&mut self, event: &LoggedEvent<'_>, query: &QueryEvent<'_>) {
         self.print_query_head(event, query);
         match self.style.direction {
+            // `mariadb-binlog` prints these as BINLOG statements, which are for MariaDB alone. The text is executed where it is committed.
+            Direction::Forward if self.is_undone_alter() => {
+                for line in query.sql.split(|byte| *byte == b'\n') {
+                    let _ = writeln!(self.head, "# {}", String::from_utf8_lossy(line));
+                }
+                return;
+            }
             Direction::Forward => self.head.extend_from_slice(&query.sql),
             Direction::Back if query.sql[..] == *b"COMMIT" => {
                 if self.is_local {
@@ -122,6 +125,10 @@ impl Printer<'_> {
             Direction::Back => return,
         }
         let _ = writeln!(self.head, "\n{DELIMITER}");
+    }
+
+    fn is_undone_alter(&self) -> bool {
+        matches!(self.alter_phase, Some(AlterPhase::Start | AlterPhase::Rollback))
     }
 
     /// What stands in front of a statement's text.
@@ -175,22 +182,15 @@ pub(super) fn is_transaction_keyword(sql: &[u8]) -> bool {
         || starts(b"XA ")
 }
 
-fn alter_text(extra: &[u8]) -> String {
-    let flags = extra.first().copied().unwrap_or(0);
-    let id = extra
-        .last_chunk()
-        .map_or(0, |bytes: &[u8; 8]| u64::from_le_bytes(*bytes));
-    let mut text = String::new();
-    if flags & EXTRA_START_ALTER != 0 {
-        text.push_str(" START ALTER");
+fn alter_text(gtid: &GtidEvent<'_>) -> String {
+    let last = gtid.extra.last_chunk();
+    let id = last.map_or(0, |bytes: &[u8; 8]| u64::from_le_bytes(*bytes));
+    match gtid.alter_phase() {
+        None => String::new(),
+        Some(AlterPhase::Start) => " START ALTER".into(),
+        Some(AlterPhase::Commit) => format!(" COMMIT ALTER id= {id}"),
+        Some(AlterPhase::Rollback) => format!(" ROLLBACK ALTER id= {id}"),
     }
-    if flags & EXTRA_COMMIT_ALTER != 0 {
-        text.push_str(&format!(" COMMIT ALTER id= {id}"));
-    }
-    if flags & EXTRA_ROLLBACK_ALTER != 0 {
-        text.push_str(&format!(" ROLLBACK ALTER id= {id}"));
-    }
-    text
 }
 
 /// An XA transaction's name as a literal.

@@ -16,7 +16,7 @@ use paceline_apply::makes_table;
 use paceline_apply::replicated::{
     Failure, GroupKind, MappedTables, ReplicatedRows, RowApplier, RowMapping, group_kind,
 };
-use paceline_binlog::event::{CommitId, Event, EventType};
+use paceline_binlog::event::{AlterPhase, CommitId, Event, EventType};
 use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord};
 use paceline_txn::Numbers;
 use paceline_types::Gtid;
@@ -453,7 +453,16 @@ impl Lane {
         let mut files = LoadFiles::default();
         let shared = self.shared.clone();
         let skipped = &shared.parts.options.rows.skipped_errors;
-        runner.begin(self.worker.gtid_choice(received), Worker::replication(received));
+        let head = received.group.events().next();
+        runner.begin(
+            self.worker.gtid_choice(received),
+            Worker::replication(received),
+            head.map_or(0, |event| event.header().timestamp),
+        );
+        if let Some(AlterPhase::Start | AlterPhase::Rollback) = received.group.gtid_event()?.alter_phase() {
+            // Only its GTID counts: what is done is done with the commit.
+            return runner.commit();
+        }
         let mut tables: Option<MappedTables> = None;
         let has_rows = received.group.events().any(|event| event.event_type().has_rows());
         for event in received.group.events().skip(1) {

@@ -90,8 +90,8 @@ impl<'g> StatementContext<'g> {
 
 /// Runs the statements of one domain. Its functions block the thread, which is none of the runtime's.
 pub trait StatementRunner: Send {
-    /// A transaction begins, which is to be committed under this GTID, and for those.
-    fn begin(&mut self, gtid: GtidChoice, replication: Replication);
+    /// A transaction begins, which is to be committed under this GTID, and for those. It began on the primary at that time, in seconds since 1970.
+    fn begin(&mut self, gtid: GtidChoice, replication: Replication, timestamp_seconds: u32);
 
     /// Runs a statement. One that commits by itself (DDL) is committed when this returns; a CREATE TABLE … SELECT as
     /// [`make_table`](StatementRunner::make_table) tells.
