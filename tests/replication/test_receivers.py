@@ -284,3 +284,22 @@ def test_definitions_are_logged_as_with_autocommit(pair):
     text = subprocess.run(["mariadb-binlog", "--no-defaults", str(replica.log_files()[0])], capture_output=True, text=True, check=True).stdout
     assert "rename table d.t to" in text and "rename table d.u to" in text
     assert "@@session.autocommit=1" in text and "autocommit=0" not in text
+
+
+@pytest.mark.parametrize("kind", [MariaDb, Paceline])
+def test_an_idle_connection_lives_on_heartbeats(servers, kind):
+    primary, replica = servers(kind, 100), servers(Paceline, 2, "--slave-net-timeout=2")
+    replication_user(primary)
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    assert replica.query("show status like 'slave_heartbeat_period'") == (("Slave_heartbeat_period", "1.000"),)
+    dumps = "select id from information_schema.processlist where command like 'Binlog Dump%'"
+    [dump] = primary.query(dumps)
+    time.sleep(5)
+    assert primary.query(dumps) == (dump,)
+    [(_, heartbeats)] = replica.query("show status like 'slave_received_heartbeats'")
+    assert 3 <= int(heartbeats) <= 6
+    change_master(replica, primary, connection="given", master_heartbeat_period=7)
+    shown = replica.query("set default_master_connection='given'", "show status like 'slave_heartbeat_period'")
+    assert shown == (("Slave_heartbeat_period", "7.000"),)

@@ -2,11 +2,13 @@
 
 use crate::information_schema::Scope;
 use crate::session::services::SessionServices;
+use crate::variables::Variable;
 use paceline_replication::primary::semi_sync::SemiSyncStatus;
 use paceline_replication::replica::connection::ConnectionStatus;
 use paceline_replication::replica::status::ReceiverState;
 use paceline_txn::HistogramSnapshot;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Names and values, by name. Of the session where it counts for itself, else of the server.
 pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
@@ -167,8 +169,11 @@ fn replication(services: &SessionServices, put: &mut impl FnMut(&str, String)) {
         "Slave_received_heartbeats",
         own.map_or(0, |status| status.receiver.heartbeats).to_string(),
     );
-    let period = own.map_or(0, |status| status.definition.heartbeat_period_ms);
-    put("Slave_heartbeat_period", format!("{:.3}", period as f64 / 1000.0));
+    let net_timeout = Duration::from_secs(services.server.globals.number(Variable::SlaveNetTimeout));
+    let period = own.map_or(Duration::ZERO, |status| {
+        status.definition.heartbeat_period(net_timeout)
+    });
+    put("Slave_heartbeat_period", format!("{:.3}", period.as_secs_f64()));
     let retried: u64 = all.iter().map(|status| status.applier.retried_transactions).sum();
     put("Slave_retried_transactions", retried.to_string());
     put(

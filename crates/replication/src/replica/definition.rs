@@ -6,6 +6,10 @@
 use paceline_wire::WireResult;
 use paceline_wire::tls::{ClientTls, TlsParameters};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The longest `MASTER_HEARTBEAT_PERIOD`.
+pub const HEARTBEAT_PERIOD_MAX: Duration = Duration::from_secs(4_294_967);
 
 /// `MASTER_USE_GTID`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -59,8 +63,8 @@ pub struct Definition {
     pub connect_retry_seconds: u32,
     /// From where it goes on.
     pub use_gtid: UseGtid,
-    /// `MASTER_HEARTBEAT_PERIOD` in milliseconds; 0: none are asked for.
-    pub heartbeat_period_ms: u64,
+    /// `MASTER_HEARTBEAT_PERIOD` in milliseconds; 0: none are asked for. `None` where it was not given: [`Definition::heartbeat_period`].
+    pub heartbeat_period_ms: Option<u64>,
     /// `MASTER_DELAY` in seconds.
     pub delay_seconds: u32,
     /// Only these replication domains.
@@ -95,7 +99,7 @@ impl Default for Definition {
             password: String::new(),
             connect_retry_seconds: 60,
             use_gtid: UseGtid::SlavePos,
-            heartbeat_period_ms: 30_000,
+            heartbeat_period_ms: None,
             delay_seconds: 0,
             do_domain_ids: Vec::new(),
             ignore_domain_ids: Vec::new(),
@@ -114,6 +118,12 @@ impl Definition {
     /// Reads what the log keeps; `None` for what no version of this server has written.
     pub fn from_record(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
+    }
+
+    /// After how long without an event the primary is to tell that it lives: half of `slave_net_timeout` unless it was given. Zero: never.
+    pub fn heartbeat_period(&self, net_timeout: Duration) -> Duration {
+        let given = self.heartbeat_period_ms.map(Duration::from_millis);
+        given.unwrap_or_else(|| (net_timeout / 2).min(HEARTBEAT_PERIOD_MAX))
     }
 
     /// Whether a transaction of this domain, born on this server, is for us.
@@ -161,6 +171,17 @@ mod tests {
             record.contains(r#""tls":{"enabled":true,"ca":"/ca","ca_path":"","#),
             "{record}"
         );
+        let heartbeat = |given, timeout| {
+            let definition = Definition {
+                heartbeat_period_ms: given,
+                ..Definition::default()
+            };
+            let kept = Definition::from_record(&definition.to_record()).unwrap();
+            kept.heartbeat_period(Duration::from_secs(timeout)).as_millis()
+        };
+        assert_eq!(heartbeat(None, 5), 2_500);
+        assert_eq!(heartbeat(None, 31_536_000), HEARTBEAT_PERIOD_MAX.as_millis());
+        assert_eq!((heartbeat(Some(0), 5), heartbeat(Some(7_000), 5)), (0, 7_000));
         assert!(definition.wants(7, 1) && !definition.wants(8, 1));
         assert_eq!(Definition::from_record(b"x"), None);
     }

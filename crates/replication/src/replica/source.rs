@@ -162,7 +162,7 @@ impl Source {
                   sense; please check the manual before using it).",
             ));
         }
-        let heartbeat = u128::from(definition.heartbeat_period_ms) * 1_000_000;
+        let heartbeat = definition.heartbeat_period(options.net_timeout).as_nanos();
         // MySQL has renamed what replicas say; its older versions know the names that MariaDB has.
         let renamed = |name: &str, value: &str| match self.kind {
             SourceKind::MySql => format!("SET @master_{name}= {value}, @source_{name}= {value}"),

@@ -5,7 +5,7 @@ use crate::variables::Variable;
 use paceline_binlog::GtidPosition;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_replication::replica::connection::{Changed, Threads};
-use paceline_replication::replica::definition::{Definition, UseGtid};
+use paceline_replication::replica::definition::{Definition, HEARTBEAT_PERIOD_MAX, UseGtid};
 use paceline_replication::replica::error::ReplicaError;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_replication::replica::replicas::{Forget, NewPlace};
@@ -18,8 +18,6 @@ use paceline_types::error_code::*;
 
 /// The longest `MASTER_DELAY`, in seconds.
 const DELAY_SECONDS_MAX: u64 = 2_147_483_647;
-/// The longest `MASTER_HEARTBEAT_PERIOD`, in seconds.
-const HEARTBEAT_SECONDS_MAX: f64 = 4_294_967.0;
 /// The longest name of a connection, in characters.
 const CONNECTION_NAME_MAX: usize = 64;
 
@@ -313,7 +311,7 @@ fn apply_settings(
                 definition.delay_seconds = seconds as u32;
             }
             "MASTER_HEARTBEAT_PERIOD" => {
-                definition.heartbeat_period_ms = heartbeat(&text(), net_timeout_seconds, remarks)?;
+                definition.heartbeat_period_ms = Some(heartbeat(&text(), net_timeout_seconds, remarks)?);
             }
             "MASTER_LOG_FILE" => file = Some(text()),
             "MASTER_LOG_POS" => offset = Some(number().max(4)),
@@ -406,10 +404,10 @@ fn heartbeat(
     remarks: &mut Remarks,
 ) -> std::result::Result<u64, ReplicaError> {
     let seconds: f64 = text.parse().unwrap_or(-1.0);
-    if !(0.0..=HEARTBEAT_SECONDS_MAX).contains(&seconds) {
+    if !(0.0..=HEARTBEAT_PERIOD_MAX.as_secs_f64()).contains(&seconds) {
         return Err(ReplicaError::new(
             ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE,
-            &[&(HEARTBEAT_SECONDS_MAX as u64)],
+            &[&HEARTBEAT_PERIOD_MAX.as_secs()],
         ));
     }
     if seconds > 0.0 && seconds < 0.001 {

@@ -272,7 +272,10 @@ fn status_row(status: &ConnectionStatus, server: &crate::server::Server, all: bo
             Value::UInt(0),
             Value::UInt(status.applier.applied_transactions),
             Value::UInt(status.receiver.heartbeats),
-            text(format!("{:.3}", definition.heartbeat_period_ms as f64 / 1000.0)),
+            text(format!(
+                "{:.3}",
+                definition.heartbeat_period(options.net_timeout).as_secs_f64()
+            )),
             text(server.transactions.replicated_position().to_string()),
         ]);
     }
