@@ -223,6 +223,11 @@ impl Stream<'_> {
         let first_checksum = self.request.checksum.unwrap_or(ChecksumAlgorithm::None);
         let rotate = self.made_up.rotate(&self.file, start.told_offset, first_checksum);
         self.send(&rotate);
+        if self.cursor.position() >= self.primary.served.sendable() {
+            // The log has gone on in this file, and is still closing the one before.
+            self.flush().await?;
+            self.wait().await?;
+        }
         let limit = self.primary.served.sendable();
         let chunk = self
             .primary
