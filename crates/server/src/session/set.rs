@@ -32,7 +32,7 @@ enum Checked {
 }
 
 /// What SET STATEMENT cannot set, as in MariaDB: a transaction or the connection would outlive it.
-const NOT_FOR_STATEMENT: [Variable; 13] = [
+const NOT_FOR_STATEMENT: [Variable; 12] = [
     Variable::Autocommit,
     Variable::CharacterSetClient,
     Variable::CharacterSetConnection,
@@ -40,7 +40,6 @@ const NOT_FOR_STATEMENT: [Variable; 13] = [
     Variable::CollationConnection,
     Variable::InteractiveTimeout,
     Variable::Profiling,
-    Variable::ProfilingHistorySize,
     Variable::QueryCacheType,
     Variable::SkipReplication,
     Variable::SqlLogOff,
@@ -52,9 +51,8 @@ const NOT_FOR_STATEMENT: [Variable; 13] = [
 pub fn may_set_for_statement(items: &[SetItem]) -> Result<()> {
     for item in items {
         if let SetItem::Variable { name, base: None, .. } = item
-            && NOT_FOR_STATEMENT
-                .iter()
-                .any(|refused| name.eq_ignore_ascii_case(refused))
+            && Variable::by_name(&name.to_lowercase())
+                .is_some_and(|variable| NOT_FOR_STATEMENT.contains(&variable))
         {
             return Err(Error::new(ER_SET_STATEMENT_NOT_SUPPORTED, &[name]));
         }

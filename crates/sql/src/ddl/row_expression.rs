@@ -10,7 +10,6 @@ use crate::catalog::{ColumnDefault, ColumnDefinition, TableDescription, same_nam
 use crate::error::{Error, Result};
 use crate::expr::{ColumnName, EvalContext, EvalState, Expr, ExprType, Scope, bind_condition, bind_expr};
 use crate::parse::parse_expression;
-use crate::plan::is_stable;
 use crate::session::{Services, SessionContext};
 
 /// The expressions of a table, bound to its columns.
@@ -64,7 +63,7 @@ impl RowExpressions {
     pub(super) fn varies(&self, number: usize) -> bool {
         self.defaults[number]
             .as_ref()
-            .is_some_and(|expr| !is_stable(expr))
+            .is_some_and(|expr| !expr.is_stable())
     }
 
     /// The value of a new column in a row.

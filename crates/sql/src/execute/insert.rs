@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::expr::Expr;
 use crate::foreign_key::is_foreign_key_error;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows, ResultColumn};
+use crate::session::SqlMode;
 
 /// What an INSERT has done so far.
 struct Progress {

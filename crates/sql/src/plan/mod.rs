@@ -53,7 +53,6 @@ pub(crate) use dml::{
     AssignmentPlan, CheckPlan, DefaultPlan, DeletePlan, InsertPlan, InsertRows, UpdatePlan, UpdateTarget,
 };
 
-pub(crate) use keys::is_stable;
 pub(crate) use load::{LoadPlan, LoadTarget};
 
 use crate::catalog::{Catalog, TableDefinition, ViewDefinition};
