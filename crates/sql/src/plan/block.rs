@@ -157,6 +157,14 @@ impl<'m> BindMode<'m> {
         }
     }
 
+    /// Values without rows that aggregates could gather: DO, VALUES.
+    pub fn values() -> Self {
+        BindMode {
+            aggregates: false,
+            ..BindMode::fields()
+        }
+    }
+
     pub fn condition(clause: Clause) -> Self {
         BindMode {
             clause,

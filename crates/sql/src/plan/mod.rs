@@ -484,7 +484,7 @@ impl<'a> Planner<'a> {
         let mut block = block::Block::new(self, None);
         let mut bound = Vec::with_capacity(exprs.len());
         for expr in exprs {
-            bound.push(block.bind(expr, block::BindMode::fields())?);
+            bound.push(block.bind(expr, block::BindMode::values())?);
         }
         Ok((PlanKind::Do(bound), Vec::new()))
     }

@@ -327,7 +327,7 @@ impl Planner<'_> {
         for (number, row) in values.rows.iter().enumerate() {
             let mut bound = Vec::with_capacity(row.content.len());
             for expr in &row.content {
-                bound.push(block.bind(expr, BindMode::fields())?);
+                bound.push(block.bind(expr, BindMode::values())?);
             }
             if rows.first().is_some_and(|first| first.len() != bound.len()) {
                 return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));

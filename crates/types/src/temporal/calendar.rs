@@ -104,7 +104,7 @@ pub fn last_day(date: Date) -> Option<Date> {
     })
 }
 
-/// The week, and the year it belongs to, as WEEK and YEARWEEK.
+/// The week, and the year it belongs to, as WEEK and YEARWEEK. Month 0 and the year before 0 wrap, as MariaDB's do: 613566752.
 pub fn week_and_year(date: Date, mode: WeekMode) -> (u32, u32) {
     let days = day_number(date);
     let mut year = u32::from(date.year);
@@ -127,20 +127,20 @@ pub fn week_and_year(date: Date, mode: WeekMode) -> (u32, u32) {
             return (0, year);
         }
         week_year = true;
-        year = year.saturating_sub(1);
+        year = year.wrapping_sub(1);
         let previous = days_in_year(year as u16);
-        first = first.saturating_sub(previous);
+        first = first.wrapping_sub(previous);
         weekday = (weekday + 53 * 7 - previous) % 7;
     }
     let whole = if (mode.first_weekday && weekday != 0) || (!mode.first_weekday && weekday >= 4) {
-        days - (first + (7 - weekday))
+        days.wrapping_sub(first.wrapping_add(7 - weekday))
     } else {
-        days - (first - weekday)
+        days.wrapping_sub(first.wrapping_sub(weekday))
     };
     if week_year && whole >= 52 * 7 {
         weekday = (weekday + days_in_year(year as u16)) % 7;
         if (!mode.first_weekday && weekday < 4) || (mode.first_weekday && weekday == 0) {
-            return (1, year + 1);
+            return (1, year.wrapping_add(1));
         }
     }
     (whole / 7 + 1, year)
@@ -177,6 +177,14 @@ mod tests {
         assert_eq!(weekday(Date::new(2024, 1, 7)), 6);
         assert_eq!(day_of_year(Date::new(2024, 12, 31)), 366);
         assert_eq!(last_day(Date::new(2023, 2, 1)), Some(Date::new(2023, 2, 28)));
+    }
+
+    /// As `DATE_FORMAT('2024-00-00', '%U')` and `YEARWEEK('0000-01-01', 1)` of MariaDB 10.11.
+    #[test]
+    fn weeks_before_the_calendar_wrap() {
+        let week = |date, mode| week_and_year(date, WeekMode::from_number(mode));
+        assert_eq!(week(Date::new(2024, 0, 0), 0).0, 613_566_752);
+        assert_eq!(week(Date::new(0, 1, 1), 3), (52, u32::MAX));
     }
 
     /// As `WEEK(d, 0)` to `WEEK(d, 7)` and `YEARWEEK(d, 0)`, `(d, 1)`, `(d, 3)`, `(d, 7)` of MariaDB 10.11.

@@ -687,7 +687,7 @@ fn eval_makedate(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
         return Ok(Value::Null);
     }
     let year = two_digit_year(year);
-    let number = i64::from(day_number(Date::new(year as u16, 1, 1))) + day - 1;
+    let number = i64::from(day_number(Date::new(year as u16, 1, 1))).saturating_add(day - 1);
     Ok(match u32::try_from(number) {
         Ok(number) if (366..=temporal::DAY_NUMBER_MAX).contains(&number) => {
             Value::Date(date_from_day_number(number))

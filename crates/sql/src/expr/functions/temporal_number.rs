@@ -234,9 +234,9 @@ fn eval_period_add(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
     if period == 0 {
         return Ok(Value::Int(0));
     }
-    Ok(Value::Int(period_of_months(
-        months_of_period(period).saturating_add(months),
-    )))
+    // 32 bits, as MariaDB takes it.
+    let months = (months_of_period(period) as i32).wrapping_add(months as i32);
+    Ok(Value::Int(period_of_months(i64::from(months as u32))))
 }
 
 fn eval_period_diff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

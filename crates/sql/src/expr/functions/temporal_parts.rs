@@ -201,7 +201,7 @@ fn eval_yearweek(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
     };
     let date = some!(whole(datetime.date));
     let (week, year) = week_and_year(date, WeekMode::from_number(mode | 2));
-    Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))
+    Ok(Value::Int(i64::from(year.wrapping_mul(100).wrapping_add(week))))
 }
 
 fn bind_extract(call: &mut BindCall<'_>) -> Result<ExprType> {

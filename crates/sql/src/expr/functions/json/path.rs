@@ -32,6 +32,8 @@ pub(super) enum Index {
     FromEnd(usize),
 }
 
+const PLACE_MAX: usize = u32::MAX as usize;
+
 impl Index {
     fn resolve(self, length: usize) -> Option<usize> {
         match self {
@@ -195,11 +197,16 @@ fn index(text: &str) -> Option<Index> {
         if rest.is_empty() {
             return Some(Index::FromEnd(0));
         }
-        return rest.strip_prefix('-')?.trim().parse().ok().map(Index::FromEnd);
+        return place(rest.strip_prefix('-')?.trim()).map(Index::FromEnd);
     }
     if let Some(back) = text.strip_prefix('-') {
-        let back: usize = back.trim().parse().ok()?;
-        return back.checked_sub(1).map(Index::FromEnd);
+        return place(back.trim())?.checked_sub(1).map(Index::FromEnd);
     }
-    text.parse().ok().map(Index::FromStart)
+    place(text).map(Index::FromStart)
+}
+
+/// A number in a path; past any array's end all are the same.
+fn place(text: &str) -> Option<usize> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().map_or(PLACE_MAX, |at: usize| at.min(PLACE_MAX)))
 }
