@@ -622,7 +622,7 @@ impl Session {
         let bound: Expr =
             paceline_sql::expr::bind_expr(expr, &mut paceline_sql::expr::EmptyScope::new(&self.context))?;
         let mut state = EvalState::new();
-        let value = bound.eval(&[], &mut EvalContext::new(&mut self.context, &mut state))?;
-        Ok((value, bound.ty))
+        let value = bound.eval_unrounded(&[], &mut EvalContext::new(&mut self.context, &mut state))?;
+        Ok((value.into_owned(), bound.ty))
     }
 }

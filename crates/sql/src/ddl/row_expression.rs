@@ -1,5 +1,7 @@
 //! Defaults and checks that are expressions over a row, for rows that ALTER TABLE makes or tests.
 
+use std::borrow::Cow;
+
 use paceline_types::Value;
 use paceline_types::error_code::*;
 use sqlparser::ast;
@@ -75,7 +77,9 @@ impl RowExpressions {
         session: &mut SessionContext,
     ) -> Result<Value> {
         match &self.defaults[number] {
-            Some(expr) => expr.eval(row, &mut EvalContext::new(session, &mut self.state)),
+            Some(expr) => expr
+                .eval_unrounded(row, &mut EvalContext::new(session, &mut self.state))
+                .map(Cow::into_owned),
             None => Ok(constant_default(column, session).expect("only expressions need a row")),
         }
     }
@@ -89,7 +93,10 @@ impl RowExpressions {
     ) -> Result<Option<Value>> {
         self.generated[number]
             .as_ref()
-            .map(|expr| expr.eval(row, &mut EvalContext::new(session, &mut self.state)))
+            .map(|expr| {
+                expr.eval_unrounded(row, &mut EvalContext::new(session, &mut self.state))
+                    .map(Cow::into_owned)
+            })
             .transpose()
     }
 

@@ -161,7 +161,7 @@ impl<'p> Insertion<'p> {
         self.begin_row(exec, values.is_empty())?;
         for (value, &column) in values.iter().zip(&self.plan.columns) {
             let value = match value {
-                Some(expr) => exec.eval(expr, &self.row)?,
+                Some(expr) => exec.eval_unrounded(expr, &self.row)?,
                 None => {
                     self.fill_default(exec, column)?;
                     continue;
@@ -229,12 +229,12 @@ impl<'p> Insertion<'p> {
         self.pending.sort_unstable();
         for column in std::mem::take(&mut self.pending) {
             if let DefaultPlan::Expr(expr) = &self.plan.defaults[column] {
-                let value = exec.eval(expr, &self.row)?;
+                let value = exec.eval_unrounded(expr, &self.row)?;
                 self.assign(exec, column, value)?;
             }
         }
         for AssignmentPlan { column, value } in &self.plan.generated {
-            let value = exec.eval(value, &self.row)?;
+            let value = exec.eval_unrounded(value, &self.row)?;
             self.row[*column] =
                 stored_value(exec, self.table, *column, value, self.strictness, self.null_rule)?;
         }
@@ -383,7 +383,7 @@ impl<'p> Insertion<'p> {
         let simultaneous = sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
         let mut assigned = Vec::new();
         for AssignmentPlan { column, value } in &self.plan.on_duplicate {
-            let value = exec.eval(value, &self.row)?;
+            let value = exec.eval_unrounded(value, &self.row)?;
             let value = assign_column(
                 exec,
                 self.table,
@@ -402,7 +402,7 @@ impl<'p> Insertion<'p> {
         }
         if self.row[..columns] != before[..] {
             for AssignmentPlan { column, value } in &self.plan.on_update {
-                let value = exec.eval(value, &self.row)?;
+                let value = exec.eval_unrounded(value, &self.row)?;
                 self.row[*column] = stored_value(
                     exec,
                     self.table,

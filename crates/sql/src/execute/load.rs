@@ -109,7 +109,7 @@ impl Loading<'_> {
             self.leave_out(exec, target)?;
         }
         for AssignmentPlan { column, value } in &plan.assignments {
-            let value = exec.eval(value, self.insertion.row())?;
+            let value = exec.eval_unrounded(value, self.insertion.row())?;
             self.insertion.assign(exec, *column, value)?;
         }
         self.insertion.insert(exec, &mut NoRows)?;

@@ -65,7 +65,7 @@ fn build_key(point: &PointRead, context: &mut ExecutionContext<'_>, key: &mut Ve
     eval.parameters = context.parameters;
     key.extend_from_slice(&schema.clustered_id().to_be_bytes());
     for (lookup, &column) in point.key.iter().zip(&point.key_columns) {
-        let value = lookup.value.eval(&[], &mut eval)?;
+        let value = lookup.value.eval_unrounded(&[], &mut eval)?.into_owned();
         let definition = &schema.columns()[column];
         match nearest_value(&definition.data_type, &lookup.by, value, &mut eval) {
             NearestValue::Exact(value) => paceline_types::sort_key::append(

@@ -323,7 +323,11 @@ fn project(
     }
     output.clear();
     for expr in &plan.projection {
-        output.push(exec.eval(expr, row)?);
+        output.push(if plan.unrounded {
+            exec.eval_unrounded(expr, row)?
+        } else {
+            exec.eval(expr, row)?
+        });
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What a running statement works with, and the frame around it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -99,6 +100,11 @@ impl<'t> Exec<'_, 't> {
             ExprKind::Literal(value) => Ok(value.clone()),
             _ => expr.eval(row, &mut self.context()),
         }
+    }
+
+    /// An expression's value with all the digits that a division gave.
+    pub fn eval_unrounded(&mut self, expr: &Expr, row: &[Value]) -> Result<Value> {
+        expr.eval_unrounded(row, &mut self.context()).map(Cow::into_owned)
     }
 
     /// Whether all conditions hold.

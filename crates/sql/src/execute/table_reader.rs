@@ -308,7 +308,7 @@ impl<'p> BaseReader<'p> {
         let mut values: Vec<Value> = Vec::with_capacity(key.len());
         for (lookup, part) in key.iter().zip(parts) {
             let column = &self.definition.columns()[part.column];
-            let value = exec.eval(&lookup.value, row)?;
+            let value = exec.eval_unrounded(&lookup.value, row)?;
             let mut context = exec.context();
             match nearest_value(&column.data_type, &lookup.by, value, &mut context) {
                 NearestValue::Null if lookup.null_safe && column.nullable => values.push(Value::Null),
@@ -583,7 +583,7 @@ fn read_hashed(
     };
     let mut key = Vec::with_capacity(32);
     for part in keys {
-        let value = exec.eval(&part.outer, row)?;
+        let value = exec.eval_unrounded(&part.outer, row)?;
         if !append_key(&value, &part.by, &mut exec.context(), &mut key)? {
             return Ok(ControlFlow::Continue(()));
         }
@@ -636,7 +636,7 @@ fn build_hash(
         exec.tick()?;
         let mut key = Vec::with_capacity(32);
         for part in keys {
-            let value = exec.eval(&part.inner, row)?;
+            let value = exec.eval_unrounded(&part.inner, row)?;
             if !append_key(&value, &part.by, &mut exec.context(), &mut key)? {
                 return Ok(());
             }

@@ -257,7 +257,7 @@ impl UpdateTarget {
         row: &[Value],
         strictness: Strictness,
     ) -> Result<Value> {
-        let value = exec.eval(&assignment.value, row)?;
+        let value = exec.eval_unrounded(&assignment.value, row)?;
         assign_column(
             exec,
             &self.definition,
@@ -412,7 +412,7 @@ impl Updating<'_> {
         };
         if !target.plan.on_update.is_empty() && !same_image(definition, &row[slots.clone()], &handle.image)? {
             for assignment in &target.plan.on_update {
-                let value = exec.eval(&assignment.value, row)?;
+                let value = exec.eval_unrounded(&assignment.value, row)?;
                 let value = stored_value(
                     exec,
                     definition,

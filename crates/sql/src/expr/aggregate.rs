@@ -45,6 +45,25 @@ pub enum AggregateFunction {
     JsonObjectAgg,
 }
 
+impl AggregateFunction {
+    /// Whether it calculates with its argument, whatever digits that shows.
+    pub(crate) const fn calculates(self) -> bool {
+        use AggregateFunction as A;
+        matches!(
+            self,
+            A::Sum
+                | A::Avg
+                | A::BitAnd
+                | A::BitOr
+                | A::BitXor
+                | A::StddevPop
+                | A::StddevSamp
+                | A::VarPop
+                | A::VarSamp
+        )
+    }
+}
+
 /// Whether equal values count once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distinctness {
@@ -171,7 +190,11 @@ impl Accumulator {
             return Ok(0);
         }
         if let [arg] = &aggregate.args[..] {
-            let value = arg.eval_ref(row, context)?;
+            let value = if aggregate.function.calculates() && self.seen.is_none() {
+                arg.eval_unrounded(row, context)?
+            } else {
+                arg.eval_ref(row, context)?
+            };
             if value.is_null() && aggregate.function != AggregateFunction::JsonArrayAgg {
                 return Ok(0);
             }

@@ -60,6 +60,11 @@ pub enum CastTarget {
 }
 
 impl CastTarget {
+    /// Whether it gives text or bytes.
+    pub fn is_string(&self) -> bool {
+        matches!(self, CastTarget::Char { .. } | CastTarget::Binary { .. })
+    }
+
     /// The type of the result.
     pub fn result_type(&self, operand: &ExprType) -> ExprType {
         let ty = match self {

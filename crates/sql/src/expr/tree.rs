@@ -167,6 +167,8 @@ pub enum ExprKind {
     },
     /// `a COLLATE collation`: changes the type only.
     Collate(Box<Expr>),
+    /// The operand's value with the digits that its type shows: what `=` and its like compare of a quotient.
+    Rounded(Box<Expr>),
     /// A function's call.
     Call(Box<Call>),
     /// `(a, b, …)`.
@@ -475,6 +477,7 @@ impl Expr {
             | ExprKind::BitNot(operand)
             | ExprKind::Cast { operand, .. }
             | ExprKind::Collate(operand)
+            | ExprKind::Rounded(operand)
             | ExprKind::Quantified { left: operand, .. } => visit(operand),
             ExprKind::Compare { operands, .. }
             | ExprKind::Xor(operands)
@@ -531,6 +534,7 @@ impl Expr {
             | ExprKind::BitNot(operand)
             | ExprKind::Cast { operand, .. }
             | ExprKind::Collate(operand)
+            | ExprKind::Rounded(operand)
             | ExprKind::Quantified { left: operand, .. } => visit(operand),
             ExprKind::Compare { operands, .. }
             | ExprKind::Xor(operands)

@@ -196,9 +196,10 @@ fn null_if_nulls(expr: &Expr, slots: &SlotMap, tables: TableSet) -> bool {
             operands, negated, ..
         } => all(&operands[0]) || (!negated && operands[1..].iter().any(all)),
         ExprKind::InList { needle, .. } => all(needle),
-        ExprKind::Negate { operand, .. } | ExprKind::Not(operand) | ExprKind::Collate(operand) => {
-            all(operand)
-        }
+        ExprKind::Negate { operand, .. }
+        | ExprKind::Not(operand)
+        | ExprKind::Collate(operand)
+        | ExprKind::Rounded(operand) => all(operand),
         _ => false,
     }
 }

@@ -179,7 +179,10 @@ impl Planner<'_> {
             }
             InsertSource::Query(query) => {
                 read = SourceColumns::of(&block, insert, query)?;
-                let plan = self.plan_source(query, &read)?;
+                let mut plan = self.plan_source(query, &read)?;
+                if let QueryBody::Select(select) = &mut plan.body {
+                    select.unrounded = !select.distinct;
+                }
                 if plan.columns.len() != columns.len() + read.len() {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }

@@ -566,6 +566,7 @@ impl Block<'_, '_> {
             having,
             windows,
             projection,
+            unrounded: false,
             distinct: bound.distinct,
             order,
             limit: bound.limit,

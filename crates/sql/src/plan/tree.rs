@@ -174,6 +174,8 @@ pub struct SelectPlan {
     pub windows: Option<WindowPlan>,
     /// The select list.
     pub projection: Vec<Expr>,
+    /// Whether quotients keep all their digits: an INSERT stores them in types of its own.
+    pub unrounded: bool,
     /// DISTINCT.
     pub distinct: bool,
     /// ORDER BY, where the rows do not come in that order.

@@ -23,6 +23,11 @@ impl UserVariable {
             Value::Text(text) if !ty.data_type.is_text() => {
                 ExprType::text(text.chars().count() as u64, Collation::Utf8mb4GeneralCi)
             }
+            // A quotient keeps all its digits, and shows them from here on.
+            Value::Decimal(number) if number.scale() > ty.decimals() => {
+                let scale = u32::from(number.scale());
+                ExprType::decimal(ty.integer_digits() + scale, scale)
+            }
             _ => ty,
         };
         UserVariable { value, ty }

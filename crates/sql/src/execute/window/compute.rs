@@ -44,7 +44,11 @@ impl Input {
         let mut bytes = 0;
         let as_text = gives_values(&function.function);
         for (values, arg) in self.args.iter_mut().zip(&function.args) {
-            let mut value = exec.eval(arg, row)?;
+            let mut value = if calculates(&function.function) {
+                exec.eval_unrounded(arg, row)?
+            } else {
+                exec.eval(arg, row)?
+            };
             if as_text && matches!(arg.ty.data_type, DataType::Enum { .. } | DataType::Set { .. }) {
                 value = match value {
                     Value::Null => Value::Null,
@@ -81,6 +85,11 @@ impl Input {
         }
         Ok(bytes)
     }
+}
+
+/// Whether a function calculates with all digits of its argument.
+fn calculates(function: &WindowFunction) -> bool {
+    matches!(function, WindowFunction::Aggregate(aggregate) if aggregate.function.calculates())
 }
 
 /// Whether a function gives one of the values that it is given: of labels it gives the texts.

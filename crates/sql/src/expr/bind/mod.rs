@@ -17,7 +17,7 @@ use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 pub(crate) use aggregate::sort_order;
 pub(crate) use operators::{arithmetic, read_as_number, unquote_json};
-pub(crate) use rules::{CollationMix, common_type_in, rule_of_classes};
+pub(crate) use rules::{CollationMix, common_type_in, round_quotient, rule_of_classes};
 pub use rules::{common_type, comparison_rule};
 
 use super::cast::CastTarget;
@@ -650,6 +650,10 @@ fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dy
             // The needle serves every item, so only items are converted ahead.
             let mut unchanged = needle.clone();
             operators::adapt(&mut by, &mut unchanged, item, session);
+            if single {
+                round_quotient(&by, &mut needle);
+                round_quotient(&by, item);
+            }
             rules.push(by);
         } else {
             let left = operators::column_types(&needle);
@@ -702,7 +706,7 @@ fn quantified(
     query: &ast::Query,
     scope: &mut dyn Scope,
 ) -> Result<Expr> {
-    let left = bind_operand(left, scope)?;
+    let mut left = bind_operand(left, scope)?;
     let subquery = Arc::new(scope.bind_subquery(query)?);
     let types = operators::column_types(&left);
     if types.len() != subquery.columns.len() {
@@ -721,6 +725,9 @@ fn quantified(
         &subquery.columns,
         scope.session(),
     )?;
+    for (by, item) in by.iter().zip(operators::elements(&mut left)) {
+        round_quotient(by, item);
+    }
     Ok(Expr {
         kind: ExprKind::Quantified {
             op,

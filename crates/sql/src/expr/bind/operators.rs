@@ -5,7 +5,7 @@ use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::{DataType, Decimal, FixedPoint, FloatType, Value};
 
 use super::fold::fold;
-use super::rules::{CollationMix, comparison_rule_for};
+use super::rules::{CollationMix, comparison_rule_for, round_quotient};
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
@@ -19,6 +19,17 @@ pub(super) fn width(expr: &Expr) -> usize {
         ExprKind::Row(items) => items.len(),
         ExprKind::ScalarSubquery(subquery) => subquery.columns.len(),
         _ => 1,
+    }
+}
+
+/// An operand's elements: those of a row, or itself.
+pub(super) fn elements(expr: &mut Expr) -> &mut [Expr] {
+    if !matches!(expr.kind, ExprKind::Row(_)) {
+        return std::slice::from_mut(expr);
+    }
+    match &mut expr.kind {
+        ExprKind::Row(items) => items,
+        _ => &mut [],
     }
 }
 
@@ -60,6 +71,11 @@ pub(super) fn compare(
                 unquote_json(by, left, right, session);
             }
         }
+        for operand in [&mut left, &mut right] {
+            for (by, element) in by.iter().zip(elements(operand)) {
+                round_quotient(by, element);
+            }
+        }
         return Ok(Expr {
             kind: ExprKind::Compare {
                 op,
@@ -73,6 +89,8 @@ pub(super) fn compare(
     check_literals(&by, op, &left, &right, session)?;
     unquote_json(&by, &mut left, &mut right, session);
     adapt(&mut by, &mut left, &mut right, session);
+    round_quotient(&by, &mut left);
+    round_quotient(&by, &mut right);
     let nullable = op != CompareOp::NullSafeEq && (left.ty.nullable || right.ty.nullable || is_temporal(&by));
     Ok(Expr {
         kind: ExprKind::Compare {

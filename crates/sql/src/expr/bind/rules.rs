@@ -9,7 +9,7 @@ use paceline_types::{Charset, Collation, DataType, Value};
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
-use crate::expr::tree::{Comparison, Expr};
+use crate::expr::tree::{ArithmeticOp, Comparison, Expr, ExprKind};
 
 /// Finds the collation of several texts (MariaDB's `DTCollation::aggregate`).
 pub(crate) struct CollationMix;
@@ -377,4 +377,30 @@ fn common_double(types: &[&ExprType]) -> ExprType {
         return ExprType::new(DataType::Float(paceline_types::FloatType::default()));
     }
     ExprType::double()
+}
+
+/// `=` and its like compare a quotient with the digits that it shows; BETWEEN, IN and CASE compare all that it has. Says whether
+/// `operand` holds one.
+pub(crate) fn round_quotient(by: &Comparison, operand: &mut Expr) -> bool {
+    let mut quotient = false;
+    operand.visit(&mut |node| {
+        quotient |= matches!(
+            node.kind,
+            ExprKind::Arithmetic {
+                op: ArithmeticOp::Divide,
+                ..
+            }
+        );
+    });
+    let exact = matches!(by, Comparison::Decimal | Comparison::Dynamic(_));
+    if !quotient || !exact || operand.ty.class() != Class::Decimal {
+        return false;
+    }
+    let ty = operand.ty.clone();
+    let inner = std::mem::replace(operand, Expr::null());
+    *operand = Expr {
+        kind: ExprKind::Rounded(Box::new(inner)),
+        ty,
+    };
+    true
 }

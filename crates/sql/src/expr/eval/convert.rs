@@ -355,7 +355,8 @@ pub(crate) fn to_common_type<'a>(
             return Ok(value);
         }
         (Value::Double(_), DataType::Double(_)) | (Value::Float(_), DataType::Float(_)) => return Ok(value),
-        (Value::Decimal(number), DataType::Decimal(ty)) if number.scale() == ty.scale => return Ok(value),
+        // What a division gave beyond the scale stays until it is shown.
+        (Value::Decimal(number), DataType::Decimal(ty)) if number.scale() >= ty.scale => return Ok(value),
         (other, DataType::Decimal(ty)) => {
             let number = to_decimal(other, context)?;
             Value::Decimal(number.round(i32::from(ty.scale), paceline_types::decimal::Rounding::HalfUp))

@@ -11,15 +11,16 @@ mod regex;
 
 use std::borrow::Cow;
 
-use paceline_types::Value;
 use paceline_types::decimal::Rounding;
+use paceline_types::{DataType, Value};
 
 pub(crate) use arithmetic::division_by_zero;
 pub(crate) use compare::{compare_row_values, compare_rows, compare_values, compare_with, row_values};
 pub(crate) use regex::{CompiledPattern, with_pattern};
 
 use super::context::{EvalContext, OuterRow};
-use super::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind, Truth};
+use super::expr_type::Class;
+use super::tree::{ArithmeticOp, CompareOp, Comparison, Expr, ExprKind, Truth};
 use super::{cast, errors, subquery};
 use crate::error::Result;
 use crate::session::UserVariable;
@@ -74,6 +75,23 @@ impl Expr {
             parameters: context.parameters,
             outer: context.outer,
         };
+        self.eval_shown(&frame, context)
+    }
+
+    /// The value for a row with all the digits that a division gave: for what calculates with it or stores it in a type of its own.
+    ///
+    /// # Errors
+    /// As [`Expr::eval`].
+    pub fn eval_unrounded<'a, 'c: 'a>(
+        &'a self,
+        row: &'a [Value],
+        context: &mut EvalContext<'c>,
+    ) -> Result<Cow<'a, Value>> {
+        let frame = Frame {
+            row,
+            parameters: context.parameters,
+            outer: context.outer,
+        };
         self.eval_in(&frame, context)
     }
 
@@ -98,6 +116,24 @@ impl Expr {
         Ok(self.eval_truth(row, context)?.unwrap_or(false))
     }
 
+    /// The value with the digits that its type shows.
+    pub(crate) fn eval_shown<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Cow<'a, Value>> {
+        let value = self.eval_in(frame, context)?;
+        Ok(match (&*value, &self.ty.data_type) {
+            // A variable's type may be older than its value.
+            _ if matches!(self.kind, ExprKind::UserVariable(_)) => value,
+            (Value::Decimal(number), DataType::Decimal(ty)) if number.scale() > ty.scale => Cow::Owned(
+                Value::Decimal(number.round(i32::from(ty.scale), Rounding::HalfUp)),
+            ),
+            _ => value,
+        })
+    }
+
+    /// The value with all the digits that a division gave, as MariaDB has it: `1/3*3` is 1.0000 although 1/3 shows as 0.3333.
     pub(crate) fn eval_in<'a>(
         &'a self,
         frame: &Frame<'a>,
@@ -119,6 +155,7 @@ impl Expr {
                 };
             }
             ExprKind::Collate(operand) => return operand.eval_in(frame, context),
+            ExprKind::Rounded(operand) => return operand.eval_shown(frame, context),
             ExprKind::Aggregate(_) => {
                 unreachable!("the planner replaces aggregates by columns")
             }
@@ -148,18 +185,28 @@ impl Expr {
             | ExprKind::Like { .. }
             | ExprKind::Exists { .. }
             | ExprKind::Quantified { .. } => truth_value(self.truth_in(frame, context)?),
-            ExprKind::Arithmetic { domain, .. } => {
-                let value = self.eval_unrounded(frame, context)?;
-                match &*value {
-                    Value::Decimal(number)
-                        if *domain == Domain::Decimal && number.scale() > self.ty.decimals() =>
-                    {
-                        Value::Decimal(number.round(i32::from(self.ty.decimals()), Rounding::HalfUp))
-                    }
-                    _ => return Ok(value),
+            ExprKind::Arithmetic {
+                op,
+                domain,
+                operands,
+                source,
+            } => {
+                let left = operands[0].eval_in(frame, context)?;
+                if left.is_null() {
+                    return Ok(left);
                 }
+                let right = operands[1].eval_in(frame, context)?;
+                if right.is_null() {
+                    return Ok(right);
+                }
+                let call = arithmetic::Operation {
+                    op: *op,
+                    domain: *domain,
+                    ty: &self.ty,
+                    source,
+                };
+                arithmetic::binary(&call, &left, &right, context)?
             }
-
             ExprKind::Negate {
                 domain,
                 operand,
@@ -195,21 +242,11 @@ impl Expr {
             ExprKind::Case { branches, otherwise } => {
                 for (condition, result) in branches {
                     if condition.truth_in(frame, context)? == Some(true) {
-                        return convert::to_common_type(
-                            result.eval_in(frame, context)?,
-                            &result.ty,
-                            &self.ty,
-                            context,
-                        );
+                        return self.branch_in(result, frame, context);
                     }
                 }
                 return match otherwise {
-                    Some(otherwise) => convert::to_common_type(
-                        otherwise.eval_in(frame, context)?,
-                        &otherwise.ty,
-                        &self.ty,
-                        context,
-                    ),
+                    Some(otherwise) => self.branch_in(otherwise, frame, context),
                     None => Ok(Cow::Owned(Value::Null)),
                 };
             }
@@ -222,26 +259,20 @@ impl Expr {
                 for (by, value, result) in branches {
                     let value = value.eval_in(frame, context)?;
                     if compare_with(CompareOp::Eq, by, &subject, &value, context)? == Some(true) {
-                        return convert::to_common_type(
-                            result.eval_in(frame, context)?,
-                            &result.ty,
-                            &self.ty,
-                            context,
-                        );
+                        return self.branch_in(result, frame, context);
                     }
                 }
                 return match otherwise {
-                    Some(otherwise) => convert::to_common_type(
-                        otherwise.eval_in(frame, context)?,
-                        &otherwise.ty,
-                        &self.ty,
-                        context,
-                    ),
+                    Some(otherwise) => self.branch_in(otherwise, frame, context),
                     None => Ok(Cow::Owned(Value::Null)),
                 };
             }
             ExprKind::Cast { target, operand } => {
-                let value = operand.eval_in(frame, context)?;
+                let value = if target.is_string() {
+                    operand.eval_shown(frame, context)?
+                } else {
+                    operand.eval_in(frame, context)?
+                };
                 return cast::cast(value, &operand.ty, target, context);
             }
             ExprKind::Call(call) => {
@@ -258,36 +289,19 @@ impl Expr {
         Ok(Cow::Owned(value))
     }
 
-    /// The value of arithmetic with all the digits that a division gave: `1/3*3` is 1.0000 although 1/3 shows as 0.3333.
-    fn eval_unrounded<'a>(
-        &'a self,
+    /// What a branch of CASE gives, in the type of all branches.
+    fn branch_in<'a>(
+        &self,
+        branch: &'a Expr,
         frame: &Frame<'a>,
         context: &mut EvalContext<'_>,
     ) -> Result<Cow<'a, Value>> {
-        let ExprKind::Arithmetic {
-            op,
-            domain,
-            operands,
-            source,
-        } = &self.kind
-        else {
-            return self.eval_in(frame, context);
+        let value = if self.ty.class() == Class::String {
+            branch.eval_shown(frame, context)?
+        } else {
+            branch.eval_in(frame, context)?
         };
-        let left = operands[0].eval_unrounded(frame, context)?;
-        if left.is_null() {
-            return Ok(left);
-        }
-        let right = operands[1].eval_unrounded(frame, context)?;
-        if right.is_null() {
-            return Ok(right);
-        }
-        let call = arithmetic::Operation {
-            op: *op,
-            domain: *domain,
-            ty: &self.ty,
-            source,
-        };
-        arithmetic::binary(&call, &left, &right, context).map(Cow::Owned)
+        convert::to_common_type(value, &branch.ty, &self.ty, context)
     }
 
     pub(crate) fn truth_in<'a>(
@@ -390,8 +404,8 @@ impl Expr {
                 escape,
                 operands,
             } => {
-                let text = operands[0].eval_in(frame, context)?;
-                let pattern = operands[1].eval_in(frame, context)?;
+                let text = operands[0].eval_shown(frame, context)?;
+                let pattern = operands[1].eval_shown(frame, context)?;
                 if text.is_null() || pattern.is_null() {
                     return Ok(None);
                 }

@@ -133,8 +133,14 @@ impl<'a> Args<'a> {
         self.ty.collation() == Collation::Binary
     }
 
+    /// With all the digits that a division gave.
     pub fn value(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Cow<'a, Value>> {
         self.call.args[index].eval_in(&self.frame, context)
+    }
+
+    /// With the digits that its type shows, for what becomes text.
+    pub fn shown(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Cow<'a, Value>> {
+        self.call.args[index].eval_shown(&self.frame, context)
     }
 
     pub fn truth(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
@@ -143,7 +149,7 @@ impl<'a> Args<'a> {
 
     /// As BIGINT; `None` for NULL.
     pub fn int(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
-        let value = self.value(index, context)?;
+        let value = self.shown(index, context)?;
         if value.is_null() {
             Ok(None)
         } else {
@@ -223,7 +229,7 @@ impl<'a> Args<'a> {
     /// As bytes in the character set of its type.
     pub fn bytes(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, [u8]>>> {
         let ty = self.ty_of(index);
-        Ok(match self.value(index, context)? {
+        Ok(match self.shown(index, context)? {
             Cow::Borrowed(Value::Bytes(bytes)) => Some(Cow::Borrowed(bytes)),
             Cow::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
             value if value.is_null() => None,

@@ -7,7 +7,7 @@ use paceline_types::{Collation, DataType, Value};
 use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, steady};
 use crate::error::Result;
-use crate::expr::bind::{common_type_in, comparison_rule, read_as_number, unquote_json};
+use crate::expr::bind::{common_type_in, comparison_rule, read_as_number, round_quotient, unquote_json};
 use crate::expr::context::EvalContext;
 use crate::expr::eval::{compare_values, compare_with, convert};
 use crate::expr::expr_type::{Class, ExprType};
@@ -59,7 +59,11 @@ fn eval_nvl2(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 }
 
 fn choose(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Value> {
-    let value = args.value(index, context)?;
+    let value = if args.ty.class() == Class::String {
+        args.shown(index, context)?
+    } else {
+        args.value(index, context)?
+    };
     convert::to_common_type(value, args.ty_of(index), args.ty, context).map(std::borrow::Cow::into_owned)
 }
 
@@ -97,7 +101,11 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
         }
         _ => unquote_json(&by, &mut compared, &mut call.args[1], call.session),
     }
-    if matches!(&call.args[0].kind, ExprKind::Call(returned) if returned.function.as_compared.is_some()) {
+    let rounded = round_quotient(&by, &mut compared);
+    round_quotient(&by, &mut call.args[1]);
+    let read_otherwise =
+        matches!(&call.args[0].kind, ExprKind::Call(returned) if returned.function.as_compared.is_some());
+    if rounded || read_otherwise {
         call.args.push(compared);
     }
     Ok(ty)

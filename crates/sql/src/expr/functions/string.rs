@@ -373,7 +373,7 @@ fn eval_length(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
 }
 
 fn eval_char_length(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let value = args.value(0, context)?;
+    let value = args.shown(0, context)?;
     Ok(match &*value {
         Value::Null => Value::Null,
         Value::Text(text) => Value::Int(text.chars().count() as i64),

@@ -38,7 +38,9 @@ impl RangeContext<'_, '_> {
         match expr.as_literal() {
             Some(value) => Ok(Some(value.clone())),
             None if self.literals_only => Ok(None),
-            None => expr.eval(self.row, self.eval).map(Some),
+            None => expr
+                .eval_unrounded(self.row, self.eval)
+                .map(|value| Some(value.into_owned())),
         }
     }
 }

@@ -307,7 +307,7 @@ fn exact_path(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> R
 
 /// An argument as a value to put into a document.
 fn value_node(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Node> {
-    let value = args.value(index, context)?;
+    let value = args.shown(index, context)?;
     let mut text = String::new();
     append_json_value(&value, args.ty_of(index), context, &mut text);
     Ok(Node::parse(&text).unwrap_or_else(|_| Node::string(&convert::text_of(&value, context))))
@@ -437,7 +437,7 @@ fn eval_array(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
             out.push_str(", ");
         }
         append_json_value(
-            &*args.value(index, context)?,
+            &*args.shown(index, context)?,
             args.ty_of(index),
             context,
             &mut out,
@@ -457,7 +457,7 @@ fn eval_object(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
         out.push_str(&json_quote(&key));
         out.push_str(": ");
         append_json_value(
-            &*args.value(index + 1, context)?,
+            &*args.shown(index + 1, context)?,
             args.ty_of(index + 1),
             context,
             &mut out,
