@@ -1,6 +1,6 @@
 //! Values on their way into columns: conversion, NOT NULL, and what strict mode makes of problems.
 
-use paceline_types::convert::{Severity, assign};
+use paceline_types::convert::{Severity, assign, in_charset};
 use paceline_types::error_code::{
     ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD,
     ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
@@ -11,6 +11,7 @@ use paceline_types::{DataType, EnumValue, Value};
 use super::run::Exec;
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
+use crate::expr::Expr;
 use crate::plan::CheckPlan;
 
 /// How problems with a value are dealt with.
@@ -54,6 +55,19 @@ pub(crate) enum NullRule {
     Refuse,
     /// 1048 in strict mode; else a warning and the type's zero.
     BySqlMode,
+}
+
+/// An expression's value as a column is assigned it: a quotient with all its digits, text for a binary column in its own bytes.
+pub(crate) fn assigned_value(
+    exec: &mut Exec<'_, '_>,
+    expr: &Expr,
+    row: &[Value],
+    table: &TableDefinition,
+    column: usize,
+) -> Result<Value> {
+    let value = exec.eval_unrounded(expr, row)?;
+    let target = &table.columns()[column].data_type;
+    Ok(in_charset(value, expr.ty.charset(), target))
 }
 
 /// Converts a value to what a column stores. Numbers the current row in messages.

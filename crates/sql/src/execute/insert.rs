@@ -3,10 +3,11 @@
 use std::ops::ControlFlow;
 
 use paceline_types::Value;
+use paceline_types::convert::in_charset;
 
 use super::assignment::{
-    Ignore, NullRule, Strictness, assign_column, check_constraints, implicit_default, missing_default,
-    stored_value,
+    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, implicit_default,
+    missing_default, stored_value,
 };
 use super::auto_increment::{Interval, as_id};
 use super::row_writer::{Inserted, RowWriter, Updated};
@@ -14,7 +15,7 @@ use super::run::Exec;
 use super::{AffectedRows, Outcome, RowSink};
 use crate::catalog::TableDefinition;
 use crate::error::Result;
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprType};
 use crate::foreign_key::is_foreign_key_error;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows, ResultColumn};
 use crate::session::SqlMode;
@@ -96,13 +97,13 @@ pub(super) fn execute(
                 Ok(ControlFlow::Continue(()))
             })?;
             for row in rows {
-                insertion.take_row(exec, &row)?;
+                insertion.take_row(exec, &query.types, &row)?;
                 insertion.insert(exec, sink)?;
             }
         }
         InsertRows::Query(query) => {
             super::query::run(exec, query, &[], &mut |exec, row| {
-                insertion.take_row(exec, row)?;
+                insertion.take_row(exec, &query.types, row)?;
                 insertion.insert(exec, sink)?;
                 Ok(ControlFlow::Continue(()))
             })?;
@@ -161,7 +162,7 @@ impl<'p> Insertion<'p> {
         self.begin_row(exec, values.is_empty())?;
         for (value, &column) in values.iter().zip(&self.plan.columns) {
             let value = match value {
-                Some(expr) => exec.eval_unrounded(expr, &self.row)?,
+                Some(expr) => assigned_value(exec, expr, &self.row, self.table, column)?,
                 None => {
                     self.fill_default(exec, column)?;
                     continue;
@@ -179,10 +180,11 @@ impl<'p> Insertion<'p> {
     }
 
     /// Fills the row from a row of a query.
-    fn take_row(&mut self, exec: &mut Exec<'_, '_>, values: &[Value]) -> Result<()> {
+    fn take_row(&mut self, exec: &mut Exec<'_, '_>, types: &[ExprType], values: &[Value]) -> Result<()> {
         self.begin_row(exec, false)?;
-        for (value, &column) in values.iter().zip(&self.plan.columns) {
-            self.assign(exec, column, value.clone())?;
+        for ((value, ty), &column) in values.iter().zip(types).zip(&self.plan.columns) {
+            let target = &self.table.columns()[column].data_type;
+            self.assign(exec, column, in_charset(value.clone(), ty.charset(), target))?;
         }
         let read = &values[self.plan.columns.len()..];
         for (slot, value) in self.plan.source_slots.clone().zip(read) {
@@ -229,12 +231,12 @@ impl<'p> Insertion<'p> {
         self.pending.sort_unstable();
         for column in std::mem::take(&mut self.pending) {
             if let DefaultPlan::Expr(expr) = &self.plan.defaults[column] {
-                let value = exec.eval_unrounded(expr, &self.row)?;
+                let value = assigned_value(exec, expr, &self.row, self.table, column)?;
                 self.assign(exec, column, value)?;
             }
         }
         for AssignmentPlan { column, value } in &self.plan.generated {
-            let value = exec.eval_unrounded(value, &self.row)?;
+            let value = assigned_value(exec, value, &self.row, self.table, *column)?;
             self.row[*column] =
                 stored_value(exec, self.table, *column, value, self.strictness, self.null_rule)?;
         }
@@ -383,7 +385,7 @@ impl<'p> Insertion<'p> {
         let simultaneous = sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
         let mut assigned = Vec::new();
         for AssignmentPlan { column, value } in &self.plan.on_duplicate {
-            let value = exec.eval_unrounded(value, &self.row)?;
+            let value = assigned_value(exec, value, &self.row, self.table, *column)?;
             let value = assign_column(
                 exec,
                 self.table,
@@ -402,7 +404,7 @@ impl<'p> Insertion<'p> {
         }
         if self.row[..columns] != before[..] {
             for AssignmentPlan { column, value } in &self.plan.on_update {
-                let value = exec.eval_unrounded(value, &self.row)?;
+                let value = assigned_value(exec, value, &self.row, self.table, *column)?;
                 self.row[*column] = stored_value(
                     exec,
                     self.table,

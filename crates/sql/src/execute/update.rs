@@ -11,7 +11,9 @@ use std::sync::Arc;
 use paceline_storage::Clustered;
 use paceline_types::Value;
 
-use super::assignment::{Ignore, NullRule, Strictness, assign_column, check_constraints, stored_value};
+use super::assignment::{
+    Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, stored_value,
+};
 use super::join::{Emit, join};
 use super::query::{Window, append_sort_key};
 use super::row_writer::{RowWriter, Updated};
@@ -257,7 +259,7 @@ impl UpdateTarget {
         row: &[Value],
         strictness: Strictness,
     ) -> Result<Value> {
-        let value = exec.eval_unrounded(&assignment.value, row)?;
+        let value = assigned_value(exec, &assignment.value, row, &self.definition, assignment.column)?;
         assign_column(
             exec,
             &self.definition,
@@ -412,7 +414,7 @@ impl Updating<'_> {
         };
         if !target.plan.on_update.is_empty() && !same_image(definition, &row[slots.clone()], &handle.image)? {
             for assignment in &target.plan.on_update {
-                let value = exec.eval_unrounded(&assignment.value, row)?;
+                let value = assigned_value(exec, &assignment.value, row, definition, assignment.column)?;
                 let value = stored_value(
                     exec,
                     definition,

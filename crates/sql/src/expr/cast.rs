@@ -8,7 +8,7 @@ use paceline_types::error_code::{
     ER_CANNOT_CONVERT_CHARACTER, ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE, ER_UNKNOWN_ERROR,
     ER_WARN_DATA_OUT_OF_RANGE,
 };
-use paceline_types::{Collation, Decimal, Value};
+use paceline_types::{Charset, Collation, Decimal, Value};
 
 use super::context::EvalContext;
 use super::eval::convert as values;
@@ -281,18 +281,19 @@ fn number_to_integer(value: &Value, least: i128, most: i128, context: &mut EvalC
 
 /// The bytes of a value in the character set of its type.
 pub(crate) fn bytes_of_type(value: &Value, from: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
-    match value {
-        Value::Bytes(bytes) => bytes.clone(),
-        Value::Text(text) => {
-            let mut bytes = Vec::new();
-            match from.charset() {
-                paceline_types::Charset::Binary => bytes.extend_from_slice(text.as_bytes()),
-                charset => charset.encode(text, &mut bytes),
-            }
+    let text = match value {
+        Value::Bytes(bytes) => return bytes.clone(),
+        Value::Bit(_) => return values::bytes_of(value, context).into_owned(),
+        Value::Text(text) => Cow::Borrowed(text.as_str()),
+        other => Cow::Owned(values::typed_text(other, from, context)),
+    };
+    match from.charset() {
+        Charset::Binary => text.into_owned().into_bytes(),
+        charset => {
+            let mut bytes = Vec::with_capacity(text.len());
+            charset.encode(&text, &mut bytes);
             bytes
         }
-        Value::Bit(_) => values::bytes_of(value, context).into_owned(),
-        other => values::typed_text(other, from, context).into_bytes(),
     }
 }
 

@@ -15,6 +15,7 @@ pub use number::{
     Completeness, text_to_decimal, text_to_double, text_to_integer, to_decimal, to_double, to_integer,
 };
 pub use to_temporal::{to_datetime, to_time};
+pub use to_text::in_charset;
 
 use crate::data_type::DataType;
 use crate::error_code::{self, ErrorCode};

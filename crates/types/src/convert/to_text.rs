@@ -1,6 +1,7 @@
 //! Assignment to text, binary strings, ENUM and SET.
 
 use super::{Assigned, ConvertContext, Problem, escaped, number, text_of};
+use crate::TimeZone;
 use crate::collation::{Charset, Collation, first_characters};
 use crate::data_type::{BlobSize, DataType, Labels};
 use crate::decimal::Rounding;
@@ -122,6 +123,21 @@ fn replaced(bytes: &[u8]) -> String {
         out.extend(chunk.invalid().iter().map(|_| '?'));
     }
     out
+}
+
+/// What an assignment takes of text from a character set that is not Unicode: a binary column gets the bytes that it has there.
+pub fn in_charset(value: Value, charset: Charset, target: &DataType) -> Value {
+    if charset != Charset::Latin1 || !target.is_binary_string() {
+        return value;
+    }
+    let text = match value {
+        Value::Text(text) => text,
+        Value::Enum(_) | Value::Set(_) => crate::text::to_string(&value.as_ref(), &TimeZone::UTC),
+        other => return other,
+    };
+    let mut bytes = Vec::with_capacity(text.len());
+    charset.encode(&text, &mut bytes);
+    Value::Bytes(bytes)
 }
 
 pub(super) fn bytes(value: Value, target: &DataType, context: &ConvertContext<'_>) -> Assigned {

@@ -176,6 +176,16 @@ fn convert_column(column: &mut ColumnDefinition, collation: Collation) {
             (size, _) => size,
         }
     };
+    if collation == Collation::Binary {
+        column.data_type = match &column.data_type {
+            DataType::Char { length, .. } => DataType::Binary {
+                length: u16::from(*length),
+            },
+            DataType::VarChar { length, .. } => DataType::VarBinary { length: *length },
+            DataType::Text { size, .. } => DataType::Blob { size: *size },
+            other => other.clone(),
+        };
+    }
     match &mut column.data_type {
         DataType::Char { collation: own, .. }
         | DataType::VarChar { collation: own, .. }

@@ -88,7 +88,11 @@ impl<'a> Rows<'a> {
                     converted.push(match source {
                         ColumnSource::Copy(place) => values[*place].clone(),
                         ColumnSource::Convert(place) => assign(
-                            values[*place].clone(),
+                            convert::in_charset(
+                                values[*place].clone(),
+                                self.build.source.columns()[*place].data_type.charset(),
+                                &column.data_type,
+                            ),
                             &self.build.target,
                             column,
                             ordinal + 1,

@@ -8,6 +8,7 @@ use paceline_types::temporal::{self, ParsedTemporal};
 use paceline_types::{DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
 
 use crate::error::Result;
+use crate::expr::cast::bytes_of_type;
 use crate::expr::context::EvalContext;
 use crate::expr::expr_type::{Class, ExprType};
 
@@ -213,10 +214,12 @@ pub(crate) fn bytes_of<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'
 
 /// A binary string with each byte as the character of that number, so that functions that count characters count bytes.
 pub(crate) fn latin_view(value: &Value, context: &EvalContext<'_>) -> String {
-    bytes_of(value, context)
-        .iter()
-        .map(|byte| char::from(*byte))
-        .collect()
+    latin_view_of(&bytes_of(value, context))
+}
+
+/// As [`latin_view`], of bytes.
+pub(crate) fn latin_view_of(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| char::from(*byte)).collect()
 }
 
 /// The inverse of [`latin_view`]; characters past U+00FF give their UTF-8 bytes.
@@ -369,12 +372,8 @@ pub(crate) fn to_common_type<'a>(
         (Value::Bytes(_), DataType::VarBinary { .. } | DataType::Binary { .. } | DataType::Blob { .. }) => {
             return Ok(value);
         }
-        (
-            Value::Text(_) | Value::Enum(_) | Value::Set(_),
-            DataType::VarBinary { .. } | DataType::Binary { .. } | DataType::Blob { .. },
-        ) => Value::Bytes(bytes_of(&value, context).into_owned()),
         (other, DataType::VarBinary { .. } | DataType::Binary { .. } | DataType::Blob { .. }) => {
-            Value::Bytes(typed_text(other, from, context).into_bytes())
+            Value::Bytes(bytes_of_type(other, from, context))
         }
         (
             other,

@@ -11,6 +11,7 @@ use super::arguments::{Args, BindCall, some};
 use super::{Function, MANY, pure};
 use crate::error::Result;
 use crate::expr::bind::{CollationMix, read_as_number};
+use crate::expr::cast::bytes_of_type;
 use crate::expr::context::EvalContext;
 use crate::expr::eval::convert;
 use crate::expr::expr_type::{Class, ExprType};
@@ -403,14 +404,9 @@ fn locate(
 ) -> Result<Value> {
     let collation = search_collation(args, context);
     let (haystack, needle) = if collation == Collation::Binary {
-        let haystack = args.value(haystack, context)?;
-        let needle = args.value(needle, context)?;
-        if haystack.is_null() || needle.is_null() {
-            return Ok(Value::Null);
-        }
         (
-            Cow::Owned(convert::latin_view(&haystack, context)),
-            Cow::Owned(convert::latin_view(&needle, context)),
+            Cow::Owned(convert::latin_view_of(&some!(args.bytes(haystack, context)?))),
+            Cow::Owned(convert::latin_view_of(&some!(args.bytes(needle, context)?))),
         )
     } else {
         (
@@ -580,7 +576,8 @@ fn eval_field(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         }
         let equal = if texts {
             if collation == Collation::Binary {
-                convert::bytes_of(&needle, context) == convert::bytes_of(&value, context)
+                bytes_of_type(&needle, args.ty_of(0), context)
+                    == bytes_of_type(&value, args.ty_of(index), context)
             } else {
                 collation.equals(
                     &convert::text_of(&needle, context),
