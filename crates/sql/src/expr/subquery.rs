@@ -6,13 +6,16 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use paceline_types::Value;
 use paceline_types::error_code::ER_SUBQUERY_NO_1_ROW;
+use paceline_types::{Charset, Value};
 
+use super::bind::hex_number;
+use super::cast::bytes_of_type;
 use super::context::EvalContext;
 use super::errors;
 use super::eval::convert;
 use super::eval::{Frame, compare_row_values, row_values};
+use super::expr_type::{ExprType, TypeNote};
 use super::scope::{Correlation, Subquery};
 use super::tree::{CompareOp, Comparison, Expr, Quantifier};
 use crate::error::Result;
@@ -103,7 +106,7 @@ pub(crate) fn quantified<'a>(
     context: &mut EvalContext<'_>,
 ) -> Result<Option<bool>> {
     let left = row_values(left, frame, context)?;
-    let rows = gather(subquery, frame, context)?;
+    let rows = gather(subquery, by, frame, context)?;
     let (result, rows) = search(op, by, quantifier, &left, rows, context);
     if subquery.correlation == Correlation::Uncorrelated {
         context.state.subqueries.insert(subquery.id, rows);
@@ -112,7 +115,12 @@ pub(crate) fn quantified<'a>(
 }
 
 /// The rows, taken out of the cache or run.
-fn gather(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalContext<'_>) -> Result<CachedRows> {
+fn gather(
+    subquery: &Subquery,
+    by: &[Comparison],
+    frame: &Frame<'_>,
+    context: &mut EvalContext<'_>,
+) -> Result<CachedRows> {
     if let Some(cached) = context.state.subqueries.remove(&subquery.id) {
         return Ok(cached);
     }
@@ -121,12 +129,34 @@ fn gather(subquery: &Subquery, frame: &Frame<'_>, context: &mut EvalContext<'_>)
         rows.push(row.to_vec());
         Ok(ControlFlow::Continue(()))
     })?;
+    for row in &mut rows {
+        for ((by, column), value) in by.iter().zip(&subquery.columns).zip(row) {
+            adapt(by, column, value, context);
+        }
+    }
     let any_null = rows.iter().any(|row| row.iter().any(Value::is_null));
     Ok(CachedRows {
         rows,
         keys: None,
         any_null,
     })
+}
+
+/// Converts a column's value to what the comparison wants, as the binder does it with what is no subquery.
+fn adapt(by: &Comparison, column: &ExprType, value: &mut Value, context: &EvalContext<'_>) {
+    match (by, &*value) {
+        (Comparison::Int | Comparison::Decimal | Comparison::Double, Value::Bytes(bytes))
+            if column.note == TypeNote::HexLiteral =>
+        {
+            *value = hex_number(bytes);
+        }
+        (Comparison::Bytes, Value::Text(_) | Value::Enum(_) | Value::Set(_))
+            if column.charset() == Charset::Latin1 =>
+        {
+            *value = Value::Bytes(bytes_of_type(value, column, context));
+        }
+        _ => {}
+    }
 }
 
 fn search(

@@ -154,3 +154,17 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
         ty,
     })
 }
+
+/// Text beside a binary string is compared by the bytes that it has in its own character set.
+pub(super) fn as_bytes(operand: &mut Expr) {
+    if operand.ty.charset() == Charset::Latin1 && !operand.ty.is_parameter() {
+        let target = CastTarget::Binary { length: None };
+        let ty = target.result_type(&operand.ty);
+        let operand_before = Box::new(std::mem::replace(operand, Expr::null()));
+        operand.kind = ExprKind::Cast {
+            target,
+            operand: operand_before,
+        };
+        operand.ty = ty;
+    }
+}

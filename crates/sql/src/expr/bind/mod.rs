@@ -16,7 +16,7 @@ use paceline_types::{Charset, Collation, Value};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 pub(crate) use aggregate::sort_order;
-pub(crate) use operators::{arithmetic, read_as_number, unquote_json};
+pub(crate) use operators::{arithmetic, hex_number, read_as_number, unquote_json};
 pub(crate) use rules::{CollationMix, common_type_in, round_quotient, rule_of_classes};
 pub use rules::{common_type, comparison_rule};
 
@@ -617,6 +617,7 @@ fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dy
     let connection = session.settings.collation_connection;
     let mut rules = Vec::with_capacity(items.len());
     let mut nullable = needle.ty.nullable;
+    let mut binary = false;
     if columns == 1 {
         let types: Vec<&ExprType> = std::iter::once(&needle.ty)
             .chain(items.iter().map(|item| &item.ty))
@@ -633,6 +634,7 @@ fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dy
                 _ => "in",
             };
             CollationMix::check_literals(&operands, collation, connection, operation)?;
+            binary = collation == Collation::Binary;
         }
     }
     let single = items.len() == 1;
@@ -642,7 +644,10 @@ fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dy
         }
         nullable |= item.ty.nullable;
         if columns == 1 {
-            let mut by = rules::comparison_rule_for("in", &needle.ty, &item.ty, connection)?;
+            let mut by = match binary {
+                true => Comparison::Bytes,
+                false => rules::comparison_rule_for("in", &needle.ty, &item.ty, connection)?,
+            };
             // `a IN (b)` is `a = b`; a longer list is compared with JSON as it is written.
             if single {
                 operators::unquote_json(&by, &mut needle, item, session);
@@ -658,17 +663,18 @@ fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dy
         } else {
             let left = operators::column_types(&needle);
             let right = operators::column_types(item);
-            rules.push(Comparison::Row(operators::row_rules(
-                "in", &left, &right, session,
-            )?));
+            let mut by = operators::row_rules("in", &left, &right, session)?;
+            let mut unchanged = needle.clone();
+            let pairs = operators::elements(&mut unchanged)
+                .iter_mut()
+                .zip(operators::elements(item));
+            for (by, (left, right)) in by.iter_mut().zip(pairs) {
+                operators::adapt(by, left, right, session);
+            }
+            rules.push(Comparison::Row(by));
         }
     }
-    if rules
-        .iter()
-        .all(|by| matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double))
-    {
-        operators::read_as_number(&mut needle);
-    }
+    operators::adapt_shared(&mut needle, &rules);
     Ok(Expr {
         kind: ExprKind::InList {
             by: rules,
@@ -719,14 +725,16 @@ fn quantified(
     if types.len() > 1 && !equality {
         return Err(errors::operand_columns(1));
     }
-    let by = operators::row_rules(
-        if equality { "in" } else { op.as_str() },
-        &types,
-        &subquery.columns,
-        scope.session(),
-    )?;
-    for (by, item) in by.iter().zip(operators::elements(&mut left)) {
-        round_quotient(by, item);
+    let session = scope.session();
+    let operation = if equality { "in" } else { op.as_str() };
+    let mut by = operators::row_rules(operation, &types, &subquery.columns, session)?;
+    let elements = operators::elements(&mut left);
+    for ((by, column), element) in by.iter_mut().zip(&subquery.columns).zip(elements) {
+        // The rows themselves are converted when they are there.
+        let mut column = Expr::column(0, column.clone());
+        operators::unquote_json(by, element, &mut column, session);
+        operators::adapt(by, element, &mut column, session);
+        round_quotient(by, element);
     }
     Ok(Expr {
         kind: ExprKind::Quantified {
@@ -747,8 +755,8 @@ fn like(
     negated: bool,
     scope: &mut dyn Scope,
 ) -> Result<Expr> {
-    let text = bind_expr(text, scope)?;
-    let pattern = bind_expr(pattern, scope)?;
+    let mut text = bind_expr(text, scope)?;
+    let mut pattern = bind_expr(pattern, scope)?;
     let escape = match escape {
         None => {
             let no_backslash = scope
@@ -774,6 +782,10 @@ fn like(
     let connection = scope.session().settings.collation_connection;
     let collation = CollationMix::for_comparison(&[&text.ty, &pattern.ty], connection, "like")?;
     CollationMix::check_literals(&[&text, &pattern], collation, connection, "like")?;
+    if collation == Collation::Binary {
+        cast::as_bytes(&mut text);
+        cast::as_bytes(&mut pattern);
+    }
     let nullable = text.ty.nullable || pattern.ty.nullable;
     Ok(Expr {
         kind: ExprKind::Like {
@@ -818,12 +830,21 @@ fn case(
             branches: tests.into_iter().zip(results).collect(),
             otherwise,
         },
-        Some(operand) => {
-            let mut branches = Vec::with_capacity(tests.len());
-            for (test, result) in tests.into_iter().zip(results) {
-                let by = rules::comparison_rule_for("case", &operand.ty, &test.ty, connection)?;
-                branches.push((by, test, result));
+        Some(mut operand) => {
+            let mut rules = Vec::with_capacity(tests.len());
+            for test in &mut tests {
+                let mut by = rules::comparison_rule_for("case", &operand.ty, &test.ty, connection)?;
+                let mut unchanged = operand.clone();
+                operators::adapt(&mut by, &mut unchanged, test, scope.session());
+                rules.push(by);
             }
+            operators::adapt_shared(&mut operand, &rules);
+            let branches = rules
+                .into_iter()
+                .zip(tests)
+                .zip(results)
+                .map(|((by, test), result)| (by, test, result))
+                .collect();
             ExprKind::SimpleCase {
                 operand: Box::new(operand),
                 branches,

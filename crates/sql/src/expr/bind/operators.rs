@@ -4,6 +4,7 @@ use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::{DataType, Decimal, FixedPoint, FloatType, Value};
 
+use super::cast::as_bytes;
 use super::fold::fold;
 use super::rules::{CollationMix, comparison_rule_for, round_quotient};
 use crate::error::Result;
@@ -64,12 +65,11 @@ pub(super) fn compare(
         if columns != width(&right) {
             return Err(errors::operand_columns(columns));
         }
-        let by = row_rules(op.as_str(), &column_types(&left), &column_types(&right), session)?;
-        if let (ExprKind::Row(lefts), ExprKind::Row(rights)) = (&mut left.kind, &mut right.kind) {
-            for ((by, left), right) in by.iter().zip(lefts).zip(rights) {
-                check_literals(by, op, left, right, session)?;
-                unquote_json(by, left, right, session);
-            }
+        let mut by = row_rules(op.as_str(), &column_types(&left), &column_types(&right), session)?;
+        for ((by, left), right) in by.iter_mut().zip(elements(&mut left)).zip(elements(&mut right)) {
+            check_literals(by, op, left, right, session)?;
+            unquote_json(by, left, right, session);
+            adapt(by, left, right, session);
         }
         for operand in [&mut left, &mut right] {
             for (by, element) in by.iter().zip(elements(operand)) {
@@ -148,6 +148,7 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
             }
             Comparison::DateTime => literal_to_datetime(operand, session),
             Comparison::Time => literal_to_time(operand, session),
+            Comparison::Bytes => as_bytes(operand),
             _ => {}
         }
     }
@@ -266,11 +267,30 @@ pub(super) fn hex_to_number(expr: &mut Expr) {
         return;
     }
     if let ExprKind::Literal(Value::Bytes(bytes)) = &expr.kind {
-        let tail = &bytes[bytes.len().saturating_sub(8)..];
-        let number = tail
-            .iter()
-            .fold(0u64, |number, byte| number << 8 | u64::from(*byte));
-        *expr = Expr::literal(Value::UInt(number), ExprType::bigint_unsigned(20));
+        *expr = Expr::literal(hex_number(bytes), ExprType::bigint_unsigned(20));
+    }
+}
+
+/// The number that a hexadecimal literal is: its last 8 bytes.
+pub(crate) fn hex_number(bytes: &[u8]) -> Value {
+    let tail = &bytes[bytes.len().saturating_sub(8)..];
+    Value::UInt(tail.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+/// Of an operand that serves several comparisons, converts the elements of which all want the same.
+pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison]) {
+    for (place, element) in elements(operand).iter_mut().enumerate() {
+        let all = |wanted: fn(&Comparison) -> bool| {
+            rules.iter().all(|by| match by {
+                Comparison::Row(by) => wanted(&by[place]),
+                by => wanted(by),
+            })
+        };
+        if all(|by| matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double)) {
+            read_as_number(element);
+        } else if all(|by| *by == Comparison::Bytes) {
+            as_bytes(element);
+        }
     }
 }
 
