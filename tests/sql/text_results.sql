@@ -31,3 +31,16 @@ create table t13 as select ifnull(tx, s) a, coalesce(s, tx) b from src;
 select length(a), length(b) from t13;
 drop view v1;
 drop table src, t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13;
+-- GROUP_CONCAT keeps the bytes of binary strings; BIT is its number in text.
+create table g (id int primary key, b varbinary(10), bt bit(10), s varchar(20));
+insert into g values (1, x'FF01', 1023, 'x'), (2, x'C3', 1, 'y');
+select hex(group_concat(b order by id)), hex(group_concat(s, b order by id)), hex(group_concat(b order by id separator 'é')) from g;
+set group_concat_max_len = 4;
+select hex(group_concat(b order by id)) from g;
+select group_concat('é', 'é', 'é') from g where id = 1;
+set group_concat_max_len = default;
+select id, hex(ifnull(bt, x'31')), hex(case when 1 then bt else b end) from g;
+create table h (v varchar(20), t text);
+insert into h select bt, bt from g;
+select * from h;
+drop table g, h;

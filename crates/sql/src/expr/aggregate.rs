@@ -10,8 +10,9 @@ use std::collections::HashSet;
 
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::ER_CUT_VALUE_GROUP_CONCAT;
-use paceline_types::{Collation, Decimal, Value};
+use paceline_types::{Collation, DataType, Decimal, Value};
 
+use super::cast::bytes_of_type;
 use super::context::EvalContext;
 use super::errors;
 use super::eval::{compare_values, convert};
@@ -113,11 +114,7 @@ impl Aggregate {
                 mean: 0.0,
                 squares: 0.0,
             },
-            A::GroupConcat => State::Texts(Vec::new()),
-            A::JsonArrayAgg | A::JsonObjectAgg => State::Json {
-                text: String::new(),
-                keys: HashSet::new(),
-            },
+            A::GroupConcat | A::JsonArrayAgg | A::JsonObjectAgg => State::Texts(Vec::new()),
         };
         let seen = (self.distinct == Distinctness::Distinct).then(HashSet::new);
         Accumulator { state, seen }
@@ -127,10 +124,12 @@ impl Aggregate {
 /// What a key in a set takes beside its bytes.
 const SEEN_BYTES: usize = 48;
 
+/// A text of GROUP_CONCAT, or the bytes of a binary string, with its sort keys.
+type Part = (Vec<u8>, Vec<Value>);
+
 /// Adds a text of GROUP_CONCAT. Returns the bytes that it takes.
-fn push_text(texts: &mut Vec<(String, Vec<Value>)>, text: String, keys: Vec<Value>) -> usize {
-    let bytes =
-        size_of::<(String, Vec<Value>)>() + text.len() + keys.iter().map(Value::memory_bytes).sum::<usize>();
+fn push_text(texts: &mut Vec<Part>, text: Vec<u8>, keys: Vec<Value>) -> usize {
+    let bytes = size_of::<Part>() + text.len() + keys.iter().map(Value::memory_bytes).sum::<usize>();
     texts.push((text, keys));
     bytes
 }
@@ -164,12 +163,8 @@ enum State {
         mean: f64,
         squares: f64,
     },
-    /// GROUP_CONCAT: each text with its sort keys.
-    Texts(Vec<(String, Vec<Value>)>),
-    Json {
-        text: String,
-        keys: HashSet<String>,
-    },
+    /// GROUP_CONCAT, JSON_ARRAYAGG, JSON_OBJECTAGG.
+    Texts(Vec<Part>),
 }
 
 impl Accumulator {
@@ -230,24 +225,24 @@ impl Accumulator {
         match &mut self.state {
             State::Count(count) => *count += 1,
             State::Texts(texts) => {
-                let mut text = String::new();
-                for (value, arg) in values.iter().zip(&aggregate.args) {
-                    text.push_str(&convert::typed_text(value, &arg.ty, context));
+                let mut text = Vec::new();
+                if is_json {
+                    let key = convert::text_of(&values[0], context);
+                    let mut member = json_quote(&key);
+                    member.push(':');
+                    super::functions::append_json_value(
+                        &values[1],
+                        &aggregate.args[1].ty,
+                        context,
+                        &mut member,
+                    );
+                    text = member.into_bytes();
+                } else {
+                    for (value, arg) in values.iter().zip(&aggregate.args) {
+                        text.extend(concatenated(aggregate, value, &arg.ty, context));
+                    }
                 }
                 grown += push_text(texts, text, sort_keys(aggregate, row, context)?);
-            }
-            State::Json { text, keys } => {
-                let key = convert::text_of(&values[0], context).into_owned();
-                if keys.insert(key.clone()) {
-                    let before = text.len();
-                    if !text.is_empty() {
-                        text.push_str(", ");
-                    }
-                    text.push_str(&json_quote(&key));
-                    text.push(':');
-                    super::functions::append_json_value(&values[1], &aggregate.args[1].ty, context, text);
-                    grown += text.len() - before + key.len() + SEEN_BYTES;
-                }
             }
             _ => unreachable!("the binder allows several arguments only where they are handled here"),
         }
@@ -333,16 +328,8 @@ impl Accumulator {
                 }
             }
             State::Texts(texts) => {
-                let text = convert::typed_text(value, &aggregate.args[0].ty, context);
+                let text = concatenated(aggregate, value, &aggregate.args[0].ty, context);
                 return Ok(push_text(texts, text, sort_keys(aggregate, row, context)?));
-            }
-            State::Json { text, .. } => {
-                let before = text.len();
-                if !text.is_empty() {
-                    text.push(',');
-                }
-                super::functions::append_json_value(value, &aggregate.args[0].ty, context, text);
-                return Ok(text.len() - before);
             }
         }
         Ok(0)
@@ -373,18 +360,15 @@ impl Accumulator {
                     _ => Value::Double(variance),
                 }
             }
+            State::Texts(texts) if texts.is_empty() => Value::Null,
             State::Texts(texts) => {
-                let texts = std::mem::take(texts);
-                group_concat(aggregate, texts, context)?
-            }
-            State::Json { text, .. } if text.is_empty() => Value::Null,
-            State::Json { text, .. } => {
-                let text = std::mem::take(text);
-                Value::Text(if aggregate.function == A::JsonArrayAgg {
-                    format!("[{text}]")
-                } else {
-                    format!("{{{text}}}")
-                })
+                let mut texts = std::mem::take(texts);
+                sort_parts(aggregate, &mut texts, context)?;
+                match aggregate.function {
+                    A::JsonArrayAgg => json_text(b"[", &texts, b",", b"]"),
+                    A::JsonObjectAgg => json_text(b"{", &texts, b", ", b"}"),
+                    _ => group_concat(aggregate, &texts, context)?,
+                }
             }
         })
     }
@@ -507,59 +491,84 @@ fn sort_keys(aggregate: &Aggregate, row: &[Value], context: &mut EvalContext<'_>
         .collect()
 }
 
-fn group_concat(
-    aggregate: &Aggregate,
-    mut texts: Vec<(String, Vec<Value>)>,
-    context: &mut EvalContext<'_>,
-) -> Result<Value> {
-    if texts.is_empty() {
-        return Ok(Value::Null);
+/// A value as it is put into the result.
+fn concatenated(aggregate: &Aggregate, value: &Value, ty: &ExprType, context: &EvalContext<'_>) -> Vec<u8> {
+    if aggregate.function == AggregateFunction::JsonArrayAgg {
+        let mut text = String::new();
+        super::functions::append_json_value(value, ty, context, &mut text);
+        return text.into_bytes();
     }
-    if !aggregate.order_by.is_empty() {
-        let mut failed = None;
-        texts.sort_by(|(_, left), (_, right)| {
-            for ((expr, order), (left, right)) in aggregate.order_by.iter().zip(left.iter().zip(right)) {
-                let ordering = match (left.is_null(), right.is_null()) {
-                    (true, true) => Ordering::Equal,
-                    (true, false) => Ordering::Less,
-                    (false, true) => Ordering::Greater,
-                    (false, false) => match compare_values(&own_rule(&expr.ty, left), left, right, context) {
+    match aggregate.ty.collation() {
+        Collation::Binary => bytes_of_type(value, ty, context),
+        _ => convert::typed_text(value, ty, context).into_bytes(),
+    }
+}
+
+/// ORDER BY: labels by their numbers.
+fn sort_parts(aggregate: &Aggregate, texts: &mut [Part], context: &mut EvalContext<'_>) -> Result<()> {
+    let mut failed = None;
+    texts.sort_by(|(_, left), (_, right)| {
+        for ((expr, order), (left, right)) in aggregate.order_by.iter().zip(left.iter().zip(right)) {
+            let ordering = match (left.is_null(), right.is_null()) {
+                (true, true) => Ordering::Equal,
+                (true, false) => Ordering::Less,
+                (false, true) => Ordering::Greater,
+                (false, false) => {
+                    let rule = match expr.ty.data_type {
+                        DataType::Enum { .. } | DataType::Set { .. } => Comparison::Int,
+                        _ => own_rule(&expr.ty, left),
+                    };
+                    match compare_values(&rule, left, right, context) {
                         Ok(ordering) => ordering.unwrap_or(Ordering::Equal),
                         Err(error) => {
                             failed = Some(error);
                             Ordering::Equal
                         }
-                    },
-                };
-                if ordering != Ordering::Equal {
-                    return if *order == SortOrder::Descending {
-                        ordering.reverse()
-                    } else {
-                        ordering
-                    };
+                    }
                 }
+            };
+            if ordering != Ordering::Equal {
+                return match order {
+                    SortOrder::Descending => ordering.reverse(),
+                    SortOrder::Ascending => ordering,
+                };
             }
-            Ordering::Equal
-        });
-        if let Some(error) = failed {
-            return Err(error);
         }
+        Ordering::Equal
+    });
+    failed.map_or(Ok(()), Err)
+}
+
+fn json_text(open: &[u8], parts: &[Part], separator: &[u8], close: &[u8]) -> Value {
+    let mut out = open.to_vec();
+    for (number, (text, _)) in parts.iter().enumerate() {
+        if number > 0 {
+            out.extend_from_slice(separator);
+        }
+        out.extend_from_slice(text);
     }
+    out.extend_from_slice(close);
+    Value::Text(String::from_utf8(out).expect("texts"))
+}
+
+fn group_concat(aggregate: &Aggregate, texts: &[Part], context: &mut EvalContext<'_>) -> Result<Value> {
+    let binary = aggregate.ty.collation() == Collation::Binary;
     let limit = context.session.settings.group_concat_max_len;
     let (offset, count) = aggregate.limit.unwrap_or((0, u64::MAX));
-    let mut out = String::new();
+    let mut out = Vec::new();
     let chosen = texts.iter().skip(usize::try_from(offset).unwrap_or(usize::MAX));
     for (number, (text, _)) in chosen
         .take(usize::try_from(count).unwrap_or(usize::MAX))
         .enumerate()
     {
         if number > 0 {
-            out.push_str(&aggregate.separator);
+            out.extend_from_slice(aggregate.separator.as_bytes());
         }
-        out.push_str(text);
+        out.extend_from_slice(text);
         if out.len() > limit {
             let mut end = limit;
-            while !out.is_char_boundary(end) {
+            let continues = |byte: u8| byte & 0b1100_0000 == 0b1000_0000;
+            while !binary && continues(out[end]) {
                 end -= 1;
             }
             out.truncate(end);
@@ -568,9 +577,9 @@ fn group_concat(
             break;
         }
     }
-    Ok(if aggregate.ty.collation() == Collation::Binary {
-        Value::Bytes(out.into_bytes())
+    Ok(if binary {
+        Value::Bytes(out)
     } else {
-        Value::Text(out)
+        Value::Text(String::from_utf8(out).expect("texts, cut between characters"))
     })
 }

@@ -36,6 +36,7 @@ pub(super) fn text(value: Value, target: &DataType, context: &ConvertContext<'_>
                 }
             },
         },
+        Value::Bit(v) => v.bits.to_string(),
         value => fitting_double(&value, target).unwrap_or_else(|| text_of(&value.as_ref(), context)),
     };
     if !charset.can_encode(&text) {

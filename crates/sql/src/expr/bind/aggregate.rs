@@ -1,6 +1,7 @@
 //! Aggregates: which they are, their arguments and their result types.
 
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
+use paceline_types::error_code::ER_BAD_FIELD_ERROR;
 use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
 use sqlparser::ast::{
     self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
@@ -67,13 +68,14 @@ pub(super) fn bind_arguments(
         limit: None,
         ty: ExprType::null(),
     };
+    let mut order: &[ast::OrderByExpr] = &[];
     if let FunctionArguments::List(list) = &function.args {
         if list.duplicate_treatment == Some(DuplicateTreatment::Distinct) {
             aggregate.distinct = Distinctness::Distinct;
         }
         for clause in &list.clauses {
             match clause {
-                FunctionArgumentClause::OrderBy(items) => aggregate.order_by = order_by(items, scope)?,
+                FunctionArgumentClause::OrderBy(items) => order = items,
                 FunctionArgumentClause::Separator(value) => {
                     if let ast::Value::SingleQuotedString(text) = &value.value {
                         aggregate.separator = text.as_str().into();
@@ -107,6 +109,7 @@ pub(super) fn bind_arguments(
             return Err(errors::syntax_near(&format!("{function}")));
         }
     }
+    aggregate.order_by = order_by(order, &aggregate.args, scope)?;
     use AggregateFunction as A;
     for arg in &mut aggregate.args {
         match kind {
@@ -119,11 +122,30 @@ pub(super) fn bind_arguments(
     Ok(aggregate)
 }
 
-fn order_by(items: &[ast::OrderByExpr], scope: &mut dyn Scope) -> Result<Vec<(Expr, SortOrder)>> {
-    items
-        .iter()
-        .map(|item| Ok((bind_expr(&item.expr, scope)?, sort_order(item))))
-        .collect()
+/// An integer is the place of an argument.
+fn order_by(
+    items: &[ast::OrderByExpr],
+    args: &[Expr],
+    scope: &mut dyn Scope,
+) -> Result<Vec<(Expr, SortOrder)>> {
+    let mut order = Vec::with_capacity(items.len());
+    for item in items {
+        let expr = match &item.expr {
+            ast::Expr::Value(value) if matches!(&value.value, ast::Value::Number(number, _) if number.bytes().all(|b| b.is_ascii_digit())) =>
+            {
+                let place = value.to_string();
+                place
+                    .parse()
+                    .ok()
+                    .and_then(|place: usize| args.get(place.checked_sub(1)?))
+                    .cloned()
+                    .ok_or_else(|| errors::error(ER_BAD_FIELD_ERROR, &[&place, &"ORDER BY"]))?
+            }
+            expr => bind_expr(expr, scope)?,
+        };
+        order.push((expr, sort_order(item)));
+    }
+    Ok(order)
 }
 
 /// ASC or DESC.
