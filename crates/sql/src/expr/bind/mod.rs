@@ -757,23 +757,23 @@ fn like(
 ) -> Result<Expr> {
     let mut text = bind_expr(text, scope)?;
     let mut pattern = bind_expr(pattern, scope)?;
+    let no_backslash = scope
+        .session()
+        .settings
+        .sql_mode
+        .contains(crate::session::SqlMode::NO_BACKSLASH_ESCAPES);
     let escape = match escape {
-        None => {
-            let no_backslash = scope
-                .session()
-                .settings
-                .sql_mode
-                .contains(crate::session::SqlMode::NO_BACKSLASH_ESCAPES);
-            if no_backslash { None } else { Some('\\') }
-        }
+        None if no_backslash => None,
+        None => Some('\\'),
         Some(escape) => match bind_expr(escape, scope)?.as_literal() {
             Some(Value::Text(text)) => {
                 let mut characters = text.chars();
                 let first = characters.next();
-                if characters.next().is_some() {
+                if characters.next().is_some() || (first.is_none() && no_backslash) {
                     return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
                 }
-                first.or(Some('\0')).filter(|escape| *escape != '\0')
+                // MariaDB takes none at all for the usual one.
+                first.or(Some('\\'))
             }
             Some(Value::Null) => Some('\\'),
             _ => return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),

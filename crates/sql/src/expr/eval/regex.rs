@@ -1,8 +1,6 @@
 //! Regular expressions: MariaDB's are PCRE's, ours are those of crate `regex`, which never take exponential time and so have no
 //! back references and no look-around.
 
-use std::fmt::Write;
-
 use paceline_types::Collation;
 use paceline_types::error_code::ER_REGEXP_ERROR;
 
@@ -17,18 +15,40 @@ pub(crate) struct CompiledPattern {
     regex: regex::Regex,
 }
 
-/// The pattern in the syntax of crate `regex`: POSIX classes of `[[:<:]]` become word boundaries.
+/// What POSIX classes hold of Unicode, as PCRE has it: in crate `regex` they are ASCII.
+const CLASSES: [(&str, &str); 11] = [
+    ("alpha", r"\p{L}"),
+    ("lower", r"\p{Ll}"),
+    ("upper", r"\p{Lu}"),
+    ("alnum", r"\p{L}\p{N}"),
+    ("word", r"\p{L}\p{N}_"),
+    ("digit", r"\p{Nd}"),
+    ("space", r"\s"),
+    ("blank", r"\t\p{Zs}"),
+    ("punct", r"\p{P}$+<=>\^`|~"),
+    ("graph", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}"),
+    ("print", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Zs}"),
+];
+
+/// The pattern in the syntax of crate `regex`: `[[:<:]]` and `[[:>:]]` become word boundaries, POSIX classes Unicode's.
 fn translate_pattern(pattern: &str, collation: Collation) -> String {
-    let mut out = String::with_capacity(pattern.len() + 8);
+    let mut out = pattern.replace("[[:<:]]", r"\b").replace("[[:>:]]", r"\b");
     let name = collation.name();
-    if name.ends_with("_ci") || name.ends_with("_nopad_ci") {
-        out.push_str("(?i)");
+    let caseless = name.ends_with("_ci") || name.ends_with("_nopad_ci");
+    if out.contains("[:") && collation != Collation::Binary {
+        for (name, members) in CLASSES {
+            let members = match name {
+                "lower" | "upper" if caseless => r"\p{L}",
+                _ => members,
+            };
+            out = out
+                .replace(&format!("[:{name}:]"), members)
+                .replace(&format!("[:^{name}:]"), &format!("[^{members}]"));
+        }
     }
-    let _ = write!(
-        out,
-        "{}",
-        pattern.replace("[[:<:]]", r"\b").replace("[[:>:]]", r"\b")
-    );
+    if caseless {
+        out.insert_str(0, "(?i)");
+    }
     out
 }
 
