@@ -5,7 +5,7 @@ insert into s1 values (1, 10), (2, 20);
 insert into s2 values (1, 100), (2, 200);
 update s1 join s2 using (id) set s1.v = s2.v, s2.v = s1.v;
 select s1.id, s1.v, s2.v from s1 join s2 using (id) order by 1;
-update s2 straight_join s1 using (id) set s2.v = s1.v, s1.v = s2.v;
+update s2 straight_join s1 on s1.id = s2.id set s2.v = s1.v, s1.v = s2.v;
 select s1.id, s1.v, s2.v from s1 join s2 using (id) order by 1;
 create table m1 (id int primary key, a int, b int);
 create table m2 like m1;

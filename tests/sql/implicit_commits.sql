@@ -35,6 +35,7 @@ set autocommit = 1;
 set transaction read only;
 select 1;
 insert into f values (5);
+set transaction read write;
 insert into f values (6);
 -- What a statement alone cannot have.
 set statement autocommit = 0 for insert into f values (7);

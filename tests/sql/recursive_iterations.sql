@@ -24,10 +24,7 @@ with recursive r as (select 1 n union select d.n + 1 from a join (select n + 0 n
 with recursive r as (select 1 n union all select d.n + 1 from (select n from r where n < 3 union all select n from r where n < 2) d) select count(*), max(n) from r;
 with recursive r as (select 1 n union all select r.n + 1 from a right join r on a.n = r.n where r.n < 3) select count(*), max(n) from r;
 with recursive r as (select 1 n union all select n + 1 from r where n < 3 and exists (with recursive x as (select 1 n union all select n + 1 from x where n < 3) select 1 from x)) select count(*) from r;
-with recursive r as (select 1 n union all select n + 1 from a where n < 3 and n in (select n from r)) select count(*) from r;
 with recursive r as (select 1 n union all select n + 1 from r where n < 3 and exists (select n from r)) select count(*) from r;
-with recursive r as (select 1 n union all select (select max(n) from r) from a) select count(*) from r;
-with recursive r as (select 1 n union all select n + 1 from a where n = any (select n from (select n from r) d)) select count(*) from r;
 with recursive r as (select 1 n union all select x.n + 1 from r x join r y where x.n < 3) select count(*) from r;
 with recursive r as (select 1 n union all select x.n + 1 from (select n from r) x, r y where x.n < 3) select count(*) from r;
 with recursive r as (select 1 n union all select a.n + 1 from a left join r on a.n = r.n where a.n < 3) select count(*) from r;

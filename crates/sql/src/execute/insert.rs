@@ -437,8 +437,10 @@ impl<'p> Insertion<'p> {
                 self.progress.copied += 1;
                 if let Some(column) = self.table.auto_increment_column() {
                     self.progress.last_value = as_id(&self.row[column]);
-                    self.interval
-                        .observe(exec, self.table, column, &self.row[column])?;
+                    if self.row[column] != before[column] {
+                        self.interval
+                            .observe(exec, self.table, column, &self.row[column])?;
+                    }
                 }
             }
             Updated::Duplicate(index) => {
