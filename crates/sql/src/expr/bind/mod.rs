@@ -763,7 +763,7 @@ fn like(
         .sql_mode
         .contains(crate::session::SqlMode::NO_BACKSLASH_ESCAPES);
     let escape = match escape {
-        None if no_backslash => None,
+        // MariaDB means it even where a backslash escapes nothing in the literals.
         None => Some('\\'),
         Some(escape) => match bind_expr(escape, scope)?.as_literal() {
             Some(Value::Text(text)) => {
