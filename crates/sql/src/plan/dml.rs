@@ -21,7 +21,7 @@ use super::from::FromNode;
 use super::select::BoundSelect;
 use super::source_columns::SourceColumns;
 use super::tree::{
-    Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, TableSource,
+    GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, TableSource,
 };
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::catalog::TableDefinition;
@@ -133,6 +133,16 @@ impl UpdateTarget {
     }
 }
 
+/// Whether MariaDB makes a query's rows in a temporary table first, whose columns hold of a quotient what its type shows. It does so
+/// for an INSERT that reads its own table as well.
+fn keeps_rows(select: &SelectPlan) -> bool {
+    let groups = select
+        .aggregation
+        .as_ref()
+        .map(|aggregation| &aggregation.strategy);
+    select.distinct || select.windows.is_some() || matches!(groups, Some(GroupStrategy::Hash))
+}
+
 /// DELETE.
 #[derive(Debug)]
 pub struct DeletePlan {
@@ -181,7 +191,7 @@ impl Planner<'_> {
                 read = SourceColumns::of(&block, insert, query)?;
                 let mut plan = self.plan_source(query, &read)?;
                 if let QueryBody::Select(select) = &mut plan.body {
-                    select.unrounded = !select.distinct;
+                    select.unrounded = !self.reads_changed() && !keeps_rows(select);
                 }
                 if plan.columns.len() != columns.len() + read.len() {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));

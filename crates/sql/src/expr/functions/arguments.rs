@@ -188,7 +188,7 @@ impl<'a> Args<'a> {
     /// As text: numbers as their type shows them.
     pub fn text(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<Cow<'a, str>>> {
         let ty = self.ty_of(index);
-        Ok(match self.value(index, context)? {
+        Ok(match self.shown(index, context)? {
             Cow::Borrowed(Value::Text(text)) => Some(Cow::Borrowed(text)),
             Cow::Owned(Value::Text(text)) => Some(Cow::Owned(text)),
             value if value.is_null() => None,
