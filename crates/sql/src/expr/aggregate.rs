@@ -572,7 +572,7 @@ fn group_concat(aggregate: &Aggregate, texts: &[Part], context: &mut EvalContext
                 end -= 1;
             }
             out.truncate(end);
-            let message = ER_CUT_VALUE_GROUP_CONCAT.message(&[&(number + 1), &"group_concat()"]);
+            let message = ER_CUT_VALUE_GROUP_CONCAT.message(&[&(number + 1), &"GROUP_CONCAT("]);
             context.warn(ER_CUT_VALUE_GROUP_CONCAT, message)?;
             break;
         }
