@@ -13,7 +13,6 @@ select id from t1 where (bt, id) in ((b'1', 1), (b'0', 2));
 select id from t1 where (bt, id) = (b'1', 1);
 select id from t1 where (b8, id) = (0x05, 1);
 select id from t1 where (0x05, 1) = (b8, id);
-select id from t1 where (0x05, 1) in ((b8, id), (1, 2));
 select id from t1 where (bt, ti) < (b'1', 0xC8);
 select id from t1 where bt in (select b'1');
 select id from t1 where ti in (select 0xC8);
