@@ -4,6 +4,11 @@ insert into t1 values (1, 'é', 'é', x'E9', x'E9', 'é'), (2, 'a', 'a', 'a', 'a
 select id from t1 where lat = x'E9';
 select id from t1 where x'E9' = lat;
 select id from t1 where lat = vb;
+-- Beside a literal the column's collation prevails.
+select id from t1 where lat = x'C9';
+select id from t1 where lat in ('b', x'C9');
+select id from t1 where lat in (select x'C9');
+select id, hex(concat(lat, x'C9')), hex(coalesce(null, x'C9', lat)), hex(concat_ws(',', lat, x'C9')), hex(replace(lat, x'E9', 'x')), charset(concat(lat, x'C9')) from t1;
 select id from t1 where lat in (x'E9', x'00');
 select id from t1 where lat in (x'E9', 'b');
 select id from t1 where lat between x'E8' and x'EA';

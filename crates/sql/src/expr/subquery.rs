@@ -155,6 +155,9 @@ fn adapt(by: &Comparison, column: &ExprType, value: &mut Value, context: &EvalCo
         {
             *value = Value::Bytes(bytes_of_type(value, column, context));
         }
+        (Comparison::Text(collation), Value::Bytes(bytes)) if collation.charset() == Charset::Latin1 => {
+            *value = Value::Text(Charset::Latin1.decode(bytes).into_owned());
+        }
         _ => {}
     }
 }

@@ -1,9 +1,10 @@
 //! CAST, CONVERT and COLLATE: what they convert to, and the errors of types that do not exist.
 
 use paceline_types::error_code::ER_UNKNOWN_CHARACTER_SET;
-use paceline_types::{Charset, DataType};
+use paceline_types::{Charset, Collation, DataType};
 use sqlparser::ast;
 
+use super::fold::fold;
 use super::rules::CollationMix;
 use super::{bind_expr, literal, operators};
 use crate::error::Result;
@@ -11,7 +12,7 @@ use crate::expr::cast::CastTarget;
 use crate::expr::errors;
 use crate::expr::expr_type::{Class, Coercibility, ExprType};
 use crate::expr::scope::Scope;
-use crate::expr::tree::{Expr, ExprKind};
+use crate::expr::tree::{Comparison, Expr, ExprKind};
 use crate::session::SessionContext;
 
 pub(super) fn charset_named(name: &str) -> Result<Charset> {
@@ -155,16 +156,37 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
     })
 }
 
-/// Text beside a binary string is compared by the bytes that it has in its own character set.
-pub(super) fn as_bytes(operand: &mut Expr) {
-    if operand.ty.charset() == Charset::Latin1 && !operand.ty.is_parameter() {
-        let target = CastTarget::Binary { length: None };
-        let ty = target.result_type(&operand.ty);
-        let operand_before = Box::new(std::mem::replace(operand, Expr::null()));
-        operand.kind = ExprKind::Cast {
-            target,
-            operand: operand_before,
-        };
-        operand.ty = ty;
+/// Latin1 text and a binary string meet: where the binary string prevails, text is the bytes that it has in latin1; where text does,
+/// as a column does beside a literal, bytes are the characters that they are in latin1. Unicode's text is kept as its bytes, and needs
+/// neither.
+pub(crate) fn in_common_charset(operand: &mut Expr, collation: Collation, session: &SessionContext) {
+    if operand.ty.class() != Class::String || operand.ty.is_parameter() {
+        return;
+    }
+    let target = match (operand.ty.charset(), collation.charset()) {
+        (Charset::Latin1, Charset::Binary) => CastTarget::Binary { length: None },
+        (Charset::Binary, Charset::Latin1) => CastTarget::Char {
+            length: None,
+            collation,
+        },
+        _ => return,
+    };
+    let ty = target
+        .result_type(&operand.ty)
+        .with_coercibility(operand.ty.coercibility);
+    let operand_before = Box::new(std::mem::replace(operand, Expr::null()));
+    let kind = ExprKind::Cast {
+        target,
+        operand: operand_before,
+    };
+    *operand = fold(Expr { kind, ty }, session);
+}
+
+/// As [`in_common_charset`], for what this comparison compares.
+pub(crate) fn as_compared(operand: &mut Expr, by: &Comparison, session: &SessionContext) {
+    match by {
+        Comparison::Bytes => in_common_charset(operand, Collation::Binary, session),
+        Comparison::Text(collation) => in_common_charset(operand, *collation, session),
+        _ => {}
     }
 }

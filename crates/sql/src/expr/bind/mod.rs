@@ -16,6 +16,7 @@ use paceline_types::{Charset, Collation, Value};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 pub(crate) use aggregate::sort_order;
+pub(crate) use cast::{as_compared, in_common_charset};
 pub(crate) use operators::{arithmetic, hex_number, read_as_number, unquote_json};
 pub(crate) use rules::{CollationMix, common_type_in, round_quotient, rule_of_classes};
 pub use rules::{common_type, comparison_rule};
@@ -674,7 +675,7 @@ fn in_list(needle: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &mut dy
             rules.push(Comparison::Row(by));
         }
     }
-    operators::adapt_shared(&mut needle, &rules);
+    operators::adapt_shared(&mut needle, &rules, session);
     Ok(Expr {
         kind: ExprKind::InList {
             by: rules,
@@ -782,9 +783,8 @@ fn like(
     let connection = scope.session().settings.collation_connection;
     let collation = CollationMix::for_comparison(&[&text.ty, &pattern.ty], connection, "like")?;
     CollationMix::check_literals(&[&text, &pattern], collation, connection, "like")?;
-    if collation == Collation::Binary {
-        cast::as_bytes(&mut text);
-        cast::as_bytes(&mut pattern);
+    for operand in [&mut text, &mut pattern] {
+        cast::in_common_charset(operand, collation, scope.session());
     }
     let nullable = text.ty.nullable || pattern.ty.nullable;
     Ok(Expr {
@@ -838,7 +838,7 @@ fn case(
                 operators::adapt(&mut by, &mut unchanged, test, scope.session());
                 rules.push(by);
             }
-            operators::adapt_shared(&mut operand, &rules);
+            operators::adapt_shared(&mut operand, &rules, scope.session());
             let branches = rules
                 .into_iter()
                 .zip(tests)

@@ -4,7 +4,7 @@ use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::{DataType, Decimal, FixedPoint, FloatType, Value};
 
-use super::cast::as_bytes;
+use super::cast::as_compared;
 use super::fold::fold;
 use super::rules::{CollationMix, comparison_rule_for, round_quotient};
 use crate::error::Result;
@@ -23,9 +23,9 @@ pub(super) fn width(expr: &Expr) -> usize {
     }
 }
 
-/// An operand's elements: those of a row, or itself.
+/// An operand's elements: those of a row, or itself; none of a subquery that gives rows.
 pub(super) fn elements(expr: &mut Expr) -> &mut [Expr] {
-    if !matches!(expr.kind, ExprKind::Row(_)) {
+    if !matches!(expr.kind, ExprKind::Row(_)) && width(expr) == 1 {
         return std::slice::from_mut(expr);
     }
     match &mut expr.kind {
@@ -148,7 +148,7 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
             }
             Comparison::DateTime => literal_to_datetime(operand, session),
             Comparison::Time => literal_to_time(operand, session),
-            Comparison::Bytes => as_bytes(operand),
+            Comparison::Bytes | Comparison::Text(_) => as_compared(operand, by, session),
             _ => {}
         }
     }
@@ -278,18 +278,23 @@ pub(crate) fn hex_number(bytes: &[u8]) -> Value {
 }
 
 /// Of an operand that serves several comparisons, converts the elements of which all want the same.
-pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison]) {
+pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &SessionContext) {
     for (place, element) in elements(operand).iter_mut().enumerate() {
-        let all = |wanted: fn(&Comparison) -> bool| {
-            rules.iter().all(|by| match by {
-                Comparison::Row(by) => wanted(&by[place]),
-                by => wanted(by),
-            })
+        let mut wanted = rules.iter().map(|by| match by {
+            Comparison::Row(by) => &by[place],
+            by => by,
+        });
+        let Some(first) = wanted.next() else {
+            return;
         };
-        if all(|by| matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double)) {
-            read_as_number(element);
-        } else if all(|by| *by == Comparison::Bytes) {
-            as_bytes(element);
+        let is_number =
+            |by: &Comparison| matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double);
+        if is_number(first) {
+            if wanted.all(is_number) {
+                read_as_number(element);
+            }
+        } else if wanted.all(|by| by == first) {
+            as_compared(element, first, session);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use paceline_types::convert::{self, Completeness, ConvertContext};
 use paceline_types::error_code::ER_TRUNCATED_WRONG_VALUE;
 use paceline_types::temporal::{self, ParsedTemporal};
-use paceline_types::{DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
+use paceline_types::{Charset, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
 
 use crate::error::Result;
 use crate::expr::cast::bytes_of_type;
@@ -374,6 +374,14 @@ pub(crate) fn to_common_type<'a>(
         }
         (other, DataType::VarBinary { .. } | DataType::Binary { .. } | DataType::Blob { .. }) => {
             Value::Bytes(bytes_of_type(other, from, context))
+        }
+        (
+            Value::Bytes(bytes),
+            DataType::VarChar { collation, .. }
+            | DataType::Char { collation, .. }
+            | DataType::Text { collation, .. },
+        ) if collation.charset() == Charset::Latin1 => {
+            Value::Text(Charset::Latin1.decode(bytes).into_owned())
         }
         (
             other,

@@ -6,7 +6,7 @@ use paceline_types::{Collation, DateTime, Decimal, Time, Value};
 
 use super::Call;
 use crate::error::Result;
-use crate::expr::bind::{CollationMix, common_type_in};
+use crate::expr::bind::{CollationMix, common_type_in, in_common_charset};
 use crate::expr::context::EvalContext;
 use crate::expr::eval::{Frame, convert};
 use crate::expr::expr_type::{Class, Coercibility, ExprType};
@@ -59,21 +59,29 @@ impl BindCall<'_> {
         }
     }
 
-    /// The collation that the arguments of these numbers have together.
-    pub fn collation(&self, indexes: &[usize]) -> Result<(Collation, Coercibility)> {
+    /// The collation that the arguments of these numbers have together, and brings them to its character set.
+    pub fn collation(&mut self, indexes: &[usize]) -> Result<(Collation, Coercibility)> {
         let args: Vec<&Expr> = indexes.iter().filter_map(|index| self.args.get(*index)).collect();
         let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
         let (collation, coercibility) = CollationMix::of(&types, self.connection(), self.name)?;
         CollationMix::check_literals(&args, collation, self.connection(), self.name)?;
+        for index in indexes {
+            if let Some(arg) = self.args.get_mut(*index) {
+                in_common_charset(arg, collation, self.session);
+            }
+        }
         Ok((collation, coercibility))
     }
 
-    /// The collation in which the first two arguments are compared.
-    pub fn compared_collation(&self) -> Result<Collation> {
-        let args: Vec<&Expr> = self.args.iter().take(2).collect();
+    /// The collation in which the first `count` arguments are compared, and brings them to its character set.
+    pub fn compared_collation(&mut self, count: usize) -> Result<Collation> {
+        let args: Vec<&Expr> = self.args.iter().take(count).collect();
         let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
         let collation = CollationMix::for_comparison(&types, self.connection(), self.name)?;
         CollationMix::check_literals(&args, collation, self.connection(), self.name)?;
+        for arg in self.args.iter_mut().take(count) {
+            in_common_charset(arg, collation, self.session);
+        }
         Ok(collation)
     }
 
@@ -89,7 +97,7 @@ impl BindCall<'_> {
     }
 
     /// Text of at most `characters`, in the collation of these arguments, nullable if any argument is.
-    pub fn text(&self, characters: u64, indexes: &[usize]) -> Result<ExprType> {
+    pub fn text(&mut self, characters: u64, indexes: &[usize]) -> Result<ExprType> {
         let (collation, coercibility) = self.collation(indexes)?;
         Ok(self.with_nullability(ExprType::text(characters, collation).with_coercibility(coercibility)))
     }

@@ -7,7 +7,9 @@ use paceline_types::{Collation, DataType, Value};
 use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, steady};
 use crate::error::Result;
-use crate::expr::bind::{common_type_in, comparison_rule, read_as_number, round_quotient, unquote_json};
+use crate::expr::bind::{
+    as_compared, common_type_in, comparison_rule, read_as_number, round_quotient, unquote_json,
+};
 use crate::expr::context::EvalContext;
 use crate::expr::eval::{compare_values, compare_with, convert};
 use crate::expr::expr_type::{Class, ExprType};
@@ -101,11 +103,15 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
         }
         _ => unquote_json(&by, &mut compared, &mut call.args[1], call.session),
     }
+    let charset = compared.ty.charset();
+    as_compared(&mut compared, &by, call.session);
+    as_compared(&mut call.args[1], &by, call.session);
+    let converted = compared.ty.charset() != charset;
     let rounded = round_quotient(&by, &mut compared);
     round_quotient(&by, &mut call.args[1]);
     let read_otherwise =
         matches!(&call.args[0].kind, ExprKind::Call(returned) if returned.function.as_compared.is_some());
-    if rounded || read_otherwise {
+    if converted || rounded || read_otherwise {
         call.args.push(compared);
     }
     Ok(ty)

@@ -90,7 +90,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "find_in_set",
         (2, 2),
-        |call| Ok(call.with_nullability(ExprType::int(3))),
+        |call| {
+            call.compared_collation(2)?;
+            Ok(call.with_nullability(ExprType::int(3)))
+        },
         eval_find_in_set,
     ),
     pure("elt", (2, MANY), bind_elt, eval_elt),
@@ -384,7 +387,7 @@ fn eval_char_length(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
 }
 
 fn bind_search(call: &mut BindCall<'_>) -> Result<ExprType> {
-    call.compared_collation()?;
+    call.compared_collation(2)?;
     Ok(call.with_nullability(ExprType::int32(11)))
 }
 
@@ -532,7 +535,7 @@ fn eval_space(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 }
 
 fn bind_strcmp(call: &mut BindCall<'_>) -> Result<ExprType> {
-    call.compared_collation()?;
+    call.compared_collation(2)?;
     Ok(call.with_nullability(ExprType::int(2)))
 }
 
@@ -548,7 +551,9 @@ fn eval_strcmp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
 
 fn bind_field(call: &mut BindCall<'_>) -> Result<ExprType> {
     let is_text = |arg: &Expr| matches!(arg.ty.class(), Class::String | Class::Null);
-    if !call.args.iter().all(is_text) {
+    if call.args.iter().all(is_text) {
+        call.compared_collation(call.args.len())?;
+    } else {
         call.args.iter_mut().for_each(read_as_number);
     }
     Ok(ExprType::int(3))
