@@ -300,6 +300,6 @@ def test_an_idle_connection_lives_on_heartbeats(servers, kind):
     assert primary.query(dumps) == (dump,)
     [(_, heartbeats)] = replica.query("show status like 'slave_received_heartbeats'")
     assert 3 <= int(heartbeats) <= 6
-    change_master(replica, primary, connection="given", master_heartbeat_period=7)
+    change_master(replica, primary, connection="given", port=1, master_heartbeat_period=7)
     shown = replica.query("set default_master_connection='given'", "show status like 'slave_heartbeat_period'")
     assert shown == (("Slave_heartbeat_period", "7.000"),)

@@ -140,7 +140,10 @@ fn assignments_as_mariadb() {
             // MariaDB reads an integer from '2024.01.31' as 202401, which is left to it.
             continue;
         }
-        if line.starts_with("b'") && (target.is_temporal() || matches!(target, DataType::Set { .. })) {
+        let is_string = target.is_text() || target.is_binary_string();
+        if line.starts_with("b'")
+            && (target.is_temporal() || is_string || matches!(target, DataType::Set { .. }))
+        {
             // A literal of bits is a binary string there; a value of bits is a number.
             continue;
         }

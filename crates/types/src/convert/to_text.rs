@@ -145,7 +145,10 @@ pub(super) fn bytes(value: Value, target: &DataType, context: &ConvertContext<'_
     let mut bytes = match value {
         Value::Bytes(bytes) => bytes,
         Value::Text(text) => text.into_bytes(),
-        Value::Bit(v) => v.to_be_bytes()[8 - v.byte_length()..].to_vec(),
+        Value::Bit(v) if matches!(target, DataType::Blob { .. }) => {
+            v.to_be_bytes()[8 - v.byte_length()..].to_vec()
+        }
+        Value::Bit(v) => v.bits.to_string().into_bytes(),
         value => fitting_double(&value, target)
             .unwrap_or_else(|| text_of(&value.as_ref(), context))
             .into_bytes(),
