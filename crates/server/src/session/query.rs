@@ -162,7 +162,7 @@ impl Session {
                 Ok(())
             }
             Statement::SetStatement { items, statement } => {
-                super::set::may_set_for_statement(items)?;
+                self.check_set_statement(items)?;
                 let before = (self.context.settings.clone(), self.services.values.lock().clone());
                 self.set(items).await?;
                 self.services

@@ -47,20 +47,20 @@ const NOT_FOR_STATEMENT: [Variable; 12] = [
     Variable::WaitTimeout,
 ];
 
-/// 1971 for what SET STATEMENT cannot set.
-pub fn may_set_for_statement(items: &[SetItem]) -> Result<()> {
-    for item in items {
-        if let SetItem::Variable { name, base: None, .. } = item
-            && Variable::by_name(&name.to_lowercase())
-                .is_some_and(|variable| NOT_FOR_STATEMENT.contains(&variable))
-        {
-            return Err(Error::new(ER_SET_STATEMENT_NOT_SUPPORTED, &[name]));
-        }
-    }
-    Ok(())
-}
-
 impl Session {
+    /// 1971 for what SET STATEMENT cannot set.
+    pub fn check_set_statement(&self, items: &[SetItem]) -> Result<()> {
+        for item in items {
+            if let SetItem::Variable { name, base: None, .. } = item
+                && Variable::by_name(&name.to_lowercase())
+                    .is_some_and(|variable| NOT_FOR_STATEMENT.contains(&variable))
+            {
+                return Err(Error::new(ER_SET_STATEMENT_NOT_SUPPORTED, &[name]));
+            }
+        }
+        Ok(())
+    }
+
     /// Checks all assignments, evaluating their values as variables are before any of them, then carries them out in order: one that is refused changes nothing.
     pub async fn set(&mut self, items: &[SetItem]) -> Result<()> {
         let before = self.temporary_owner();
