@@ -53,6 +53,9 @@ def run(part, chance, directory):
         assert seen == rows, f"{seen} of {rows} rows came"
         committer.stop()
         for reader in readers:
+            # Otherwise the driver goes on reading what is gone, and says so at length.
+            if reader._result is not None:
+                reader._result.unbuffered_active = False
             reader._force_close()
         part.numbers["results read slowly"] += len(readers)
         complaints(cluster)
