@@ -467,7 +467,7 @@ impl Session {
         let mut writer =
             ResultWriter::rows_only(&mut self.connection, style, Streaming::Early, &cursor.columns);
         for _ in 0..count {
-            let written = match cursor.rows.next() {
+            let written = match cursor.rows.next_row() {
                 Ok(Some(row)) => writer.row(&row),
                 Ok(None) => break,
                 Err(error) => Err(error),

@@ -91,7 +91,7 @@ impl StoredRows {
     ///
     /// # Errors
     /// 1026 when the temporary file cannot be read.
-    pub fn next(&mut self) -> Result<Option<Vec<Value>>> {
+    pub fn next_row(&mut self) -> Result<Option<Vec<Value>>> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -142,13 +142,13 @@ mod tests {
             let mut stored = store.finish().unwrap();
             for number in 0..rows {
                 assert_eq!(stored.left(), (rows - number) as u64);
-                let row = stored.next().unwrap().unwrap();
+                let row = stored.next_row().unwrap().unwrap();
                 assert_eq!(
                     row[..2],
                     [Value::Int(number), Value::Text(format!("row {number}"))]
                 );
             }
-            assert_eq!((stored.next().unwrap(), stored.left()), (None, 0));
+            assert_eq!((stored.next_row().unwrap(), stored.left()), (None, 0));
         }
     }
 
@@ -160,7 +160,7 @@ mod tests {
         store.push(&[Value::Int(1)]).unwrap();
         assert!(store.memory.is_empty());
         let mut stored = store.finish().unwrap();
-        assert_eq!(stored.next().unwrap(), Some(vec![Value::Text(long)]));
-        assert_eq!(stored.next().unwrap(), Some(vec![Value::Int(1)]));
+        assert_eq!(stored.next_row().unwrap(), Some(vec![Value::Text(long)]));
+        assert_eq!(stored.next_row().unwrap(), Some(vec![Value::Int(1)]));
     }
 }

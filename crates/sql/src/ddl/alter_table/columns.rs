@@ -178,9 +178,7 @@ fn convert_column(column: &mut ColumnDefinition, collation: Collation) {
     };
     if collation == Collation::Binary {
         column.data_type = match &column.data_type {
-            DataType::Char { length, .. } => DataType::Binary {
-                length: u16::from(*length),
-            },
+            DataType::Char { length, .. } => DataType::Binary { length: *length },
             DataType::VarChar { length, .. } => DataType::VarBinary { length: *length },
             DataType::Text { size, .. } => DataType::Blob { size: *size },
             other => other.clone(),
