@@ -87,10 +87,17 @@ impl LoggedStatement {
         let mut event = QueryEvent::new(&self.database, &self.text);
         event.connection_id = self.connection_id;
         let (client, connection, server) = self.collations;
+        let (increment, offset) = self.auto_increment;
+        let auto_increment = StatusVar::AutoIncrement { increment, offset };
         event.status_vars = vec![
             StatusVar::Flags2(self.flags),
             StatusVar::SqlMode(self.sql_mode),
             StatusVar::Catalog(b"std"),
+        ];
+        event
+            .status_vars
+            .extend(((increment, offset) != (1, 1)).then_some(auto_increment));
+        event.status_vars.extend([
             StatusVar::Charset {
                 client,
                 connection,
@@ -102,13 +109,7 @@ impl LoggedStatement {
                 user: self.user.as_bytes(),
                 host: self.host.as_bytes(),
             },
-        ];
-        let (increment, offset) = self.auto_increment;
-        if (increment, offset) != (1, 1) {
-            event
-                .status_vars
-                .push(StatusVar::AutoIncrement { increment, offset });
-        }
+        ]);
         event.status_vars.extend(self.fraction.map(StatusVar::HrNow));
         event.status_vars.extend(build.map(StatusVar::Xid));
         event

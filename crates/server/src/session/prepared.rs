@@ -416,8 +416,8 @@ impl Session {
 
     /// Answers an execution that opened a cursor: the columns, and no rows yet.
     fn open_cursor(&mut self, collected: CursorSink) -> Result<Cursor> {
-        let rows = collected.rows.finish()?;
         use paceline_wire::column::{Metadata, write_column_count};
+        let rows = collected.rows.finish()?;
         let capabilities = self.connection.capabilities;
         let status = self.status().with(Status::CURSOR_EXISTS);
         let charset = self.context.settings.character_set_results;

@@ -162,13 +162,24 @@ impl Session {
 
     /// Makes sure that a statement has a transaction.
     pub fn enter_transaction(&mut self) {
+        self.begin_if_none(match self.context.settings.autocommit {
+            true => Lifetime::SingleStatement,
+            false => Lifetime::Explicit,
+        });
+    }
+
+    /// The same for a statement that touches no table: it is a transaction of its own under `autocommit=0` too, and what SET TRANSACTION has said of the
+    /// next one is not said of it.
+    pub fn enter_tableless(&mut self) {
+        let (isolation, access) = (self.transaction.next_isolation, self.transaction.next_access);
+        self.begin_if_none(Lifetime::SingleStatement);
+        self.transaction.set_next(isolation, access);
+    }
+
+    fn begin_if_none(&mut self, lifetime: Lifetime) {
         if self.transaction.is_active() {
             return;
         }
-        let lifetime = match self.context.settings.autocommit {
-            true => Lifetime::SingleStatement,
-            false => Lifetime::Explicit,
-        };
         let options = self.transaction_options(lifetime, None);
         let mut transaction = self.server.transactions.begin(&self.services.locks, options);
         self.mark_serial(&mut transaction);
@@ -179,19 +190,6 @@ impl Session {
                 State::Open(transaction)
             }
         };
-    }
-
-    /// The same for a statement that touches no table: it is a transaction of its own under `autocommit=0` too, and what SET TRANSACTION has said of the
-    /// next one is not said of it.
-    pub fn enter_tableless(&mut self) {
-        if self.transaction.is_active() {
-            return;
-        }
-        let (isolation, access) = (self.transaction.next_isolation, self.transaction.next_access);
-        let options = self.transaction_options(Lifetime::SingleStatement, None);
-        self.transaction.set_next(isolation, access);
-        let transaction = self.server.transactions.begin(&self.services.locks, options);
-        self.transaction.state = State::Single(transaction);
     }
 
     /// `skip_parallel_replication`: replicas shall not try the transaction beside others.
