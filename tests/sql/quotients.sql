@@ -40,4 +40,16 @@ insert into t4 select max(id), a/b, a/b, a/b from t1 where id < 4 group by a, b;
 select * from t4 order by id, d9;
 create table t3 as select a/b as q, sum(a/b) as s from t2 group by a, b;
 select * from t3;
+-- So does a prepared statement whose plan depends on whether text is compared with text or a number.
+alter table t4 add v varchar(10);
+create table t5 (id int primary key, k varchar(10), a int, key (k, id));
+insert into t5 values (1, '2', 1), (2, '02', 2), (3, '2', 4), (4, '5', 5);
+truncate t4;
+prepare s from 'insert into t4 (v, d9) select k, a/3 from t5 where k = ? order by id';
+set @text = '2', @number = 2;
+execute s using @text;
+execute s using @number;
+select v, d9 from t4 order by v, d9;
+deallocate prepare s;
+drop table t5;
 drop table t1, t2, t3, t4;

@@ -133,6 +133,14 @@ impl UpdateTarget {
     }
 }
 
+/// Quotients keep their digits, in the plan and in the one that may run instead.
+fn keep_digits(select: &mut SelectPlan) {
+    select.unrounded = !keeps_rows(select);
+    if let Some(otherwise) = &mut select.otherwise {
+        keep_digits(&mut otherwise.select);
+    }
+}
+
 /// Whether MariaDB makes a query's rows in a temporary table first, whose columns hold of a quotient what its type shows. It does so
 /// for an INSERT that reads its own table as well.
 fn keeps_rows(select: &SelectPlan) -> bool {
@@ -190,8 +198,10 @@ impl Planner<'_> {
             InsertSource::Query(query) => {
                 read = SourceColumns::of(&block, insert, query)?;
                 let mut plan = self.plan_source(query, &read)?;
-                if let QueryBody::Select(select) = &mut plan.body {
-                    select.unrounded = !self.reads_changed() && !keeps_rows(select);
+                if let QueryBody::Select(select) = &mut plan.body
+                    && !self.reads_changed()
+                {
+                    keep_digits(select);
                 }
                 if plan.columns.len() != columns.len() + read.len() {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
