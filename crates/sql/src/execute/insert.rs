@@ -147,11 +147,6 @@ impl<'p> Insertion<'p> {
         self.strictness
     }
 
-    /// The row that is being made.
-    pub fn row(&self) -> &[Value] {
-        &self.row
-    }
-
     /// Gives a column of the row a value of its type.
     pub fn set(&mut self, column: usize, value: Value) {
         self.row[column] = value;
@@ -161,14 +156,10 @@ impl<'p> Insertion<'p> {
     fn take_values(&mut self, exec: &mut Exec<'_, '_>, values: &[Option<Expr>]) -> Result<()> {
         self.begin_row(exec, values.is_empty())?;
         for (value, &column) in values.iter().zip(&self.plan.columns) {
-            let value = match value {
-                Some(expr) => assigned_value(exec, expr, &self.row, self.table, column)?,
-                None => {
-                    self.fill_default(exec, column)?;
-                    continue;
-                }
-            };
-            self.assign(exec, column, value)?;
+            match value {
+                Some(expr) => self.assign_expr(exec, column, expr)?,
+                None => self.fill_default(exec, column)?,
+            }
         }
         if let Some(column) = self.table.auto_increment_column()
             && self.initial.is_some()
@@ -231,8 +222,7 @@ impl<'p> Insertion<'p> {
         self.pending.sort_unstable();
         for column in std::mem::take(&mut self.pending) {
             if let DefaultPlan::Expr(expr) = &self.plan.defaults[column] {
-                let value = assigned_value(exec, expr, &self.row, self.table, column)?;
-                self.assign(exec, column, value)?;
+                self.assign_expr(exec, column, expr)?;
             }
         }
         for AssignmentPlan { column, value } in &self.plan.generated {
@@ -241,6 +231,12 @@ impl<'p> Insertion<'p> {
                 stored_value(exec, self.table, *column, value, self.strictness, self.null_rule)?;
         }
         Ok(())
+    }
+
+    /// Gives a column of the row an expression's value.
+    pub fn assign_expr(&mut self, exec: &mut Exec<'_, '_>, column: usize, expr: &Expr) -> Result<()> {
+        let value = assigned_value(exec, expr, &self.row, self.table, column)?;
+        self.assign(exec, column, value)
     }
 
     /// Gives a column of the row a value of any type.

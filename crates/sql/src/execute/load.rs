@@ -109,8 +109,7 @@ impl Loading<'_> {
             self.leave_out(exec, target)?;
         }
         for AssignmentPlan { column, value } in &plan.assignments {
-            let value = exec.eval_unrounded(value, self.insertion.row())?;
-            self.insertion.assign(exec, *column, value)?;
+            self.insertion.assign_expr(exec, *column, value)?;
         }
         self.insertion.insert(exec, &mut NoRows)?;
         Ok(true)
@@ -175,8 +174,7 @@ impl Loading<'_> {
     }
 
     fn assign_now(&mut self, exec: &mut Exec<'_, '_>, column: usize) -> Result<()> {
-        let now = exec.eval(&self.plan.now, self.insertion.row())?;
-        self.insertion.assign(exec, column, now)
+        self.insertion.assign_expr(exec, column, &self.plan.now)
     }
 
     /// An error in strict mode, else a warning.
