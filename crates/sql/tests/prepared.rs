@@ -217,3 +217,36 @@ fn an_index_on_text_orders_texts_only() {
     let plan = prepare(&server, "SELECT id FROM w WHERE n = 9");
     assert_eq!(numbers(&mut server, &plan, &[]), [[1]]);
 }
+
+#[test]
+fn a_change_takes_the_first_rows_of_either_kind_of_value() {
+    let mut server = server();
+    for text in [
+        "CREATE TABLE w (id INT PRIMARY KEY, v VARCHAR(10), b INT, n INT DEFAULT 0, KEY vb (v, b))",
+        "INSERT INTO w (id, v, b) VALUES (1,'01',20),(2,'1',30),(3,'1',10),(4,'1',40),(5,'001',15)",
+    ] {
+        server.run(text).result.expect("made");
+    }
+    let (text, number) = (Value::from("1"), Value::Int(1));
+    let shown = prepare(&server, "SELECT id, n FROM w WHERE n > 0 ORDER BY id");
+    let mut change = |statement: &str, values: [&Value; 2]| {
+        let plan = prepare(&server, statement);
+        for value in values {
+            let parameters = std::slice::from_ref(value);
+            let outcome = server.execute(&plan, "", parameters, &mut Rows::default());
+            assert_eq!(outcome.expect("changed").affected_rows, 1, "{statement}");
+        }
+        numbers(&mut server, &shown, &[])
+    };
+    let update = "UPDATE w SET n = n + 1 WHERE v = ? ORDER BY b DESC LIMIT 1";
+    assert_eq!(change(update, [&text, &number]), [[4, 2]]);
+    let update = "UPDATE w SET n = n + 1 WHERE v = ? ORDER BY v, b LIMIT 1";
+    assert_eq!(change(update, [&text, &number]), [[3, 1], [4, 2], [5, 1]]);
+    let update = "UPDATE w SET n = n + 1 WHERE id > 0 AND v = ? ORDER BY id LIMIT 1";
+    assert_eq!(
+        change(update, [&text, &number]),
+        [[1, 1], [2, 1], [3, 1], [4, 2], [5, 1]]
+    );
+    let delete = "DELETE FROM w WHERE v = ? ORDER BY b LIMIT 1";
+    assert_eq!(change(delete, [&text, &number]), [[1, 1], [2, 1], [4, 2]]);
+}

@@ -8,7 +8,7 @@ use paceline_types::Value;
 use super::query::Window;
 use super::row_writer::RowWriter;
 use super::run::{Exec, RowHandle};
-use super::update::{collect, for_each_row, meets_last_first};
+use super::update::{collect, for_each_row, meets_last_first, search_plan};
 use super::{Outcome, RowSink};
 use crate::error::Result;
 use crate::plan::{DeletePlan, ResultColumn};
@@ -21,7 +21,7 @@ pub(super) fn execute(
     sink: &mut dyn RowSink,
 ) -> Result<Outcome> {
     super::safe_updates::check_delete(exec, plan)?;
-    let select = &*plan.select;
+    let select = search_plan(exec, &plan.select)?;
     let mut writers: Vec<(usize, RowWriter<'_>)> = Vec::with_capacity(plan.targets.len());
     for (table, definition) in &plan.targets {
         writers.push((*table, RowWriter::for_columns(exec, definition, &[])));

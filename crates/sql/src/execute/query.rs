@@ -151,6 +151,24 @@ impl Gate {
     }
 }
 
+/// The plan, or the one that runs instead where the values are not of the kind that its order relies on.
+pub(super) fn allowed<'p>(
+    exec: &mut Exec<'_, '_>,
+    plan: &'p SelectPlan,
+    row: &[Value],
+) -> Result<&'p SelectPlan> {
+    let Some(otherwise) = &plan.otherwise else {
+        return Ok(plan);
+    };
+    for assumed in &otherwise.assumed {
+        let value = exec.eval(&assumed.value, row)?;
+        if !assumed.holds(value, &mut exec.context()) {
+            return Ok(&otherwise.select);
+        }
+    }
+    Ok(plan)
+}
+
 fn run_select(
     exec: &mut Exec<'_, '_>,
     plan: &SelectPlan,
@@ -162,14 +180,7 @@ fn run_select(
     for reference in &plan.outer {
         row[reference.to] = outer[reference.from].clone();
     }
-    if let Some(otherwise) = &plan.otherwise {
-        for assumed in &otherwise.assumed {
-            let value = exec.eval(&assumed.value, &row)?;
-            if !assumed.holds(value, &mut exec.context()) {
-                return run_select(exec, &otherwise.select, types, outer, consumer);
-            }
-        }
-    }
+    let plan = allowed(exec, plan, &row)?;
     let window = Window::new(exec, &plan.limit)?;
     if window.count == 0 && !plan.count_found_rows {
         return Ok(None);

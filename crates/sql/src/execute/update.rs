@@ -15,7 +15,7 @@ use super::assignment::{
     Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, stored_value,
 };
 use super::join::{Emit, join};
-use super::query::{Window, append_sort_key};
+use super::query::{Window, allowed, append_sort_key};
 use super::row_writer::{RowWriter, Updated};
 use super::run::{Exec, RowHandle};
 use super::{AffectedRows, Outcome};
@@ -57,7 +57,7 @@ pub(super) struct Found {
 /// Runs an UPDATE.
 pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: AffectedRows) -> Result<Outcome> {
     super::safe_updates::check_update(exec, plan)?;
-    let select = &*plan.select;
+    let select = search_plan(exec, &plan.select)?;
     let ignore = Ignore::from(plan.ignore);
     let mut targets = Vec::with_capacity(plan.targets.len());
     for target in &plan.targets {
@@ -99,7 +99,7 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
         changed: 0,
     };
     exec.session.diagnostics.reset_row();
-    let is_safe = !plan.reads_changed && !moves(plan) && !meets_last_first(select);
+    let is_safe = !plan.reads_changed && !moves(select, &plan.targets) && !meets_last_first(select);
     if select.order.is_empty() && !several && is_safe {
         let window = Window::new(exec, &select.limit)?;
         if window.count > 0 {
@@ -147,6 +147,19 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
         info,
         ..Outcome::default()
     })
+}
+
+/// The plan of the search that the values allow. What there is to say of them is said when the rows are read.
+pub(super) fn search_plan<'p>(exec: &mut Exec<'_, '_>, select: &'p SelectPlan) -> Result<&'p SelectPlan> {
+    if select.otherwise.is_none() {
+        return Ok(select);
+    }
+    let said = exec.session.diagnostics.clone();
+    let mode = std::mem::replace(&mut exec.mode, EvalMode::Query);
+    let plan = allowed(exec, select, &vec![Value::Null; select.slot_count]);
+    exec.mode = mode;
+    exec.session.diagnostics = said;
+    plan
 }
 
 /// Calls `visit` with each row that the conditions let pass; where it is stands in the runtime's handles.
@@ -219,11 +232,11 @@ pub(super) fn meets_last_first(select: &SelectPlan) -> bool {
 }
 
 /// Whether the statement may move a row to a place of its index that is still to be searched.
-fn moves(plan: &UpdatePlan) -> bool {
-    let [step] = &plan.select.steps[..] else {
+fn moves(select: &SelectPlan, targets: &[UpdateTarget]) -> bool {
+    let [step] = &select.steps[..] else {
         return true;
     };
-    let (StepSource::Table(access), [target]) = (&step.source, &plan.targets[..]) else {
+    let (StepSource::Table(access), [target]) = (&step.source, targets) else {
         return true;
     };
     let index = match &access.path {

@@ -505,6 +505,9 @@ fn changing_select(
     match block.finish(from, bound)?.body {
         QueryBody::Select(mut select) => {
             select.keep_row_handles = true;
+            if let Some(otherwise) = &mut select.otherwise {
+                otherwise.select.keep_row_handles = true;
+            }
             Ok(select)
         }
         _ => unreachable!("a SELECT was planned"),

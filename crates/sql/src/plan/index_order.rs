@@ -19,12 +19,7 @@ pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], 
         return mark_notes(select);
     }
     let assumed = assumed_values(select, infos);
-    // UPDATE and DELETE, which show nothing, have one plan only.
-    let is_change = select.projection.is_empty();
-    if is_change && assumed.iter().any(|assumed| is_string(&assumed.data_type)) {
-        return mark_notes(select);
-    }
-    let plain = (!assumed.is_empty() && !is_change).then(|| Box::new(select.clone()));
+    let plain = (!assumed.is_empty()).then(|| Box::new(select.clone()));
     rely_on_order(select, infos, rows);
     if let Some(plain) = plain.filter(|plain| relies_more(select, plain)) {
         select.otherwise = Some(Otherwise {
@@ -102,15 +97,6 @@ impl Assumed {
                     NearestValue::Unknown
                 )
     }
-}
-
-fn is_string(data_type: &DataType) -> bool {
-    data_type.is_text()
-        || data_type.is_binary_string()
-        || matches!(
-            data_type,
-            DataType::Enum { .. } | DataType::Set { .. } | DataType::Bit { .. }
-        )
 }
 
 fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
