@@ -335,7 +335,7 @@ impl Planner<'_> {
         )?;
         let reads_changed = self.reads_changed();
         let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
-        block.note_read(Read::NamedOrBeside(&changed));
+        block.note_read(&changed);
         use_all_columns(&mut block, &changed);
         let select = changing_select(block, from, bound)?;
         Ok((
@@ -397,8 +397,9 @@ impl Planner<'_> {
         )?;
         let reads_changed = self.reads_changed();
         block.note_read(match delete.targets.is_empty() {
-            true => Read::NamedOrBeside(&numbers),
-            false => Read::All,
+            true => &numbers,
+            // Of several tables each is read.
+            false => &[],
         });
         let select = changing_select(block, from, bound)?;
         Ok((
@@ -514,27 +515,16 @@ fn changing_select(
     }
 }
 
-/// For which of its tables an UPDATE or DELETE needs SELECT.
-#[derive(Clone, Copy)]
-enum Read<'t> {
-    /// Each: a DELETE of several tables.
-    All,
-    /// Those of which a column is named, and those that are not among these, which are changed.
-    NamedOrBeside(&'t [usize]),
-}
-
 impl Block<'_, '_> {
-    /// Notes that the tables of an UPDATE or DELETE are read: later than a SELECT does, so that what its subqueries read can be told apart.
-    fn note_read(&self, read: Read<'_>) {
+    /// Notes which tables an UPDATE or DELETE reads: those of which a column is named, and those that are not among the changed ones. It comes
+    /// later than with a SELECT, so that what subqueries read can be told apart.
+    fn note_read(&self, changed: &[usize]) {
         let usage = TableUsage {
             select: true,
             ..TableUsage::default()
         };
         for (number, table) in self.tables.iter().enumerate() {
-            let is_read = match read {
-                Read::All => true,
-                Read::NamedOrBeside(changed) => table.used.contains(&true) || !changed.contains(&number),
-            };
+            let is_read = table.used.contains(&true) || !changed.contains(&number);
             if !is_read || table.owner != 0 {
                 continue;
             }
