@@ -37,7 +37,7 @@ struct Target<'p> {
 struct Updating<'p> {
     targets: Vec<Target<'p>>,
     several: bool,
-    /// Whether all assignments see the row as it was found; else each sees what those before it have assigned.
+    /// Whether a single table's assignments all see the row as it was found, as those of several do; else each sees what those before it have assigned.
     simultaneous: bool,
     /// Whether a row may change between its finding and its turn: by an action of a foreign key, or under another name.
     others_change: bool,
@@ -82,16 +82,11 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
     }
     let by_name = names_a_table_twice(&plan.targets);
     let foreign_keys = exec.runtime.foreign_keys.as_ref();
+    let sql_mode = exec.session.settings.sql_mode;
     let mut updating = Updating {
         targets,
         several,
-        simultaneous: several
-            || plan.reads_changed
-            || exec
-                .session
-                .settings
-                .sql_mode
-                .contains(SqlMode::SIMULTANEOUS_ASSIGNMENT),
+        simultaneous: sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT),
         others_change: by_name || foreign_keys.is_some_and(|keys| keys.may_act()),
         strictness: Strictness::new(exec, ignore),
         ignore,
