@@ -104,7 +104,11 @@ impl<'t> Exec<'_, 't> {
 
     /// An expression's value with all the digits that a division gave.
     pub fn eval_unrounded(&mut self, expr: &Expr, row: &[Value]) -> Result<Value> {
-        expr.eval_unrounded(row, &mut self.context()).map(Cow::into_owned)
+        match &expr.kind {
+            ExprKind::Column(slot) => Ok(row[*slot].clone()),
+            ExprKind::Literal(value) => Ok(value.clone()),
+            _ => expr.eval_unrounded(row, &mut self.context()).map(Cow::into_owned),
+        }
     }
 
     /// Whether all conditions hold.
