@@ -48,7 +48,7 @@ use paceline_types::{Value, ValueRef};
 pub(crate) use table_reader::transaction_error;
 
 pub use memory::{SORT_MEMORY_MAX, STATEMENT_MEMORY_MAX};
-pub use row_store::{RowStore, STORED_ROWS_MEMORY_MAX, StoredRows};
+pub use row_store::{RowStore, StoredRows};
 
 use crate::catalog::Catalog;
 use crate::error::Result;

@@ -12,7 +12,7 @@ use super::row_codec::RowCodec;
 use crate::error::{Error, Result};
 
 /// What the rows of one store take in memory, in bytes; what comes behind them goes to a file.
-pub const STORED_ROWS_MEMORY_MAX: usize = 256 << 10;
+const STORED_ROWS_MEMORY_MAX: usize = 256 << 10;
 
 /// Collects rows; [`RowStore::finish`] gives them back.
 #[derive(Debug, Default)]
