@@ -448,7 +448,6 @@ impl<'p> BaseReader<'p> {
         }
         // The range of a secondary index says nothing of columns that are not in it: that a row does not match is read, too, and must stay so.
         let reads_all = is_serializable && secondary.is_some();
-        let candidate = candidate_conditions(self.step);
         let mut scan = exec.runtime.transaction.scan_newest(range, direction)?;
         let mut row_key = Vec::new();
         while scan.advance()? {
@@ -469,7 +468,7 @@ impl<'p> BaseReader<'p> {
                     self.decode(value.payload(), row)?;
                 }
             }
-            if !reads_all && !exec.all_true(candidate.iter().copied(), row)? {
+            if !reads_all && !exec.all_true(self.step.candidate_conditions(), row)? {
                 continue;
             }
             // A row that somebody else moves in a secondary index meanwhile is met again where it has gone to.
@@ -534,18 +533,6 @@ impl<'p> BaseReader<'p> {
     }
 }
 
-/// The conditions that a row which is not locked yet must pass. They are evaluated again under the lock: so only those in front of the first that
-/// must not be evaluated twice. Those behind an outer join say nothing about a match.
-fn candidate_conditions(step: &JoinStep) -> Vec<&Expr> {
-    let filter: &[Expr] = if step.kind == JoinKind::Left {
-        &[]
-    } else {
-        &step.filter
-    };
-    let conditions = step.on.iter().chain(filter);
-    conditions.take_while(|condition| condition.is_stable()).collect()
-}
-
 fn lock_mode(strength: LockStrength) -> LockMode {
     match strength {
         LockStrength::Shared => LockMode::Shared,
@@ -594,7 +581,7 @@ fn read_hashed(
     let locking = match (&instance.source, plan.read) {
         (TableSource::Base(definition), ReadMode::Locking { strength, wait }) => {
             let reader = BaseReader::new(plan, access, step, instance, definition);
-            Some((reader, candidate_conditions(step), strength, wait))
+            Some((reader, strength, wait))
         }
         _ => None,
     };
@@ -602,8 +589,8 @@ fn read_hashed(
         exec.tick()?;
         place(instance, &hashed.values, row);
         let flow = match &locking {
-            Some((reader, candidate, strength, wait)) => {
-                if !exec.all_true(candidate.iter().copied(), row)? {
+            Some((reader, strength, wait)) => {
+                if !exec.all_true(step.candidate_conditions(), row)? {
                     continue;
                 }
                 reader.read_locked(exec, &hashed.key, *strength, *wait, row, visit)?

@@ -618,12 +618,8 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
             possible: access.possible.clone(),
             key_only: false,
         };
-        ends.push(vec![JoinStep {
-            kind: JoinKind::Inner,
-            source: StepSource::Table(access),
-            on: Vec::new(),
-            filter,
-        }]);
+        let source = StepSource::Table(access);
+        ends.push(vec![JoinStep::new(JoinKind::Inner, source, Vec::new(), filter)]);
     }
     let Some(Aggregation { strategy, .. }) = &mut select.aggregation else {
         return false;

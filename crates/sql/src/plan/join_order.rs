@@ -297,12 +297,7 @@ impl Optimizer<'_> {
                     cost += choice.total(rows);
                     rows *= choice.rows * self.filter(group, *table, known, &choice);
                     let source = StepSource::Table(access(*table, choice));
-                    steps.push(JoinStep {
-                        kind: JoinKind::Inner,
-                        source,
-                        on: Vec::new(),
-                        filter,
-                    });
+                    steps.push(JoinStep::new(JoinKind::Inner, source, Vec::new(), filter));
                 }
                 Item::Outer { group: inner, .. } => {
                     let mut ordered = self.order(inner, known, rows);
@@ -310,21 +305,11 @@ impl Optimizer<'_> {
                     rows = ordered.rows.max(rows);
                     let single = ordered.steps.len() == 1 && matches!(ordered.steps[0].kind, JoinKind::Inner);
                     let step = match (single, ordered.steps.pop()) {
-                        (true, Some(step)) => JoinStep {
-                            kind: JoinKind::Left,
-                            source: step.source,
-                            on: step.filter,
-                            filter,
-                        },
+                        (true, Some(step)) => JoinStep::new(JoinKind::Left, step.source, step.filter, filter),
                         (_, last) => {
                             ordered.steps.extend(last);
                             let source = StepSource::Nest(ordered.steps);
-                            JoinStep {
-                                kind: JoinKind::Left,
-                                source,
-                                on: Vec::new(),
-                                filter,
-                            }
+                            JoinStep::new(JoinKind::Left, source, Vec::new(), filter)
                         }
                     };
                     steps.push(step);

@@ -309,6 +309,31 @@ pub struct JoinStep {
     pub on: Vec<Expr>,
     /// What is checked after that; for an outer join also on rows without a match.
     pub filter: Vec<Expr>,
+    /// How many of these conditions a row must pass before it is locked.
+    candidate_count: usize,
+}
+
+impl JoinStep {
+    /// A step with its conditions.
+    pub fn new(kind: JoinKind, source: StepSource, on: Vec<Expr>, filter: Vec<Expr>) -> Self {
+        // Those behind an outer join say nothing about a match.
+        let filtered = if kind == JoinKind::Left { &[][..] } else { &filter };
+        let conditions = on.iter().chain(filtered);
+        let candidate_count = conditions.take_while(|condition| condition.is_stable()).count();
+        JoinStep {
+            kind,
+            source,
+            on,
+            filter,
+            candidate_count,
+        }
+    }
+
+    /// The conditions that a row which is not locked yet must pass. They are evaluated again under the lock: so only those in front of the first
+    /// that must not be evaluated twice.
+    pub fn candidate_conditions(&self) -> impl Iterator<Item = &Expr> {
+        self.on.iter().chain(&self.filter).take(self.candidate_count)
+    }
 }
 
 /// What happens with a row that finds no match.
