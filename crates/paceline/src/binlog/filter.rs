@@ -255,7 +255,8 @@ impl Filter {
                 any = true;
                 start.reaches(gtid.domain_id, gtid.sequence)
             });
-            all && any
+            // At the end of the file there may be some that were not replicated, behind the last one before the start.
+            all && any && !position.covers(start)
         })
     }
 
@@ -431,5 +432,21 @@ mod tests {
             Err(Error::MissingStart { .. })
         ));
         assert!(!filter.starts_behind(&list));
+    }
+
+    #[test]
+    fn a_file_is_needed_up_to_what_is_not_replicated_behind_the_start() {
+        let starts_behind = |start: &str, gtids: &[&str]| {
+            filter(&[&format!("--start-position={start}")]).starts_behind(&GtidListEvent {
+                gtids: gtids.iter().map(|gtid| gtid.parse().unwrap()).collect(),
+                flags: 0,
+            })
+        };
+        assert!(starts_behind("0-1-9", &["0-1-8"]));
+        assert!(!starts_behind("0-1-9", &["0-1-9"]));
+        assert!(!starts_behind("0-1-9", &["0-1-8", "1-1-1"]));
+        assert!(!starts_behind("0-1-9", &[]));
+        assert!(starts_behind("0-1-9,1-1-3", &["0-1-9", "1-1-2"]));
+        assert!(!starts_behind("0-1-9,1-1-3", &["0-1-9", "1-1-3"]));
     }
 }
