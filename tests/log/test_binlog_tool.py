@@ -253,7 +253,7 @@ def test_what_is_not_replicated_stays_local(paceline, mariadb, tmp_path):
     def local(number):
         paceline.query("set session sql_log_bin=0", f"insert into d.t values ({number}, 'local')", f"update d.t set v='kept' where a={number}")
 
-    paceline.query("create database d", "create table d.t (a int primary key, v varchar(20))")
+    paceline.query("create database d", "create database other", "create table d.t (a int primary key, v varchar(20))")
     local(1)
     paceline.query("insert into d.t values (2, 'all')")
     middle = paceline.query("select @@gtid_binlog_pos")[0][0]
@@ -262,7 +262,7 @@ def test_what_is_not_replicated_stays_local(paceline, mariadb, tmp_path):
     paceline.query("insert into d.t values (5, 'all')")
     end = paceline.query("select @@gtid_binlog_pos")[0][0]
     local(6)
-    paceline.query("flush binary logs")
+    paceline.query("set session sql_log_bin=0", "create table other.x (a int)", "flush binary logs")
     local(7)
     files = paceline.log_files()
     # What is behind a position begins in the file before.
@@ -283,7 +283,7 @@ def test_what_is_not_replicated_stays_local(paceline, mariadb, tmp_path):
         assert status == 0 and printed.count(b"SQL_LOG_BIN=0") == 1 and printed.count(b"SQL_LOG_BIN=@OLD") == 1, said
         assert b"gtid_domain_id=4294967295" not in printed
         # What undoes it is as local.
-        printed, said, status = tool("--flashback", f"--start-position={middle}", *files)
+        printed, said, status = tool("--flashback", "--database=d", f"--start-position={middle}", *files)
         assert status == 0 and printed.count(b"SQL_LOG_BIN=0") == printed.count(b"SQL_LOG_BIN=@OLD") == 6, said
         for target in (other, mariadb):
             state = target.query("select @@gtid_binlog_pos")[0][0]

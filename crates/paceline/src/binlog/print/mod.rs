@@ -253,16 +253,10 @@ impl<'o> Printer<'o> {
             Event::Xid(xid) => {
                 self.print_header(event, &format!("\tXid = {}\n", xid.xid));
                 match self.style.direction {
-                    Direction::Forward => {
-                        let _ = writeln!(self.head, "COMMIT{DELIMITER}");
-                    }
-                    Direction::Back => {
-                        if self.is_local {
-                            self.print_log_off();
-                        }
-                        let _ = writeln!(self.head, "START TRANSACTION{DELIMITER}");
-                    }
+                    Direction::Forward => self.head.extend_from_slice(b"COMMIT"),
+                    Direction::Back => self.print_start_back(),
                 }
+                let _ = writeln!(self.head, "{DELIMITER}");
             }
             Event::XaPrepare(prepare) => {
                 let name = xa_text(&prepare.xa);

@@ -13,11 +13,12 @@ impl Printer<'_> {
         self.alter_phase = gtid.alter_phase();
         if self.style.direction == Direction::Back {
             // What undoes a transaction is another transaction, whose end is this one's beginning.
+            // A definition is not undone, or not asked for.
             if !has(GtidFlags::STANDALONE) {
                 let _ = writeln!(self.head, "COMMIT\n{DELIMITER}");
-            }
-            if self.is_local {
-                self.print_log_on();
+                if self.is_local {
+                    self.print_log_on();
+                }
             }
             return;
         }
@@ -79,11 +80,11 @@ impl Printer<'_> {
         }
     }
 
-    pub(super) fn print_log_off(&mut self) {
+    fn print_log_off(&mut self) {
         self.print_log_setting("SET @OLD_SQL_LOG_BIN=@@SQL_LOG_BIN, SQL_LOG_BIN=0");
     }
 
-    pub(super) fn print_log_on(&mut self) {
+    fn print_log_on(&mut self) {
         self.print_log_setting("SET SQL_LOG_BIN=@OLD_SQL_LOG_BIN");
     }
 
@@ -115,16 +116,19 @@ impl Printer<'_> {
                 return;
             }
             Direction::Forward => self.head.extend_from_slice(&query.sql),
-            Direction::Back if query.sql[..] == *b"COMMIT" => {
-                if self.is_local {
-                    self.print_log_off();
-                }
-                self.head.extend_from_slice(b"START TRANSACTION")
-            }
+            Direction::Back if query.sql[..] == *b"COMMIT" => self.print_start_back(),
             Direction::Back if query.sql[..] == *b"BEGIN" => self.head.extend_from_slice(b"COMMIT"),
             Direction::Back => return,
         }
         let _ = writeln!(self.head, "\n{DELIMITER}");
+    }
+
+    /// The beginning of what undoes a transaction: its end.
+    pub(super) fn print_start_back(&mut self) {
+        if self.is_local {
+            self.print_log_off();
+        }
+        self.head.extend_from_slice(b"START TRANSACTION");
     }
 
     fn is_undone_alter(&self) -> bool {
