@@ -165,14 +165,16 @@ def test_rows_among_statements_hold_up_nobody(servers, statement):
     primary = servers(MariaDb, "primary", "--server-id=1", "--binlog-format=MIXED")
     replica = servers(Paceline, "replica", "--server-id=2")
     start_replica(replica, primary)
-    primary.query("create database t", "create table t.rowwise (a varchar(40))", "create table t.held (a int)")
+    primary.query("create database t", "create table t.rowwise (a varchar(40))", "create table t.held (a int)", "create table t.later (a varchar(40))")
     wait_for_replica(replica, primary)
     with replica.connect() as holder, holder.cursor() as cursor:
         cursor.execute("lock tables t.held read")
-        primary.query("begin", "insert into t.rowwise values (uuid())", "insert into t.held values (1)", "commit")
+        primary.query("begin", "insert into t.rowwise values (uuid())", "insert into t.held values (1)", "insert into t.later values (uuid())", "commit")
         [(_, end, *_)] = primary.query("show master status")
         wait_for(lambda: slave_status(replica)["Read_Master_Log_Pos"] == end, "the transaction to be received")
         time.sleep(0.5)
+        # What is changed behind the statement that waits is not locked yet.
+        replica.query("set lock_wait_timeout=5", "lock tables t.later write")
         stopping = threading.Thread(target=replica.query, args=[statement], daemon=True)
         stopping.start()
         time.sleep(0.5)

@@ -203,7 +203,7 @@ impl EventGroup {
     }
 
     /// The events, the Gtid event first.
-    pub fn events(&self) -> impl Iterator<Item = RawEvent<'_>> + '_ {
+    pub fn events(&self) -> impl Iterator<Item = RawEvent<'_>> + Clone + '_ {
         let mut rest = self.bytes();
         std::iter::from_fn(move || {
             let (event, behind) = rest.split_at_checked(event_length(rest)?)?;

@@ -22,6 +22,7 @@ use paceline_txn::Numbers;
 use paceline_types::Gtid;
 use paceline_types::error_code::{ER_GTID_STRICT_OUT_OF_ORDER, ER_SLAVE_INCIDENT};
 use std::collections::VecDeque;
+use std::iter::once;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -233,7 +234,9 @@ impl Lane {
 
     fn map_tables(&mut self, received: &ReceivedGroup) -> Result<MappedTables, Failure> {
         let mut locks = TableLocks::of_round(&mut self.round)?;
-        self.maps.of(received, &mut locks, &self.shared.parts)
+        let events = received.group.events();
+        self.maps
+            .of(events, &received.format, &mut locks, &self.shared.parts)
     }
 
     /// Positions that this transaction, behind them, makes superfluous: those of its domain, and of the others the place in the primary's log.
@@ -465,7 +468,8 @@ impl Lane {
         }
         let mut tables: Option<MappedTables> = None;
         let has_rows = received.group.events().any(|event| event.event_type().has_rows());
-        for event in received.group.events().skip(1) {
+        let mut events = received.group.events().skip(1);
+        while let Some(event) = events.next() {
             let header = *event.header();
             let at = |failure: Failure| Failure {
                 end_log_pos: header.end_position,
@@ -527,7 +531,11 @@ impl Lane {
                             let transaction = runner.transaction()?;
                             let mut locked = Vec::new();
                             let mut locks = TableLocks::of_transaction(transaction, &mut locked)?;
-                            tables.insert(self.maps.of(received, &mut locks, &self.shared.parts)?)
+                            // What stands behind the next statement is mapped when that is done.
+                            let ahead = once(event).chain(events.clone());
+                            let rows = ahead.take_while(|event| !is_query(event.event_type()));
+                            let format = &received.format;
+                            tables.insert(self.maps.of(rows, format, &mut locks, &shared.parts)?)
                         }
                     };
                     let mapping = RowMapping {
@@ -552,6 +560,10 @@ impl Lane {
         }
         runner.commit()
     }
+}
+
+fn is_query(event_type: EventType) -> bool {
+    matches!(event_type, EventType::QUERY | EventType::QUERY_COMPRESSED)
 }
 
 /// An event that nothing can be made of.

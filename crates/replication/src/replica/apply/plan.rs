@@ -2,11 +2,10 @@
 
 use super::ApplierParts;
 use super::round::{KeySet, RoundBuilder, RoundNumber};
-use crate::replica::received::ReceivedGroup;
 use paceline_apply::replicated::{
     Failure, MappedTable, MappedTables, ReplicatedRows, TableTarget, TouchedKeys, touched_keys,
 };
-use paceline_binlog::event::{Event, EventType, RawEvent, TableId, TableMapEvent};
+use paceline_binlog::event::{Event, EventType, FormatDescription, RawEvent, TableId, TableMapEvent};
 use paceline_sql::catalog::{Catalog, TableDefinition};
 use paceline_txn::{MetadataGuard, MetadataMode, MetadataObject, Session, Transaction};
 use paceline_types::error_code::ER_NO_SUCH_TABLE;
@@ -38,22 +37,23 @@ impl TableMaps {
         }
     }
 
-    /// The tables of a transaction, locked.
+    /// The tables that these events map, locked.
     ///
     /// # Errors
     /// 1146; what cannot be decoded; a lock that is not to be had.
-    pub(super) fn of(
+    pub(super) fn of<'e>(
         &mut self,
-        received: &ReceivedGroup,
+        events: impl Iterator<Item = RawEvent<'e>>,
+        format: &FormatDescription,
         locks: &mut TableLocks<'_>,
         parts: &ApplierParts,
     ) -> Result<MappedTables, Failure> {
         let mut tables = MappedTables::new();
-        for event in received.group.events().skip(1) {
+        for event in events {
             if event.event_type() != EventType::TABLE_MAP {
                 continue;
             }
-            let Event::TableMap(map) = event.decode(&received.format)? else {
+            let Event::TableMap(map) = event.decode(format)? else {
                 continue;
             };
             if tables.iter().any(|(known, _)| *known == map.table_id) {
