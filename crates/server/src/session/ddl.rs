@@ -151,7 +151,7 @@ impl Session {
     /// Commits what was prepared.
     async fn commit_ddl(&mut self, prepared: PreparedDdl, text: &[u8]) -> Result<()> {
         let mut logged = LoggedStatement::of(self, text);
-        if prepared.built.is_some_and(|built| built.copied && built.rows > 0) {
+        if prepared.built.is_some_and(|built| built.rows > 0) {
             logged = logged.with_fraction(&self.context);
         }
         let outcome = commit_prepared(self, prepared, &logged).await?;
