@@ -166,7 +166,7 @@ def test_local_transactions_give_way(servers):
         connection.rollback()
 
 
-@pytest.mark.parametrize("statement", ["set global read_only=1", "flush tables with read lock"])
+@pytest.mark.parametrize("statement", ["set global read_only=1", "flush tables with read lock", "alter table t.rowwise force", "lock tables t.rowwise write"])
 def test_rows_among_statements_hold_up_nobody(servers, statement):
     primary = servers(MariaDb, "primary", "--server-id=1", "--binlog-format=MIXED")
     replica = servers(Paceline, "replica", "--server-id=2")
