@@ -171,6 +171,20 @@ def test_what_is_not_supported_says_so(database, request):
         assert error.value.args[0] in (1235, 1064), (statement, error.value.args)
 
 
+def test_what_other_servers_would_fill_otherwise_is_refused(database, request):
+    if request.config.getoption("--server") == "mariadb":
+        pytest.skip("MariaDB supports these")
+    database.query("create table t.r (a int)", "create table t.empty (a int)", "insert into t.r values (1)")
+    for statement in ["alter table t.r add c double default (rand())", "alter ignore table t.r add c int"]:
+        with pytest.raises(pymysql.err.MySQLError) as error:
+            database.query(statement)
+            pytest.fail(f"no error: {statement}")
+        assert error.value.args[0] == 1235, (statement, error.value.args)
+    database.query("alter table t.empty add c double default (rand())", "insert into t.empty (a) values (1)")
+    assert database.query("select c between 0 and 1 from t.empty") == ((1,),)
+    assert database.query("select * from t.r") == ((1,),)
+
+
 def test_a_statements_time_is_limited_whatever_it_waits_for(database):
     database.query("create table t (a int primary key) engine=innodb", "insert into t values (1)", database="t")
     other = database.connect(database="t")
