@@ -66,3 +66,21 @@ def test_a_name_is_given_to_one_foreign_key(servers, primary, first, second):
         primary.query(f"create table d.p{number} (id int primary key)", f"create table d.c{number} (a int)")
     assert behind(primary, first, second) == 1005
     check_log(servers, primary)
+
+
+def test_who_waits_for_anothers_change_of_accounts_can_be_killed(primary):
+    primary.query("set global rpl_semi_sync_master_timeout=10000", "set global rpl_semi_sync_master_wait_no_slave=on",
+                  "set global rpl_semi_sync_master_enabled=on")
+    running = threading.Thread(target=primary.query, args=("create user first",))
+    running.start()
+    time.sleep(0.5)
+    with primary.connect() as waiting, waiting.cursor() as cursor:
+        killing = threading.Timer(0.5, primary.query, [f"kill query {waiting.thread_id()}"])
+        killing.start()
+        with pytest.raises(pymysql.MySQLError) as error:
+            cursor.execute("create user second")
+        assert error.value.args[0] == 1317 and running.is_alive()
+    killing.join()
+    primary.query("set global rpl_semi_sync_master_enabled=off")
+    running.join()
+    assert primary.query("select user from mysql.user where user in ('first', 'second')") == (("first",),)
