@@ -1,16 +1,20 @@
 """Malformed packets, half-open connections and slow clients end their own connection only."""
 
 import datetime
+import os
 import random
 import socket
 import struct
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from support.servers import Paceline
 
 BLOB, TIME, VAR_STRING = 0xFC, 0x0B, 0xFD
+END = 0xFE
+CURSOR_EXISTS, LAST_ROW_SENT = 0x40, 0x80
 
 
 def dial(server):
@@ -192,6 +196,44 @@ def test_a_time_parameter_of_many_days_is_cut(server):
         assert answer and answer[0] == 0, answer
     most = datetime.timedelta(hours=838, minutes=59, seconds=59)
     assert server.query("select a from t.a order by id") == ((datetime.timedelta(hours=838, minutes=1, seconds=2),), (most,), (most,), (-most,))
+
+
+def fetch(connection, statement, count):
+    """The next rows of an open cursor, as they stand in packets, and the status behind them."""
+    connection.sendall(packet(b"\x1c" + statement + struct.pack("<I", count)))
+    rows = []
+    while (answer := read_packet(connection))[0] != END:
+        assert answer[0] == 0, answer
+        rows.append(answer)
+    return rows, struct.unpack_from("<H", answer, 3)[0]
+
+
+def test_a_cursor_keeps_rows_in_a_file(server):
+    """More than are kept in memory; what comes later changes none of them."""
+    def files():
+        return sum("(deleted)" in os.readlink(file) for file in Path(f"/proc/{server.process.pid}/fd").iterdir())
+
+    rows = 500
+    values = ",".join(f"({number}, lpad({number}, 3000, '.'))" for number in range(rows))
+    server.query("create database t", "create table t.a (id int primary key, v text)", f"insert into t.a values {values}")
+    connection = log_in(server)
+    statement = prepare(connection, b"select id, v from t.a order by id")
+    before = files()
+    answer = command(connection, b"\x17" + statement + b"\1" + struct.pack("<I", 1))
+    assert answer == b"\2", answer
+    while (answer := read_packet(connection))[0] != END:
+        pass
+    assert struct.unpack_from("<H", answer, 3)[0] & CURSOR_EXISTS
+    if isinstance(server, Paceline):
+        assert files() == before + 1
+    server.query("delete from t.a")
+    fetched, status = [], CURSOR_EXISTS
+    while status & CURSOR_EXISTS:
+        more, status = fetch(connection, statement, 70)
+        fetched += more
+    assert status & LAST_ROW_SENT and files() == before
+    texts = [str(number).rjust(3000, ".").encode() for number in range(rows)]
+    assert fetched == [b"\0\0" + struct.pack("<iBH", number, 0xFC, 3000) + text for number, text in enumerate(texts)]
 
 
 def test_prepared_statements_are_in_the_clients_character_set(server):
