@@ -131,13 +131,13 @@ impl Primary {
                 "it is a replica that does not log what it replicates (log_slave_updates is OFF): join its primary instead",
             ).into());
         }
-        if format != "ROW" && options.leave_out.contains(&Kind::Triggers) {
-            return Err(session.problem(format!(
-                "binlog_format is {format} there: what triggers do in a statement would be missing here, where they are left out. SET GLOBAL binlog_format=ROW \
-                 there first; sessions that are connected do not take it up"
-            )).into());
-        }
         if format != "ROW" {
+            if options.leave_out.contains(&Kind::Triggers) {
+                return Err(session.problem(format!(
+                    "binlog_format is {format} there: what triggers do in a statement would be missing here, where they are left out. SET GLOBAL \
+                     binlog_format=ROW there first; sessions that are connected do not take it up"
+                )).into());
+            }
             eprintln!(
                 "note: binlog_format is {format} there; its statements are executed here, in ROW format rows are applied"
             );
