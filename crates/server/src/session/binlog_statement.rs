@@ -137,10 +137,7 @@ impl Session {
                 format: &format,
                 tables: &tables,
             };
-            let transaction = self
-                .transaction
-                .get_mut()
-                .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+            let transaction = self.transaction.running()?;
             applier.event(&event, mapping, transaction).map_err(of_failure)?;
             if ends_statement {
                 tables.clear();
@@ -157,10 +154,7 @@ impl Session {
         }
         self.services.await_gtid()?;
         self.enter_transaction();
-        let transaction = self
-            .transaction
-            .get_mut()
-            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let transaction = self.transaction.running()?;
         transaction
             .begin_writing()
             .map_err(|error| of_transaction(&error))
@@ -176,10 +170,7 @@ impl Session {
             database: &database,
             table: &name,
         };
-        let transaction = self
-            .transaction
-            .get_mut()
-            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let transaction = self.transaction.running()?;
         transaction
             .lock_metadata(object, MetadataMode::Write)
             .map_err(|error| of_transaction(&error))?;

@@ -56,10 +56,7 @@ impl Session {
 
     fn table_checksum(&mut self, database: &str, table: &str, effort: ChecksumEffort) -> Result<Option<u32>> {
         self.enter_transaction();
-        let transaction = self
-            .transaction
-            .get_mut()
-            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let transaction = self.transaction.running()?;
         let object = MetadataObject::Table { database, table };
         transaction
             .lock_metadata(object, MetadataMode::Read)

@@ -339,10 +339,7 @@ impl Session {
     fn log_definition(&mut self, text: &[u8]) -> Result<()> {
         let logged = LoggedStatement::of(self, text);
         self.enter_transaction();
-        let transaction = self
-            .transaction
-            .get_mut()
-            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let transaction = self.transaction.running()?;
         transaction
             .log_definition(
                 &logged.query_event(None),

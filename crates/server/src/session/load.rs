@@ -141,10 +141,7 @@ impl Session {
                 false => Transfer::Ended,
             },
         };
-        let transaction = self
-            .transaction
-            .get_mut()
-            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let transaction = self.transaction.running()?;
         let mut context = ExecutionContext {
             transaction,
             session: &mut self.context,

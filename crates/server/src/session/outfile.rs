@@ -45,10 +45,7 @@ impl Session {
         };
         let mut sink = self.file_sink(plan, into)?;
         let rows_max = self.rows_max(execution);
-        let transaction = self
-            .transaction
-            .get_mut()
-            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let transaction = self.transaction.running()?;
         let mut context = ExecutionContext {
             transaction,
             session: &mut self.context,

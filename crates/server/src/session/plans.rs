@@ -70,10 +70,7 @@ impl Session {
         let style = self.result_style(execution);
         let text = if self.annotates() { execution.text } else { b"" };
         let rows_max = self.rows_max(execution);
-        let transaction = self
-            .transaction
-            .get_mut()
-            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let transaction = self.transaction.running()?;
         let mut context = ExecutionContext {
             transaction,
             session: &mut self.context,
@@ -106,10 +103,7 @@ impl Session {
         };
         let annotated = self.annotates();
         let rows_max = self.rows_max(execution);
-        let transaction = self
-            .transaction
-            .get_mut()
-            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let transaction = self.transaction.running()?;
         let mut context = ExecutionContext {
             transaction,
             session: &mut self.context,
@@ -139,10 +133,7 @@ impl Session {
             true => self.enter_transaction(),
             false => self.enter_tableless(),
         }
-        let transaction = self
-            .transaction
-            .get_mut()
-            .ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))?;
+        let transaction = self.transaction.running()?;
         if plan.writes_ordinary() {
             transaction
                 .begin_writing()

@@ -33,7 +33,7 @@ use paceline_sql::session::{RandomGenerator, Services, SessionContext, SqlMode, 
 use paceline_sql::{Error, Result};
 use paceline_storage::Direction;
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
-use paceline_types::error_code::{ER_UNKNOWN_ERROR, ErrorCode};
+use paceline_types::error_code::ErrorCode;
 use paceline_types::{Charset, Collation, DataType, Decimal, Value};
 use paceline_wire::socket::Socket;
 use std::borrow::Cow;
@@ -524,10 +524,7 @@ impl StatementRunner for ReplicatedSession {
         session.take_replication(replication);
         session.context.settings.sql_mode = SqlMode::DEFAULT;
         session.enter_transaction();
-        session
-            .transaction
-            .get_mut()
-            .ok_or_else(|| failure(Error::new(ER_UNKNOWN_ERROR, &[])))
+        session.transaction.running().map_err(failure)
     }
 
     fn commit(&mut self) -> std::result::Result<(), Failure> {

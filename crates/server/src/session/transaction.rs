@@ -69,6 +69,14 @@ impl TransactionSlot {
         }
     }
 
+    /// The running one, for who has entered it.
+    ///
+    /// # Errors
+    /// 1105 if there is none.
+    pub fn running(&mut self) -> Result<&mut Transaction> {
+        self.get_mut().ok_or_else(|| Error::new(ER_UNKNOWN_ERROR, &[]))
+    }
+
     /// Takes it out.
     fn take(&mut self) -> Option<Transaction> {
         match std::mem::take(&mut self.state) {
