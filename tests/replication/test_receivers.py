@@ -183,7 +183,8 @@ def test_columns_that_are_generated_and_not_sent(pair, image):
     change_master(replica, primary, master_use_gtid="slave_pos")
     start_slave(replica)
     primary.query(f"set binlog_row_image={image}", "create database d", "create table d.t (id int primary key, a int, v int as (a * 2) virtual, "
-                  "s int as (a * 3) stored, w text as (concat(a, 'x')) virtual, x text)", "create table d.u (id int primary key, a int)")
+                  "s int as (a * 3) stored, w text as (concat(a, 'x')) virtual, x text, "
+                  "l varchar(9) character set latin1 default 'é', b varbinary(9) as (l) virtual)", "create table d.u (id int primary key, a int)")
     wait_for_replica(replica, primary)
     replica.query("set sql_log_bin=0", "alter table d.u add column own int as (a + 1) stored")
     primary.query(f"set binlog_row_image={image}", "insert into d.t (id, a) values (1, 10), (2, 20), (3, null)", "insert into d.u values (1, 1)",

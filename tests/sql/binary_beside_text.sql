@@ -44,4 +44,12 @@ insert into t3 values ('é', 'é', 'é', 'é');
 alter table t3 convert to character set binary;
 show create table t3;
 select hex(c), hex(v), hex(t), hex(m) from t3;
-drop table t1, t2, t3;
+-- ALTER TABLE fills new columns as INSERT does.
+create table t4 (id int primary key, a varchar(9) character set latin1, s binary(2) as (a) stored, d varbinary(9) default (a));
+insert into t4 (id, a) values (1, 'é'), (2, 'aé');
+alter table t4 add b varbinary(9) as (a) stored, add c varbinary(9) default (a), add e blob default (concat(a, 'ü')), add f varbinary(9) as (a) virtual;
+insert into t4 (id, a) values (3, 'é');
+update t4 set a = 'ü' where id = 2;
+select id, hex(s), hex(d), hex(b), hex(c), hex(e), hex(f) from t4;
+select id from t4 where b = a;
+drop table t1, t2, t3, t4;

@@ -1,7 +1,5 @@
 //! Defaults and checks that are expressions over a row, for rows that ALTER TABLE makes or tests.
 
-use std::borrow::Cow;
-
 use paceline_types::Value;
 use paceline_types::error_code::*;
 use sqlparser::ast;
@@ -77,9 +75,10 @@ impl RowExpressions {
         session: &mut SessionContext,
     ) -> Result<Value> {
         match &self.defaults[number] {
-            Some(expr) => expr
-                .eval_unrounded(row, &mut EvalContext::new(session, &mut self.state))
-                .map(Cow::into_owned),
+            Some(expr) => {
+                let mut context = EvalContext::new(session, &mut self.state);
+                expr.eval_assigned(row, &column.data_type, &mut context)
+            }
             None => Ok(constant_default(column, session).expect("only expressions need a row")),
         }
     }
@@ -88,16 +87,15 @@ impl RowExpressions {
     pub(super) fn generated(
         &mut self,
         number: usize,
+        column: &ColumnDefinition,
         row: &[Value],
         session: &mut SessionContext,
     ) -> Result<Option<Value>> {
-        self.generated[number]
-            .as_ref()
-            .map(|expr| {
-                expr.eval_unrounded(row, &mut EvalContext::new(session, &mut self.state))
-                    .map(Cow::into_owned)
-            })
-            .transpose()
+        let Some(expr) = &self.generated[number] else {
+            return Ok(None);
+        };
+        let mut context = EvalContext::new(session, &mut self.state);
+        expr.eval_assigned(row, &column.data_type, &mut context).map(Some)
     }
 
     /// Tests a row.
@@ -155,7 +153,9 @@ impl<'t> GeneratedColumns<'t> {
     pub fn fill_in(&mut self, row: &mut [Value], absent: &[bool]) -> Result<()> {
         for (number, column) in self.table.columns.iter().enumerate() {
             if absent[number]
-                && let Some(value) = self.expressions.generated(number, row, &mut self.session)?
+                && let Some(value) = self
+                    .expressions
+                    .generated(number, column, row, &mut self.session)?
             {
                 row[number] = assign(value, self.table, column, 1, &mut self.session)?;
             }

@@ -132,7 +132,7 @@ impl<'a> Rows<'a> {
                     }
                 }
                 for (n, column) in self.build.target.columns.iter().enumerate() {
-                    if let Some(value) = self.expressions.generated(n, &converted, session)? {
+                    if let Some(value) = self.expressions.generated(n, column, &converted, session)? {
                         converted[n] = assign(value, &self.build.target, column, ordinal + 1, session)?;
                     }
                 }

@@ -11,6 +11,7 @@ mod regex;
 
 use std::borrow::Cow;
 
+use paceline_types::convert::in_charset;
 use paceline_types::decimal::Rounding;
 use paceline_types::{DataType, Value};
 
@@ -93,6 +94,20 @@ impl Expr {
             outer: context.outer,
         };
         self.eval_in(&frame, context)
+    }
+
+    /// The value for a row as a column of that type is assigned it: a quotient with all its digits, text for a binary column in its own bytes.
+    ///
+    /// # Errors
+    /// As [`Expr::eval`].
+    pub(crate) fn eval_assigned(
+        &self,
+        row: &[Value],
+        target: &DataType,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Value> {
+        let value = self.eval_unrounded(row, context)?.into_owned();
+        Ok(in_charset(value, self.ty.charset(), target))
     }
 
     /// Whether a condition holds: `None` is UNKNOWN.
