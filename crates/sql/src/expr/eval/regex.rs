@@ -25,7 +25,7 @@ const CLASSES: [(&str, &str); 11] = [
     ("digit", r"\p{Nd}"),
     ("space", r"\s"),
     ("blank", r"\t\p{Zs}"),
-    ("punct", r"\p{P}$+<=>\^`|~"),
+    ("punct", r"\p{P}$+<=>\^`|\~"),
     ("graph", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}"),
     ("print", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Zs}"),
 ];
