@@ -465,7 +465,11 @@ pub fn replay_ddl(
             };
             let plan = plan_with(&input, &mut session, &statement, first_id)?;
             planning.take_until(plan.next_id);
-            let prepared = finish(input, &mut session, plan, first_id, &storage.builds()?)?;
+            let finished = match plan.build {
+                Some(_) => storage.builds()?,
+                None => Vec::new(),
+            };
+            let prepared = finish(input, &mut session, plan, first_id, &finished)?;
             Ok(ReplayedDdl {
                 writes: prepared.writes,
                 builds: prepared.builds,
