@@ -11,7 +11,6 @@ use super::arguments::{Args, BindCall, some};
 use super::{Function, MANY, pure};
 use crate::error::Result;
 use crate::expr::bind::{CollationMix, read_as_number};
-use crate::expr::cast::bytes_of_type;
 use crate::expr::context::EvalContext;
 use crate::expr::eval::convert;
 use crate::expr::expr_type::{Class, ExprType};
@@ -581,8 +580,7 @@ fn eval_field(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         }
         let equal = if texts {
             if collation == Collation::Binary {
-                bytes_of_type(&needle, args.ty_of(0), context)
-                    == bytes_of_type(&value, args.ty_of(index), context)
+                convert::bytes_of(&needle, context) == convert::bytes_of(&value, context)
             } else {
                 collation.equals(
                     &convert::text_of(&needle, context),
