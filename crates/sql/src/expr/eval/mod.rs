@@ -20,7 +20,7 @@ pub(crate) use compare::{compare_row_values, compare_rows, compare_values, compa
 pub(crate) use regex::{CompiledPattern, with_pattern};
 
 use super::context::{EvalContext, OuterRow};
-use super::expr_type::Class;
+use super::expr_type::{Class, ExprType};
 use super::tree::{ArithmeticOp, CompareOp, Comparison, Expr, ExprKind, Truth};
 use super::{cast, errors, subquery};
 use crate::error::Result;
@@ -257,11 +257,11 @@ impl Expr {
             ExprKind::Case { branches, otherwise } => {
                 for (condition, result) in branches {
                     if condition.truth_in(frame, context)? == Some(true) {
-                        return self.branch_in(result, frame, context);
+                        return result.eval_as(&self.ty, frame, context);
                     }
                 }
                 return match otherwise {
-                    Some(otherwise) => self.branch_in(otherwise, frame, context),
+                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context),
                     None => Ok(Cow::Owned(Value::Null)),
                 };
             }
@@ -274,11 +274,11 @@ impl Expr {
                 for (by, value, result) in branches {
                     let value = value.eval_in(frame, context)?;
                     if compare_with(CompareOp::Eq, by, &subject, &value, context)? == Some(true) {
-                        return self.branch_in(result, frame, context);
+                        return result.eval_as(&self.ty, frame, context);
                     }
                 }
                 return match otherwise {
-                    Some(otherwise) => self.branch_in(otherwise, frame, context),
+                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context),
                     None => Ok(Cow::Owned(Value::Null)),
                 };
             }
@@ -304,19 +304,19 @@ impl Expr {
         Ok(Cow::Owned(value))
     }
 
-    /// What a branch of CASE gives, in the type of all branches.
-    fn branch_in<'a>(
-        &self,
-        branch: &'a Expr,
+    /// The value of a branch, of CASE or of a function that chooses, in the type of all branches.
+    pub(crate) fn eval_as<'a>(
+        &'a self,
+        ty: &ExprType,
         frame: &Frame<'a>,
         context: &mut EvalContext<'_>,
     ) -> Result<Cow<'a, Value>> {
-        let value = if self.ty.class() == Class::String {
-            branch.eval_shown(frame, context)?
+        let value = if ty.class() == Class::String {
+            self.eval_shown(frame, context)?
         } else {
-            branch.eval_in(frame, context)?
+            self.eval_in(frame, context)?
         };
-        convert::to_common_type(value, &branch.ty, &self.ty, context)
+        convert::to_common_type(value, &self.ty, ty, context)
     }
 
     pub(crate) fn truth_in<'a>(

@@ -11,7 +11,7 @@ use crate::expr::bind::{
     as_compared, common_type_in, comparison_rule, read_as_number, round_quotient, unquote_json,
 };
 use crate::expr::context::EvalContext;
-use crate::expr::eval::{compare_values, compare_with, convert};
+use crate::expr::eval::{compare_values, compare_with};
 use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::tree::{CompareOp, Comparison, ExprKind};
 
@@ -61,12 +61,9 @@ fn eval_nvl2(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 }
 
 fn choose(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Value> {
-    let value = if args.ty.class() == Class::String {
-        args.shown(index, context)?
-    } else {
-        args.value(index, context)?
-    };
-    convert::to_common_type(value, args.ty_of(index), args.ty, context).map(std::borrow::Cow::into_owned)
+    args.call.args[index]
+        .eval_as(args.ty, &args.frame, context)
+        .map(std::borrow::Cow::into_owned)
 }
 
 fn bind_ifnull(call: &mut BindCall<'_>) -> Result<ExprType> {
