@@ -118,7 +118,8 @@ impl<'a> Rows<'a> {
                     if *source == ColumnSource::Default {
                         let value = match column.auto_increment {
                             true => std::mem::take(&mut converted[n]),
-                            false if self.expressions.varies(n) => {
+                            // What holds for the first row holds for all.
+                            false if ordinal == 0 && self.expressions.varies(n) => {
                                 return Err(Error::unsupported(
                                     "a default that is another one on each server, for a new column of a table with rows",
                                 ));
