@@ -572,7 +572,7 @@ impl Expr {
         }
     }
 
-    /// Whether a column, aggregate or subquery for which `wanted` holds occurs in it.
+    /// Whether a node for which `wanted` holds occurs in it.
     pub fn any(&self, wanted: &mut dyn FnMut(&Expr) -> bool) -> bool {
         let mut found = false;
         self.visit(&mut |node| found = found || wanted(node));

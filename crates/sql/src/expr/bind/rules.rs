@@ -382,18 +382,17 @@ fn common_double(types: &[&ExprType]) -> ExprType {
 /// `=` and its like compare a quotient with the digits that it shows; BETWEEN, IN and CASE compare all that it has. Says whether
 /// `operand` holds one.
 pub(crate) fn round_quotient(by: &Comparison, operand: &mut Expr) -> bool {
-    let mut quotient = false;
-    operand.visit(&mut |node| {
-        quotient |= matches!(
+    let exact = matches!(by, Comparison::Decimal | Comparison::Dynamic(_));
+    let divides = |node: &Expr| {
+        matches!(
             node.kind,
             ExprKind::Arithmetic {
                 op: ArithmeticOp::Divide,
                 ..
             }
-        );
-    });
-    let exact = matches!(by, Comparison::Decimal | Comparison::Dynamic(_));
-    if !quotient || !exact || operand.ty.class() != Class::Decimal {
+        )
+    };
+    if !exact || operand.ty.class() != Class::Decimal || !operand.any(&mut { divides }) {
         return false;
     }
     let ty = operand.ty.clone();
