@@ -90,13 +90,18 @@ impl Planner<'_> {
         if old.is_temporary() {
             self.make_temporary()?;
         }
+        if alter.ignore {
+            return Err(Error::unsupported("ALTER IGNORE TABLE"));
+        }
+        let actions = self.effective_actions(alter, &old)?;
+        let renames = renames(&old, &actions);
         let mut alteration = Alteration {
             description: old.description().clone(),
             columns: Vec::new(),
             placed: Vec::new(),
             drafts: Vec::new(),
-            checks: Vec::new(),
-            renames: Vec::new(),
+            checks: kept_checks(&old, &renames),
+            renames,
             keys: old.foreign_keys.clone(),
             new_keys: Vec::new(),
             rename: None,
@@ -105,14 +110,8 @@ impl Planner<'_> {
             forget_auto_increment: false,
             force_rebuild: false,
             algorithm: None,
-            old: old.clone(),
+            old,
         };
-        if alter.ignore {
-            return Err(Error::unsupported("ALTER IGNORE TABLE"));
-        }
-        let actions = self.effective_actions(alter, &old)?;
-        alteration.renames = renames(&old, &actions);
-        alteration.checks = kept_checks(&old, &alteration.renames);
         self.alter_options(&mut alteration, &actions)?;
         self.alter_columns(&mut alteration, &actions)?;
         self.alter_indexes(&mut alteration, &actions)?;
