@@ -64,6 +64,7 @@ pub struct SubqueryFrame<'f> {
 pub struct EvalState {
     pub(crate) subqueries: HashMap<u64, CachedRows>,
     pub(crate) generators: HashMap<u64, RandomGenerator>,
+    pub(crate) constants: HashMap<u64, Value>,
     pub(crate) regexes: HashMap<u64, super::eval::CompiledPattern>,
 }
 

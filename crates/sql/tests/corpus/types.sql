@@ -136,5 +136,6 @@ SELECT id FROM years WHERE y + 0 = '01';
 # What is no time compares as 00:00:00.
 CREATE TABLE spans (id INT PRIMARY KEY, t TIME, KEY t (t));
 INSERT INTO spans VALUES (1,'00:00:00');
+SELECT id FROM spans WHERE t = 'zzz';
 SELECT id FROM spans WHERE t < 99;
 SELECT id FROM spans WHERE t >= '' AND id = 1;

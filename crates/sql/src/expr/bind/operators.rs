@@ -10,7 +10,8 @@ use super::rules::{CollationMix, comparison_rule_for, round_quotient};
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
-use crate::expr::functions::Function;
+use crate::expr::functions::{COMPARED_DATETIME, COMPARED_TIME, Call, Function};
+use crate::expr::scope::unique_id;
 use crate::expr::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind};
 use crate::session::{SessionContext, SqlMode};
 
@@ -303,17 +304,32 @@ fn literal_to_datetime(expr: &mut Expr, session: &SessionContext) {
     let ExprKind::Literal(value @ (Value::Text(_) | Value::Int(_) | Value::Date(_))) = &expr.kind else {
         return;
     };
-    if let Some(datetime) = convert::to_datetime(value, &lax(session)) {
-        *expr = Expr::literal(Value::DateTime(datetime), ExprType::datetime(datetime.decimals));
-    }
+    *expr = match convert::to_datetime(value, &lax(session)) {
+        Some(datetime) => Expr::literal(Value::DateTime(datetime), ExprType::datetime(datetime.decimals)),
+        None => converted_once(expr, &COMPARED_DATETIME, ExprType::datetime(0)),
+    };
 }
 
 fn literal_to_time(expr: &mut Expr, session: &SessionContext) {
     let ExprKind::Literal(value @ (Value::Text(_) | Value::Int(_))) = &expr.kind else {
         return;
     };
-    if let Some(time) = convert::to_time(value, &lax(session)) {
-        *expr = Expr::literal(Value::Time(time), ExprType::time(time.decimals()));
+    *expr = match convert::to_time(value, &lax(session)) {
+        Some(time) => Expr::literal(Value::Time(time), ExprType::time(time.decimals())),
+        None => converted_once(expr, &COMPARED_TIME, ExprType::time(0)),
+    };
+}
+
+/// A constant that cannot be converted here, since each execution warns of it.
+fn converted_once(constant: &mut Expr, function: &'static Function, ty: ExprType) -> Expr {
+    let call = Call {
+        function,
+        args: vec![std::mem::replace(constant, Expr::null())],
+        id: unique_id(),
+    };
+    Expr {
+        kind: ExprKind::Call(Box::new(call)),
+        ty,
     }
 }
 

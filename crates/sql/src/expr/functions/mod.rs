@@ -5,6 +5,7 @@
 //! binder. Units, regular expressions' flags and the like are constants among the arguments.
 
 mod arguments;
+mod compared;
 mod control;
 mod digest;
 mod info;
@@ -24,6 +25,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 pub(crate) use arguments::{Args, BindCall};
+pub(crate) use compared::{COMPARED_DATETIME, COMPARED_TIME};
 pub(crate) use json::{append_json_value, json_quote};
 pub(crate) use number_arguments::reads_number;
 

@@ -1,0 +1,37 @@
+-- A constant that is no time counts as zero where it is compared with one, and is warned of once, however many rows there are.
+create table t1 (id int primary key, t time, d datetime);
+insert into t1 values (1, '00:00:00', '2020-01-01'), (2, '00:00:00', '2020-01-01'), (3, '01:00:00', '2020-01-02');
+select id from t1 where t = 'zzz';
+select id from t1 where t <> 'zzz';
+select id from t1 where t < 'zzz';
+select id from t1 where 'zzz' = t;
+select id from t1 where t between 'zzz' and 'yyy';
+select id from t1 where t in ('zzz');
+select id from t1 where (t, id) = ('zzz', 1);
+select id from t1 where t < 99;
+select id from t1 where d = 'zzz';
+select id from t1 where d > 'zzz';
+select id from t1 where d between 'zzz' and 'yyy';
+select id, t = 'zzz', t > 'zzz' from t1;
+select id, d = 'zzz', if(t = 'zzz', 1, 2) from t1;
+select case when t = 'zzz' then 1 end from t1;
+select 'zzz' = time'00:00:00';
+prepare p from "select id from t1 where t = 'zzz'";
+execute p;
+execute p;
+update t1 set d = '2021-01-01' where t = 'zzz';
+update t1 set t = '02:00:00' where d = 'zzz' and id < 100;
+delete from t1 where t = 'zzz' and id = 100;
+select * from t1;
+-- With an index, too.
+alter table t1 add key (t), add key (d);
+select id from t1 where t = 'zzz';
+select id from t1 where t >= 'zzz' order by id;
+select id from t1 where d = 'zzz';
+select id from t1 where t between 'zzz' and 'yyy';
+select id from t1 where t = 'zzz' and id = 1;
+select id from t1 where t = 'zzz' and id > 1;
+create table t2 (id int);
+insert into t2 select id from t1 where t = 'zzz';
+select * from t2;
+drop table t1, t2;
