@@ -108,8 +108,8 @@ pub enum ExprKind {
         negated: bool,
         /// How characters compare.
         collation: Collation,
-        /// The escape character, if any.
-        escape: Option<char>,
+        /// The escape character.
+        escape: char,
         /// Text and pattern.
         operands: Box<[Expr; 2]>,
     },

@@ -765,7 +765,7 @@ fn like(
         .contains(crate::session::SqlMode::NO_BACKSLASH_ESCAPES);
     let escape = match escape {
         // MariaDB means it even where a backslash escapes nothing in the literals.
-        None => Some('\\'),
+        None => '\\',
         Some(escape) => match bind_expr(escape, scope)?.as_literal() {
             Some(Value::Text(text)) => {
                 let mut characters = text.chars();
@@ -774,9 +774,9 @@ fn like(
                     return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
                 }
                 // MariaDB takes none at all for the usual one.
-                first.or(Some('\\'))
+                first.unwrap_or('\\')
             }
-            Some(Value::Null) => Some('\\'),
+            Some(Value::Null) => '\\',
             _ => return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
         },
     };

@@ -9,7 +9,7 @@ use crate::expr::context::EvalContext;
 pub(super) fn matches(
     text: &Value,
     pattern: &Value,
-    escape: Option<char>,
+    escape: char,
     collation: Collation,
     context: &EvalContext<'_>,
 ) -> bool {
@@ -17,9 +17,9 @@ pub(super) fn matches(
         // Bytes stand for the characters of the same number, which keeps `_` at one byte.
         let text = convert::latin_view(text, context);
         let pattern = convert::latin_view(pattern, context);
-        return Collation::Utf8mb4Bin.like(&text, &pattern, escape);
+        return Collation::Utf8mb4Bin.like(&text, &pattern, Some(escape));
     }
     let text = convert::text_of(text, context);
     let pattern = convert::text_of(pattern, context);
-    collation.like(&text, &pattern, escape)
+    collation.like(&text, &pattern, Some(escape))
 }

@@ -70,7 +70,7 @@ pub enum ColumnTest {
         /// The pattern.
         pattern: Expr,
         /// The escape character.
-        escape: Option<char>,
+        escape: char,
     },
 }
 

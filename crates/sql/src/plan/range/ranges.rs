@@ -320,7 +320,7 @@ impl Part<'_> {
     }
 
     /// The values that begin with what stands before the pattern's first wildcard.
-    fn like(self, pattern: &Value, escape: Option<char>) -> Result<Option<Intervals>> {
+    fn like(self, pattern: &Value, escape: char) -> Result<Option<Intervals>> {
         let text = match pattern {
             Value::Null => return Ok(Some(Vec::new())),
             Value::Text(text) => text.as_str(),
@@ -329,7 +329,7 @@ impl Part<'_> {
         let mut literal = String::new();
         let mut chars = text.chars();
         while let Some(character) = chars.next() {
-            if Some(character) == escape {
+            if character == escape {
                 match chars.next() {
                     Some(escaped) => literal.push(escaped),
                     None => break,
