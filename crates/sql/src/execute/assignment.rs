@@ -1,6 +1,6 @@
 //! Values on their way into columns: conversion, NOT NULL, and what strict mode makes of problems.
 
-use paceline_types::convert::{Severity, assign, in_charset};
+use paceline_types::convert::{Severity, assign};
 use paceline_types::error_code::{
     ER_BAD_NULL_ERROR, ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD,
     ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
@@ -57,7 +57,7 @@ pub(crate) enum NullRule {
     BySqlMode,
 }
 
-/// An expression's value as a column is assigned it: a quotient with all its digits, text for a binary column in its own bytes.
+/// An expression's value as a column is assigned it.
 pub(crate) fn assigned_value(
     exec: &mut Exec<'_, '_>,
     expr: &Expr,
@@ -65,9 +65,7 @@ pub(crate) fn assigned_value(
     table: &TableDefinition,
     column: usize,
 ) -> Result<Value> {
-    let value = exec.eval_unrounded(expr, row)?;
-    let target = &table.columns()[column].data_type;
-    Ok(in_charset(value, expr.ty.charset(), target))
+    expr.eval_assigned(row, &table.columns()[column].data_type, &mut exec.context())
 }
 
 /// Converts a value to what a column stores. Numbers the current row in messages.
