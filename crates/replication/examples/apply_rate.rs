@@ -54,7 +54,7 @@ fn prepare(directory: &std::path::Path, transactions: u64, rows: u64) -> (TestSe
                     break id;
                 }
             };
-            let mut transaction = primary.begin(&session, 0);
+            let mut transaction = Box::new(primary.begin(&session, 0));
             transaction
                 .begin_statement(Some("UPDATE sbtest1 SET c=? WHERE id=?"), 1_700_000_000)
                 .expect("begins");

@@ -49,6 +49,6 @@ pub use snapshot::{StorageSnapshot, StoredValue};
 pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};
 pub use temporary::{TemporaryIndex, TemporarySpace, TemporaryWrites};
 pub use write_set::{
-    Change, Entries, EntryIndex, FrozenWriteSet, Mark, MarkedWriteSet, RowIdPlace, SharedValue, ValueVersion,
-    WriteSet,
+    Change, CompleteWriteSet, Entries, EntryIndex, FrozenWriteSet, Mark, MarkedWriteSet, RowIdPlace,
+    SharedValue, ValueVersion, WriteSet,
 };

@@ -4,7 +4,7 @@
 //! between. DDL goes through the same queue as everything else and is published in its place in the log.
 
 use crate::commit::ticket::Ticket;
-use crate::commit::{CommitRequest, Kept, OnPublish, Reply, Rows, TravellingLocks};
+use crate::commit::{CommitRequest, Escort, Kept, OnPublish, Reply, Rows};
 use crate::error::Error;
 use crate::event_cache::event_flags;
 use crate::lock::{HeldLocks, MetadataMode, MetadataObject};
@@ -15,7 +15,7 @@ use paceline_binlog::EventGroupBuffer;
 use paceline_binlog::event::{EventFlags, GtidFlags, QueryEvent};
 use paceline_binlog::group::{GroupOptions, StatementOptions};
 use paceline_storage::{BuildId, WriteSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A DDL statement that is ready to be logged.
 pub struct DdlCommit<'a> {
@@ -60,22 +60,11 @@ impl TransactionManager {
         let ticket = Ticket::new();
         core.submit(CommitRequest {
             events,
-            rows: Rows::InMemory(WriteSet::new()),
+            rows: Rows::InMemory(WriteSet::new().complete()),
             gtid,
             replication: Replication::Replicated,
-            locks: TravellingLocks {
-                manager: session.locks.clone(),
-                owner: session.owner.clone(),
-                held: HeldLocks::default(),
-            },
-            on_publish: None,
-            builds: Vec::new(),
-            kept: Kept {
-                _guards: [Some(guard), None],
-                ..Kept::default()
-            },
             reply: Reply::Session(ticket.clone()),
-            queued_at: Instant::now(),
+            escort: Escort::new(session, HeldLocks::default(), Kept::of(guard)),
         });
         CommitFuture::of(core, ticket)
     }
@@ -115,24 +104,16 @@ impl TransactionManager {
         );
         events.query(ddl.timestamp_seconds, ddl.event_flags, ddl.query);
         let ticket = Ticket::new();
+        let mut escort = Escort::new(session, HeldLocks::default(), Kept::of(guard));
+        escort.on_publish = ddl.on_publish;
+        escort.builds = ddl.builds;
         core.submit(CommitRequest {
             events,
-            rows: Rows::InMemory(ddl.writes),
+            rows: Rows::InMemory(ddl.writes.complete()),
             gtid: ddl.gtid,
             replication: ddl.replication,
-            locks: TravellingLocks {
-                manager: session.locks.clone(),
-                owner: session.owner.clone(),
-                held: HeldLocks::default(),
-            },
-            on_publish: ddl.on_publish,
-            builds: ddl.builds,
-            kept: Kept {
-                _guards: [Some(guard), None],
-                ..Kept::default()
-            },
             reply: Reply::Session(ticket.clone()),
-            queued_at: Instant::now(),
+            escort,
         });
         CommitFuture::of(core, ticket)
     }

@@ -1,6 +1,7 @@
 //! A write set whose transaction has its place in the log.
 
 use std::fmt;
+use std::sync::Arc;
 
 use paceline_types::Version;
 
@@ -12,6 +13,27 @@ use crate::key::KeyRange;
 pub struct FrozenWriteSet {
     set: WriteSet,
     version: Version,
+}
+
+/// A write set to which nothing is added any more; its transaction's place in the log is still to come. It is in shared memory already, so that
+/// getting its version is cheap.
+pub struct CompleteWriteSet(Arc<FrozenWriteSet>);
+
+impl CompleteWriteSet {
+    pub(super) fn new(set: WriteSet) -> Self {
+        CompleteWriteSet(Arc::new(FrozenWriteSet::new(set, Version::MAX)))
+    }
+
+    /// Its transaction has its place: as [`WriteSet::assign_version`].
+    ///
+    /// # Panics
+    /// If the version is [`Version::MAX`], which means "not known".
+    pub fn placed_at(mut self, version: Version) -> Arc<FrozenWriteSet> {
+        let frozen = Arc::get_mut(&mut self.0).expect("nobody shares what has no version yet");
+        frozen.set.freeze(version);
+        frozen.version = version;
+        self.0
+    }
 }
 
 /// A write set whose values and row ids carry their transaction's mark; its place in the log is still to come. Nothing in it changes

@@ -28,7 +28,7 @@ use std::fmt;
 
 use paceline_types::Version;
 
-pub use frozen::{EntryIndex, FrozenWriteSet, MarkedWriteSet};
+pub use frozen::{CompleteWriteSet, EntryIndex, FrozenWriteSet, MarkedWriteSet};
 use order::{BYTES_PER_KEY, Order, Position};
 use slot::{IN_FILE, KeySlot, Slot, ValueSlot};
 use spilled::SpilledValues;
@@ -410,6 +410,16 @@ impl WriteSet {
     /// # Panics
     /// If the version is [`Version::MAX`], which means "not known".
     pub fn assign_version(mut self, version: Version) -> FrozenWriteSet {
+        self.freeze(version);
+        FrozenWriteSet::new(self, version)
+    }
+
+    /// Makes everything ready for [`assign_version`](Self::assign_version): what the transaction's own thread can do, the log's need not.
+    pub fn complete(self) -> CompleteWriteSet {
+        CompleteWriteSet::new(self)
+    }
+
+    fn freeze(&mut self, version: Version) {
         assert!(
             version != Version::MAX,
             "a transaction's version is a place in the log"
@@ -419,7 +429,6 @@ impl WriteSet {
             // The disk has taken these very bytes before.
             spilled.check().expect("what is in a file can be written over");
         }
-        FrozenWriteSet::new(self, version)
     }
 
     /// Writes a mark where [`assign_version`](Self::assign_version) writes the version, for a transaction whose rows go to table files before it

@@ -7,7 +7,7 @@
 //! **Order.** Transactions of one [`CommitStream`] get their places in the order in which they were submitted. So once one of them is refused a place
 //! (1950, a full disk), all behind it are refused as well: the stream has failed and commits nothing any more.
 
-use super::{CommitRequest, Kept, Outcome};
+use super::{CommitRequest, Outcome};
 use crate::error::{Error, Result};
 use crate::lock::MetadataGuard;
 use crate::manager::TransactionManager;
@@ -153,7 +153,7 @@ impl TransactionManager {
     pub fn commit_batch(
         &self,
         stream: &CommitStream,
-        transactions: Vec<Transaction>,
+        transactions: Vec<Box<Transaction>>,
         locks: Arc<Vec<MetadataGuard>>,
         observer: Arc<dyn BatchObserver>,
     ) {
@@ -194,7 +194,7 @@ impl TransactionManager {
                 batch.placed();
                 batch.done(Outcome {
                     result: Err(error.clone()),
-                    _kept: Kept::default(),
+                    _escort: None,
                 });
             }
         }

@@ -51,7 +51,7 @@ impl Core {
                 None => None,
             };
             let Some(mark) = mark else {
-                return Ok(Rows::InMemory(writes));
+                return Ok(Rows::InMemory(writes.complete()));
             };
             let set = writes.assign_mark(mark)?;
             let files = self.storage.build_rows(&set)?;
@@ -111,12 +111,8 @@ impl Core {
             mut events,
             rows,
             replication,
-            locks,
-            on_publish,
-            builds,
-            kept,
             reply,
-            queued_at,
+            escort,
             gtid: choice,
         } = request;
         if choice.is_replicated() {
@@ -137,12 +133,8 @@ impl Core {
             is_replicated: choice.is_replicated(),
             writes,
             built,
-            locks,
-            on_publish,
-            builds,
-            kept,
             reply,
-            queued_at,
+            escort,
             ending: Ending::Aside,
         };
         if let Err(error) = placed {
@@ -207,16 +199,18 @@ impl PlacedTransaction {
 
     fn end(self, result: Result<Committed>) {
         let PlacedTransaction {
-            mut locks,
-            kept,
             reply,
+            mut escort,
             writes,
             built,
             ..
         } = self;
-        locks.release();
+        escort.locks.release();
         reply.placed();
         drop((writes, built));
-        reply.done(Outcome { result, _kept: kept });
+        reply.done(Outcome {
+            result,
+            _escort: Some(escort),
+        });
     }
 }

@@ -151,7 +151,7 @@ impl Core {
         let small = |transaction: &PlacedTransaction| transaction.ending == Ending::AtOnce;
         if config.lock_release == LockRelease::Early {
             for transaction in transactions.iter_mut().filter(|one| small(one)) {
-                transaction.locks.release();
+                transaction.escort.locks.release();
             }
         }
         self.sync_points.reach(CommitStep::LocksReleased);
@@ -278,12 +278,8 @@ impl Core {
                 mut events,
                 rows,
                 replication,
-                locks,
-                on_publish,
-                builds,
-                kept,
                 reply,
-                queued_at,
+                escort,
                 gtid: choice,
             } = request;
             if let Some(record) = source_record(&choice) {
@@ -313,12 +309,8 @@ impl Core {
                 is_replicated: choice.is_replicated(),
                 writes,
                 built,
-                locks,
-                on_publish,
-                builds,
-                kept,
                 reply,
-                queued_at,
+                escort,
                 ending,
             });
         }

@@ -28,11 +28,12 @@ use crate::error::Result;
 use crate::lock::metadata::TransactionMetadata;
 use crate::lock::owner::LockOwner;
 use crate::lock::{HeldLocks, LockManager, MetadataGuard};
+use crate::session::Session;
 use crate::transaction::{GtidChoice, Replication};
 use batch::Batch;
 use large::BuiltRows;
 use paceline_binlog::EventGroupBuffer;
-use paceline_storage::{BuildId, FrozenWriteSet, RowFiles, WriteSet};
+use paceline_storage::{BuildId, CompleteWriteSet, FrozenWriteSet, RowFiles};
 use paceline_types::{Gtid, Version};
 use std::sync::Arc;
 use std::time::Instant;
@@ -56,11 +57,46 @@ pub(crate) struct Kept {
     pub(crate) _shared: Option<Arc<Vec<MetadataGuard>>>,
 }
 
+impl Kept {
+    pub(crate) fn of(guard: MetadataGuard) -> Self {
+        Kept {
+            _guards: [Some(guard), None],
+            ..Kept::default()
+        }
+    }
+}
+
+/// What goes with a transaction from the queue to its end. Boxed, as it is handed from stage to stage.
+pub(crate) struct Escort {
+    pub(crate) locks: TravellingLocks,
+    pub(crate) on_publish: Option<OnPublish>,
+    /// What was built aside and becomes visible with it.
+    pub(crate) builds: Vec<BuildId>,
+    pub(crate) _kept: Kept,
+    pub(crate) queued_at: Instant,
+}
+
+impl Escort {
+    pub(crate) fn new(session: &Session, held: HeldLocks, kept: Kept) -> Box<Self> {
+        Box::new(Escort {
+            locks: TravellingLocks {
+                manager: session.locks.clone(),
+                owner: session.owner.clone(),
+                held,
+            },
+            on_publish: None,
+            builds: Vec::new(),
+            _kept: kept,
+            queued_at: Instant::now(),
+        })
+    }
+}
+
 /// What a session gets back.
 pub(crate) struct Outcome {
     pub(crate) result: Result<Committed>,
     /// Dropped by the session, or with the ticket.
-    pub(crate) _kept: Kept,
+    pub(crate) _escort: Option<Box<Escort>>,
 }
 
 /// Who is told what becomes of a transaction.
@@ -121,7 +157,7 @@ pub type OnPublish = Box<dyn FnOnce(Version) + Send>;
 
 /// What a transaction writes.
 pub(crate) enum Rows {
-    InMemory(WriteSet),
+    InMemory(CompleteWriteSet),
     /// In table files too.
     Built(Box<BuiltRows>),
 }
@@ -130,7 +166,7 @@ impl Rows {
     /// With the transaction's version; and the table files, if there are any.
     pub(crate) fn place(self, version: Version) -> (Arc<FrozenWriteSet>, Option<RowFiles>) {
         match self {
-            Rows::InMemory(writes) => (Arc::new(writes.assign_version(version)), None),
+            Rows::InMemory(writes) => (writes.placed_at(version), None),
             Rows::Built(built) => (Arc::new(built.set.placed_at(version)), Some(built.files)),
         }
     }
@@ -163,29 +199,21 @@ pub(crate) struct CommitRequest {
     pub(crate) rows: Rows,
     pub(crate) gtid: GtidChoice,
     pub(crate) replication: Replication,
-    pub(crate) locks: TravellingLocks,
-    pub(crate) on_publish: Option<OnPublish>,
-    /// What was built aside and becomes visible with it.
-    pub(crate) builds: Vec<BuildId>,
-    pub(crate) kept: Kept,
     pub(crate) reply: Reply,
-    pub(crate) queued_at: Instant,
+    pub(crate) escort: Box<Escort>,
 }
 
 impl CommitRequest {
     /// Ends it without a place in the log.
     pub(crate) fn fail(self, error: crate::Error) {
         let CommitRequest {
-            mut locks,
-            kept,
-            reply,
-            ..
+            reply, mut escort, ..
         } = self;
-        locks.release();
+        escort.locks.release();
         reply.placed();
         reply.done(Outcome {
             result: Err(error),
-            _kept: kept,
+            _escort: Some(escort),
         });
     }
 }
@@ -198,13 +226,8 @@ pub(crate) struct PlacedTransaction {
     pub(crate) writes: Arc<FrozenWriteSet>,
     /// Table files with the rows of `writes`, for a large one.
     pub(crate) built: Option<RowFiles>,
-    pub(crate) locks: TravellingLocks,
-    pub(crate) on_publish: Option<OnPublish>,
-    /// What was built aside and becomes visible with it.
-    pub(crate) builds: Vec<BuildId>,
-    pub(crate) kept: Kept,
     pub(crate) reply: Reply,
-    pub(crate) queued_at: Instant,
+    pub(crate) escort: Box<Escort>,
     pub(crate) ending: Ending,
 }
 
@@ -214,13 +237,13 @@ impl PlacedTransaction {
             return self.tell_aside(result);
         }
         let PlacedTransaction {
-            mut locks,
-            kept,
-            reply,
-            ..
+            reply, mut escort, ..
         } = self;
-        locks.release();
-        reply.done(Outcome { result, _kept: kept });
+        escort.locks.release();
+        reply.done(Outcome {
+            result,
+            _escort: Some(escort),
+        });
     }
 }
 

@@ -134,8 +134,12 @@ impl Core {
             .map(|group| (group.end, group.durable_at))
             .expect("a batch is not empty");
         let moves = PublishedMoves::of(&groups);
-        let transactions: Vec<PlacedTransaction> =
-            groups.into_iter().flat_map(|group| group.transactions).collect();
+        let transactions = groups.into_iter().map(|group| group.transactions);
+        let transactions = transactions.reduce(|mut all, more| {
+            all.extend(more);
+            all
+        });
+        let transactions = transactions.expect("a batch is not empty");
         if self.make_visible(transactions, end, &moves) {
             self.counters.publish_time.record(durable_at.elapsed());
         }
@@ -163,7 +167,7 @@ impl Core {
         }
         self.sync_points.reach(CommitStep::Applied);
         for transaction in &mut transactions {
-            if let Some(on_publish) = transaction.on_publish.take() {
+            if let Some(on_publish) = transaction.escort.on_publish.take() {
                 on_publish(transaction.committed.version);
             }
         }
@@ -182,7 +186,9 @@ impl Core {
         self.sync_points.reach(CommitStep::Published);
         self.publisher.wake_waiting(end);
         for transaction in transactions {
-            self.counters.commit_time.record(transaction.queued_at.elapsed());
+            self.counters
+                .commit_time
+                .record(transaction.escort.queued_at.elapsed());
             let committed = transaction.committed;
             transaction.tell(Ok(committed));
         }
@@ -222,7 +228,7 @@ impl Core {
             reached = version;
             sets.push(transaction.writes.clone());
             // What was built aside is activated as a step of its own, in its place.
-            let builds: Vec<BuildId> = std::mem::take(&mut transaction.builds);
+            let builds: Vec<BuildId> = std::mem::take(&mut transaction.escort.builds);
             if !builds.is_empty() {
                 self.storage.activate(&builds, &sets, version).map_err(failed)?;
                 sets.clear();

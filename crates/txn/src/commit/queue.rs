@@ -73,7 +73,7 @@ impl Core {
         // This transaction still counts as open. Others may be between two transactions, waiting for their clients or for
         // their commits: then the last group had more than one. And where one worker runs all sessions, one that leads in place keeps
         // the others from beginning: then they take turns.
-        let session = request.locks.owner.id();
+        let session = request.escort.locks.owner.id();
         let is_same_session = self.queue.last_session.swap(session, Ordering::Relaxed) == session;
         let is_alone = is_same_session
             && self.open_transactions.load(Ordering::Relaxed) <= 1
@@ -117,7 +117,10 @@ impl Core {
             let mut state = self.queue.state.lock();
             match self.poisoned() {
                 None if !state.closing => {
-                    state.requests.extend(requests);
+                    match state.requests.is_empty() {
+                        true => state.requests = requests.into(),
+                        false => state.requests.extend(requests),
+                    }
                     if state.is_led {
                         if state.waits_for_more {
                             self.queue.changed.notify_all();
@@ -169,7 +172,8 @@ impl Core {
             .max(1);
         self.queue.last_group_size.store(take, Ordering::Relaxed);
         Next::Group(if take == state.requests.len() {
-            std::mem::take(&mut state.requests).into()
+            // The next group may well be as large.
+            std::mem::replace(&mut state.requests, VecDeque::with_capacity(take)).into()
         } else {
             state.requests.drain(..take).collect()
         })
@@ -187,7 +191,7 @@ impl Core {
             if state
                 .requests
                 .iter()
-                .any(|request| request.locks.owner.is_awaited())
+                .any(|request| request.escort.locks.owner.is_awaited())
             {
                 self.counters.trigger_lock_wait.fetch_add(1, Ordering::Relaxed);
                 break;

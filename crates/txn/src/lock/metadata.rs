@@ -42,9 +42,12 @@ pub enum MetadataObject<'a> {
     UserLevel(&'a str),
 }
 
+/// An object's name in the lock table, in place up to here: locks travel with their transactions.
+type Key = SmallVec<[u8; 32]>;
+
 impl MetadataObject<'_> {
-    fn key(&self) -> SmallVec<[u8; 64]> {
-        let mut key = SmallVec::new();
+    fn key(&self) -> Key {
+        let mut key = Key::new();
         match self {
             MetadataObject::Global => key.push(0),
             MetadataObject::Database(database) => {
@@ -104,7 +107,7 @@ impl From<MetadataMode> for Mode {
 pub struct MetadataGuard {
     locks: Arc<LockManager>,
     owner: Arc<LockOwner>,
-    key: SmallVec<[u8; 64]>,
+    key: Key,
     /// `None`: the owner holds the object through another guard.
     held: Option<HeldLock>,
     /// The mode to go back to when an upgrade of another guard's lock ends.
@@ -152,13 +155,13 @@ impl Drop for MetadataGuard {
 /// The metadata locks of a transaction's statements.
 #[derive(Default)]
 pub(crate) struct TransactionMetadata {
-    held: SmallVec<[TransactionLock; 4]>,
+    held: SmallVec<[TransactionLock; 2]>,
     /// Set with the first lock; what a drop releases through.
     manager: Option<(Arc<LockManager>, Arc<LockOwner>)>,
 }
 
 struct TransactionLock {
-    key: SmallVec<[u8; 64]>,
+    key: Key,
     mode: Mode,
     /// `None`: the session holds the object anyway (LOCK TABLES).
     held: Option<HeldLock>,

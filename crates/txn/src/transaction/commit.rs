@@ -4,7 +4,7 @@ use super::Transaction;
 use super::temporary::TemporaryChanges;
 use crate::commit::batch::Batch;
 use crate::commit::ticket::{Ticket, Told, Work};
-use crate::commit::{CommitRequest, Committed, Kept, OnPublish, Outcome, Reply, Rows, TravellingLocks};
+use crate::commit::{CommitRequest, Committed, Escort, Kept, OnPublish, Outcome, Reply, Rows};
 use crate::error::{Error, Result};
 use crate::lock::{MetadataGuard, MetadataMode, MetadataObject};
 use crate::manager::Core;
@@ -15,7 +15,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
 
 /// What became of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,27 +117,21 @@ impl Transaction {
             return Err(Error::ReadOnlyServer);
         }
         let ticket = Ticket::new();
-        let request = CommitRequest {
+        let kept = Kept {
+            _metadata: std::mem::take(&mut self.metadata),
+            _guards: [Some(guard), self.statement_guard.take()],
+            _shared: None,
+        };
+        let mut escort = Escort::new(&self.session, std::mem::take(&mut self.held), kept);
+        escort.on_publish = on_publish;
+        self.core.submit(CommitRequest {
             events,
             rows,
             gtid: self.options.gtid.clone(),
             replication: self.options.replication,
-            locks: TravellingLocks {
-                manager: self.session.locks.clone(),
-                owner: self.session.owner.clone(),
-                held: std::mem::take(&mut self.held),
-            },
-            on_publish,
-            builds: Vec::new(),
-            kept: Kept {
-                _metadata: std::mem::take(&mut self.metadata),
-                _guards: [Some(guard), self.statement_guard.take()],
-                _shared: None,
-            },
             reply: Reply::Session(ticket.clone()),
-            queued_at: Instant::now(),
-        };
-        self.core.submit(request);
+            escort,
+        });
         Ok(Some(ticket))
     }
 
@@ -155,25 +148,18 @@ impl Transaction {
             .storage
             .check_memory_room(self.writes.memory_engine_bytes())?;
         let (events, rows) = self.take_changes()?;
+        let kept = Kept {
+            _metadata: std::mem::take(&mut self.metadata),
+            _guards: [None, self.statement_guard.take()],
+            _shared: Some(locks.clone()),
+        };
         Ok(CommitRequest {
             events,
             rows,
             gtid: self.options.gtid.clone(),
             replication: self.options.replication,
-            locks: TravellingLocks {
-                manager: self.session.locks.clone(),
-                owner: self.session.owner.clone(),
-                held: std::mem::take(&mut self.held),
-            },
-            on_publish: None,
-            builds: Vec::new(),
-            kept: Kept {
-                _metadata: std::mem::take(&mut self.metadata),
-                _guards: [None, self.statement_guard.take()],
-                _shared: Some(locks.clone()),
-            },
             reply: Reply::Batch(batch.clone()),
-            queued_at: Instant::now(),
+            escort: Escort::new(&self.session, std::mem::take(&mut self.held), kept),
         })
     }
 
@@ -184,7 +170,7 @@ impl Transaction {
         let writes = std::mem::replace(&mut self.writes, WriteSet::new());
         let rows = match events.is_large() {
             true => self.core.seal_large(&mut events, writes)?,
-            false => Rows::InMemory(writes),
+            false => Rows::InMemory(writes.complete()),
         };
         Ok((events, rows))
     }

@@ -177,7 +177,7 @@ impl Pipeline {
     fn hand_over(self: &Arc<Self>, round: &Round, stream: &CommitStream) {
         let (prepared, guards) = round.take();
         let is_behind_failure = self.failed_at.load(Ordering::Acquire) < round.number;
-        let mut transactions: Vec<Transaction> = Vec::with_capacity(prepared.len());
+        let mut transactions: Vec<Box<Transaction>> = Vec::with_capacity(prepared.len());
         let mut pushes: Vec<PushNumber> = Vec::with_capacity(prepared.len());
         let mut rest: Vec<Item> = Vec::new();
         for Prepared { planned, result, .. } in prepared {

@@ -114,7 +114,7 @@ pub(super) struct Prepared {
     pub(super) index: usize,
     pub(super) planned: Planned,
     /// `None`: it was not tried, because something before it failed.
-    pub(super) result: Option<Result<Transaction, Failure>>,
+    pub(super) result: Option<Result<Box<Transaction>, Failure>>,
 }
 
 /// A round that is being prepared.
@@ -175,7 +175,8 @@ impl Round {
     /// What has become of its transactions, in order, and the metadata locks.
     pub(super) fn take(&self) -> (Vec<Prepared>, Vec<MetadataGuard>) {
         let mut prepared = std::mem::take(&mut *self.prepared.lock());
-        prepared.sort_unstable_by_key(|prepared| prepared.index);
+        // Chunks are in order: a stable sort merges them.
+        prepared.sort_by_key(|prepared| prepared.index);
         (prepared, std::mem::take(&mut *self.guards.lock()))
     }
 }

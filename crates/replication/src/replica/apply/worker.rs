@@ -259,7 +259,7 @@ impl Worker {
         &mut self,
         planned: &Planned,
         session: &Session,
-    ) -> Result<Transaction, Failure> {
+    ) -> Result<Box<Transaction>, Failure> {
         catch_unwind(AssertUnwindSafe(|| self.transaction(planned, session))).unwrap_or_else(|_| {
             Err(Failure::fatal(
                 "the applier has panicked; the error log has the reason",
@@ -267,18 +267,19 @@ impl Worker {
         })
     }
 
-    fn begin(&self, received: &ReceivedGroup, session: &Session) -> Transaction {
+    /// Boxed, as it goes through several hands.
+    fn begin(&self, received: &ReceivedGroup, session: &Session) -> Box<Transaction> {
         let options = TransactionOptions {
             isolation: IsolationLevel::ReadCommitted,
             gtid: self.gtid_choice(received),
             replication: Self::replication(received),
             ..TransactionOptions::default()
         };
-        self.manager.begin(session, options)
+        Box::new(self.manager.begin(session, options))
     }
 
     /// A transaction of ours that does what a primary's did.
-    fn transaction(&mut self, planned: &Planned, session: &Session) -> Result<Transaction, Failure> {
+    fn transaction(&mut self, planned: &Planned, session: &Session) -> Result<Box<Transaction>, Failure> {
         let mut transaction = self.begin(&planned.received, session);
         let received = &planned.received;
         let rows = ReplicatedRows {

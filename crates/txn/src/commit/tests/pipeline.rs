@@ -635,7 +635,7 @@ impl BatchObserver for Heard {
 fn a_batch_is_placed_when_the_last_of_its_transactions_has_given_its_locks_back() {
     let server = threaded();
     let session = server.manager.applier_session(Interrupt::new());
-    let begin = || server.manager.begin(&session, TransactionOptions::default());
+    let begin = || Box::new(server.manager.begin(&session, TransactionOptions::default()));
     let (mut large, mut small) = (begin(), begin());
     write_rows(&server, &mut large, THOUSANDS);
     server.table.set(&mut small, "x", "new").unwrap();
