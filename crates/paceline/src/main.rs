@@ -24,6 +24,11 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Registry, reload};
 
+/// A transaction's memory is allocated by its session and freed by the thread that publishes it: glibc's allocator locks for that, jemalloc does
+/// not (docs/decisions/0019-the-allocator.md).
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// A transactional database server that speaks MariaDB's protocols and whose binary log is its only log.
 #[derive(Parser)]
 #[command(name = "paceline", version, about, disable_help_subcommand = true)]
