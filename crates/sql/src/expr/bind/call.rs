@@ -4,7 +4,8 @@ use paceline_types::Value;
 use paceline_types::error_code::ER_SP_DOES_NOT_EXIST;
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 
-use super::{aggregate, bind_expr, column_name, operators, window};
+use super::names::column_name;
+use super::{aggregate, bind_expr, operators, window};
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::ExprType;

@@ -1,0 +1,212 @@
+//! IN, ANY and ALL, LIKE; and subqueries where a value is wanted.
+
+use std::sync::Arc;
+
+use paceline_types::error_code::ER_WRONG_ARGUMENTS;
+use paceline_types::{Collation, Value};
+use sqlparser::ast;
+
+use super::operators::width;
+use super::rules::{self, CollationMix, round_quotient};
+use super::{bind_expr, bind_operand, cast, operators};
+use crate::error::Result;
+use crate::expr::errors;
+use crate::expr::expr_type::{Class, ExprType};
+use crate::expr::scope::{Scope, Subquery};
+use crate::expr::tree::{CompareOp, Comparison, Expr, ExprKind, Quantifier};
+
+pub(super) fn in_list(
+    needle: &ast::Expr,
+    list: &[ast::Expr],
+    negated: bool,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let mut needle = bind_operand(needle, scope)?;
+    let columns = width(&needle);
+    let mut items = list
+        .iter()
+        .map(|item| bind_operand(item, scope))
+        .collect::<Result<Vec<_>>>()?;
+    let session = scope.session();
+    let connection = session.settings.collation_connection;
+    let mut rules = Vec::with_capacity(items.len());
+    let mut nullable = needle.ty.nullable;
+    let mut binary = false;
+    if columns == 1 {
+        let types: Vec<&ExprType> = std::iter::once(&needle.ty)
+            .chain(items.iter().map(|item| &item.ty))
+            .collect();
+        let texts = types
+            .iter()
+            .all(|ty| matches!(ty.class(), Class::String | Class::Null) && !ty.is_parameter());
+        if texts {
+            let collation = CollationMix::for_comparison(&types, connection, "in")?;
+            let operands: Vec<&Expr> = std::iter::once(&needle).chain(&items).collect();
+            let operation = match (operands.len(), negated) {
+                (2, false) => "=",
+                (2, true) => "<>",
+                _ => "in",
+            };
+            CollationMix::check_literals(&operands, collation, connection, operation)?;
+            binary = collation == Collation::Binary;
+        }
+    }
+    let single = items.len() == 1;
+    for item in &mut items {
+        if width(item) != columns {
+            return Err(errors::operand_columns(columns));
+        }
+        nullable |= item.ty.nullable;
+        if columns == 1 {
+            let mut by = match binary {
+                true => Comparison::Bytes,
+                false => rules::comparison_rule_for("in", &needle.ty, &item.ty, connection)?,
+            };
+            // `a IN (b)` is `a = b`; a longer list is compared with JSON as it is written.
+            if single {
+                operators::unquote_json(&by, &mut needle, item, session);
+            }
+            // The needle serves every item, so only items are converted ahead.
+            let mut unchanged = needle.clone();
+            operators::adapt(&mut by, &mut unchanged, item, session);
+            if single {
+                round_quotient(&by, &mut needle);
+                round_quotient(&by, item);
+            }
+            rules.push(by);
+        } else {
+            let left = operators::column_types(&needle);
+            let right = operators::column_types(item);
+            let mut by = operators::row_rules("in", &left, &right, session)?;
+            let mut unchanged = needle.clone();
+            let pairs = operators::elements(&mut unchanged)
+                .iter_mut()
+                .zip(operators::elements(item));
+            for (by, (left, right)) in by.iter_mut().zip(pairs) {
+                operators::adapt(by, left, right, session);
+            }
+            rules.push(Comparison::Row(by));
+        }
+    }
+    operators::adapt_shared(&mut needle, &rules, session);
+    Ok(Expr {
+        kind: ExprKind::InList {
+            by: rules,
+            negated,
+            needle: Box::new(needle),
+            list: items,
+        },
+        ty: ExprType::boolean().with_nullable(nullable),
+    })
+}
+
+pub(super) fn subquery_of(expr: &ast::Expr) -> Result<&ast::Query> {
+    match expr {
+        ast::Expr::Subquery(query) => Ok(query),
+        ast::Expr::Nested(inner) => subquery_of(inner),
+        other => Err(errors::syntax_near(&other.to_string())),
+    }
+}
+
+pub(super) fn scalar_subquery(subquery: Subquery) -> Expr {
+    let ty = match &subquery.columns[..] {
+        [column] => column.clone().nullable(),
+        _ => ExprType::null(),
+    };
+    Expr {
+        kind: ExprKind::ScalarSubquery(Arc::new(subquery)),
+        ty,
+    }
+}
+
+pub(super) fn quantified(
+    left: &ast::Expr,
+    op: CompareOp,
+    quantifier: Quantifier,
+    query: &ast::Query,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let mut left = bind_operand(left, scope)?;
+    let subquery = Arc::new(scope.bind_subquery(query)?);
+    let types = operators::column_types(&left);
+    if types.len() != subquery.columns.len() {
+        return Err(errors::operand_columns(types.len()));
+    }
+    let equality = matches!(
+        (op, quantifier),
+        (CompareOp::Eq, Quantifier::Any) | (CompareOp::Ne, Quantifier::All)
+    );
+    if types.len() > 1 && !equality {
+        return Err(errors::operand_columns(1));
+    }
+    let session = scope.session();
+    let operation = if equality { "in" } else { op.as_str() };
+    let mut by = operators::row_rules(operation, &types, &subquery.columns, session)?;
+    let elements = operators::elements(&mut left);
+    for ((by, column), element) in by.iter_mut().zip(&subquery.columns).zip(elements) {
+        // The rows themselves are converted when they are there.
+        let mut column = Expr::column(0, column.clone());
+        operators::unquote_json(by, element, &mut column, session);
+        operators::adapt(by, element, &mut column, session);
+        round_quotient(by, element);
+    }
+    Ok(Expr {
+        kind: ExprKind::Quantified {
+            op,
+            by,
+            quantifier,
+            left: Box::new(left),
+            subquery,
+        },
+        ty: ExprType::boolean().nullable(),
+    })
+}
+
+pub(super) fn like(
+    text: &ast::Expr,
+    pattern: &ast::Expr,
+    escape: Option<&ast::Expr>,
+    negated: bool,
+    scope: &mut dyn Scope,
+) -> Result<Expr> {
+    let mut text = bind_expr(text, scope)?;
+    let mut pattern = bind_expr(pattern, scope)?;
+    let no_backslash = scope
+        .session()
+        .settings
+        .sql_mode
+        .contains(crate::session::SqlMode::NO_BACKSLASH_ESCAPES);
+    let escape = match escape {
+        // MariaDB means it even where a backslash escapes nothing in the literals.
+        None => '\\',
+        Some(escape) => match bind_expr(escape, scope)?.as_literal() {
+            Some(Value::Text(text)) => {
+                let mut characters = text.chars();
+                let first = characters.next();
+                if characters.next().is_some() || (first.is_none() && no_backslash) {
+                    return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
+                }
+                // MariaDB takes none at all for the usual one.
+                first.unwrap_or('\\')
+            }
+            Some(Value::Null) => '\\',
+            _ => return Err(errors::error(ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
+        },
+    };
+    let connection = scope.session().settings.collation_connection;
+    let collation = CollationMix::for_comparison(&[&text.ty, &pattern.ty], connection, "like")?;
+    CollationMix::check_literals(&[&text, &pattern], collation, connection, "like")?;
+    for operand in [&mut text, &mut pattern] {
+        cast::in_common_charset(operand, collation, scope.session());
+    }
+    let nullable = text.ty.nullable || pattern.ty.nullable;
+    Ok(Expr {
+        kind: ExprKind::Like {
+            negated,
+            collation,
+            escape,
+            operands: Box::new([text, pattern]),
+        },
+        ty: ExprType::boolean().with_nullable(nullable),
+    })
+}
