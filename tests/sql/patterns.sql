@@ -8,4 +8,5 @@ select 'ñandú' regexp '^[[:alpha:]]+$', 'ñandú' regexp '^[[:lower:]]+$', 'Ñ
 select 'Ñ' collate utf8mb4_bin regexp '^[[:upper:]]$', 'ñ' collate utf8mb4_bin regexp '^[[:upper:]]$', 'ñ' collate utf8mb4_bin regexp '^[[:lower:]]$';
 select '1' regexp '^[[:digit:]]$', 'ñ' regexp '[[:digit:]]', 'a b' regexp 'a[[:space:]]b', 'a\tb' regexp 'a[[:blank:]]b', '!' regexp '[[:punct:]]', 'ñ' regexp '[[:punct:]]', 'ñ' regexp '[^[:alpha:]]', 'ñ!' regexp '[[:^alpha:]]', 'ñ' regexp '^[x[:alpha:]_]$', 'fF0' regexp '^[[:xdigit:]]+$';
 select '~' regexp '^[[:punct:]~]$', '!' regexp '^[[:punct:]~]$', 'a' regexp '^[[:punct:]~]$', '~' regexp '^[~[:punct:]]$', '!' regexp '^[^[:punct:]~]$', '-' regexp '^[[:word:]-]$';
+select '&' regexp '^[a&&b]$', 'b' regexp '^[a&&b]$', '~' regexp '^[a~~b]$', 'b' regexp '^[a~~b]$', '[' regexp '^[[a]$', 'a' regexp '^[[a]$', ']' regexp '^[]a]$', ']' regexp '^[^]a]$', ',' regexp '^[+--]$', '.' regexp '^[+--]$', '.' regexp '^[--/]$', '1' regexp '^[[:digit:]&&[:alpha:]]$';
 select regexp_replace('año 2024', '[[:alpha:]]+', 'x'), regexp_substr('12 años', '[[:alpha:]]+'), regexp_instr('12 ñ', '[[:alpha:]]'), 'foo bar' regexp '[[:<:]]bar[[:>:]]';
