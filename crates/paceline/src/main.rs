@@ -24,8 +24,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Registry, reload};
 
-/// A transaction's memory is allocated by its session and freed by the thread that publishes it: glibc's allocator locks for that, jemalloc does
-/// not (docs/decisions/0019-the-allocator.md).
+/// For transactions, whose memory one thread allocates and another frees (docs/decisions/0019-the-allocator.md).
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

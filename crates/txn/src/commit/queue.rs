@@ -117,10 +117,7 @@ impl Core {
             let mut state = self.queue.state.lock();
             match self.poisoned() {
                 None if !state.closing => {
-                    match state.requests.is_empty() {
-                        true => state.requests = requests.into(),
-                        false => state.requests.extend(requests),
-                    }
+                    state.requests.extend(requests);
                     if state.is_led {
                         if state.waits_for_more {
                             self.queue.changed.notify_all();
