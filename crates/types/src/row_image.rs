@@ -130,10 +130,17 @@ impl PackedLength {
 
 #[inline]
 fn little_endian(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .rev()
-        .fold(0, |number, &byte| number << 8 | u64::from(byte))
+    match *bytes {
+        // What most columns and lengths have.
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => bytes
+            .iter()
+            .rev()
+            .fold(0, |number, &byte| number << 8 | u64::from(byte)),
+    }
 }
 
 #[inline]
@@ -239,14 +246,15 @@ impl RowLayout {
     /// # Errors
     /// `TruncatedImage`
     pub fn split<'a>(&'a self, bytes: &'a [u8]) -> Result<(RowImage<'a>, &'a [u8])> {
-        let mut columns = self.image(bytes).columns();
-        if bytes.len() < self.bitmap_bytes() {
-            return Err(Error::TruncatedImage { column: 0 });
+        let mut at = self.bitmap_bytes();
+        let bitmap = bytes.get(..at).ok_or(Error::TruncatedImage { column: 0 })?;
+        for (column, length) in self.lengths.iter().enumerate() {
+            if bitmap[column / 8] >> (column % 8) & 1 == 0 {
+                let range = length.range(bytes, at);
+                (_, at) = range.ok_or(Error::TruncatedImage { column })?;
+            }
         }
-        while columns.column < self.types.len() {
-            columns.skip_column()?;
-        }
-        let (image, rest) = bytes.split_at(columns.at);
+        let (image, rest) = bytes.split_at(at);
         Ok((self.image(image), rest))
     }
 
@@ -615,17 +623,26 @@ impl<'a> Columns<'a> {
         self.next_packed().map(|_| ())
     }
 
-    /// Passes over the columns before `column` and returns that one's value.
+    /// Passes over the columns before `column`.
     ///
     /// # Errors
-    /// `TruncatedImage`, `InvalidImage`; also for a column that was passed already or does not exist.
-    pub fn seek(&mut self, column: usize) -> Result<ValueRef<'a>> {
+    /// `TruncatedImage`; also for a column that was passed already.
+    pub fn skip_to(&mut self, column: usize) -> Result<()> {
         if column < self.column {
             return Err(Error::TruncatedImage { column });
         }
         while self.column < column {
             self.skip_column()?;
         }
+        Ok(())
+    }
+
+    /// Passes over the columns before `column` and returns that one's value.
+    ///
+    /// # Errors
+    /// `TruncatedImage`, `InvalidImage`; also for a column that was passed already or does not exist.
+    pub fn seek(&mut self, column: usize) -> Result<ValueRef<'a>> {
+        self.skip_to(column)?;
         self.next().unwrap_or(Err(Error::TruncatedImage { column }))
     }
 }

@@ -17,7 +17,7 @@
 //! | VARBINARY, BLOB | bytes with 00 written as 00 FF, end marker 00 00 |
 
 use crate::collation::{Collation, first_characters, order};
-use crate::data_type::{DataType, Sign};
+use crate::data_type::{DataType, IntegerType, Sign};
 use crate::error::{Error, Result};
 use crate::row_image::{
     enum_bytes, pack_date, pack_datetime, pack_time, pack_timestamp, pack_year, set_bytes,
@@ -37,6 +37,44 @@ pub enum Nullability {
 pub const NULL_MARKER: u8 = 0;
 /// The marker of a value in a nullable column.
 pub const VALUE_MARKER: u8 = 1;
+
+/// Appends the key of a column of this integer type from its packed bytes in a row image (`None`: NULL): what [`append`] makes of its value.
+///
+/// # Errors
+/// As [`append`].
+pub fn append_packed_integer(
+    packed: Option<&[u8]>,
+    integer: IntegerType,
+    nullability: Nullability,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let wrong = || Error::WrongType {
+        column: 0,
+        expected: DataType::Integer(integer).name(),
+        value: ValueRef::Null.kind(),
+    };
+    let Some(packed) = packed else {
+        return match nullability {
+            Nullability::Nullable => {
+                out.push(NULL_MARKER);
+                Ok(())
+            }
+            Nullability::NotNull => Err(wrong()),
+        };
+    };
+    if nullability == Nullability::Nullable {
+        out.push(VALUE_MARKER);
+    }
+    let mut key = [0; 8];
+    let key = key.get_mut(..packed.len()).ok_or_else(wrong)?;
+    key.copy_from_slice(packed);
+    key.reverse();
+    if let (Sign::Signed, Some(first)) = (integer.sign, key.first_mut()) {
+        *first ^= 0x80;
+    }
+    out.extend_from_slice(key);
+    Ok(())
+}
 
 /// Appends the key of a value of a column of this type; `prefix` is the number of characters (bytes of a binary string) that an
 /// index on `column(n)` holds. The value must be one that the column can hold (`convert::assign`).
@@ -177,6 +215,7 @@ pub fn after_prefix(key: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::any_value::{data_types, values};
+    use crate::row_image::RowLayout;
     use crate::value::Value;
     use proptest::prelude::*;
     use std::cmp::Ordering;
@@ -223,6 +262,27 @@ mod tests {
         fn keys_sort_as_values((data_type, a, b) in pairs()) {
             let (x, y) = (key(&a, &data_type, Nullability::NotNull), key(&b, &data_type, Nullability::NotNull));
             prop_assert_eq!(x.cmp(&y), order(&a, &b, &data_type), "{:?} {:?}", x, y);
+        }
+
+        #[test]
+        fn packed_integers_have_the_keys_of_their_values((data_type, value, _) in pairs(), is_null: bool) {
+            let DataType::Integer(integer) = data_type else { return Ok(()) };
+            let value = if is_null { Value::Null } else { value };
+            let layout = RowLayout::new([data_type.clone()]);
+            let mut image = Vec::new();
+            layout.encode(std::slice::from_ref(&value), &mut image).unwrap();
+            for nullability in [Nullability::NotNull, Nullability::Nullable] {
+                let (mut packed, mut whole) = (Vec::new(), Vec::new());
+                let of_packed = append_packed_integer(
+                    layout.image(&image).columns().next_packed().unwrap(),
+                    integer,
+                    nullability,
+                    &mut packed,
+                );
+                let of_value = append(&value.as_ref(), &data_type, nullability, None, &mut whole);
+                prop_assert_eq!(of_packed, of_value);
+                prop_assert_eq!(packed, whole);
+            }
         }
 
         #[test]

@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// From so many bytes on a group's events are kept in a file, where its reader has said which ([`EventGroup::spill_in`]).
 pub const LARGE_GROUP_BYTES: u64 = 64 << 20;
 
+/// So many bytes a group in memory has room for from the start.
+const GROUP_ROOM: usize = 512;
+
 /// An event group: a Gtid event and what belongs to it, whole and checked, with its place in the log it was read from.
 #[derive(Clone, Debug)]
 pub struct EventGroup {
@@ -64,6 +67,13 @@ impl Bytes {
     }
 }
 
+/// A group's first bytes, with room for more: most groups are one row's.
+fn first(bytes: &[u8]) -> Vec<u8> {
+    let mut room = Vec::with_capacity(bytes.len().max(GROUP_ROOM));
+    room.extend_from_slice(bytes);
+    room
+}
+
 impl EventGroup {
     /// Starts a group with its Gtid event, which stands at `start`.
     ///
@@ -79,7 +89,7 @@ impl EventGroup {
         let gtid = GtidEvent::decode(event.body(), event.header().server_id)?.gtid;
         Ok(Self {
             start,
-            bytes: Bytes::Memory(event.bytes().to_vec()),
+            bytes: Bytes::Memory(first(event.bytes())),
             head_length: event.bytes().len(),
             event_count: 1,
             gtid,

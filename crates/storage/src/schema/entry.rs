@@ -1,6 +1,6 @@
 //! Index entries: from a row to the keys that find it, and back.
 
-use paceline_types::ValueRef;
+use paceline_types::DataType;
 use paceline_types::sort_key;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -123,20 +123,30 @@ impl TableSchema {
         let parts = &self.indexes[index].parts;
         let image = self.layout.image(image);
         let mut nulls = Nulls::None;
-        let mut append = |part: &super::KeyPart, value: ValueRef<'_>| {
-            if value.is_null() {
-                nulls = Nulls::Some;
-            }
-            let column = &self.columns[part.column];
-            sort_key::append(&value, &column.data_type, column.nullability, part.prefix, out)
-        };
         // One walk over the image for parts in the order of the table's columns.
         let mut columns = image.columns();
         for part in parts {
             if part.column < columns.position() {
                 columns = image.columns();
             }
-            append(part, columns.seek(part.column)?)?;
+            columns.skip_to(part.column)?;
+            let column = &self.columns[part.column];
+            let is_null = match column.data_type {
+                // Most keys are made of them.
+                DataType::Integer(integer) => {
+                    let packed = columns.next_packed()?;
+                    sort_key::append_packed_integer(packed, integer, column.nullability, out)?;
+                    packed.is_none()
+                }
+                _ => {
+                    let value = columns.seek(part.column)?;
+                    sort_key::append(&value, &column.data_type, column.nullability, part.prefix, out)?;
+                    value.is_null()
+                }
+            };
+            if is_null {
+                nulls = Nulls::Some;
+            }
         }
         Ok(nulls)
     }
