@@ -5,6 +5,7 @@ use crate::information_schema::{self, TableSize};
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
+use crate::session::idle_poll::LastCommand;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
@@ -35,6 +36,8 @@ pub struct Server {
     pub accounts: SharedAccounts,
     /// The sessions.
     pub sessions: Sessions,
+    /// Whose command was the last.
+    pub last_command: Arc<LastCommand>,
     /// Counters for the server as a whole.
     pub counters: ServerCounters,
     /// Databases and tables.
@@ -92,6 +95,7 @@ impl Server {
             globals,
             accounts: SharedAccounts::new(accounts),
             sessions: Sessions::default(),
+            last_command: Arc::default(),
             counters: ServerCounters::default(),
             tls: Tls::default(),
             statistics: Arc::new(Statistics::new(transactions.clone())),

@@ -30,6 +30,15 @@ const WRITE_BUFFER: usize = 1024;
 /// A buffer larger than this is given back when it is idle.
 const IDLE_BUFFER_MAX: usize = 256 * 1024;
 
+/// What was there without waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrived {
+    /// A whole payload.
+    Payload,
+    /// None, or a part of one.
+    Nothing,
+}
+
 /// Cuts payloads out of what a socket delivers.
 #[derive(Debug)]
 pub struct PacketReader {
@@ -128,6 +137,25 @@ impl PacketReader {
                 return Poll::Ready(Err(WireError::Closed));
             }
             self.end += count;
+        }
+    }
+
+    /// Reads one payload if it has arrived, as [`advance`](PacketReader::advance) does, without asking the runtime: see [`Socket::receive_arrived`].
+    ///
+    /// # Errors
+    /// As [`advance`](PacketReader::advance).
+    pub fn advance_arrived(&mut self, socket: &mut Socket) -> WireResult<Arrived> {
+        loop {
+            if let Some(payload) = self.parse()? {
+                self.payload = payload;
+                return Ok(Arrived::Payload);
+            }
+            self.make_room();
+            match socket.receive_arrived(&mut self.buffer[self.end..])? {
+                None => return Ok(Arrived::Nothing),
+                Some(0) => return Err(WireError::Closed),
+                Some(count) => self.end += count,
+            }
         }
     }
 
@@ -546,6 +574,36 @@ mod tests {
             let payload: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
             round_trip(&[vec![1, 2, 3], payload, vec![], vec![9]], 1 << 20);
         }
+    }
+
+    #[test]
+    fn what_has_arrived_is_read_without_the_runtime_and_beside_it() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.unwrap().block_on(async {
+            let (near, far) = tokio::net::UnixStream::pair().unwrap();
+            let (mut near, mut far) = (Socket::unix(near), Socket::unix(far));
+            let mut reader = PacketReader::new(100);
+            for _ in 0..3 {
+                reader.set_sequence(0);
+                assert_eq!(reader.advance_arrived(&mut near).unwrap(), Arrived::Nothing);
+                far.send(&[3, 0, 0, 0, 1]).await.unwrap();
+                assert_eq!(reader.advance_arrived(&mut near).unwrap(), Arrived::Nothing);
+                far.send(&[2, 3]).await.unwrap();
+                assert_eq!(reader.advance_arrived(&mut near).unwrap(), Arrived::Payload);
+                assert_eq!(reader.payload(), [1, 2, 3]);
+                // The runtime learns of bytes that are gone, and waits for the next ones all the same.
+                reader.set_sequence(0);
+                let waits = timeout(Duration::from_millis(5), reader.advance(&mut near)).await;
+                assert!(waits.is_err());
+                let (received, sent) = tokio::join!(reader.advance(&mut near), far.send(&[1, 0, 0, 0, 9]));
+                received.unwrap();
+                sent.unwrap();
+                assert_eq!(reader.payload(), [9]);
+            }
+            drop(far);
+            let closed = reader.advance_arrived(&mut near);
+            assert!(matches!(closed, Err(WireError::Closed)), "{closed:?}");
+        });
     }
 
     #[test]

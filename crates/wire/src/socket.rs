@@ -139,6 +139,26 @@ impl Socket {
         polled.map_ok(|()| buffer.filled().len())
     }
 
+    /// What has arrived, without asking the runtime, which may not have looked yet: one read into `buffer`; 0 is the end of the stream, `None` that there is
+    /// nothing. An encrypted socket never has anything for this.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub fn receive_arrived(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        use rustix::net::{RecvFlags, recv};
+        let received = match self {
+            Socket::Tcp(stream) => recv(&*stream, buffer, RecvFlags::DONTWAIT),
+            Socket::Unix(stream) => recv(&*stream, buffer, RecvFlags::DONTWAIT),
+            Socket::Tls(_) => return Ok(None),
+            Socket::Taken => return Err(taken()),
+        };
+        match received {
+            Ok((count, _)) => Ok(Some(count)),
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Says goodbye: flushes and closes the writing side.
     pub async fn finish(&mut self) {
         let _ = std::future::poll_fn(|context| self.poll_finish(context)).await;

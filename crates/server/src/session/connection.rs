@@ -3,7 +3,7 @@
 use crate::variables::{SessionValues, Variable};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::ServerTls;
-use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
+use paceline_wire::{Arrived, Capabilities, PacketReader, PacketWriter, WireError, WireResult};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -61,6 +61,22 @@ impl Connection {
         self.socket = tls.accept(self.socket.take(), early).await?;
         self.tls = Some(tls);
         Ok(())
+    }
+
+    /// Receives the next packet, as the reader's payload.
+    ///
+    /// # Errors
+    /// As [`PacketReader::advance`].
+    pub async fn receive(&mut self) -> WireResult<()> {
+        self.reader.advance(&mut self.socket).await
+    }
+
+    /// The same without waiting, if it has arrived; of an encrypted connection never.
+    ///
+    /// # Errors
+    /// As [`PacketReader::advance`].
+    pub fn receive_arrived(&mut self) -> WireResult<Arrived> {
+        self.reader.advance_arrived(&mut self.socket)
     }
 
     /// Sends what was collected.

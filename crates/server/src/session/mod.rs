@@ -24,6 +24,7 @@ pub mod ddl;
 pub mod errors;
 pub mod files;
 pub mod gtid_wait;
+pub mod idle_poll;
 pub mod left_out;
 pub mod load;
 pub mod log_admin;
@@ -51,7 +52,9 @@ pub mod user_locks;
 
 use crate::registry::{SessionShared, now_micros};
 use crate::server::Server;
+use crate::variables::Variable;
 use connection::Connection;
+use idle_poll::IdlePoll;
 use paceline_binlog::event::FormatDescription;
 use paceline_sql::catalog::TemporaryTables;
 use paceline_sql::session::SessionContext;
@@ -63,6 +66,7 @@ use services::SessionServices;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Where a session stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,12 +192,11 @@ impl Session {
 
     /// Takes commands until the connection ends.
     async fn serve(&mut self) -> WireResult<()> {
+        let mut idle_poll = IdlePoll::new(self.server.last_command.clone(), self.shared.id);
         while self.phase == Phase::Commands {
             self.connection.reader.set_sequence(0);
-            self.connection
-                .reader
-                .advance(&mut self.connection.socket)
-                .await?;
+            let longest = Duration::from_micros(self.server.globals.number(Variable::PacelineIdlePollUsec));
+            idle_poll.receive(&mut self.connection, longest).await?;
             if let Some(reason) = self.shared.interrupt.raised() {
                 if reason > InterruptReason::Query {
                     return Err(WireError::Closed);

@@ -222,6 +222,7 @@ mod list {
         PacelineCheckpointLogBytes "paceline_checkpoint_log_bytes" Global Dynamic Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("67108864");
         PacelineCommitLeader "paceline_commit_leader" Global Dynamic Enum(&["inline", "thread", "adaptive", "handoff"]) => Some("adaptive");
         PacelineEarlyLockRelease "paceline_early_lock_release" Global Dynamic Boolean => Some("ON");
+        PacelineIdlePollUsec "paceline_idle_poll_usec" Global Dynamic Unsigned { min: 0, max: 1000, block: 1 } => Some("50");
         PacelineLoadGenerated "paceline_load_generated" SessionOnly Dynamic Boolean => Some("OFF");
         PacelineLogBlockSize "paceline_log_block_size" Global Fixed Unsigned { min: 1048576, max: 1073741824, block: 1048576 } => Some("16777216");
         PacelineMemtableSize "paceline_memtable_size" Global Fixed Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("268435456");
