@@ -9,8 +9,8 @@ Loads, each logged by one MariaDB primary, with binlog_commit_wait_count=12 and 
   single       the same of a single client: there is no parallelism to find in its commit groups
   read-write   sysbench's oltp_read_write of 32 clients, 10 million rows (`--rows`)
 
-Every replica begins with the same tables: it replicates what made them, once for each kind of server; its data directory is then copied for each
-measurement. It is timed from START SLAVE until MASTER_GTID_WAIT says that the last transaction is there, and its tables are compared
+Every replica begins with the same tables: it replicates what made them, once for each kind of server, and is left alone until it is idle; its data directory is
+then copied for each measurement. It is timed from START SLAVE until MASTER_GTID_WAIT says that the last transaction is there, and its tables are compared
 with the primary's. All replicas log what they apply (`log_slave_updates`) and can be killed at any moment; with durability on they sync at every
 commit. Rounds take turns; the ratio is that of the medians to the best median of MariaDB.
 
@@ -18,6 +18,7 @@ commit. Rounds take turns; the ratio is that of the medians to the best median o
 """
 
 import argparse
+import os
 import shutil
 import socket
 import statistics
@@ -34,10 +35,11 @@ ACCOUNT = "replica"
 LOADS = {
     "updates": ("single-row updates of 32 clients", "oltp_update_non_index", 32, 200_000, bench.ROWS, False),
     "single": ("single-row updates of one client", "oltp_update_non_index", 1, 50_000, bench.ROWS, False),
-    "read-write": ("read-write transactions of 32 clients", "oltp_read_write", 32, 50_000, 10_000_000, True),
+    "read-write": ("read-write transactions of 32 clients", "oltp_read_write", 32, 200_000, 10_000_000, True),
 }
 LAG_EVERY_SECONDS = 0.25
 PLOT_WIDTH = 60
+SETTLED_WITHIN_SECONDS = 300
 
 
 def free_port():
@@ -143,12 +145,27 @@ def tables_before(kind, image, primary, begin):
     sql(replica, f"start slave until master_gtid_pos='{begin}'")
     wait_for(replica, begin, 3600)
     sql(replica, "stop slave")
+    settle(replica)
     replica.stop()
+
+
+def settle(server):
+    """Waits until a server has nothing left to do in the background: what comes of filling the tables is not what is measured."""
+    ticks = None
+    for _ in range(SETTLED_WITHIN_SECONDS // 2):
+        before = ticks
+        fields = Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
+        ticks = int(fields[11]) + int(fields[12])
+        if before is not None and ticks - before < 3:
+            return
+        time.sleep(2)
 
 
 def apply_seconds(replica, image, end, expected):
     shutil.rmtree(replica.directory, ignore_errors=True)
     subprocess.run(["cp", "-a", image, replica.directory], check=True)
+    # Otherwise gigabytes of the copy are written while the replica is measured.
+    os.sync()
     replica.start()
     try:
         start = time.monotonic()
