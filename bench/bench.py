@@ -57,6 +57,11 @@ class Server:
         self.socket = directory / "server.sock"
         self.process = None
 
+    def processor_seconds(self):
+        """The processor time that it has taken so far, in user mode and in the kernel."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return [int(fields[place]) / os.sysconf("SC_CLK_TCK") for place in (11, 12)]
+
     def start(self):
         log = open(self.directory.with_suffix(".err"), "ab")
         self.process = subprocess.Popen(self.command(), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
@@ -190,17 +195,13 @@ def bytes_per_update(server, updates):
 
 def processor_per_transaction(server, script, clients, seconds):
     """Microseconds of processor time per transaction: the server's in user mode and in the kernel, the client's, and transactions per second."""
-    def server_time():
-        fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return [int(fields[place]) / os.sysconf("SC_CLK_TCK") for place in (11, 12)]
-
     def client_time():
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
 
-    server_before, client_before = server_time(), client_time()
+    server_before, client_before = server.processor_seconds(), client_time()
     rate, transactions = sysbench(server, script, "run", clients, seconds)
-    spent = [after - before for after, before in zip(server_time(), server_before)] + [client_time() - client_before]
+    spent = [after - before for after, before in zip(server.processor_seconds(), server_before)] + [client_time() - client_before]
     return [1e6 * time_spent / transactions for time_spent in spent], rate
 
 

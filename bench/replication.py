@@ -40,6 +40,8 @@ LOADS = {
 LAG_EVERY_SECONDS = 0.25
 PLOT_WIDTH = 60
 SETTLED_WITHIN_SECONDS = 300
+# Who takes less processor time in two seconds is idle.
+IDLE_SECONDS = 0.03
 
 
 def free_port():
@@ -151,30 +153,32 @@ def tables_before(kind, image, primary, begin):
 
 def settle(server):
     """Waits until a server has nothing left to do in the background: what comes of filling the tables is not what is measured."""
-    ticks = None
-    for _ in range(SETTLED_WITHIN_SECONDS // 2):
-        before = ticks
-        fields = Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
-        ticks = int(fields[11]) + int(fields[12])
-        if before is not None and ticks - before < 3:
-            return
+    deadline = time.monotonic() + SETTLED_WITHIN_SECONDS
+    before = sum(server.processor_seconds())
+    while time.monotonic() < deadline:
         time.sleep(2)
+        now = sum(server.processor_seconds())
+        if now - before < IDLE_SECONDS:
+            return
+        before = now
+    sys.exit(f"{server.name} is not idle {SETTLED_WITHIN_SECONDS} s after its tables were filled")
 
 
 def apply_seconds(replica, image, end, expected):
+    """How long a replica takes, and its processor time meanwhile, in seconds."""
     shutil.rmtree(replica.directory, ignore_errors=True)
     subprocess.run(["cp", "-a", image, replica.directory], check=True)
     # Otherwise gigabytes of the copy are written while the replica is measured.
     os.sync()
     replica.start()
     try:
-        start = time.monotonic()
+        start, processor = time.monotonic(), sum(replica.processor_seconds())
         sql(replica, "start slave")
         wait_for(replica, end, 3600)
-        seconds = time.monotonic() - start
+        seconds, processor = time.monotonic() - start, sum(replica.processor_seconds()) - processor
         if checksum(replica) != expected:
             sys.exit(f"{replica.name}: the tables differ")
-        return seconds
+        return seconds, processor
     finally:
         replica.kill()
         shutil.rmtree(replica.directory, ignore_errors=True)
@@ -206,9 +210,10 @@ def measure(name, arguments):
             rates = {replica.name: [] for replica in contenders}
             for _ in range(arguments.rounds):
                 for replica in contenders:
-                    seconds = apply_seconds(replica, directory / replica.kind, end, expected)
+                    seconds, processor = apply_seconds(replica, directory / replica.kind, end, expected)
                     rates[replica.name].append(transactions / seconds)
-                    print(f"{replica.name:<22} {transactions / seconds:>10,.0f}/s", file=sys.stderr, flush=True)
+                    print(f"{replica.name:<22} {transactions / seconds:>10,.0f}/s, {1e6 * processor / transactions:.0f} us of the processor each",
+                          file=sys.stderr, flush=True)
             print(f"\napplying {transactions:,} {what}, {rows:,} rows, durability {durability}")
             medians = {name: statistics.median(taken) for name, taken in rates.items()}
             best = max(rate for name, rate in medians.items() if name.startswith("MariaDB"))

@@ -246,10 +246,13 @@ impl RowLayout {
     /// # Errors
     /// `TruncatedImage`
     pub fn split<'a>(&'a self, bytes: &'a [u8]) -> Result<(RowImage<'a>, &'a [u8])> {
+        let image = self.image(bytes);
         let mut at = self.bitmap_bytes();
-        let bitmap = bytes.get(..at).ok_or(Error::TruncatedImage { column: 0 })?;
+        if bytes.len() < at {
+            return Err(Error::TruncatedImage { column: 0 });
+        }
         for (column, length) in self.lengths.iter().enumerate() {
-            if bitmap[column / 8] >> (column % 8) & 1 == 0 {
+            if !image.is_null(column) {
                 let range = length.range(bytes, at);
                 (_, at) = range.ok_or(Error::TruncatedImage { column })?;
             }
@@ -581,6 +584,11 @@ impl<'a> Columns<'a> {
     /// Which column comes next.
     pub fn position(&self) -> usize {
         self.column
+    }
+
+    /// The type of the next column; `None` behind the last.
+    pub fn next_type(&self) -> Option<&'a DataType> {
+        self.image.layout.types.get(self.column)
     }
 
     /// Where the next column begins, in bytes from the image's start.

@@ -17,10 +17,10 @@
 //! | VARBINARY, BLOB | bytes with 00 written as 00 FF, end marker 00 00 |
 
 use crate::collation::{Collation, first_characters, order};
-use crate::data_type::{DataType, IntegerType, Sign};
+use crate::data_type::{DataType, Sign};
 use crate::error::{Error, Result};
 use crate::row_image::{
-    enum_bytes, pack_date, pack_datetime, pack_time, pack_timestamp, pack_year, set_bytes,
+    Columns, enum_bytes, pack_date, pack_datetime, pack_time, pack_timestamp, pack_year, set_bytes,
 };
 use crate::value::ValueRef;
 
@@ -38,42 +38,48 @@ pub const NULL_MARKER: u8 = 0;
 /// The marker of a value in a nullable column.
 pub const VALUE_MARKER: u8 = 1;
 
-/// Appends the key of a column of this integer type from its packed bytes in a row image (`None`: NULL): what [`append`] makes of its value.
+/// Appends the key of the next column of a row image, and passes over it. Whether it is NULL.
 ///
 /// # Errors
-/// As [`append`].
-pub fn append_packed_integer(
-    packed: Option<&[u8]>,
-    integer: IntegerType,
+/// As [`append`]; `TruncatedImage`, `InvalidImage`.
+pub fn append_column(
+    columns: &mut Columns<'_>,
     nullability: Nullability,
+    prefix: Option<u32>,
     out: &mut Vec<u8>,
-) -> Result<()> {
-    let wrong = || Error::WrongType {
-        column: 0,
-        expected: DataType::Integer(integer).name(),
-        value: ValueRef::Null.kind(),
-    };
-    let Some(packed) = packed else {
-        return match nullability {
-            Nullability::Nullable => {
-                out.push(NULL_MARKER);
-                Ok(())
+) -> Result<bool> {
+    let column = Columns::position(columns);
+    if let Some(DataType::Integer(integer)) = columns.next_type() {
+        // Most keys are made of them: their bytes the other way round.
+        if let Some(packed) = columns.next_packed()? {
+            append_marker(nullability, out);
+            let start = out.len();
+            out.extend(packed.iter().rev());
+            if integer.sign == Sign::Signed {
+                out[start] ^= 0x80;
             }
-            Nullability::NotNull => Err(wrong()),
-        };
-    };
+            return Ok(false);
+        }
+        append(
+            &ValueRef::Null,
+            &DataType::Integer(*integer),
+            nullability,
+            prefix,
+            out,
+        )?;
+        return Ok(true);
+    }
+    let data_type = columns.next_type().ok_or(Error::TruncatedImage { column })?;
+    let value = columns.seek(column)?;
+    append(&value, data_type, nullability, prefix, out)?;
+    Ok(value.is_null())
+}
+
+/// Appends what stands in front of a value.
+fn append_marker(nullability: Nullability, out: &mut Vec<u8>) {
     if nullability == Nullability::Nullable {
         out.push(VALUE_MARKER);
     }
-    let mut key = [0; 8];
-    let key = key.get_mut(..packed.len()).ok_or_else(wrong)?;
-    key.copy_from_slice(packed);
-    key.reverse();
-    if let (Sign::Signed, Some(first)) = (integer.sign, key.first_mut()) {
-        *first ^= 0x80;
-    }
-    out.extend_from_slice(key);
-    Ok(())
 }
 
 /// Appends the key of a value of a column of this type; `prefix` is the number of characters (bytes of a binary string) that an
@@ -99,8 +105,7 @@ pub fn append(
             return Ok(());
         }
         (Nullability::NotNull, true) => return Err(wrong()),
-        (Nullability::Nullable, false) => out.push(VALUE_MARKER),
-        (Nullability::NotNull, false) => {}
+        (_, false) => append_marker(nullability, out),
     }
     match (data_type, value) {
         (DataType::Integer(t), _) => {
@@ -265,23 +270,19 @@ mod tests {
         }
 
         #[test]
-        fn packed_integers_have_the_keys_of_their_values((data_type, value, _) in pairs(), is_null: bool) {
-            let DataType::Integer(integer) = data_type else { return Ok(()) };
+        fn columns_of_images_have_the_keys_of_their_values((data_type, value, _) in pairs(), is_null: bool) {
             let value = if is_null { Value::Null } else { value };
             let layout = RowLayout::new([data_type.clone()]);
             let mut image = Vec::new();
             layout.encode(std::slice::from_ref(&value), &mut image).unwrap();
             for nullability in [Nullability::NotNull, Nullability::Nullable] {
-                let (mut packed, mut whole) = (Vec::new(), Vec::new());
-                let of_packed = append_packed_integer(
-                    layout.image(&image).columns().next_packed().unwrap(),
-                    integer,
-                    nullability,
-                    &mut packed,
-                );
-                let of_value = append(&value.as_ref(), &data_type, nullability, None, &mut whole);
-                prop_assert_eq!(of_packed, of_value);
-                prop_assert_eq!(packed, whole);
+                let (mut of_image, mut of_value) = (Vec::new(), Vec::new());
+                let mut columns = layout.image(&image).columns();
+                let appended = append_column(&mut columns, nullability, None, &mut of_image);
+                let expected = append(&value.as_ref(), &data_type, nullability, None, &mut of_value);
+                prop_assert_eq!(appended, expected.map(|()| is_null));
+                prop_assert_eq!(of_image, of_value);
+                prop_assert!(append_column(&mut columns, nullability, None, &mut Vec::new()).is_err());
             }
         }
 

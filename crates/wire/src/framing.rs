@@ -30,15 +30,6 @@ const WRITE_BUFFER: usize = 1024;
 /// A buffer larger than this is given back when it is idle.
 const IDLE_BUFFER_MAX: usize = 256 * 1024;
 
-/// What was there without waiting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrived {
-    /// A whole payload.
-    Payload,
-    /// None, or a part of one.
-    Nothing,
-}
-
 /// Cuts payloads out of what a socket delivers.
 #[derive(Debug)]
 pub struct PacketReader {
@@ -126,36 +117,29 @@ impl PacketReader {
 
     /// Polls [`advance`](PacketReader::advance), for those who send at the same time. What has arrived is kept between two polls.
     pub fn poll_advance(&mut self, context: &mut Context<'_>, socket: &mut Socket) -> Poll<WireResult<()>> {
+        self.advance_by(|buffer| socket.poll_receive(context, buffer))
+    }
+
+    /// The same of what has arrived, without asking the runtime: see [`Socket::receive_arrived`]. Nobody is woken where it is pending.
+    pub fn advance_arrived(&mut self, socket: &mut Socket) -> Poll<WireResult<()>> {
+        self.advance_by(|buffer| socket.receive_arrived(buffer))
+    }
+
+    fn advance_by(
+        &mut self,
+        mut receive: impl FnMut(&mut [u8]) -> Poll<io::Result<usize>>,
+    ) -> Poll<WireResult<()>> {
         loop {
             if let Some(payload) = self.parse()? {
                 self.payload = payload;
                 return Poll::Ready(Ok(()));
             }
             self.make_room();
-            let count = std::task::ready!(socket.poll_receive(context, &mut self.buffer[self.end..]))?;
+            let count = std::task::ready!(receive(&mut self.buffer[self.end..]))?;
             if count == 0 {
                 return Poll::Ready(Err(WireError::Closed));
             }
             self.end += count;
-        }
-    }
-
-    /// Reads one payload if it has arrived, as [`advance`](PacketReader::advance) does, without asking the runtime: see [`Socket::receive_arrived`].
-    ///
-    /// # Errors
-    /// As [`advance`](PacketReader::advance).
-    pub fn advance_arrived(&mut self, socket: &mut Socket) -> WireResult<Arrived> {
-        loop {
-            if let Some(payload) = self.parse()? {
-                self.payload = payload;
-                return Ok(Arrived::Payload);
-            }
-            self.make_room();
-            match socket.receive_arrived(&mut self.buffer[self.end..])? {
-                None => return Ok(Arrived::Nothing),
-                Some(0) => return Err(WireError::Closed),
-                Some(count) => self.end += count,
-            }
         }
     }
 
@@ -585,11 +569,11 @@ mod tests {
             let mut reader = PacketReader::new(100);
             for _ in 0..3 {
                 reader.set_sequence(0);
-                assert_eq!(reader.advance_arrived(&mut near).unwrap(), Arrived::Nothing);
+                assert!(reader.advance_arrived(&mut near).is_pending());
                 far.send(&[3, 0, 0, 0, 1]).await.unwrap();
-                assert_eq!(reader.advance_arrived(&mut near).unwrap(), Arrived::Nothing);
+                assert!(reader.advance_arrived(&mut near).is_pending());
                 far.send(&[2, 3]).await.unwrap();
-                assert_eq!(reader.advance_arrived(&mut near).unwrap(), Arrived::Payload);
+                assert!(matches!(reader.advance_arrived(&mut near), Poll::Ready(Ok(()))));
                 assert_eq!(reader.payload(), [1, 2, 3]);
                 // The runtime learns of bytes that are gone, and waits for the next ones all the same.
                 reader.set_sequence(0);
@@ -602,7 +586,10 @@ mod tests {
             }
             drop(far);
             let closed = reader.advance_arrived(&mut near);
-            assert!(matches!(closed, Err(WireError::Closed)), "{closed:?}");
+            assert!(
+                matches!(closed, Poll::Ready(Err(WireError::Closed))),
+                "{closed:?}"
+            );
         });
     }
 

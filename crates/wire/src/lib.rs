@@ -40,5 +40,5 @@ pub mod tls;
 
 pub use capability::Capabilities;
 pub use error::{WireError, WireResult};
-pub use framing::{Arrived, PacketReader, PacketWriter};
+pub use framing::{PacketReader, PacketWriter};
 pub use tcp_address::{NoAddress, PORT, TcpAddress};

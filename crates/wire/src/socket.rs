@@ -139,23 +139,20 @@ impl Socket {
         polled.map_ok(|()| buffer.filled().len())
     }
 
-    /// What has arrived, without asking the runtime, which may not have looked yet: one read into `buffer`; 0 is the end of the stream, `None` that there is
-    /// nothing. An encrypted socket never has anything for this.
-    ///
-    /// # Errors
-    /// Those of the stream.
-    pub fn receive_arrived(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    /// What has arrived, without asking the runtime, which may not have looked yet: one read into `buffer`, as
+    /// [`receive`](Socket::receive) does it; pending where there is nothing, and nobody is woken then. An encrypted socket never has anything for this.
+    pub fn receive_arrived(&mut self, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         use rustix::net::{RecvFlags, recv};
         let received = match self {
             Socket::Tcp(stream) => recv(&*stream, buffer, RecvFlags::DONTWAIT),
             Socket::Unix(stream) => recv(&*stream, buffer, RecvFlags::DONTWAIT),
-            Socket::Tls(_) => return Ok(None),
-            Socket::Taken => return Err(taken()),
+            Socket::Tls(_) => return Poll::Pending,
+            Socket::Taken => return Poll::Ready(Err(taken())),
         };
         match received {
-            Ok((count, _)) => Ok(Some(count)),
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(None),
-            Err(error) => Err(error.into()),
+            Ok((count, _)) => Poll::Ready(Ok(count)),
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error.into())),
         }
     }
 

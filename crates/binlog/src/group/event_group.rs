@@ -68,7 +68,7 @@ impl Bytes {
 }
 
 /// A group's first bytes, with room for more: most groups are one row's.
-fn first(bytes: &[u8]) -> Vec<u8> {
+fn with_room(bytes: &[u8]) -> Vec<u8> {
     let mut room = Vec::with_capacity(bytes.len().max(GROUP_ROOM));
     room.extend_from_slice(bytes);
     room
@@ -89,7 +89,7 @@ impl EventGroup {
         let gtid = GtidEvent::decode(event.body(), event.header().server_id)?.gtid;
         Ok(Self {
             start,
-            bytes: Bytes::Memory(first(event.bytes())),
+            bytes: Bytes::Memory(with_room(event.bytes())),
             head_length: event.bytes().len(),
             event_count: 1,
             gtid,

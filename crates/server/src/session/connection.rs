@@ -3,8 +3,9 @@
 use crate::variables::{SessionValues, Variable};
 use paceline_wire::socket::Socket;
 use paceline_wire::tls::ServerTls;
-use paceline_wire::{Arrived, Capabilities, PacketReader, PacketWriter, WireError, WireResult};
+use paceline_wire::{Capabilities, PacketReader, PacketWriter, WireError, WireResult};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -71,11 +72,8 @@ impl Connection {
         self.reader.advance(&mut self.socket).await
     }
 
-    /// The same without waiting, if it has arrived; of an encrypted connection never.
-    ///
-    /// # Errors
-    /// As [`PacketReader::advance`].
-    pub fn receive_arrived(&mut self) -> WireResult<Arrived> {
+    /// The same of what has arrived, without waiting: see [`PacketReader::advance_arrived`].
+    pub fn receive_arrived(&mut self) -> Poll<WireResult<()>> {
         self.reader.advance_arrived(&mut self.socket)
     }
 

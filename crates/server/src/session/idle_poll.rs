@@ -14,9 +14,10 @@
 //! What came of it: `docs/decisions/0020-idle-poll.md`.
 
 use super::connection::Connection;
-use paceline_wire::{Arrived, WireResult};
+use paceline_wire::WireResult;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 /// Who has sent so many commands with none of others in between is alone.
@@ -51,13 +52,18 @@ impl IdlePoll {
         }
     }
 
-    /// Receives the next packet, looking for it for up to `longest` before the session sleeps.
+    /// Receives the next packet, looking for it before the session sleeps, for as long as `longest` says; a session that is not alone does not ask.
     ///
     /// # Errors
     /// As [`Connection::receive`].
-    pub async fn receive(&mut self, connection: &mut Connection, longest: Duration) -> WireResult<()> {
-        let is_alone = self.in_a_row >= ALONE && !longest.is_zero() && connection.tls.is_none();
-        if !is_alone {
+    pub async fn receive(
+        &mut self,
+        connection: &mut Connection,
+        longest: impl FnOnce() -> Duration,
+    ) -> WireResult<()> {
+        let is_alone = self.in_a_row >= ALONE && connection.tls.is_none();
+        let longest = if is_alone { longest() } else { Duration::ZERO };
+        if longest.is_zero() {
             connection.receive().await?;
         } else if !(self.came_soon && self.look(connection, longest).await?) {
             let began = Instant::now();
@@ -72,8 +78,8 @@ impl IdlePoll {
     async fn look(&self, connection: &mut Connection, longest: Duration) -> WireResult<bool> {
         let began = Instant::now();
         while self.is_last() && began.elapsed() < longest {
-            if connection.receive_arrived()? == Arrived::Payload {
-                return Ok(true);
+            if let Poll::Ready(received) = connection.receive_arrived() {
+                return received.map(|()| true);
             }
             // The client may have been woken on this processor.
             std::thread::yield_now();
@@ -124,7 +130,7 @@ mod tests {
 
         async fn receive(&mut self) {
             self.connection.reader.set_sequence(0);
-            self.poll.receive(&mut self.connection, LONGEST).await.unwrap();
+            self.poll.receive(&mut self.connection, || LONGEST).await.unwrap();
             assert_eq!(self.connection.reader.payload(), [14]);
         }
 
@@ -145,30 +151,24 @@ mod tests {
         client.ping().await;
         assert!(client.poll.came_soon);
         // It looks, and lets others run meanwhile: also the one who sends.
-        let (mut stream, other) = UnixStream::pair().unwrap();
-        std::mem::swap(&mut stream, &mut client.stream);
-        let sends = tokio::spawn(async move {
-            stream.write_all(&PING).await.unwrap();
-            stream
-        });
         client.connection.reader.set_sequence(0);
-        assert!(client.poll.look(&mut client.connection, LONGEST).await.unwrap());
-        client.stream = sends.await.unwrap();
-        drop(other);
-        // Nothing comes for a while: it is waited for, and the next one is not looked for.
+        let (found, sent) = tokio::join!(
+            client.poll.look(&mut client.connection, LONGEST),
+            client.stream.write_all(&PING)
+        );
+        sent.unwrap();
+        assert!(found.unwrap());
+        // Nothing comes for a while: it is looked for in vain, and waited for, and the next one is not looked for.
         client.connection.reader.set_sequence(0);
         assert!(!client.poll.look(&mut client.connection, LONGEST).await.unwrap());
-        let (mut stream, other) = UnixStream::pair().unwrap();
-        std::mem::swap(&mut stream, &mut client.stream);
-        let sends = tokio::spawn(async move {
+        let late = async {
             tokio::time::sleep(3 * LONGEST).await;
-            stream.write_all(&PING).await.unwrap();
-            stream
-        });
-        client.receive().await;
+            client.stream.write_all(&PING).await
+        };
+        let (received, sent) = tokio::join!(client.poll.receive(&mut client.connection, || LONGEST), late);
+        received.unwrap();
+        sent.unwrap();
         assert!(!client.poll.came_soon);
-        client.stream = sends.await.unwrap();
-        drop(other);
         client.ping().await;
         assert!(client.poll.came_soon);
     }

@@ -195,7 +195,8 @@ impl Session {
         let mut idle_poll = IdlePoll::new(self.server.last_command.clone(), self.shared.id);
         while self.phase == Phase::Commands {
             self.connection.reader.set_sequence(0);
-            let longest = Duration::from_micros(self.server.globals.number(Variable::PacelineIdlePollUsec));
+            let longest =
+                || Duration::from_micros(self.server.globals.number(Variable::PacelineIdlePollUsec));
             idle_poll.receive(&mut self.connection, longest).await?;
             if let Some(reason) = self.shared.interrupt.raised() {
                 if reason > InterruptReason::Query {

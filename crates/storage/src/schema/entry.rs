@@ -1,6 +1,5 @@
 //! Index entries: from a row to the keys that find it, and back.
 
-use paceline_types::DataType;
 use paceline_types::sort_key;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -130,20 +129,8 @@ impl TableSchema {
                 columns = image.columns();
             }
             columns.skip_to(part.column)?;
-            let column = &self.columns[part.column];
-            let is_null = match column.data_type {
-                // Most keys are made of them.
-                DataType::Integer(integer) => {
-                    let packed = columns.next_packed()?;
-                    sort_key::append_packed_integer(packed, integer, column.nullability, out)?;
-                    packed.is_none()
-                }
-                _ => {
-                    let value = columns.seek(part.column)?;
-                    sort_key::append(&value, &column.data_type, column.nullability, part.prefix, out)?;
-                    value.is_null()
-                }
-            };
+            let nullability = self.columns[part.column].nullability;
+            let is_null = sort_key::append_column(&mut columns, nullability, part.prefix, out)?;
             if is_null {
                 nulls = Nulls::Some;
             }
