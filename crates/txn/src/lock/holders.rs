@@ -3,8 +3,8 @@
 
 use super::mode::Mode;
 use super::owner::LockOwner;
+use hashbrown::HashMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// From so many holders on they are found by an index instead of a search.

@@ -334,19 +334,20 @@ impl LockManager {
         }
     }
 
-    /// For whom `owner` waits now; nobody if it does not wait.
-    fn blockers_of(&self, owner: &Arc<LockOwner>, into: &mut Vec<Arc<LockOwner>>) {
-        match owner.waiting_for() {
-            None => {}
-            Some(owner::WaitTarget::Key { table, hash, entry }) => {
+    /// For whom `owner` waits now, and the number of that wait; `None` if it does not wait.
+    fn blockers_of(&self, owner: &Arc<LockOwner>, into: &mut Vec<Arc<LockOwner>>) -> Option<u64> {
+        let (number, target) = owner.waiting_for()?;
+        match target {
+            owner::WaitTarget::Key { table, hash, entry } => {
                 let table = match table {
                     TableKind::Rows => &self.rows,
                     TableKind::Metadata => &self.metadata,
                 };
                 table.blockers_of(owner, hash, entry, into);
             }
-            Some(target) => self.ranges.blockers_of(owner, &target, into),
+            target => self.ranges.blockers_of(owner, &target, into),
         }
+        Some(number)
     }
 
     /// How many keys are locked now.

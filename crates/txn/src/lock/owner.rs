@@ -62,12 +62,20 @@ pub(crate) enum WaitOutcome {
     Interrupted(crate::InterruptReason),
 }
 
+/// What an owner waits for now or waited for last.
+#[derive(Default)]
+struct Wait {
+    /// How many waits it is: one is told from the next by it.
+    number: u64,
+    target: Option<WaitTarget>,
+}
+
 /// One session in the lock tables.
 pub(crate) struct LockOwner {
     id: u64,
     interrupt: Interrupt,
     state: AtomicU8,
-    waiting: Mutex<Option<WaitTarget>>,
+    waiting: Mutex<Wait>,
     /// Set as soon as anyone waits for this owner: an owner for whom nobody waits cannot close a cycle, and need not look.
     awaited: AtomicBool,
     /// Rows changed plus locks held: the lightest transaction of a cycle is the one to roll back.
@@ -90,7 +98,7 @@ impl LockOwner {
             id,
             interrupt,
             state: AtomicU8::new(wait_state::IDLE),
-            waiting: Mutex::new(None),
+            waiting: Mutex::default(),
             awaited: AtomicBool::new(false),
             weight: AtomicU64::new(0),
             session_locks: AtomicU64::new(0),
@@ -190,24 +198,37 @@ impl LockOwner {
 
     /// Called with the lock of the queue that it enters held.
     pub(crate) fn start_wait(&self, target: WaitTarget) {
+        {
+            // Before the state, so that whoever sees the state sees which wait it is of.
+            let mut wait = self.waiting.lock();
+            wait.number += 1;
+            wait.target = Some(target);
+        }
         let before = self.state.swap(wait_state::WAITING, Ordering::SeqCst);
         assert_ne!(
             before,
             wait_state::WAITING,
             "a session waits for one lock at a time"
         );
-        *self.waiting.lock() = Some(target);
         if self.is_doomed() {
             // Whoever doomed it may have looked before it waited.
             self.choose_as_victim();
         }
     }
 
-    pub(crate) fn waiting_for(&self) -> Option<WaitTarget> {
-        if self.state.load(Ordering::SeqCst) != wait_state::WAITING {
-            return None;
+    /// What it waits for, and the number of the wait.
+    pub(crate) fn waiting_for(&self) -> Option<(u64, WaitTarget)> {
+        let wait = self.waiting.lock();
+        match self.state.load(Ordering::SeqCst) {
+            wait_state::WAITING => Some((wait.number, wait.target.clone()?)),
+            _ => None,
         }
-        self.waiting.lock().clone()
+    }
+
+    /// Whether it is in the wait of this number, undecided.
+    pub(crate) fn is_in_wait(&self, number: u64) -> bool {
+        let wait = self.waiting.lock();
+        wait.number == number && self.state.load(Ordering::SeqCst) == wait_state::WAITING
     }
 
     /// Whether it waits for a lock and has done what there is to do before.
@@ -248,7 +269,7 @@ impl LockOwner {
         let gave_up = waited != Waited::Ready && self.decide(wait_state::GAVE_UP);
         let state = self.state.swap(wait_state::IDLE, Ordering::SeqCst);
         self.is_parked.store(false, Ordering::SeqCst);
-        *self.waiting.lock() = None;
+        self.waiting.lock().target = None;
         match (state, waited) {
             (wait_state::GRANTED, _) => WaitOutcome::Granted,
             (wait_state::VICTIM, _) => WaitOutcome::Victim,
