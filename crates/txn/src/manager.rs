@@ -24,7 +24,7 @@ use paceline_binlog::log::SyncMode;
 use paceline_binlog::{BinlogState, Log};
 use paceline_storage::{LogBarrier, Storage, StorageSnapshot};
 use paceline_types::{LogPosition, Version};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -83,7 +83,7 @@ pub(crate) struct Core {
     pub(crate) log_stage: Mutex<LogStage>,
     pub(crate) storage: Arc<Storage>,
     /// What readers see: the engines at `positions.published()`.
-    pub(crate) published: ArcSwap<StorageSnapshot>,
+    published: RwLock<Arc<StorageSnapshot>>,
     pub(crate) positions: PositionCells,
     pub(crate) replica: PublishedPosition,
     /// The last GTID of each domain, published.
@@ -114,7 +114,15 @@ impl Core {
     }
 
     pub(crate) fn published_snapshot(&self) -> Arc<StorageSnapshot> {
-        self.published.load_full()
+        self.published.read().clone()
+    }
+
+    /// Makes `snapshot` what readers see.
+    pub(crate) fn publish_snapshot(&self, snapshot: StorageSnapshot) {
+        let snapshot = Arc::new(snapshot);
+        let before = std::mem::replace(&mut *self.published.write(), snapshot);
+        // Releasing it is not for readers to wait for.
+        drop(before);
     }
 
     pub(crate) fn next_xid(&self) -> u64 {
@@ -199,7 +207,7 @@ impl TransactionManager {
             log,
             log_stage: Mutex::new(LogStage::new(state)),
             storage,
-            published: ArcSwap::from_pointee(snapshot),
+            published: RwLock::new(Arc::new(snapshot)),
             positions: PositionCells::new(start),
             replica,
             logged,

@@ -177,7 +177,7 @@ impl Core {
             end,
             "the shared snapshot holds exactly what is published"
         );
-        self.published.store(Arc::new(snapshot));
+        self.publish_snapshot(snapshot);
         self.positions.advance_published(end);
         // Only now: a reader who misses a row in the overlay finds it in the snapshot that he loads then.
         self.overlay
