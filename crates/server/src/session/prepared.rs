@@ -22,7 +22,7 @@ use paceline_types::{Sign, Value, binary_protocol};
 use paceline_wire::command::LAST_PREPARED;
 use paceline_wire::prepared::{ParameterType, Parameters, cursor_type, write_prepared};
 use paceline_wire::response::{Status, write_end_of_columns};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 fn writes_file(query: &QueryStatement) -> bool {
@@ -108,7 +108,8 @@ struct LeftDatabase(Option<String>);
 /// A session's prepared statements.
 #[derive(Default)]
 pub struct PreparedStatements {
-    by_id: HashMap<u32, Prepared>,
+    /// Boxed: one is taken out while it runs.
+    by_id: BTreeMap<u32, Box<Prepared>>,
     by_name: HashMap<String, TextPrepared>,
     last_id: u32,
 }
@@ -221,7 +222,7 @@ impl Session {
             cursor: None,
             _counted: counted,
         };
-        self.prepared.by_id.insert(id, prepared);
+        self.prepared.by_id.insert(id, Box::new(prepared));
         Ok(())
     }
 

@@ -17,7 +17,7 @@ use paceline_sql::parse::{self, Completion, TransactionStatement};
 use paceline_sql::session::{IsolationLevel as SqlIsolation, SessionContext};
 use paceline_sql::{Error, Result};
 use paceline_txn::{
-    AccessMode, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, Replication, Transaction,
+    AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, Replication, Transaction,
     TransactionOptions,
 };
 use paceline_types::error_code::*;
@@ -33,14 +33,16 @@ pub struct TransactionSlot {
     next_access: Option<AccessMode>,
 }
 
+/// Boxed: a transaction is made for each statement in memory that was used a moment ago, not in the session's own, which is long out of the caches where many
+/// sessions take turns.
 #[derive(Default)]
 enum State {
     #[default]
     None,
     /// Of one statement.
-    Single(Transaction),
+    Single(Box<Transaction>),
     /// Until COMMIT or ROLLBACK.
-    Open(Transaction),
+    Open(Box<Transaction>),
     /// As `Open`, after an error that has undone all of it: 1213. The next statement begins another.
     Undone,
 }
@@ -78,7 +80,7 @@ impl TransactionSlot {
     }
 
     /// Takes it out.
-    fn take(&mut self) -> Option<Transaction> {
+    fn take(&mut self) -> Option<Box<Transaction>> {
         match std::mem::take(&mut self.state) {
             State::Open(transaction) | State::Single(transaction) => Some(transaction),
             State::None | State::Undone => None,
@@ -191,13 +193,16 @@ impl Session {
         let options = self.transaction_options(lifetime, None);
         let mut transaction = self.server.transactions.begin(&self.services.locks, options);
         self.mark_serial(&mut transaction);
-        self.transaction.state = match lifetime {
-            Lifetime::SingleStatement => State::Single(transaction),
-            Lifetime::Explicit => {
-                self.services.transaction.lock().open = true;
-                State::Open(transaction)
-            }
-        };
+        match lifetime {
+            Lifetime::SingleStatement => self.transaction.state = State::Single(Box::new(transaction)),
+            Lifetime::Explicit => self.open_transaction(transaction),
+        }
+    }
+
+    /// A transaction lasts until COMMIT or ROLLBACK.
+    fn open_transaction(&mut self, transaction: Transaction) {
+        self.transaction.state = State::Open(Box::new(transaction));
+        self.services.transaction.lock().open = true;
     }
 
     /// `skip_parallel_replication`: replicas shall not try the transaction beside others.
@@ -241,12 +246,17 @@ impl Session {
         }
     }
 
+    /// Puts the transaction into the commit queue, if there is one. Its memory is free for the next one's when this returns, while the commit is waited for.
+    fn enqueue_commit(&mut self) -> Option<CommitFuture> {
+        let transaction = self.transaction.take()?;
+        Some(transaction.commit_where(|| self.check_writable().is_ok()))
+    }
+
     /// Commits the transaction, if there is one.
     pub async fn commit(&mut self) -> Result<()> {
-        let Some(transaction) = self.transaction.take() else {
+        let Some(committing) = self.enqueue_commit() else {
             return Ok(());
         };
-        let committing = transaction.commit_where(|| self.check_writable().is_ok());
         let outcome = committing.await;
         self.transaction_ended();
         match outcome {
@@ -309,8 +319,7 @@ impl Session {
                 if let Some(position) = snapshot_at {
                     let transaction = self.begin_at(position, *access)?;
                     self.services.transaction.lock().snapshot = transaction.snapshot_version();
-                    self.transaction.state = State::Open(transaction);
-                    self.services.transaction.lock().open = true;
+                    self.open_transaction(transaction);
                     self.write_ok(0, 0, "", more);
                     return Ok(());
                 }
@@ -333,8 +342,7 @@ impl Session {
                     true => transactions.begin(&self.services.locks, options),
                 };
                 self.mark_serial(&mut transaction);
-                self.transaction.state = State::Open(transaction);
-                self.services.transaction.lock().open = true;
+                self.open_transaction(transaction);
             }
             TransactionStatement::Commit(completion) => {
                 counters.com_commit.add(1);
@@ -404,8 +412,7 @@ impl Session {
             options.gtid = self.services.gtid_choice();
             let mut transaction = self.server.transactions.begin(&self.services.locks, options);
             self.mark_serial(&mut transaction);
-            self.transaction.state = State::Open(transaction);
-            self.services.transaction.lock().open = true;
+            self.open_transaction(transaction);
         }
     }
 }
