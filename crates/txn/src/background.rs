@@ -255,10 +255,7 @@ fn keep_engines(core: &Arc<Core>, bell: &Bell) {
         if grown >= limit || (grown >= limit / 8 && last_time.elapsed() >= CHECKPOINT_INTERVAL) {
             last_time = Instant::now();
             match core.checkpoint() {
-                Ok(_) => {
-                    last = published;
-                    core.publish();
-                }
+                Ok(_) => last = published,
                 Err(error) => tracing::warn!("no checkpoint was made: {error}"),
             }
         }

@@ -52,13 +52,8 @@ impl TransactionManager {
         if core.log.written().offset() <= NEEDLESS_BYTES_MAX {
             return;
         }
-        match self.rotate() {
-            // Behind transactions that wait for replicas nothing is published yet.
-            Ok(begin) if core.positions.acknowledged() >= begin => core.wait_published_blocking(begin),
-            Ok(_) => {}
-            Err(error) => {
-                tracing::warn!("a backup copies more of the log than it needs: {error}");
-            }
+        if let Err(error) = self.rotate() {
+            tracing::warn!("a backup copies more of the log than it needs: {error}");
         }
     }
 

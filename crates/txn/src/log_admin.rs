@@ -18,12 +18,15 @@ impl Core {
             needed <= self.positions.durable(),
             "an engine holds what the log could lose"
         );
-        self.write_checkpoint_event(needed)?;
+        if let Some(written) = self.write_checkpoint_event(needed)? {
+            self.publish_up_to(written);
+        }
         self.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
         Ok(needed)
     }
 
-    fn write_checkpoint_event(&self, needed: LogPosition) -> Result<()> {
+    /// Where the log ends behind the event; `None` if none was written.
+    fn write_checkpoint_event(&self, needed: LogPosition) -> Result<Option<LogPosition>> {
         let _stage = self.log_stage.lock();
         if let Some(error) = self.poisoned() {
             return Err(error);
@@ -31,7 +34,7 @@ impl Core {
         // RESET MASTER came in between: the new log begins behind what was flushed.
         let begin = self.log.files().first().map_or(0, |file| file.ordinal);
         if needed.ordinal() < begin {
-            return Ok(());
+            return Ok(None);
         }
         match self.log.write_checkpoint(needed, unix_seconds()) {
             Ok(()) => {}
@@ -44,7 +47,7 @@ impl Core {
         } else {
             self.reach_unsynced_in_stage(written);
         }
-        Ok(())
+        Ok(Some(written))
     }
 
     /// Who needs a file of the log.
@@ -107,7 +110,7 @@ fn doubt(before: Gtid, state: &BinlogState) -> Option<String> {
 }
 
 impl TransactionManager {
-    /// `FLUSH BINARY LOGS`: goes on in a new file. Returns where.
+    /// `FLUSH BINARY LOGS`: goes on in a new file. Returns where; the place is published, unless transactions before it wait for replicas.
     ///
     /// # Errors
     /// [`Error::LogFull`], [`Error::Log`] with 1098 if no number is left: the log goes on in the old file.
@@ -120,7 +123,7 @@ impl TransactionManager {
             }
             core.rotate_in_stage(&mut stage)?
         };
-        core.publish();
+        core.publish_up_to(position);
         Ok(position)
     }
 
@@ -131,6 +134,7 @@ impl TransactionManager {
     pub fn delete_domains(&self, domains: &[DomainId]) -> Result<DomainDeletion> {
         let core = self.core();
         let mut deletion = DomainDeletion::default();
+        let mut new_file = None;
         {
             let mut stage = core.log_stage.lock();
             if let Some(error) = core.poisoned() {
@@ -146,10 +150,12 @@ impl TransactionManager {
                 .partition(|domain_id| state.last(*domain_id).is_some());
             deletion.unknown = unknown;
             if !known.is_empty() {
-                core.rotate_without_in_stage(&mut stage, &known)?;
+                new_file = Some(core.rotate_without_in_stage(&mut stage, &known)?);
             }
         }
-        core.publish();
+        if let Some(position) = new_file {
+            core.publish_up_to(position);
+        }
         Ok(deletion)
     }
 
@@ -174,7 +180,7 @@ impl TransactionManager {
             let mut stage = core.log_stage.lock();
             core.reset_in_stage(&mut stage, number, &BinlogState::new())?
         };
-        core.publish();
+        core.publish_up_to(position);
         Ok(position)
     }
 
@@ -196,7 +202,7 @@ impl TransactionManager {
             core.storage.flush()?;
             position
         };
-        core.publish();
+        core.publish_up_to(position);
         Ok(Some(position))
     }
 
@@ -205,9 +211,7 @@ impl TransactionManager {
     /// # Errors
     /// If the engines cannot be flushed, or the log not be written.
     pub fn checkpoint(&self) -> Result<LogPosition> {
-        let position = self.core().checkpoint()?;
-        self.core().publish();
-        Ok(position)
+        self.core().checkpoint()
     }
 
     /// Keeps the log from `position` on until the lease is dropped. `holder` is what `PURGE` names.

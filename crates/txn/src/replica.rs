@@ -10,7 +10,7 @@ use crate::interrupt::{Interrupt, Waited};
 use crate::manager::{Core, TransactionManager, unix_seconds};
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{GtidMove, GtidPosition, ReplicaRecord, SourcePosition};
-use paceline_types::{Gtid, ServerId};
+use paceline_types::{Gtid, LogPosition, ServerId};
 use parking_lot::Mutex;
 use std::future::Future;
 use std::pin::Pin;
@@ -200,8 +200,8 @@ fn note(gtids: &mut Vec<Gtid>, gtid: Gtid) {
 }
 
 impl Core {
-    /// Logs a move and publishes it in its place.
-    fn move_replica(&self, record: &ReplicaRecord) -> Result<()> {
+    /// Logs a move, to be published in its place: that is returned.
+    fn move_replica(&self, record: &ReplicaRecord) -> Result<LogPosition> {
         let _stage = self.log_stage.lock();
         if let Some(error) = self.poisoned() {
             return Err(error);
@@ -211,8 +211,9 @@ impl Core {
             Err(error @ paceline_binlog::Error::NoSpace { .. }) => return Err(error.into()),
             Err(error) => return Err(self.fatal(&format!("cannot write the binary log: {error}"))),
         }
-        self.reach_in_stage(self.log.written(), record.gtids.clone());
-        Ok(())
+        let position = self.log.written();
+        self.reach_in_stage(position, record.gtids.clone());
+        Ok(position)
     }
 }
 
@@ -244,15 +245,15 @@ impl TransactionManager {
     }
 
     /// Moves the replica's position without a transaction: a filter has passed over one, `SET GLOBAL gtid_slave_pos`, a new place in a
-    /// primary's log. It is durable and published when this returns; what is in the commit queue before comes before it.
+    /// primary's log. It is durable when this returns, and published unless transactions before it wait for replicas; what is in the
+    /// commit queue before comes before it.
     ///
     /// # Errors
     /// [`Error::LogFull`]; others are fatal.
     pub fn move_replica_position(&self, record: &ReplicaRecord) -> Result<()> {
         let core: &Arc<Core> = self.core();
-        core.move_replica(record)?;
-        core.publish();
-        core.wait_published_blocking(core.log.written().min(core.positions.acknowledged()));
+        let position = core.move_replica(record)?;
+        core.publish_up_to(position);
         Ok(())
     }
 

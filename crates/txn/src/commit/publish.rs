@@ -112,6 +112,15 @@ impl Core {
         }
     }
 
+    /// Publishes everything up to `position`, or waits, blocking the thread, for whoever is at it. While transactions before it wait for
+    /// replicas it is left to him who acknowledges them.
+    pub(crate) fn publish_up_to(&self, position: LogPosition) {
+        self.publish();
+        if self.positions.acknowledged() >= position {
+            self.wait_published_blocking(position);
+        }
+    }
+
     /// Waits until nothing that is acknowledged is left to publish.
     pub(crate) fn wait_until_published(&self) {
         self.publish();

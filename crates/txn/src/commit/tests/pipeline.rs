@@ -572,6 +572,32 @@ fn what_may_be_sent_is_durable_and_the_acknowledger_knows_it() {
     assert!(seen.iter().all(|(made, sendable)| *sendable < made.durable));
 }
 
+/// Who publishes tells the sessions before he looks for more: what a session writes then is published by him, not by it.
+#[test]
+fn a_new_file_and_a_checkpoint_are_published_when_the_session_hears_of_them() {
+    type Write = fn(&TransactionManager) -> crate::Result<LogPosition>;
+    let writes: [Write; 2] = [TransactionManager::rotate, TransactionManager::checkpoint];
+    for write in writes {
+        let server = threaded();
+        // A checkpoint is noted once for each file.
+        server.manager.rotate().unwrap();
+        let gate = Gate::at(&server.manager, CommitStep::Told);
+        server.set("x", "1").unwrap();
+        gate.wait_until_reached();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(100));
+                gate.open();
+            });
+            let before = server.manager.positions().written;
+            write(&server.manager).unwrap();
+            let positions = server.manager.positions();
+            assert!(positions.written > before);
+            assert_eq!(positions.published, positions.written);
+        });
+    }
+}
+
 /// From so many keys on, a transaction ends in a thread of its own.
 const THOUSANDS: usize = 4096;
 
