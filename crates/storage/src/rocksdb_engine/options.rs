@@ -74,8 +74,13 @@ fn compression(options: &mut Options) {
     options.set_bottommost_compression_type(DBCompressionType::Lz4);
 }
 
+/// A flush waits for the log: RocksDB is not to write memtables out by itself when it is closed. The crate has no setter for it.
+const NO_FLUSH_AT_CLOSE: &str = "avoid_flush_during_shutdown=true";
+
 pub(super) fn open_options(config: &RocksDbConfig, cache: &Cache) -> Options {
-    let mut options = Options::default();
+    let mut options = Options::default()
+        .get_options_from_string(NO_FLUSH_AT_CLOSE)
+        .expect("RocksDB has the option");
     options.create_if_missing(true);
     options.set_paranoid_checks(true);
     options.set_block_based_table_factory(&table_options(Some(cache)));
