@@ -22,7 +22,7 @@
 //! rows of every type.
 
 use crate::collation::Charset;
-use crate::data_type::{DataType, Sign};
+use crate::data_type::{DataType, IntegerType, Sign};
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::temporal::{Date, DateTime, Time, Timestamp};
@@ -461,20 +461,24 @@ pub(crate) fn pack_timestamp(value: Timestamp, decimals: u8, out: &mut Vec<u8>) 
     out.extend_from_slice(&pack_fraction(value.micros, decimals).to_be_bytes()[4 - fraction..]);
 }
 
+/// An integer column's value from its bytes.
+#[inline]
+fn unpack_integer(t: IntegerType, bytes: &[u8]) -> ValueRef<'static> {
+    let raw = little_endian(bytes);
+    match t.sign {
+        Sign::Unsigned => ValueRef::UInt(raw),
+        Sign::Signed => {
+            let unused = 64 - 8 * bytes.len() as u32;
+            ValueRef::Int((raw << unused) as i64 >> unused)
+        }
+    }
+}
+
 /// A column's value from its bytes.
 #[inline]
 fn unpack<'a>(data_type: &'a DataType, bytes: &'a [u8]) -> Option<ValueRef<'a>> {
     Some(match data_type {
-        DataType::Integer(t) => {
-            let raw = little_endian(bytes);
-            match t.sign {
-                Sign::Unsigned => ValueRef::UInt(raw),
-                Sign::Signed => {
-                    let unused = 64 - 8 * bytes.len() as u32;
-                    ValueRef::Int((raw << unused) as i64 >> unused)
-                }
-            }
-        }
+        DataType::Integer(t) => unpack_integer(*t, bytes),
         DataType::Char { collation, .. }
         | DataType::VarChar { collation, .. }
         | DataType::Text { collation, .. } => ValueRef::Text(collation.charset().decode(bytes)),
@@ -623,10 +627,48 @@ impl<'a> Columns<'a> {
         self.take()
     }
 
+    /// Copies the next column's value into `target`, whose memory is used again where it can be: what a scan does with each row. Behind
+    /// the last column there is NULL.
+    ///
+    /// # Errors
+    /// `TruncatedImage`, `InvalidImage`
+    #[inline]
+    pub fn next_into(&mut self, target: &mut Value) -> Result<()> {
+        let column = self.column;
+        let Some(data_type) = self.next_type() else {
+            *target = Value::Null;
+            return Ok(());
+        };
+        let Some(bytes) = self.take()? else {
+            *target = Value::Null;
+            return Ok(());
+        };
+        // What most columns are goes straight there.
+        match data_type {
+            DataType::Integer(t) => unpack_integer(*t, bytes).store_in(target),
+            DataType::Char { collation, .. }
+            | DataType::VarChar { collation, .. }
+            | DataType::Text { collation, .. } => {
+                ValueRef::Text(collation.charset().decode(bytes)).store_in(target);
+            }
+            _ => match unpack(data_type, bytes) {
+                Some(value) => value.store_in(target),
+                None => {
+                    return Err(Error::InvalidImage {
+                        column,
+                        expected: data_type.name(),
+                    });
+                }
+            },
+        }
+        Ok(())
+    }
+
     /// Passes over one column.
     ///
     /// # Errors
     /// `TruncatedImage`; also past the last column.
+    #[inline]
     pub fn skip_column(&mut self) -> Result<()> {
         self.next_packed().map(|_| ())
     }
@@ -715,6 +757,17 @@ mod tests {
             let mut columns = image.columns();
             for column in (0..row.len()).step_by(3) {
                 prop_assert_eq!(&columns.seek(column).unwrap().into_owned(), &row[column]);
+            }
+            // Into values of the row before, from the second row on.
+            let mut stored = vec![Value::Null; row.len() + 1];
+            for _ in 0..2 {
+                let mut columns = image.columns();
+                for target in &mut stored {
+                    columns.next_into(target).unwrap();
+                }
+                prop_assert_eq!(&stored[..row.len()], &row[..]);
+                prop_assert_eq!(&stored[row.len()], &Value::Null);
+                stored.rotate_left(1);
             }
             // Cut anywhere, it is refused.
             for end in 0..length {

@@ -310,8 +310,10 @@ impl<'a> ValueRef<'a> {
     }
 
     /// Copies what it borrows into a value, whose memory is used again where it can be.
+    #[inline]
     pub fn store_in(self, target: &mut Value) {
         match (self, target) {
+            (ValueRef::Int(number), Value::Int(target)) => *target = number,
             (ValueRef::Text(Cow::Borrowed(text)), Value::Text(target)) => {
                 target.clear();
                 target.push_str(text);

@@ -85,8 +85,7 @@ pub(crate) fn decode(schema: &TableSchema, image: &[u8], used: &[usize], slots: 
             columns.skip_column()?;
             at += 1;
         }
-        let value = columns.next().transpose()?.unwrap_or(ValueRef::Null);
-        value.store_in(&mut slots[column]);
+        columns.next_into(&mut slots[column])?;
         at += 1;
     }
     Ok(())
