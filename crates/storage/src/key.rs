@@ -7,6 +7,7 @@
 //!               … with a NULL among its columns: as a secondary index, so that it collides with nothing
 //!   no primary  IndexId(4) ‖ row id(12)                                 → version(8) ‖ row image
 //!   hidden hash IndexId(4) ‖ xxh3-128 of the row image(16) ‖ row id(12) → version(8)
+//!   a number    IndexId(4)                                              → 0(8) ‖ number(8)
 //! ```
 //!
 //! The two highest bits of the index's number tell the engine, so that the keys of each stand together and one key alone says where it
@@ -40,6 +41,8 @@ impl IndexId {
     pub const ENGINE: IndexId = IndexId(2);
     /// The first number that a user's table may have; those below are the system's own.
     pub const FIRST_USER: u32 = 1024;
+    /// The highest number without an engine's bits.
+    pub const NUMBER_MAX: u32 = !Self::TEMPORARY_BITS;
     const MEMORY_BIT: u32 = 1 << 31;
     const TEMPORARY_BITS: u32 = 0b11 << 30;
 
@@ -78,6 +81,16 @@ impl IndexId {
     /// The four bytes that its keys begin with.
     pub const fn to_be_bytes(self) -> [u8; 4] {
         self.0.to_be_bytes()
+    }
+
+    /// The key of the number that is kept under this id: [`WriteSet::raise_number`](crate::WriteSet::raise_number).
+    pub const fn number_key(self) -> [u8; 4] {
+        self.to_be_bytes()
+    }
+
+    /// The number of such a key's value, without the version in front.
+    pub fn number_of(payload: &[u8]) -> Option<u64> {
+        Some(u64::from_be_bytes(payload.try_into().ok()?))
     }
 
     /// The index that a key belongs to; `None` if the key is shorter than four bytes.

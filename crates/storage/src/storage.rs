@@ -368,7 +368,7 @@ impl Storage {
             // Files are durable as they are ingested, and the position with them: the group itself must be before.
             self.make_log_durable_to(position)?;
             self.apply_locked(group, position, |engine| {
-                engine.ingest(files, &scratch, group, position)
+                engine.ingest(files, &scratch, group, group, position)
             })?;
         }
         builds.iter().try_for_each(|id| self.builds.remove(*id))
@@ -428,7 +428,8 @@ impl Storage {
         let _applying = self.applying.lock();
         self.make_log_durable_to(position)?;
         self.apply_locked(std::slice::from_ref(set), position, |engine| {
-            engine.ingest(files.paths().to_vec(), files.directory(), &[], position)
+            let paths = files.paths().to_vec();
+            engine.ingest(paths, files.directory(), &[], std::slice::from_ref(set), position)
         })
     }
 

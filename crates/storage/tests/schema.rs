@@ -357,3 +357,30 @@ fn lookups_find_their_entries() {
     let with_null = image(&schema, &row(7, None, None, "x"));
     assert!(!schema.append_unique_key(1, &with_null, &mut unique).unwrap());
 }
+
+#[test]
+fn the_number_of_a_row_that_goes_is_kept() {
+    let kept = IndexId::new(1040);
+    let schema = schema(true).with_numbers(0, kept);
+    assert_eq!(schema.kept_number(), Some(kept));
+    let image = |values: &[Value]| {
+        let mut image = Vec::new();
+        schema.encode_row(values, &mut image).unwrap();
+        image
+    };
+    let (five, renamed, moved) = (
+        image(&row(5, Some("a"), Some(1), "x")),
+        image(&row(5, Some("b"), Some(2), "y")),
+        image(&row(3, Some("a"), Some(1), "x")),
+    );
+    let numbers = |before: Option<&[u8]>, after: Option<&[u8]>| {
+        let mut set = WriteSet::new();
+        schema.row_change(before.map(Row::from), after, &mut set).unwrap();
+        set.numbers().to_vec()
+    };
+    assert_eq!(numbers(None, Some(&five)), []);
+    assert_eq!(numbers(Some(&five), Some(&renamed)), []);
+    assert_eq!(numbers(Some(&five), Some(&moved)), [(kept, 5)]);
+    assert_eq!(numbers(Some(&five), None), [(kept, 5)]);
+    assert_eq!(numbers(Some(&image(&row(-5, None, None, ""))), None), []);
+}

@@ -386,3 +386,63 @@ fn a_large_group_leaves_the_last_value_of_each_key() {
         assert_eq!(found, wanted);
     }
 }
+
+/// The number kept under an id.
+fn kept(storage: &Storage, id: IndexId) -> Option<u64> {
+    let value = storage.get_newest(&id.number_key()).unwrap()?;
+    IndexId::number_of(value.payload())
+}
+
+#[test]
+fn numbers_only_rise_until_their_range_goes() {
+    let directory = tempfile::tempdir().unwrap();
+    let (a, b) = (IndexId::new(1030), IndexId::new(1031));
+    let raise = |version: u64, numbers: &[(IndexId, u64)]| {
+        frozen(position(version), |set| {
+            let key = key(EngineKind::RocksDb, 1);
+            set.put(&key, b"row");
+            numbers
+                .iter()
+                .for_each(|(id, number)| set.raise_number(*id, *number));
+        })
+    };
+    {
+        let storage = open_small(directory.path());
+        assert_eq!(kept(&storage, a), None);
+        // In one group and in several, in the order of the log.
+        let group = [raise(1, &[(a, 7), (a, 3)]), raise(2, &[(a, 5), (b, 1)])];
+        storage.apply(&group, position(2)).unwrap();
+        storage.apply(&[raise(3, &[(a, 6)])], position(3)).unwrap();
+        assert_eq!((kept(&storage, a), kept(&storage, b)), (Some(7), Some(1)));
+        let snapshot = storage.snapshot();
+        storage.apply(&[raise(4, &[(a, 8)])], position(4)).unwrap();
+        let seen = snapshot.get(&a.number_key()).unwrap().unwrap();
+        assert_eq!(IndexId::number_of(seen.payload()), Some(7));
+        storage.flush().unwrap();
+    }
+    let storage = open_small(directory.path());
+    storage.apply(&[raise(5, &[(a, 2)])], position(5)).unwrap();
+    assert_eq!((kept(&storage, a), kept(&storage, b)), (Some(8), Some(1)));
+    // What a set deletes begins anew, and its own numbers come behind that.
+    let emptied = frozen(position(6), |set| {
+        set.raise_number(b, 2);
+        set.delete_range(a.range());
+        set.delete_range(b.range());
+    });
+    storage
+        .apply(&[raise(5, &[(a, 9)]), emptied], position(6))
+        .unwrap();
+    assert_eq!((kept(&storage, a), kept(&storage, b)), (None, Some(2)));
+    storage
+        .apply(&[raise(7, &[(a, 4), (b, 1)])], position(7))
+        .unwrap();
+    assert_eq!((kept(&storage, a), kept(&storage, b)), (Some(4), Some(2)));
+    // A large set's numbers too, whose rows go to files.
+    let mut large = paceline_storage::WriteSet::new();
+    large.put(&key(EngineKind::RocksDb, 2), b"row");
+    large.raise_number(a, 40);
+    storage
+        .apply_large(&Arc::new(large.assign_version(position(8))), position(8))
+        .unwrap();
+    assert_eq!(kept(&storage, a), Some(40));
+}

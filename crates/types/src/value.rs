@@ -326,6 +326,17 @@ impl<'a> ValueRef<'a> {
         }
     }
 
+    /// The value as an AUTO_INCREMENT counter sees it: none for what is below zero, or no number.
+    pub fn counted(&self) -> Option<u64> {
+        match self {
+            ValueRef::Int(number) => u64::try_from(*number).ok(),
+            ValueRef::UInt(number) => Some(*number),
+            ValueRef::Double(number) if *number >= 0.0 => Some(*number as u64),
+            ValueRef::Float(number) if *number >= 0.0 => Some(*number as u64),
+            _ => None,
+        }
+    }
+
     /// Whether it is SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, ValueRef::Null)

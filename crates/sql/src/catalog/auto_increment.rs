@@ -1,7 +1,8 @@
 //! AUTO_INCREMENT counters.
 //!
-//! A counter lives in memory and is found again in the data: the highest value that the column holds. Values of transactions that
-//! were rolled back are not given out again while the server runs, but may be after a restart.
+//! A counter lives in memory and is found again in the tables: it goes on behind the highest value that the column holds, or held in a row that is gone
+//! ([`TableSchema::with_numbers`](paceline_storage::TableSchema::with_numbers)). Values of transactions that were rolled back are not given out again while
+//! the server runs, but may be after a restart.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -94,13 +95,7 @@ impl AutoIncrement {
 
 /// A value as a counter sees it: none for what is below zero, or no number.
 pub(crate) fn counted(value: &Value) -> Option<u64> {
-    match value {
-        Value::Int(number) => u64::try_from(*number).ok(),
-        Value::UInt(number) => Some(*number),
-        Value::Double(number) if *number >= 0.0 => Some(*number as u64),
-        Value::Float(number) if *number >= 0.0 => Some(*number as u64),
-        _ => None,
-    }
+    value.as_ref().counted()
 }
 
 /// Whether a row that was given this value gets the next one instead: for NULL, and for 0 unless `sql_mode` says otherwise.

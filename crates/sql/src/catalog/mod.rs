@@ -36,7 +36,7 @@ pub use record::{CatalogChange, write_changes};
 pub use referrers::TableReferrers;
 pub use snapshot::{Catalog, Database};
 pub use table::TableDefinition;
-pub(crate) use table::{literal_value, same_name, schema_of};
+pub(crate) use table::{kept_number, literal_value, same_name, schema_of};
 pub use temporary::{TemporaryPlan, TemporaryTables};
 pub use temporary_catalog::{FILLED_DATABASE, TemporaryCatalog};
 pub use view::{ViewAlgorithm, ViewCheck, ViewDefinition, ViewDescription, ViewSecurity};

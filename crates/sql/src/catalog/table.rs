@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use paceline_binlog::LoggedTable;
 use paceline_binlog::event::{EventBody, TableId, TableMapEvent};
 use paceline_storage::{
-    ColumnSchema, Direction, HiddenIndexes, IndexId, IndexSchema, KeyPart, StorageSnapshot, TableSchema,
+    ColumnSchema, Direction, EngineKind, HiddenIndexes, IndexId, IndexSchema, KeyPart, StorageSnapshot,
+    TableSchema,
 };
 use paceline_types::convert::{self, ConvertContext};
 use paceline_types::sort_key::Nullability;
@@ -19,7 +20,7 @@ use super::auto_increment::{AutoIncrement, counted};
 use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription,
 };
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// A table. Immutable, made once for each of its definitions; dereferences to its [`TableDescription`].
 pub struct TableDefinition {
@@ -120,11 +121,22 @@ impl TableDefinition {
         &self.auto_increment
     }
 
-    /// The highest value of the AUTO_INCREMENT column in a snapshot; 0 for none, and where its index does not tell.
+    /// The highest value that the AUTO_INCREMENT column has in a snapshot, or had in a row that is gone; 0 for none.
     ///
     /// # Errors
     /// If the table cannot be read.
     pub fn auto_increment_highest(&self, snapshot: &StorageSnapshot) -> Result<u64> {
+        let gone = match self.schema.kept_number() {
+            Some(kept) => snapshot
+                .get(&kept.number_key())?
+                .and_then(|value| IndexId::number_of(value.payload())),
+            None => None,
+        };
+        Ok(self.auto_increment_present(snapshot)?.max(gone.unwrap_or(0)))
+    }
+
+    /// The highest value of the AUTO_INCREMENT column in a snapshot; 0 for none, and where its index does not tell.
+    fn auto_increment_present(&self, snapshot: &StorageSnapshot) -> Result<u64> {
         let Some(column) = self.auto_increment_column else {
             return Ok(0);
         };
@@ -250,7 +262,20 @@ pub(crate) fn schema_of(description: &TableDescription) -> Result<TableSchema> {
     let columns = description.columns.iter().map(column_schema).collect();
     let indexes = description.indexes.iter().map(index_schema).collect();
     let [rows, hash] = description.hidden.map(IndexId::new);
-    TableSchema::new(columns, indexes, HiddenIndexes { rows, hash }).map_err(Error::from)
+    let schema = TableSchema::new(columns, indexes, HiddenIndexes { rows, hash })?;
+    let numbered = description
+        .columns
+        .iter()
+        .position(|column| column.auto_increment);
+    Ok(match numbered {
+        Some(column) => schema.with_numbers(column, kept_number(description)),
+        None => schema,
+    })
+}
+
+/// Where the highest AUTO_INCREMENT value of rows that are gone is kept, on disk: under the table's own number, which no index has.
+pub(crate) fn kept_number(description: &TableDescription) -> IndexId {
+    IndexId::in_engine(description.id & IndexId::NUMBER_MAX, EngineKind::RocksDb)
 }
 
 pub(crate) fn column_schema(column: &ColumnDefinition) -> ColumnSchema {

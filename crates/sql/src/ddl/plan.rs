@@ -10,7 +10,7 @@ use super::build::TableBuild;
 use super::select::SelectedColumn;
 use crate::catalog::{
     Catalog, CatalogChange, Database, SYSTEM_DATABASE, TableDefinition, TableEngine, TemporaryPlan,
-    VIRTUAL_DATABASES, write_changes,
+    VIRTUAL_DATABASES, kept_number, write_changes,
 };
 use crate::error::{Error, Result};
 use crate::parse::{DdlStatement, TableName};
@@ -188,6 +188,14 @@ impl<'a> Planner<'a> {
 
     /// Makes a change, which later parts of the statement see.
     pub(super) fn change(&mut self, change: CatalogChange) -> Result<()> {
+        if let CatalogChange::ForgetAutoIncrement { database, name } = &change
+            && let Some(table) = self
+                .catalog
+                .table(database, name)
+                .filter(|table| !table.is_temporary())
+        {
+            self.plan.dropped.push(kept_number(table.description()));
+        }
         self.catalog = self
             .catalog
             .changed(std::slice::from_ref(&change), Version::ZERO)?;

@@ -1,6 +1,6 @@
 //! AUTO_INCREMENT values for the rows of an INSERT or LOAD DATA.
 
-use paceline_storage::Direction;
+use paceline_storage::{Direction, IndexId};
 use paceline_types::data_type::Sign;
 use paceline_types::{DataType, ErrorCode, Value};
 
@@ -180,8 +180,29 @@ pub(super) fn as_id(value: &Value) -> u64 {
     }
 }
 
-/// The highest AUTO_INCREMENT value in the newest state; 0 for none.
+/// A row's value is to go: the counter must know where it stands before, as it could find that value no more.
+pub(super) fn know_next(exec: &mut Exec<'_, '_>, table: &TableDefinition) -> Result<()> {
+    match table.auto_increment_column() {
+        Some(column) if table.auto_increment().known().is_none() => find_next(exec, table, column),
+        _ => Ok(()),
+    }
+}
+
+/// The highest AUTO_INCREMENT value in the newest state, or of a row that is gone; 0 for none.
 fn highest_value(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<u64> {
+    let gone = match table.schema().kept_number() {
+        Some(kept) => exec
+            .runtime
+            .transaction
+            .probe_newest(&kept.number_key())?
+            .and_then(|value| IndexId::number_of(value.payload())),
+        None => None,
+    };
+    Ok(highest_present(exec, table, column)?.max(gone.unwrap_or(0)))
+}
+
+/// The highest AUTO_INCREMENT value in the newest state; 0 for none.
+fn highest_present(exec: &mut Exec<'_, '_>, table: &TableDefinition, column: usize) -> Result<u64> {
     let schema = table.schema();
     let Some(index) = table
         .indexes()

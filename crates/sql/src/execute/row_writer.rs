@@ -18,6 +18,7 @@ use paceline_types::error_code::{ER_DUP_ENTRY, ER_RECORD_FILE_FULL};
 use paceline_types::table_map_metadata::RowMetadata;
 
 use super::assignment::Ignore;
+use super::auto_increment::know_next;
 use super::run::{Exec, RowHandle};
 use super::table_reader::transaction_error;
 use crate::catalog::TableDefinition;
@@ -273,6 +274,7 @@ impl<'d> RowWriter<'d> {
         }
         self.check_children(exec, &row.image, checked..usize::MAX)?;
         self.check_parents(exec, Some(&row.image), checked..usize::MAX)?;
+        know_next(exec, self.definition)?;
         self.announce_if_due(exec);
         let transaction = Self::transaction(exec);
         let before = Row {
@@ -292,6 +294,7 @@ impl<'d> RowWriter<'d> {
     pub fn delete(&mut self, exec: &mut Exec<'_, '_>, row: &RowHandle) -> Result<()> {
         let key = self.actual_row(exec, row)?;
         let key = key.as_deref().unwrap_or(&row.key);
+        know_next(exec, self.definition)?;
         self.announce_if_due(exec);
         let transaction = Self::transaction(exec);
         let before = Row {

@@ -13,24 +13,27 @@ use paceline_types::LogPosition;
 use rocksdb::{IngestExternalFileOptions, SstFileWriter};
 
 use super::options::table_file_options;
-use super::{POSITION_KEY, RocksDbEngine};
+use super::{POSITION_KEY, RaisedNumber, RocksDbEngine};
 use crate::error::Result;
 use crate::key::{EngineKind, KeyRange};
 use crate::write_set::{Change, FrozenWriteSet, WriteSet};
 
 impl RocksDbEngine {
     /// Applies the write sets in order with the files on top, and moves to `position`. The files are moved into the engine's
-    /// directory; `scratch` is a place for one more.
+    /// directory; `scratch` is a place for one more. `raising` are the sets whose numbers are raised: those of the group, or those that the files are
+    /// made of.
     pub(crate) fn ingest(
         &self,
         mut files: Vec<PathBuf>,
         scratch: &Path,
         group: &[Arc<FrozenWriteSet>],
+        raising: &[Arc<FrozenWriteSet>],
         position: LogPosition,
     ) -> Result<()> {
         // Not named as a build's own files are: a crash before the ingestion leaves it there.
         let rest = scratch.join("commit");
-        while let Err(error) = write_commit_file(&rest, group, position) {
+        let raised = self.raise_numbers(raising)?;
+        while let Err(error) = write_commit_file(&rest, group, &raised, position) {
             self.wait_for_room(error)?;
         }
         files.insert(0, rest);
@@ -49,6 +52,7 @@ impl RocksDbEngine {
 fn write_commit_file(
     path: &Path,
     group: &[Arc<FrozenWriteSet>],
+    raised: &[RaisedNumber],
     position: LogPosition,
 ) -> std::result::Result<(), rocksdb::Error> {
     let mut writer = SstFileWriter::create(table_file_options());
@@ -73,6 +77,9 @@ fn write_commit_file(
                 Change::Delete => merged.delete(key),
             }
         }
+    }
+    for number in raised {
+        merged.put(&number.id.number_key(), &number.value());
     }
     merged.put(POSITION_KEY, &position.to_be_bytes());
     for (key, change) in merged.entries() {

@@ -16,6 +16,8 @@ mod options;
 mod scan_cost;
 mod snapshot;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,7 +38,7 @@ use scan_cost::ScanCost;
 pub(crate) use snapshot::RocksDbSnapshot;
 
 use crate::error::{Error, Result};
-use crate::key::{Direction, EngineKind, IndexId, KeyRange};
+use crate::key::{Direction, EngineKind, IndexId, KeyRange, VERSION_LENGTH, value_payload};
 use crate::write_set::{Change, FrozenWriteSet};
 
 /// `IndexId::ENGINE ‖ "position"` → the position, 8 bytes big endian.
@@ -82,6 +84,7 @@ pub struct RocksDbEngine {
     position: AtomicU64,
     /// What the active memtable holds, about: counted here, as asking RocksDB for each batch would cost more.
     active_memtable_bytes: AtomicUsize,
+    numbers: Mutex<KnownNumbers>,
     write_options: WriteOptions,
     read_options: ReadOptions,
     /// How many flushes and compactions may have failed before waiting is given up: any number, until the server stops.
@@ -145,6 +148,7 @@ impl RocksDbEngine {
             memtables_max: u64::from(config.memtables_max.max(2)),
             position: AtomicU64::new(0),
             active_memtable_bytes: AtomicUsize::new(0),
+            numbers: Mutex::default(),
             write_options,
             read_options: ReadOptions::default(),
             errors_allowed: AtomicU64::new(u64::MAX),
@@ -192,8 +196,9 @@ impl RocksDbEngine {
     /// Applies the write sets in order and moves to `position`, as one batch. Waits while flushes or compactions are too far behind, for want of
     /// room on the disk too: RocksDB tries again by itself when there is room.
     pub(crate) fn apply(&self, group: &[Arc<FrozenWriteSet>], position: LogPosition) -> Result<()> {
+        let raised = self.raise_numbers(group)?;
         loop {
-            let (batch, memory_bytes) = self.batch(group, position);
+            let (batch, memory_bytes) = self.batch(group, &raised, position);
             match self.db.write_opt(batch, &self.write_options) {
                 Ok(()) => {
                     self.active_memtable_bytes
@@ -207,8 +212,54 @@ impl RocksDbEngine {
         Ok(())
     }
 
+    /// The numbers that a group raises, and to what: it is the next that is applied. What is in a range that a set deletes begins anew.
+    fn raise_numbers(&self, group: &[Arc<FrozenWriteSet>]) -> Result<Vec<RaisedNumber>> {
+        let mut raised: Vec<RaisedNumber> = Vec::new();
+        let is_concerned =
+            |set: &Arc<FrozenWriteSet>| !set.numbers().is_empty() || !set.deleted_ranges().is_empty();
+        if !group.iter().any(is_concerned) {
+            return Ok(raised);
+        }
+        let mut numbers = self.numbers.lock();
+        numbers.forget_deleted();
+        for set in group {
+            let deleted = set.deleted_ranges().iter();
+            for id in deleted.filter_map(|range| IndexId::of_key(&range.start)) {
+                raised.retain(|number| number.id != id);
+                numbers.delete(id);
+            }
+            for &(id, number) in set.numbers() {
+                let known = match numbers.known.entry(id) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(unknown) => unknown.insert(self.number(id)?),
+                };
+                if number > *known {
+                    *known = number;
+                    match raised.iter_mut().find(|raised| raised.id == id) {
+                        Some(raised) => raised.number = number,
+                        None => raised.push(RaisedNumber { id, number }),
+                    }
+                }
+            }
+        }
+        Ok(raised)
+    }
+
+    /// The number that is kept under an id; 0 if there is none.
+    fn number(&self, id: IndexId) -> Result<u64> {
+        let value = self.db.get_pinned_opt(id.number_key(), &self.read_options)?;
+        Ok(value
+            .and_then(|value| IndexId::number_of(value_payload(&value)))
+            .unwrap_or(0))
+    }
+
     /// The batch, and what it takes in a memtable.
-    fn batch(&self, group: &[Arc<FrozenWriteSet>], position: LogPosition) -> (WriteBatch, usize) {
+    fn batch(
+        &self,
+        group: &[Arc<FrozenWriteSet>],
+        raised: &[RaisedNumber],
+        position: LogPosition,
+    ) -> (WriteBatch, usize) {
         let bytes: usize = group.iter().map(|set| set.memory_bytes()).sum();
         let mut batch = WriteBatch::with_capacity_bytes(bytes + 64);
         if group.len() >= MERGED_GROUP_MIN && group.iter().all(|set| set.deleted_ranges().is_empty()) {
@@ -222,6 +273,9 @@ impl RocksDbEngine {
                 }
                 entries_on_disk(set).for_each(|(key, change)| add(&mut batch, key, change));
             }
+        }
+        for number in raised {
+            batch.put(number.id.number_key(), number.value());
         }
         batch.put(POSITION_KEY, position.to_be_bytes());
         let memory_bytes = batch.size_in_bytes() + batch.len() * MEMTABLE_ENTRY_OVERHEAD_BYTES;
@@ -383,6 +437,43 @@ impl RocksDbEngine {
     /// The directory of the table files.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// The numbers that write sets have raised, as far as they were asked for: [`RocksDbEngine::raise_numbers`].
+#[derive(Default)]
+struct KnownNumbers {
+    known: HashMap<IndexId, u64>,
+    /// What the last group has deleted: it counts as 0 until that is in the tables.
+    deleted: Vec<IndexId>,
+}
+
+impl KnownNumbers {
+    fn delete(&mut self, id: IndexId) {
+        self.known.insert(id, 0);
+        self.deleted.push(id);
+    }
+
+    /// The group is in the tables: they tell of what it has deleted.
+    fn forget_deleted(&mut self) {
+        for id in self.deleted.drain(..) {
+            self.known.remove(&id);
+        }
+    }
+}
+
+/// A number that a group raises: [`WriteSet::raise_number`](crate::WriteSet::raise_number).
+struct RaisedNumber {
+    id: IndexId,
+    number: u64,
+}
+
+impl RaisedNumber {
+    /// The whole value of its key.
+    fn value(&self) -> [u8; VERSION_LENGTH + 8] {
+        let mut value = [0; VERSION_LENGTH + 8];
+        value[VERSION_LENGTH..].copy_from_slice(&self.number.to_be_bytes());
+        value
     }
 }
 

@@ -22,7 +22,7 @@ pub use find_row::RowReader;
 pub use row_change::Row;
 
 use crate::error::{Error, Result};
-use crate::key::{IndexId, KeyRange, RowId};
+use crate::key::{EngineKind, IndexId, KeyRange, RowId};
 
 /// A column, as far as keys and rows depend on it.
 #[derive(Clone, Debug)]
@@ -96,6 +96,28 @@ pub struct TableSchema {
     dependencies: Vec<u64>,
     /// The same of the clustered index alone.
     clustered_dependencies: u64,
+    numbers: Option<Numbers>,
+}
+
+/// The column that numbers rows (AUTO_INCREMENT), and where the highest number is kept that a row had which is gone.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    column: usize,
+    kept: IndexId,
+    /// Its bit among those of indexed columns; all bits where there are more than 64.
+    dependency: u64,
+}
+
+/// The bit of an indexed column; all bits where there are more than 64.
+fn dependency(indexed_columns: &[usize], column: usize) -> u64 {
+    match indexed_columns.len() {
+        ..=64 => {
+            1u64 << indexed_columns
+                .partition_point(|&indexed| indexed < column)
+                .min(63)
+        }
+        _ => u64::MAX,
+    }
 }
 
 impl TableSchema {
@@ -131,11 +153,7 @@ impl TableSchema {
         indexed_columns.sort_unstable();
         indexed_columns.dedup();
         let mask = |index: &IndexSchema| {
-            if indexed_columns.len() > 64 {
-                return u64::MAX;
-            }
-            let bit =
-                |part: &KeyPart| 1u64 << indexed_columns.partition_point(|&column| column < part.column);
+            let bit = |part: &KeyPart| dependency(&indexed_columns, part.column);
             index.parts.iter().fold(0, |mask, part| mask | bit(part))
         };
         let clustered_dependencies = match clustered {
@@ -155,7 +173,26 @@ impl TableSchema {
             indexed_columns,
             dependencies,
             clustered_dependencies,
+            numbers: None,
         })
+    }
+
+    /// Rows are numbered by `column`: the highest number of a row that goes, or gets another one, is kept under `kept`, so that it is not given out again
+    /// ([`WriteSet::raise_number`](crate::WriteSet::raise_number)). In memory and temporary tables nothing is.
+    pub fn with_numbers(mut self, column: usize, kept: IndexId) -> Self {
+        if self.clustered_id().engine() == EngineKind::RocksDb {
+            self.numbers = Some(Numbers {
+                column,
+                kept,
+                dependency: dependency(&self.indexed_columns, column),
+            });
+        }
+        self
+    }
+
+    /// Where the highest number is kept that a row had which is gone; `None` if it is nowhere.
+    pub fn kept_number(&self) -> Option<IndexId> {
+        self.numbers.map(|numbers| numbers.kept)
     }
 
     /// Which of the indexes rows live under; `None` for the hidden row id. A change of the answer needs the table rebuilt.

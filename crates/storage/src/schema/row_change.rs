@@ -81,6 +81,7 @@ impl TableSchema {
             );
         }
         write_set.delete_placed(&row_key, key_place(id));
+        self.keep_number(row.image, write_set)?;
         for index in self.other_indexes() {
             self.delete_entry(index, row.image, &row_key, id, write_set)?;
         }
@@ -111,11 +112,27 @@ impl TableSchema {
         if changed == 0 {
             return Ok(());
         }
+        if self
+            .numbers
+            .is_some_and(|numbers| changed & numbers.dependency != 0)
+        {
+            self.keep_number(before.image, write_set)?;
+        }
         for index in self.other_indexes() {
             if changed & self.dependencies[index] != 0 {
                 self.delete_entry(index, before.image, &row_key, id, write_set)?;
                 self.put_entry(index, after, new_row_key, id, write_set)?;
             }
+        }
+        Ok(())
+    }
+
+    /// The row of this image goes, or gets another number: its own is not to be given out again.
+    fn keep_number(&self, image: &[u8], write_set: &mut WriteSet) -> Result<()> {
+        if let Some(numbers) = self.numbers
+            && let Some(number) = self.image(image).column(numbers.column)?.counted()
+        {
+            write_set.raise_number(numbers.kept, number);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use paceline_types::Version;
 
 use super::{Change, Entries, WriteSet};
-use crate::key::KeyRange;
+use crate::key::{IndexId, KeyRange};
 
 /// A write set with its version: nothing in it changes any more, so it is shared between the pending overlay and the
 /// engines.
@@ -118,6 +118,11 @@ impl FrozenWriteSet {
     /// The ranges that are deleted before the entries are put.
     pub fn deleted_ranges(&self) -> &[KeyRange] {
         self.set.deleted_ranges()
+    }
+
+    /// The numbers that it raises: [`WriteSet::raise_number`].
+    pub fn numbers(&self) -> &[(IndexId, u64)] {
+        self.set.numbers()
     }
 
     /// The numbers of all entries, in no order of keys.

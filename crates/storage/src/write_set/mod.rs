@@ -15,6 +15,8 @@
 //!   patches both and freezes the set; the order of the keys stays.
 //! - **Range deletes come first**: applied before all entries of the set, whatever the order of the calls. An entry that
 //!   [`WriteSet::delete_range`] meets becomes a delete, so that the outcome is that of the calls in order.
+//! - **Numbers only rise**: [`WriteSet::raise_number`] asks for a number that is kept for a table to be at least that. It is the engine that compares,
+//!   in the log's order, so that transactions that raise the same one need not wait for each other.
 //! - **Large sets keep their keys only**: when [`WriteSet::spill_to`] was called, values go to a file ([`spilled`]), and with them their version or mark,
 //!   which must be known then. What is rolled back stays in the file, and is read no more.
 //! - **Small sets are cheap**: up to eight keys cost four allocations in all.
@@ -37,7 +39,7 @@ pub use spilled::{SharedValue, ValueVersion};
 use paceline_binlog::SpillFile;
 
 use crate::error::Result;
-use crate::key::{EngineKind, KeyHead, KeyRange, RowId, VERSION_LENGTH, VersionMark};
+use crate::key::{EngineKind, IndexId, KeyHead, KeyRange, RowId, VERSION_LENGTH, VersionMark};
 
 /// What happens to a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +101,7 @@ pub struct Mark {
     arena: usize,
     spilled: u64,
     ranges: u32,
+    numbers: u32,
     row_ordinal: u32,
     memory_engine_bytes: u64,
 }
@@ -110,6 +113,7 @@ impl Mark {
         arena: 0,
         spilled: 0,
         ranges: 0,
+        numbers: 0,
         row_ordinal: 0,
         memory_engine_bytes: 0,
     };
@@ -122,6 +126,8 @@ pub struct WriteSet {
     order: Order,
     undo: Vec<Undo>,
     ranges: Vec<KeyRange>,
+    /// What numbers are to be at least; one may be there once for each mark.
+    numbers: Vec<(IndexId, u64)>,
     /// The next row without a primary key gets this ordinal.
     row_ordinal: u32,
     memory_engine_bytes: u64,
@@ -146,6 +152,7 @@ impl WriteSet {
             order: Order::new(),
             undo: Vec::new(),
             ranges: Vec::new(),
+            numbers: Vec::new(),
             row_ordinal: 0,
             memory_engine_bytes: 0,
             protected: Mark::START,
@@ -244,6 +251,20 @@ impl WriteSet {
         self.ranges.push(range);
     }
 
+    /// The number that is kept under `id` will be at least `number`. It goes with its range, as other keys do.
+    pub fn raise_number(&mut self, id: IndexId, number: u64) {
+        let since_mark = &mut self.numbers[self.protected.numbers as usize..];
+        match since_mark.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, known)) => *known = number.max(*known),
+            None => self.numbers.push((id, number)),
+        }
+    }
+
+    /// What was asked for by [`raise_number`](Self::raise_number).
+    pub fn numbers(&self) -> &[(IndexId, u64)] {
+        &self.numbers
+    }
+
     /// The ordinal of the next row that the transaction inserts into a table without a primary key, as a row id whose version is
     /// still open.
     ///
@@ -337,6 +358,7 @@ impl WriteSet {
             arena: self.arena.len(),
             spilled: self.spilled.as_ref().map_or(0, |spilled| spilled.end()),
             ranges: self.ranges.len() as u32,
+            numbers: self.numbers.len() as u32,
             row_ordinal: self.row_ordinal,
             memory_engine_bytes: self.memory_engine_bytes,
         };
@@ -376,6 +398,7 @@ impl WriteSet {
             spilled.truncate(mark.spilled);
         }
         self.ranges.truncate(mark.ranges as usize);
+        self.numbers.truncate(mark.numbers as usize);
         self.row_ordinal = mark.row_ordinal;
         self.memory_engine_bytes = mark.memory_engine_bytes;
         self.protected = mark;
@@ -401,6 +424,9 @@ impl WriteSet {
                 Change::Delete => taken.delete_placed(key, row_id),
             }
         }
+        taken
+            .numbers
+            .extend_from_slice(&self.numbers[mark.numbers as usize..]);
         self.rollback_to(mark);
         taken
     }

@@ -231,3 +231,21 @@ fn rewriting_a_row_does_not_grow_the_set() {
     }
     assert_eq!(set.memory_bytes(), bytes);
 }
+
+#[test]
+fn numbers_are_rolled_back_and_taken_out() {
+    let (a, b) = (IndexId::new(1030), IndexId::new(1031));
+    let mut set = WriteSet::new();
+    set.raise_number(a, 5);
+    set.raise_number(a, 3);
+    let mark = set.mark();
+    set.raise_number(a, 4);
+    set.raise_number(b, 1);
+    set.raise_number(a, 9);
+    assert_eq!(set.numbers(), [(a, 5), (a, 9), (b, 1)]);
+    set.rollback_to(mark);
+    assert_eq!(set.numbers(), [(a, 5)]);
+    set.raise_number(b, 2);
+    assert_eq!(set.take_since(mark).numbers(), [(b, 2)]);
+    assert_eq!(set.numbers(), [(a, 5)]);
+}
