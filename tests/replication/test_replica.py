@@ -1,6 +1,7 @@
 """Paceline as a replica: of a real MariaDB, of several, by GTID and by file and position, through crashes and cut lines."""
 
 import random
+import subprocess
 import threading
 import time
 
@@ -445,6 +446,47 @@ def test_passwords_of_a_primary_are_logged_as_hashes(pair):
     replica.start()
     assert replica.query("select 1", user="one", password="in the clear 1") == ((1,),)
     assert all(b"in the clear" not in file.read_bytes() for file in replica.log_files())
+
+
+def test_the_log_does_not_tell_the_primarys_password(pair):
+    """Neither the data directory's files nor a copy of the log have it; a start goes on with it, and one without its key asks for it."""
+    primary, replica = pair
+    replication_user(primary)
+    password = "geheim-4711"
+    primary.query(f"set password for repl@localhost = password('{password}')", f"set password for repl@'%' = password('{password}')")
+    change_master(replica, primary, master_password=f"'{password}'", master_use_gtid="slave_pos")
+    start_slave(replica)
+    replica.query("flush binary logs")
+
+    def check_files():
+        key = replica.datadir / "paceline.key"
+        assert key.stat().st_mode & 0o777 == 0o600
+        for file in replica.datadir.rglob("*"):
+            assert not file.is_file() or password.encode() not in file.read_bytes(), file
+        for name in (file.name for file in replica.log_files()[:-1]):
+            copied = subprocess.run(["mariadb-binlog", "-R", "--raw", "-uroot", "-S", replica.socket, f"--result-file={replica.directory}/raw-", name],
+                                    capture_output=True)
+            assert copied.returncode == 0, copied.stderr
+            copy = (replica.directory / f"raw-{name}").read_bytes()
+            assert password.encode() not in copy and key.read_bytes().strip() not in copy
+
+    check_files()
+    replica.stop()
+    replica.start()
+    wait_for(lambda: running(replica), "the connection to be started with the server")
+    check_files()
+
+    replica.stop()
+    (replica.datadir / "paceline.key").rename(replica.directory / "elsewhere")
+    replica.start()
+    assert "MASTER_PASSWORD" in replica.said()
+    with pytest.raises(pymysql.err.MySQLError) as refused:
+        replica.query("start slave")
+    assert refused.value.args[0] == 1201 and "paceline.key" in refused.value.args[1]
+    assert slave_status(replica)["Last_IO_Errno"] == 1201
+    assert password not in replica.said()
+    replica.query(f"change master to master_password='{password}'")
+    start_slave(replica)
 
 
 def test_a_semi_synchronous_primary_is_answered(servers):

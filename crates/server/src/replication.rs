@@ -9,9 +9,11 @@ use paceline_replication::replica::apply::{
 };
 use paceline_replication::replica::environment::Environment;
 use paceline_replication::replica::options::{MarkedForSkip, ReplicaOptions};
+use paceline_replication::replica::password::PasswordKey;
 use paceline_txn::TransactionManager;
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, ServerId};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -113,12 +115,17 @@ fn skipped_errors(list: &str) -> SkippedErrors {
 pub struct ServerEnvironment {
     server: Weak<Server>,
     transactions: Arc<TransactionManager>,
+    password_key: PasswordKey,
 }
 
 impl ServerEnvironment {
-    /// For the connections of this server, which may still be in the making.
-    pub fn new(server: Weak<Server>, transactions: Arc<TransactionManager>) -> Self {
-        ServerEnvironment { server, transactions }
+    /// For the connections of the server on this data directory, which may still be in the making.
+    pub fn new(server: Weak<Server>, transactions: Arc<TransactionManager>, directory: &Path) -> Self {
+        ServerEnvironment {
+            server,
+            transactions,
+            password_key: PasswordKey::in_directory(directory),
+        }
     }
 
     fn server(&self) -> Arc<Server> {
@@ -131,6 +138,10 @@ impl ServerEnvironment {
 impl Environment for ServerEnvironment {
     fn transactions(&self) -> &Arc<TransactionManager> {
         &self.transactions
+    }
+
+    fn password_key(&self) -> &PasswordKey {
+        &self.password_key
     }
 
     fn options(&self, connection: &str) -> ReplicaOptions {

@@ -12,6 +12,7 @@ use crate::startup::version;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk};
 use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, History, RecordScope, ReplicaRecord};
 use paceline_replication::replica::definition::Definition;
+use paceline_replication::replica::password::PasswordKey;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{ManagerParts, TransactionManager};
 use paceline_types::{LogPosition, ServerId};
@@ -98,7 +99,11 @@ pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send))
     if let Follows::Primary(definition) = &copied.follows {
         let unnamed = Arc::from("");
         definitions.retain(|(name, _)| *name != unnamed);
-        definitions.push((unnamed, Some(definition.to_record().into())));
+        let key = PasswordKey::in_directory(&copied.directory);
+        let record = definition
+            .to_record(&key)
+            .map_err(|error| format!("cannot seal the password of the replication account: {error}"))?;
+        definitions.push((unnamed, Some(record.into())));
     }
     let record = ReplicaRecord {
         scope: RecordScope::Alone,

@@ -10,6 +10,7 @@
 //! ```text
 //!   DATADIR/
 //!     paceline.lock            held while a server runs on it; its process id
+//!     paceline.key             what the passwords in the log are sealed under (`paceline_replication::replica::password`)
 //!     paceline.unfinished      there while the directory is being made (`crate::unfinished`): no server starts on it
 //!     paceline.pid             the process id, gone when the server has stopped (mariadb-admin shutdown waits for that)
 //!     binlog.index             the log's files, in order
@@ -180,7 +181,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let is_new = catalog.load().accounts().next().is_none();
     let environment = {
         let transactions = transactions.clone();
-        |server| Arc::new(ServerEnvironment::new(server, transactions)) as Arc<dyn Environment>
+        |server| Arc::new(ServerEnvironment::new(server, transactions, &directory.path)) as Arc<dyn Environment>
     };
     let (globals, filters) = (options.globals, options.filters);
     let server = Server::new(globals, catalog, transactions, semi_sync, filters, environment);
@@ -457,7 +458,7 @@ pub(crate) mod tests {
         let (catalog, transactions) = open(directory, "binlog", &globals, &semi_sync).unwrap();
         let environment = {
             let transactions = transactions.clone();
-            |server| Arc::new(ServerEnvironment::new(server, transactions)) as Arc<dyn Environment>
+            |server| Arc::new(ServerEnvironment::new(server, transactions, directory)) as Arc<dyn Environment>
         };
         let filters = ReplicaFilters::default();
         Server::new(globals, catalog, transactions, semi_sync, filters, environment)

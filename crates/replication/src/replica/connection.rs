@@ -15,7 +15,7 @@ use super::status::{ReceiverState, ReceiverStatus, SharedStatus};
 use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{RecordScope, ReplicaRecord};
-use paceline_types::error_code::ER_BAD_SLAVE;
+use paceline_types::error_code::{ER_BAD_SLAVE, ER_MASTER_INFO};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -191,6 +191,10 @@ impl Connection {
         let mut changed = Changed::No;
         let starts_applier = threads.has_applier() && !self.applier_runs();
         let starts_receiver = threads.has_receiver() && !self.receiver_runs();
+        if starts_receiver && let Err(error) = definition.password() {
+            self.shared.status.set_error(&error);
+            return Err(ReplicaError::with_message(ER_MASTER_INFO, error.shown().1));
+        }
         if starts_applier || (starts_receiver && until.is_some()) {
             *self.shared.until.lock() = until;
         }

@@ -2,6 +2,7 @@
 
 use super::apply::{Applier, KeptPosition};
 use super::options::ReplicaOptions;
+use super::password::PasswordKey;
 use paceline_txn::TransactionManager;
 use std::sync::Arc;
 
@@ -9,6 +10,9 @@ use std::sync::Arc;
 pub trait Environment: Send + Sync + 'static {
     /// Transactions, and the log that says where every connection stands.
     fn transactions(&self) -> &Arc<TransactionManager>;
+
+    /// The key that passwords are sealed under in the log.
+    fn password_key(&self) -> &PasswordKey;
 
     /// What the variables say now.
     fn options(&self, connection: &str) -> ReplicaOptions;

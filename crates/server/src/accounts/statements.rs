@@ -1,5 +1,7 @@
 //! CREATE USER, GRANT and their like: from a parsed statement and a list of accounts to the next list.
 //!
+//! A statement about several accounts does what can be done, and fails for the others: [`Applied::failure`] is logged with what it changed, so that replicas do the same.
+//!
 //! Pure functions: who may do it is asked by the caller, committing is its affair too. The same runs when a statement is replayed from
 //! the log, so nothing here depends on anything but its arguments.
 
@@ -31,6 +33,8 @@ pub struct Applied {
     pub accounts: Accounts,
     /// Notes for accounts that `IF EXISTS` and `IF NOT EXISTS` passed over.
     pub notes: Vec<(ErrorCode, String)>,
+    /// What the statement ends with, when some accounts were changed and others could not be.
+    pub failure: Option<Error>,
 }
 
 /// Longest user name, in characters.
@@ -41,10 +45,11 @@ const HOST_LENGTH_MAX: usize = 60;
 /// Applies a statement.
 ///
 /// # Errors
-/// 1396 for accounts that are there or not there, 1133, 1141, 1235 for roles and privileges below databases, 1524, 1372.
+/// If nothing was changed: 1396 for accounts that are there or not there, 1133, 1141, 1235 for roles and privileges below databases, 1524, 1372.
 pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Result<Applied> {
     let mut next = context.accounts.clone();
     let mut notes = vec![];
+    let mut failure = None;
     match statement {
         AccountStatement::Create {
             or_replace,
@@ -66,11 +71,14 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
                     continue;
                 }
                 let mut account = Account::new(user, host);
-                authenticate(&mut account, spec)?;
+                if let Err(error) = authenticate(&mut account, spec) {
+                    failure = Some(error);
+                    break;
+                }
                 set_options(&mut account, options)?;
                 next = next.with(account);
             }
-            refuse("CREATE USER", &failed)?;
+            failure = failure.or(refused("CREATE USER", &failed));
         }
         AccountStatement::Alter {
             if_exists,
@@ -91,11 +99,17 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
                     continue;
                 };
                 let mut account = account.clone();
-                authenticate(&mut account, spec)?;
+                if let Err(error) = authenticate(&mut account, spec) {
+                    match accounts.len() {
+                        1 => return Err(error),
+                        _ => failed.push(quoted(&user, &host)),
+                    }
+                    continue;
+                }
                 set_options(&mut account, options)?;
                 next = next.with(account);
             }
-            refuse("ALTER USER", &failed)?;
+            failure = failure.or(refused("ALTER USER", &failed));
         }
         AccountStatement::Drop { if_exists, accounts } => {
             let mut failed = vec![];
@@ -114,12 +128,13 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
             }
             // Nobody could log in again; and a catalog without accounts has the initial ones.
             if next.iter().next().is_none() {
+                next = context.accounts.clone();
                 failed = accounts
                     .iter()
                     .map(|name| resolve(name, context).map(|(user, host)| quoted(&user, &host)))
                     .collect::<Result<_>>()?;
             }
-            refuse("DROP USER", &failed)?;
+            failure = failure.or(refused("DROP USER", &failed));
         }
         AccountStatement::Rename(pairs) => {
             let mut failed = vec![];
@@ -138,7 +153,7 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
                     _ => failed.push(quoted(&user, &host)),
                 }
             }
-            refuse("RENAME USER", &failed)?;
+            failure = failure.or(refused("RENAME USER", &failed));
         }
         AccountStatement::Grant {
             privileges,
@@ -157,7 +172,10 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
                     Some(account) => account.clone(),
                     // A grant makes an account only if it gives it a password.
                     None if spec.authentication.is_some() => Account::new(user, host),
-                    None => return Err(Error::new(ER_PASSWORD_NO_MATCH, &[])),
+                    None => {
+                        failure.get_or_insert(Error::new(ER_PASSWORD_NO_MATCH, &[]));
+                        continue;
+                    }
                 };
                 authenticate(&mut account, spec)?;
                 set_options(&mut account, options)?;
@@ -185,15 +203,19 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
             for name in accounts {
                 let (user, host) = resolve(name, context)?;
                 let none = || Error::new(ER_NONEXISTING_GRANT, &[&user, &host]);
-                let mut account = next.get(&user, &host).ok_or_else(none)?.clone();
+                let Some(account) = next.get(&user, &host) else {
+                    failure.get_or_insert_with(none);
+                    continue;
+                };
+                let mut account = account.clone();
                 match &database {
                     None => account.global = account.global.minus(set),
                     Some(database) => {
-                        let place = account
-                            .databases
-                            .iter()
-                            .position(|(pattern, _)| pattern == database)
-                            .ok_or_else(none)?;
+                        let is_its = |(pattern, _): &(String, _)| pattern == database;
+                        let Some(place) = account.databases.iter().position(is_its) else {
+                            failure.get_or_insert_with(none);
+                            continue;
+                        };
                         account.databases[place].1 = account.databases[place].1.minus(set);
                         if account.databases[place].1.is_empty() {
                             account.databases.remove(place);
@@ -206,9 +228,10 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
         AccountStatement::RevokeAll(accounts) => {
             for name in accounts {
                 let (user, host) = resolve(name, context)?;
-                let account = next
-                    .get(&user, &host)
-                    .ok_or_else(|| Error::new(ER_REVOKE_GRANTS, &[]))?;
+                let Some(account) = next.get(&user, &host) else {
+                    failure = Some(Error::new(ER_REVOKE_GRANTS, &[]));
+                    continue;
+                };
                 let account = Account {
                     global: PrivilegeSet::NONE,
                     databases: vec![],
@@ -232,10 +255,15 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
             next = next.with(account);
         }
     }
-    Ok(Applied {
-        accounts: next,
-        notes,
-    })
+    match failure {
+        // It is as if it had not been there.
+        Some(error) if next == *context.accounts => Err(error),
+        failure => Ok(Applied {
+            accounts: next,
+            notes,
+            failure,
+        }),
+    }
 }
 
 /// User and host of an account as a statement names it.
@@ -257,11 +285,8 @@ pub fn resolve(name: &AccountName, context: StatementContext<'_>) -> Result<(Str
     }
 }
 
-fn refuse(operation: &str, failed: &[String]) -> Result<()> {
-    match failed.is_empty() {
-        true => Ok(()),
-        false => Err(Error::new(ER_CANNOT_USER, &[&operation, &failed.join(",")])),
-    }
+fn refused(operation: &str, failed: &[String]) -> Option<Error> {
+    (!failed.is_empty()).then(|| Error::new(ER_CANNOT_USER, &[&operation, &failed.join(",")]))
 }
 
 fn authenticate(account: &mut Account, spec: &AccountSpec) -> Result<()> {
@@ -472,6 +497,48 @@ mod tests {
         let accounts = run(&accounts, revoke.clone()).unwrap().accounts;
         assert!(accounts.get("sb", "%").unwrap().databases.is_empty());
         assert_eq!(run(&accounts, revoke).unwrap_err().code().number(), 1141);
+    }
+
+    #[test]
+    fn what_can_be_done_is_done() {
+        let before = run(&Accounts::initial(), create("sb", false)).unwrap().accounts;
+        let done = |statement| {
+            let applied = run(&before, statement).unwrap();
+            let failure = applied.failure.unwrap();
+            let users: Vec<String> = applied.accounts.iter().map(|account| account.user.clone()).collect();
+            (failure.code().number(), failure.message().to_owned(), users.join(" "), applied.accounts)
+        };
+        let drop = AccountStatement::Drop {
+            if_exists: false,
+            accounts: vec![name("no"), name("sb"), name("none")],
+        };
+        let (code, message, users, _) = done(drop);
+        assert_eq!(
+            (code, message.as_str(), users.contains("sb")),
+            (1396, "Operation DROP USER failed for 'no'@'%','none'@'%'", false)
+        );
+        let create = AccountStatement::Create {
+            or_replace: false,
+            if_not_exists: false,
+            accounts: vec![spec("new", None), spec("sb", None)],
+            options: AccountOptions::default(),
+        };
+        let (code, _, users, _) = done(create);
+        assert!(code == 1396 && users.contains("new"), "{users}");
+        let AccountStatement::Grant { privileges, level, options, .. } = grant("sb", "SELECT", PrivilegeLevel::Global)
+        else {
+            unreachable!("that is what it makes")
+        };
+        let several = AccountStatement::Grant {
+            privileges,
+            level,
+            accounts: vec![spec("no", None), spec("sb", None)],
+            options,
+            grant_option: false,
+        };
+        let (code, _, _, accounts) = done(several);
+        assert_eq!(code, 1133);
+        assert!(accounts.get("sb", "%").unwrap().global.has(Privilege::Select));
     }
 
     #[test]

@@ -92,7 +92,12 @@ impl Session {
             &applied.accounts,
             server.catalog.load().accounts().next().is_none(),
         );
-        self.commit_account_changes(changes, &text).await
+        self.commit_account_changes(changes, &text, applied.failure.as_ref())
+            .await?;
+        match applied.failure {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
     }
 
     /// Whoever changes accounts may wait long for a global read lock: KILL and `max_statement_time` end the wait for him.
@@ -105,10 +110,15 @@ impl Session {
         }
     }
 
-    async fn commit_account_changes(&mut self, changes: Vec<CatalogChange>, text: &[u8]) -> Result<()> {
+    async fn commit_account_changes(
+        &mut self,
+        changes: Vec<CatalogChange>,
+        text: &[u8],
+        failure: Option<&Error>,
+    ) -> Result<()> {
         let mut writes = WriteSet::new();
         write_changes(&changes, &mut writes);
-        let logged = LoggedStatement::of(self, text);
+        let logged = LoggedStatement::of(self, text).with_failure(failure);
         let query = logged.query_event(None);
         let server = self.server.clone();
         let on_publish = {

@@ -151,6 +151,10 @@ impl Session {
     /// Commits what was prepared.
     async fn commit_ddl(&mut self, prepared: PreparedDdl, text: &[u8]) -> Result<()> {
         let mut logged = LoggedStatement::of(self, text);
+        // A text of our own names only what the statement has changed.
+        if prepared.plan.logged == Logged::AsWritten {
+            logged = logged.with_failure(prepared.plan.failure.as_ref());
+        }
         if prepared.built.is_some_and(|built| built.rows > 0) {
             logged = logged.with_fraction(&self.context);
         }
