@@ -57,7 +57,8 @@ pub fn parallel_mode(server: &Server) -> String {
         .unwrap_or_default()
 }
 
-fn applier_options(globals: &Globals, position: KeptPosition) -> ApplierOptions {
+fn applier_options(server: &Server, position: KeptPosition) -> ApplierOptions {
+    let globals = &server.globals;
     let workers = globals.number(Variable::SlaveParallelThreads) as usize;
     ApplierOptions {
         workers,
@@ -72,10 +73,24 @@ fn applier_options(globals: &Globals, position: KeptPosition) -> ApplierOptions 
             .saturating_mul(workers.max(1))
             .max(1 << 20),
         position,
-        rows: RowOptions {
-            skipped_errors: skipped_errors(globals.get(Variable::SlaveSkipErrors).as_str()),
-            ..row_options(globals)
-        },
+        rows: server.row_options.clone(),
+    }
+}
+
+/// How connections apply rows.
+pub fn replicated_row_options(globals: &Globals) -> RowOptions {
+    RowOptions {
+        skipped_errors: skipped_errors(globals.get(Variable::SlaveSkipErrors).as_str()),
+        ..row_options(globals)
+    }
+}
+
+/// `binlog_row_metadata`.
+pub fn row_metadata(globals: &Globals) -> RowMetadata {
+    match globals.number(Variable::BinlogRowMetadata) {
+        1 => RowMetadata::Minimal,
+        2 => RowMetadata::Full,
+        _ => RowMetadata::NoLog,
     }
 }
 
@@ -88,11 +103,7 @@ pub fn row_options(globals: &Globals) -> RowOptions {
         },
         conversions: TypeConversions::from_bits(globals.number(Variable::SlaveTypeConversions)),
         skipped_errors: SkippedErrors::None,
-        row_metadata: match globals.number(Variable::BinlogRowMetadata) {
-            1 => RowMetadata::Minimal,
-            2 => RowMetadata::Full,
-            _ => RowMetadata::NoLog,
-        },
+        row_metadata: row_metadata(globals),
     }
 }
 
@@ -161,7 +172,7 @@ impl Environment for ServerEnvironment {
             catalog: server.catalog.clone(),
             // The receiver has filtered already.
             filter: Arc::new(Unfiltered),
-            options: applier_options(&server.globals, position),
+            options: applier_options(&server, position),
             statements: Arc::new(ReplicatedSessions::new(server, connection.clone())),
         })
     }

@@ -4,6 +4,7 @@ use crate::accounts::{Accounts, SharedAccounts};
 use crate::information_schema::{self, TableSize};
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
+use crate::replication::replicated_row_options;
 use crate::replicated_tables::ReplicatedTables;
 use crate::session::idle_poll::LastCommand;
 use crate::status::ServerCounters;
@@ -11,6 +12,7 @@ use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
 use crate::{accounts, mysql_tables};
 use paceline_replication::primary::{Primary, SemiSync};
+use paceline_replication::replica::apply::SharedRowOptions;
 use paceline_replication::replica::environment::Environment;
 use paceline_replication::replica::replicas::Replicas;
 use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition, TemporaryTables};
@@ -48,6 +50,8 @@ pub struct Server {
     pub transactions: Arc<TransactionManager>,
     /// Connections to primaries.
     replicas: Replicas,
+    /// How their rows are applied, as the variables say now.
+    pub row_options: Arc<SharedRowOptions>,
     /// Temporary tables of the primaries' sessions.
     pub replicated_tables: ReplicatedTables,
     /// `replicate_do_db` and its like of connections that have rules of their own.
@@ -89,6 +93,7 @@ impl Server {
         primary.semi_sync().set(semi_sync_settings(&globals));
         Arc::new_cyclic(|server| Server {
             replicas: Replicas::open(environment(server.clone())),
+            row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
             replicated_tables: ReplicatedTables::default(),
             replica_filters,
             primary,

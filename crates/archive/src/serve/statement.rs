@@ -31,7 +31,7 @@ impl Session {
             Statement::Show(show) => self.show(&show),
             Statement::Replication(statement) => self.replication_statement(&statement),
             Statement::Purge(purge) => self.purge(&purge).await,
-            Statement::Flush(targets) => self.flush_statement(&targets).await,
+            Statement::Flush { targets, .. } => self.flush_statement(&targets).await,
             Statement::Kill(kill) => match kill.target {
                 KillTarget::Connection(expr) => match self.evaluate(&expr).await? {
                     Cell::Number(id) => self.kill(id),

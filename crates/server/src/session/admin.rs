@@ -1,21 +1,25 @@
 //! Statements that look after the server: KILL, FLUSH, LOCK TABLES, ANALYZE and its like, HELP.
 
 use super::errors::of_transaction;
+use super::logged_statement::LoggedStatement;
 use super::query::Execution;
 use super::table_locks::{LockedTable, TableLocks};
 use super::{More, Session};
 use crate::output::Output;
+use paceline_binlog::event::EventFlags;
 use paceline_sql::catalog::{Catalog, ViewDefinition};
 use paceline_sql::ddl::{DdlObject, names_read};
 use paceline_sql::parse::{
-    FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
+    FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName, WriteToBinlog,
 };
 use paceline_sql::plan::{Plan, TableUse};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
-use paceline_txn::{InterruptReason, MetadataMode, MetadataObject};
+use paceline_storage::WriteSet;
+use paceline_txn::{DdlCommit, InterruptReason, MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::error_code::*;
+use std::time::Duration;
 
 impl Session {
     /// 1223 for a write under one's own global read lock; 1099 and 1100 for tables that LOCK TABLES did not name.
@@ -186,7 +190,13 @@ impl Session {
     }
 
     /// FLUSH.
-    pub async fn flush_statement(&mut self, targets: &[FlushTarget], more: More) -> Result<()> {
+    pub async fn flush_statement(
+        &mut self,
+        targets: &[FlushTarget],
+        write_to_binlog: WriteToBinlog,
+        execution: Execution<'_>,
+    ) -> Result<()> {
+        let more = execution.more;
         self.shared.counters.com_flush.add(1);
         self.commit().await?;
         self.services.require_any(&[Privilege::Reload])?;
@@ -232,7 +242,56 @@ impl Session {
                 FlushTarget::Other(_) => {}
             }
         }
+        // Like MariaDB's, replicas do not begin new logs with their primary.
+        let is_local = |target: &FlushTarget| {
+            !matches!(
+                target,
+                FlushTarget::Other(_)
+                    | FlushTarget::Logs("ERROR" | "SLOW" | "GENERAL" | "ENGINE")
+                    | FlushTarget::Tables {
+                        lock: FlushTablesLock::None,
+                        ..
+                    }
+            )
+        };
+        let is_logged = write_to_binlog == WriteToBinlog::Yes && !targets.iter().any(is_local);
+        if is_logged && !self.table_locks.is_globally_locked() {
+            // Somebody's global read lock does not hold FLUSH up: then it is for this server alone.
+            match self.log_for_replicas(execution.text, Duration::ZERO).await {
+                Err(error) if error.code() == ER_LOCK_WAIT_TIMEOUT => {
+                    tracing::info!("FLUSH under another session's global read lock is not logged");
+                }
+                logged => logged?,
+            }
+        }
         self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    /// Logs a statement that changes nothing in the tables, for replicas to carry it out.
+    async fn log_for_replicas(&mut self, text: &[u8], lock_timeout: Duration) -> Result<()> {
+        if !self.context.settings.log_bin {
+            return Ok(());
+        }
+        let logged = LoggedStatement::of(self, text);
+        let query = logged.query_event(None);
+        let server = self.server.clone();
+        let ddl = DdlCommit {
+            query: &query,
+            event_flags: EventFlags::NONE,
+            timestamp_seconds: logged.timestamp_seconds,
+            writes: WriteSet::new(),
+            builds: vec![],
+            on_publish: None,
+            gtid: self.services.gtid_choice(),
+            replication: super::transaction::replication(&self.context, &self.services),
+            metadata_lock_timeout: lock_timeout,
+        };
+        let committing = server
+            .transactions
+            .commit_ddl_where(&self.services.locks, ddl, || true);
+        let outcome = committing.await.map_err(|error| of_transaction(&error))?;
+        self.committed(outcome);
         Ok(())
     }
 
@@ -337,6 +396,7 @@ impl Session {
         &mut self,
         operation: TableMaintenance,
         tables: &[TableName],
+        write_to_binlog: WriteToBinlog,
         execution: Execution<'_>,
     ) -> Result<()> {
         let counters = &self.shared.counters;
@@ -361,6 +421,10 @@ impl Session {
         self.commit().await?;
         for table in tables {
             self.may_maintain(operation, table)?;
+        }
+        let is_logged = write_to_binlog == WriteToBinlog::Yes && operation != TableMaintenance::Check;
+        if is_logged && self.table_locks.is_globally_locked() {
+            return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
         }
         let mut output = Output::new();
         output
@@ -411,6 +475,10 @@ impl Session {
                     line("note", "The storage engine for the table doesn't support repair")
                 }
             }
+        }
+        if is_logged {
+            let timeout = self.context.settings.metadata_lock_wait_timeout;
+            self.log_for_replicas(execution.text, timeout).await?;
         }
         self.send(output, execution)
     }

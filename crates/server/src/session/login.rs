@@ -296,7 +296,7 @@ impl Session {
         self.services.release_all_locks(&self.context);
         let user = self.context.user.clone();
         let current_user = self.context.current_user.clone();
-        self.context = SessionContext::new(self.context.connection_id, self.context.services.clone());
+        self.context = SessionContext::new(u64::from(self.shared.id), self.context.services.clone());
         self.context.user = user;
         self.context.current_user = current_user;
         self.state_changes.clear();

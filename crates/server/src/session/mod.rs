@@ -32,6 +32,7 @@ pub mod logged_statement;
 pub mod login;
 pub mod look_back;
 pub mod outfile;
+pub mod place_wait;
 pub mod plans;
 pub mod prepared;
 pub mod query;

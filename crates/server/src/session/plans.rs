@@ -7,6 +7,7 @@ use super::errors::of_transaction;
 use super::query::{AskedBy, Execution};
 use super::result::{KnownColumns, ResultStyle, ResultWriter, Streaming};
 use super::{More, Session};
+use crate::replication::row_metadata;
 use crate::variables::Variable;
 use paceline_sql::catalog::Catalog;
 use paceline_sql::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute};
@@ -126,6 +127,7 @@ impl Session {
         self.check_privileges(plan)?;
         if plan.writes_ordinary() {
             self.check_writable()?;
+            self.context.settings.binlog_row_metadata = row_metadata(&self.server.globals);
         }
         self.check_table_locks(plan)?;
         self.services.await_gtid()?;

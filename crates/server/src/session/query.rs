@@ -193,14 +193,25 @@ impl Session {
                 Box::pin(self.execute_immediate(source, using, execution)).await
             }
             Statement::Deallocate(name) => self.deallocate(name, more),
-            Statement::TableMaintenance { operation, tables } => {
-                self.maintain(*operation, tables, execution).await
+            Statement::TableMaintenance {
+                operation,
+                tables,
+                write_to_binlog,
+            } => {
+                self.maintain(*operation, tables, *write_to_binlog, execution)
+                    .await
             }
             Statement::ChecksumTable { tables, effort } => {
                 self.checksum_tables(tables, *effort, execution).await
             }
             Statement::Kill(kill) => self.kill_statement(kill, more),
-            Statement::Flush(targets) => self.flush_statement(targets, more).await,
+            Statement::Flush {
+                targets,
+                write_to_binlog,
+            } => {
+                self.flush_statement(targets, *write_to_binlog, execution)
+                    .await
+            }
             Statement::Purge(purge) => self.purge(purge, more),
             Statement::Backup(backup) => self.backup(backup, execution),
             Statement::Reset(targets) => self.reset_statement(targets, more).await,

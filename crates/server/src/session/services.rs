@@ -1,6 +1,7 @@
 //! What execution asks of the server around it, answered for one session.
 
 use super::gtid_wait::{self, AwaitedGtid};
+use super::place_wait;
 use super::turn::Turn;
 use super::user_locks::UserLocks;
 use crate::accounts::Account;
@@ -11,9 +12,10 @@ use crate::variables::{Scope, SessionValues, Setting, Variable};
 use arc_swap::ArcSwap;
 use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_replication::replica::filter::FilterKind;
+use paceline_replication::replica::received::SourcePosition;
 use paceline_sql::catalog::TableDefinition;
 use paceline_sql::session::{
-    Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SystemVariable, SystemVariables,
+    PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SystemVariable, SystemVariables,
     VariableScope, WaitOutcome,
 };
 use paceline_sql::{Error, Result};
@@ -181,7 +183,8 @@ impl SessionServices {
         Some(match variable {
             Variable::LastInsertId | Variable::Identity => number(session.last_insert_id),
             Variable::InsertId => number(session.statement.insert_id.unwrap_or(0)),
-            Variable::RandSeed1 | Variable::RandSeed2 => number(0),
+            Variable::RandSeed1 => number(session.random.seed1),
+            Variable::RandSeed2 => number(session.random.seed2),
             Variable::Timestamp => Setting::Double(session.statement.start_micros as f64 / 1e6),
             Variable::ErrorCount => number(session.diagnostics.error_count()),
             Variable::WarningCount => number(session.diagnostics.warning_count()),
@@ -359,6 +362,25 @@ impl ServerFunctions for SessionServices {
         timeout_seconds: Option<f64>,
     ) -> Result<i64> {
         gtid_wait::wait_until_replicated(&self.server.transactions, &self.shared, position, timeout_seconds)
+    }
+
+    fn master_pos_wait(&self, _session: &SessionContext, wait: &PlaceWait<'_>) -> Result<PlaceWaited> {
+        let name = wait
+            .connection
+            .map_or_else(|| self.default_connection(), str::to_owned);
+        let Ok(connection) = self.server.replicas().get(&name) else {
+            return Ok(match name.is_empty() {
+                // The default connection is always there, if only by its name.
+                true => PlaceWaited::InVain,
+                false => PlaceWaited::NoConnection(name),
+            });
+        };
+        let wanted = SourcePosition {
+            file: wait.file.into(),
+            offset: wait.offset,
+        };
+        let waited = place_wait::wait_until_applied(&connection, &self.shared, &wanted, wait.timeout)?;
+        Ok(waited.map_or(PlaceWaited::InVain, PlaceWaited::Done))
     }
 
     fn version(&self) -> String {

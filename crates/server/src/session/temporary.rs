@@ -30,8 +30,10 @@ impl Session {
     /// Whose temporary tables the variables mean now.
     pub fn temporary_owner(&self) -> TemporaryOwner {
         let values = self.services.values.lock();
-        let number = |variable| values.get(variable).as_u64();
-        (number(Variable::ServerId), number(Variable::PseudoThreadId))
+        (
+            values.get(Variable::ServerId).as_u64(),
+            self.context.connection_id,
+        )
     }
 
     /// The variables were set: the temporary tables in view are no longer those of `before`.

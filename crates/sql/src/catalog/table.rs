@@ -214,10 +214,19 @@ impl TableDefinition {
                 nullable: column.nullable,
             })
             .collect();
+        // As in MariaDB, a table without a primary key has its first unique key without NULL and prefixes for one.
+        let identifies = |index: &&IndexDefinition| match index.kind {
+            IndexKind::Primary => true,
+            IndexKind::Unique => index
+                .parts
+                .iter()
+                .all(|part| part.prefix_length.is_none() && !self.columns()[part.column].nullable),
+            IndexKind::Plain => false,
+        };
         let primary_key: Vec<(usize, u32)> = self
             .indexes()
             .iter()
-            .find(|index| index.kind == IndexKind::Primary)
+            .find(identifies)
             .map(|index| {
                 index
                     .parts

@@ -486,6 +486,12 @@ pub fn replay_ddl(
                 changes,
             })
         }
+        // What is logged only to be carried out on replicas.
+        Statement::TableMaintenance { .. } | Statement::Flush { .. } => Ok(ReplayedDdl {
+            writes: WriteSet::new(),
+            builds: Vec::new(),
+            changes: Vec::new(),
+        }),
         _ => Err(Error::unsupported("this statement in the log")),
     }
 }

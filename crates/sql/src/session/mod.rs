@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 pub use diagnostics::{Condition, Diagnostics, Level};
 pub use services::{
-    NoServices, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SystemVariable, SystemVariables,
+    NoServices, PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SystemVariable, SystemVariables,
     VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
 };
 pub use settings::{IsolationLevel, Settings};
@@ -76,7 +76,7 @@ impl Default for Services {
 /// A session, as far as execution is concerned.
 #[derive(Clone, Debug)]
 pub struct SessionContext {
-    /// `CONNECTION_ID()`.
+    /// `CONNECTION_ID()`: its own number, or the one that `pseudo_thread_id` was set to.
     pub connection_id: u64,
     /// `USER()`: who logged in, from where.
     pub user: Account,

@@ -191,8 +191,38 @@ pub trait ServerFunctions: Send + Sync + Debug {
         timeout_seconds: Option<f64>,
     ) -> Result<i64>;
 
+    /// `MASTER_POS_WAIT(file, offset[, timeout[, connection]])`.
+    ///
+    /// # Errors
+    /// 1317 when interrupted.
+    fn master_pos_wait(&self, session: &SessionContext, wait: &PlaceWait<'_>) -> Result<PlaceWaited>;
+
     /// What `VERSION()` returns.
     fn version(&self) -> String;
+}
+
+/// What `MASTER_POS_WAIT()` waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaceWait<'a> {
+    /// The file of the primary's log.
+    pub file: &'a str,
+    /// The offset in it, in bytes.
+    pub offset: u64,
+    /// For how long; `None`: for ever.
+    pub timeout: Option<Duration>,
+    /// By which connection; `None`: `default_master_connection`.
+    pub connection: Option<&'a str>,
+}
+
+/// How `MASTER_POS_WAIT()` ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PlaceWaited {
+    /// It is there, after so many moves; -1 after the timeout.
+    Done(i64),
+    /// It does not get there: the applier does not run, or the place is none of its log.
+    InVain,
+    /// There is no such connection.
+    NoConnection(String),
 }
 
 /// Every service refused or empty: for tests and for evaluation without a server around it.
@@ -272,6 +302,10 @@ impl ServerFunctions for NoServices {
         _timeout_seconds: Option<f64>,
     ) -> Result<i64> {
         Ok(0)
+    }
+
+    fn master_pos_wait(&self, _session: &SessionContext, _wait: &PlaceWait<'_>) -> Result<PlaceWaited> {
+        Ok(PlaceWaited::InVain)
     }
 
     fn version(&self) -> String {

@@ -63,6 +63,7 @@ use lanes::Lanes;
 use paceline_apply::replicated::{RowOptions, TableFilter};
 use paceline_sql::catalog::CatalogHandle;
 use paceline_txn::TransactionManager;
+use parking_lot::RwLock;
 use std::sync::Arc;
 
 /// The most lanes of one connection.
@@ -90,6 +91,27 @@ pub enum KeptPosition {
     FileAndGtid,
 }
 
+/// How rows are applied. It may change while appliers run: they heed it with the next table map. `skipped_errors` stays as it was when they began.
+#[derive(Debug, Default)]
+pub struct SharedRowOptions(RwLock<Arc<RowOptions>>);
+
+impl SharedRowOptions {
+    /// Shares these.
+    pub fn new(options: RowOptions) -> Self {
+        SharedRowOptions(RwLock::new(Arc::new(options)))
+    }
+
+    /// What they are now.
+    pub fn get(&self) -> Arc<RowOptions> {
+        self.0.read().clone()
+    }
+
+    /// Replaces them.
+    pub fn set(&self, options: RowOptions) {
+        *self.0.write() = Arc::new(options);
+    }
+}
+
 /// How a connection's transactions are applied.
 #[derive(Clone, Debug)]
 pub struct ApplierOptions {
@@ -103,8 +125,8 @@ pub struct ApplierOptions {
     pub queued_bytes_max: usize,
     /// What is kept of the position.
     pub position: KeptPosition,
-    /// How rows are applied.
-    pub rows: RowOptions,
+    /// How rows are applied, as the variables say now.
+    pub rows: Arc<SharedRowOptions>,
 }
 
 impl Default for ApplierOptions {
@@ -115,7 +137,7 @@ impl Default for ApplierOptions {
             mode: ParallelMode::default(),
             queued_bytes_max: 16 << 20,
             position: KeptPosition::default(),
-            rows: RowOptions::default(),
+            rows: Arc::default(),
         }
     }
 }

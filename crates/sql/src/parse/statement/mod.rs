@@ -96,6 +96,8 @@ pub enum Statement {
         operation: TableMaintenance,
         /// The tables.
         tables: Vec<TableName>,
+        /// Whether it is logged.
+        write_to_binlog: WriteToBinlog,
     },
     /// `CHECKSUM TABLE`.
     ChecksumTable {
@@ -107,7 +109,12 @@ pub enum Statement {
     /// `KILL …`.
     Kill(Kill),
     /// `FLUSH …`.
-    Flush(Vec<FlushTarget>),
+    Flush {
+        /// What.
+        targets: Vec<FlushTarget>,
+        /// Whether it is logged, if such targets are.
+        write_to_binlog: WriteToBinlog,
+    },
     /// `PURGE BINARY LOGS …`.
     Purge(Purge),
     /// `BACKUP …`.
