@@ -181,7 +181,9 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let is_new = catalog.load().accounts().next().is_none();
     let environment = {
         let transactions = transactions.clone();
-        |server| Arc::new(ServerEnvironment::new(server, transactions, &directory.path)) as Arc<dyn Environment>
+        |server| {
+            Arc::new(ServerEnvironment::new(server, transactions, &directory.path)) as Arc<dyn Environment>
+        }
     };
     let (globals, filters) = (options.globals, options.filters);
     let server = Server::new(globals, catalog, transactions, semi_sync, filters, environment);

@@ -147,7 +147,11 @@ impl<'a> Command<'a> {
                 flags: cursor.u16()?,
                 server_id: cursor.u32()?,
                 // Some readers send a C string.
-                file: cursor.remaining().split(|byte| *byte == 0).next().unwrap_or_default(),
+                file: cursor
+                    .remaining()
+                    .split(|byte| *byte == 0)
+                    .next()
+                    .unwrap_or_default(),
             }),
             21 => Command::RegisterReplica(cursor.remaining()),
             22 => Command::StatementPrepare(cursor.remaining()),

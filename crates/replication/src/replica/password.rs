@@ -163,7 +163,9 @@ impl PasswordKey {
         }
         let mut text = String::new();
         // A little more than is taken, so that a longer file is none.
-        (&mut file).take(4 * KEY_LENGTH as u64).read_to_string(&mut text)?;
+        (&mut file)
+            .take(4 * KEY_LENGTH as u64)
+            .read_to_string(&mut text)?;
         from_hex(text.trim_end())
             .and_then(|key| new_key(&key))
             .ok_or_else(|| {
@@ -195,7 +197,9 @@ impl PasswordKey {
 }
 
 fn new_key(bytes: &[u8]) -> Option<LessSafeKey> {
-    UnboundKey::new(&CHACHA20_POLY1305, bytes).ok().map(LessSafeKey::new)
+    UnboundKey::new(&CHACHA20_POLY1305, bytes)
+        .ok()
+        .map(LessSafeKey::new)
 }
 
 fn random<const LENGTH: usize>() -> io::Result<[u8; LENGTH]> {
@@ -242,10 +246,7 @@ mod tests {
             assert!(!sealed.contains(&to_hex(text.as_bytes())));
             assert_ne!(key.seal(&known(text)).unwrap(), sealed);
             // After a restart.
-            assert_eq!(
-                PasswordKey::in_directory(here.path()).open(&sealed),
-                known(text)
-            );
+            assert_eq!(PasswordKey::in_directory(here.path()).open(&sealed), known(text));
             let other = PasswordKey::in_directory(elsewhere.path());
             assert_eq!(other.open(&sealed), Password::Sealed(sealed.clone()));
             other.seal(&known("other")).unwrap();
@@ -259,7 +260,10 @@ mod tests {
                 assert_eq!(key.open(&changed), Password::Sealed(changed.clone()));
             }
         }
-        assert_eq!(key.seal(&known("a")).unwrap().len(), key.seal(&known("abcdefgh")).unwrap().len());
+        assert_eq!(
+            key.seal(&known("a")).unwrap().len(),
+            key.seal(&known("abcdefgh")).unwrap().len()
+        );
         assert_eq!(key.open(&key.seal(&known("")).unwrap()), known(""));
         assert_eq!(format!("{:?}", known("geheim")), "Password::Known(…)");
     }
@@ -268,16 +272,25 @@ mod tests {
     fn the_key_is_for_its_owner() {
         let directory = tempfile::tempdir().unwrap();
         let password = Password::Known("geheim".to_owned());
-        let sealed = PasswordKey::in_directory(directory.path()).seal(&password).unwrap();
+        let sealed = PasswordKey::in_directory(directory.path())
+            .seal(&password)
+            .unwrap();
         let path = directory.path().join(KEY_FILE);
         let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(), 0o600);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(PasswordKey::in_directory(directory.path()).open(&sealed), password);
+        assert_eq!(
+            PasswordKey::in_directory(directory.path()).open(&sealed),
+            password
+        );
         assert_eq!(mode(), 0o600);
         // A file that is no key is not replaced: what it was may still be wanted.
         std::fs::write(&path, "x").unwrap();
-        assert!(PasswordKey::in_directory(directory.path()).seal(&password).is_err());
+        assert!(
+            PasswordKey::in_directory(directory.path())
+                .seal(&password)
+                .is_err()
+        );
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "x");
     }
 }

@@ -86,7 +86,11 @@ impl Replicas {
     fn seal_passwords(&self, definitions: &[(Arc<str>, Definition)]) {
         for (name, definition) in definitions {
             let log = self.environment.transactions().log();
-            let file = log.files().last().map(|file| file.name.clone()).unwrap_or_default();
+            let file = log
+                .files()
+                .last()
+                .map(|file| file.name.clone())
+                .unwrap_or_default();
             let mut record = ReplicaRecord::of_gtids(GtidMove::None);
             let sealed = self.sealed(definition).and_then(|definition| {
                 record.definitions.push((name.clone(), Some(definition.into())));
@@ -199,9 +203,7 @@ impl Replicas {
             .map_or_else(|| Arc::from(name), |connection| connection.name().clone());
         let sealed = tokio::task::block_in_place(|| self.sealed(&definition))?;
         let mut record = ReplicaRecord::of_gtids(GtidMove::None);
-        record
-            .definitions
-            .push((key.clone(), Some(sealed.into())));
+        record.definitions.push((key.clone(), Some(sealed.into())));
         match place {
             NewPlace::Keep => {}
             NewPlace::Forget => record.sources.push((key.clone(), None)),

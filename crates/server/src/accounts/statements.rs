@@ -505,8 +505,17 @@ mod tests {
         let done = |statement| {
             let applied = run(&before, statement).unwrap();
             let failure = applied.failure.unwrap();
-            let users: Vec<String> = applied.accounts.iter().map(|account| account.user.clone()).collect();
-            (failure.code().number(), failure.message().to_owned(), users.join(" "), applied.accounts)
+            let users: Vec<String> = applied
+                .accounts
+                .iter()
+                .map(|account| account.user.clone())
+                .collect();
+            (
+                failure.code().number(),
+                failure.message().to_owned(),
+                users.join(" "),
+                applied.accounts,
+            )
         };
         let drop = AccountStatement::Drop {
             if_exists: false,
@@ -525,7 +534,12 @@ mod tests {
         };
         let (code, _, users, _) = done(create);
         assert!(code == 1396 && users.contains("new"), "{users}");
-        let AccountStatement::Grant { privileges, level, options, .. } = grant("sb", "SELECT", PrivilegeLevel::Global)
+        let AccountStatement::Grant {
+            privileges,
+            level,
+            options,
+            ..
+        } = grant("sb", "SELECT", PrivilegeLevel::Global)
         else {
             unreachable!("that is what it makes")
         };

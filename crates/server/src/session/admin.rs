@@ -10,7 +10,8 @@ use paceline_binlog::event::EventFlags;
 use paceline_sql::catalog::{Catalog, ViewDefinition};
 use paceline_sql::ddl::{DdlObject, names_read};
 use paceline_sql::parse::{
-    FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName, WriteToBinlog,
+    FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
+    WriteToBinlog,
 };
 use paceline_sql::plan::{Plan, TableUse};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};

@@ -242,7 +242,9 @@ impl SessionServices {
             globals.set(other, setting);
         }
         pair_charset(globals, variable);
-        if let Variable::SlaveExecMode | Variable::SlaveTypeConversions | Variable::BinlogRowMetadata = variable {
+        if let Variable::SlaveExecMode | Variable::SlaveTypeConversions | Variable::BinlogRowMetadata =
+            variable
+        {
             self.server.row_options.set(replicated_row_options(globals));
         }
         if is_transaction_config(variable) || paired {

@@ -208,10 +208,7 @@ impl Session {
             Statement::Flush {
                 targets,
                 write_to_binlog,
-            } => {
-                self.flush_statement(targets, *write_to_binlog, execution)
-                    .await
-            }
+            } => self.flush_statement(targets, *write_to_binlog, execution).await,
             Statement::Purge(purge) => self.purge(purge, more),
             Statement::Backup(backup) => self.backup(backup, execution),
             Statement::Reset(targets) => self.reset_statement(targets, more).await,

@@ -15,8 +15,8 @@ use paceline_replication::replica::filter::FilterKind;
 use paceline_replication::replica::received::SourcePosition;
 use paceline_sql::catalog::TableDefinition;
 use paceline_sql::session::{
-    PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SystemVariable, SystemVariables,
-    VariableScope, WaitOutcome,
+    PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext,
+    SystemVariable, SystemVariables, VariableScope, WaitOutcome,
 };
 use paceline_sql::{Error, Result};
 use paceline_txn::{GtidChoice, InterruptReason};

@@ -25,8 +25,8 @@ use std::sync::Arc;
 
 pub use diagnostics::{Condition, Diagnostics, Level};
 pub use services::{
-    NoServices, PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SystemVariable, SystemVariables,
-    VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
+    NoServices, PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions,
+    SystemVariable, SystemVariables, VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
 };
 pub use settings::{IsolationLevel, Settings};
 pub use sql_mode::SqlMode;

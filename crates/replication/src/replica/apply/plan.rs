@@ -84,10 +84,11 @@ impl TableMaps {
             let table = match self.known.get(&map.table_id) {
                 Some(known) if known.body == event.body() => known.table.clone(),
                 _ => {
-                    let table = find(map, &self.catalog, &self.options, parts).map_err(|failure| Failure {
-                        end_log_pos: event.header().end_position,
-                        ..failure
-                    })?;
+                    let table =
+                        find(map, &self.catalog, &self.options, parts).map_err(|failure| Failure {
+                            end_log_pos: event.header().end_position,
+                            ..failure
+                        })?;
                     let body = event.body().to_vec();
                     let known = KnownMap {
                         body,
