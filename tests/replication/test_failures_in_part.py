@@ -4,7 +4,7 @@ import re
 import subprocess
 
 import pytest
-from support.replication import content, slave_status, wait_for_replica
+from support.replication import content, slave_status, wait_for, wait_for_replica
 from support.servers import MariaDb, Paceline
 from support.side_by_side import Session
 
@@ -76,6 +76,32 @@ def accounts(server):
 
 def views(server):
     return server.query("select table_schema, table_name from information_schema.views where table_schema = 'd'")
+
+
+@pytest.mark.parametrize("chain", [[MariaDb, Paceline, MariaDb]], indirect=True)
+def test_statements_of_a_mariadb_primary(chain):
+    primary, ours, _ = chain
+    primary.query(*lines(PREPARED))
+    session = Session(primary)
+    for statement in lines(STATEMENTS):
+        session.answer(statement)
+    session.close()
+    for server, replica in zip(chain, chain[1:]):
+        wait_for_replica(replica, server)
+        assert not slave_status(replica)["Last_SQL_Error"]
+        assert accounts(replica) == accounts(primary) and views(replica) == views(primary)
+        assert content(replica) == content(primary)
+    # A table that only a primary has cannot be dropped here.
+    primary.query("create table d.gone (a int)")
+    wait_for_replica(ours, primary)
+    ours.query("set sql_log_bin=0", "drop table d.gone")
+    primary.query("drop table d.gone")
+    wait_for_replica(ours, primary)
+    primary.query("create table d.gone (a int)")
+    wait_for_replica(ours, primary)
+    ours.query("set global slave_ddl_exec_mode=strict", "set sql_log_bin=0", "drop table d.gone")
+    primary.query("drop table d.gone")
+    wait_for(lambda: slave_status(ours)["Last_SQL_Errno"] == 1051, "the replica to stop")
 
 
 @pytest.mark.parametrize("chain", [[Paceline, MariaDb, Paceline]], indirect=True)
