@@ -116,10 +116,13 @@ def test_statements_that_fail_in_part(chain, servers):
         answer, expected = (session.answer(statement) for session in sessions)
         assert answer == expected, statement
     logged, expected = (events(server)[start:] for server, start in zip((ours, model), before))
-    # MariaDB writes every DROP TABLE anew, with what is missing and without an error; here only what is there is named.
-    drop = r"DROP TABLE (IF EXISTS )?`d`.*"
-    assert [(re.sub(drop, "DROP TABLE", text), number) for text, number in logged] == \
-        [(re.sub(drop, "DROP TABLE", text), number) for text, number in expected]
+
+    def comparable(found):
+        # MariaDB writes every DROP TABLE anew, with what is missing and without an error; here only what is there is named. It logs passwords in clear.
+        texts = [re.sub(r"DROP TABLE (IF EXISTS )?`d`.*", "DROP TABLE", text) for text, _ in found]
+        return [(re.sub(r"(?i)identified by (password )?'.*?'", "identified", text), number) for text, (_, number) in zip(texts, found)]
+
+    assert comparable(logged) == comparable(expected)
     for statement in lines(NOT_LOGGED_BY_MARIADB):
         answer, expected = (session.answer(statement) for session in sessions)
         assert answer == expected, statement
