@@ -63,7 +63,7 @@ def events(server):
     for [name, *_] in server.query("show binary logs"):
         printed = subprocess.run(["mariadb-binlog", "--no-defaults", "-R", "-uroot", "-S", server.socket, name], capture_output=True, text=True,
                                  check=True).stdout
-        for number, body in re.findall(r"\tQuery\t.*error_code=(\d+)\n(.*?)(?=\n# at |\nDELIMITER|\Z)", printed, re.DOTALL):
+        for number, body in re.findall(r"\tQuery\t[^\n]*error_code=(\d+)[^\n]*\n(.*?)(?=\n# at |\nDELIMITER|\Z)", printed, re.DOTALL):
             text = [line for line in body.splitlines() if not re.match(r"SET TIMESTAMP|SET @@|use |/\*!", line)]
             found.append((" ".join(text).strip(), int(number)))
     return found
@@ -122,7 +122,7 @@ def test_statements_that_fail_in_part(chain, servers):
         texts = [re.sub(r"DROP TABLE (IF EXISTS )?`d`.*", "DROP TABLE", text) for text, _ in found]
         return [(re.sub(r"(?i)identified by (password )?'.*?'", "identified", text), number) for text, (_, number) in zip(texts, found)]
 
-    assert comparable(logged) == comparable(expected)
+    assert comparable(logged) == comparable(expected) and len(logged) > 10
     for statement in lines(NOT_LOGGED_BY_MARIADB):
         answer, expected = (session.answer(statement) for session in sessions)
         assert answer == expected, statement

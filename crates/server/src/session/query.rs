@@ -163,6 +163,7 @@ impl Session {
             }
             Statement::SetStatement { items, statement } => {
                 self.check_set_statement(items)?;
+                let connection_id = self.context.connection_id;
                 let before = (self.context.settings.clone(), self.services.values.lock().clone());
                 self.set(items).await?;
                 self.services
@@ -170,6 +171,7 @@ impl Session {
                 let done = Box::pin(self.statement(statement, execution)).await;
                 self.context.settings = before.0;
                 let owner = self.temporary_owner();
+                self.context.connection_id = connection_id;
                 *self.services.values.lock() = before.1;
                 self.choose_temporary_tables(owner);
                 self.connection.heed(&self.services.values.lock());
