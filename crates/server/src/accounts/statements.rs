@@ -257,9 +257,7 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
     }
     match failure {
         // It is as if it had not been there. MariaDB logs REVOKE ALL all the same.
-        Some(error)
-            if next == *context.accounts && !matches!(statement, AccountStatement::RevokeAll(_)) =>
-        {
+        Some(error) if next == *context.accounts && !matches!(statement, AccountStatement::RevokeAll(_)) => {
             Err(error)
         }
         failure => Ok(Applied {

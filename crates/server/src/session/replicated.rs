@@ -320,7 +320,8 @@ impl Session {
         let mut names = Vec::with_capacity(tables.len());
         for table in tables.iter() {
             let (database, name) = self.qualified(table).ok()?;
-            is_any_missing |= catalog.table(&database, &name).is_none() && catalog.view(&database, &name).is_none();
+            is_any_missing |=
+                catalog.table(&database, &name).is_none() && catalog.view(&database, &name).is_none();
             names.push(format!("{}.{}", identifier(&database), identifier(&name)));
         }
         if !is_any_missing {
