@@ -21,6 +21,8 @@ pub struct LoggedStatement {
     collations: (u16, u16, u16),
     collation_database: u16,
     time_zone: String,
+    /// The number of `lc_time_names`.
+    time_locale: u16,
     user: String,
     host: String,
     /// When it began, in seconds since 1970.
@@ -72,6 +74,7 @@ impl LoggedStatement {
             ),
             collation_database: settings.collation_database.id(),
             time_zone,
+            time_locale: settings.time_locale.number,
             user: context.current_user.user.clone(),
             host: context.current_user.host.clone(),
             timestamp_seconds: u32::try_from(context.statement.start_seconds()).unwrap_or(0),
@@ -115,6 +118,11 @@ impl LoggedStatement {
                 server,
             },
             StatusVar::TimeZone(self.time_zone.as_bytes()),
+        ]);
+        if self.time_locale != 0 {
+            event.status_vars.push(StatusVar::LcTimeNames(self.time_locale));
+        }
+        event.status_vars.extend([
             StatusVar::CharsetDatabase(self.collation_database),
             StatusVar::Invoker {
                 user: self.user.as_bytes(),

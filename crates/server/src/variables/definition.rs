@@ -62,8 +62,10 @@ pub enum Kind {
     Charset,
     /// A collation's name or number.
     Collation,
-    /// A locale's name; only `en_US` is there.
+    /// The locale of messages; only `en_US` is there.
     Locale,
+    /// A locale's name or number.
+    TimeLocale,
     /// `sql_mode`.
     SqlMode,
     /// `time_zone`.
@@ -114,7 +116,7 @@ impl Definition {
             Kind::Integer { .. } => "BIGINT",
             Kind::Unsigned { .. } => "BIGINT UNSIGNED",
             Kind::Double { .. } => "DOUBLE",
-            Kind::Enum(_) | Kind::Charset | Kind::Collation | Kind::Locale => "ENUM",
+            Kind::Enum(_) | Kind::Charset | Kind::Collation | Kind::Locale | Kind::TimeLocale => "ENUM",
             Kind::Set(_) | Kind::SqlMode => "SET",
             Kind::Flags(_) => "FLAGSET",
             Kind::Text | Kind::TimeZone => "VARCHAR",

@@ -7,7 +7,7 @@ use crate::memory;
 use paceline_replication::primary::{SemiSyncMode, SemiSyncSettings, TooFewReplicas};
 use paceline_sql::session::{IsolationLevel, SessionContext, SqlMode};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
-use paceline_types::{Charset, Collation, TimeZone};
+use paceline_types::{Charset, Collation, Locale, TimeZone};
 use std::time::Duration;
 
 /// Puts a session variable's value into the settings that execution reads.
@@ -93,6 +93,11 @@ pub fn apply_to_session(
         Variable::MaxSortLength => settings.max_sort_length = size(setting),
         Variable::MaxRecursiveIterations => settings.max_recursive_iterations = setting.as_u64(),
         Variable::DefaultWeekFormat => settings.default_week_format = setting.as_u64() as u8,
+        Variable::LcTimeNames => {
+            if let Some(locale) = Locale::from_name(setting.as_str()) {
+                settings.time_locale = locale;
+            }
+        }
         Variable::AutoIncrementIncrement => settings.auto_increment_increment = setting.as_u64(),
         Variable::AutoIncrementOffset => settings.auto_increment_offset = setting.as_u64(),
         Variable::InnodbLockWaitTimeout => {
@@ -136,6 +141,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         MaxSortLength,
         MaxRecursiveIterations,
         DefaultWeekFormat,
+        LcTimeNames,
         AutoIncrementIncrement,
         AutoIncrementOffset,
         InnodbLockWaitTimeout,

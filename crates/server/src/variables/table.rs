@@ -155,7 +155,7 @@ mod list {
         LastInsertId "last_insert_id" SessionOnly Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         LcMessages "lc_messages" Both Dynamic Locale => Some("en_US");
         LcMessagesDir "lc_messages_dir" Global Fixed Text => Some("");
-        LcTimeNames "lc_time_names" Both Dynamic Locale => Some("en_US");
+        LcTimeNames "lc_time_names" Both Dynamic TimeLocale => Some("en_US");
         License "license" Global Fixed Text => Some("Apache-2.0");
         LocalInfile "local_infile" Global Dynamic Boolean => Some("ON");
         LockWaitTimeout "lock_wait_timeout" Both Dynamic Unsigned { min: 0, max: 31536000, block: 1 } => Some("86400");

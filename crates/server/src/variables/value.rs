@@ -4,8 +4,8 @@ use super::definition::{Definition, Kind};
 use paceline_sql::Error;
 use paceline_sql::expr::ExprType;
 use paceline_sql::session::SqlMode;
-use paceline_types::error_code::{ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR};
-use paceline_types::{Charset, Collation, TimeZone, Value};
+use paceline_types::error_code::{ER_UNKNOWN_LOCALE, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR};
+use paceline_types::{Charset, Collation, Locale, TimeZone, Value};
 use std::sync::Arc;
 
 /// A value of a system variable.
@@ -180,13 +180,25 @@ impl Definition {
             }
             Kind::Locale => match text(value) {
                 Some(name) if name.eq_ignore_ascii_case("en_US") => exact(Setting::Text("en_US".into())),
-                Some(name) => Err(Error::new(
-                    paceline_types::error_code::ER_UNKNOWN_LOCALE,
-                    &[&name],
-                )),
+                Some(name) => Err(Error::new(ER_UNKNOWN_LOCALE, &[&name])),
                 None if integer(value) == Some(0) => exact(Setting::Text("en_US".into())),
                 None => Err(self.wrong_type()),
             },
+            Kind::TimeLocale => {
+                let (name, locale) = match integer(value) {
+                    Some(number) => {
+                        let locale = u16::try_from(number).ok().and_then(Locale::from_number);
+                        (number.to_string(), locale)
+                    }
+                    None => {
+                        let name = text(value).ok_or_else(|| self.wrong_type())?;
+                        let locale = Locale::from_name(&name);
+                        (name, locale)
+                    }
+                };
+                let unknown = || Error::new(ER_UNKNOWN_LOCALE, &[&name]);
+                exact(Setting::Text(locale.ok_or_else(unknown)?.name.into()))
+            }
             Kind::SqlMode => {
                 let mode = match integer(value) {
                     Some(bits) => u64::try_from(bits)

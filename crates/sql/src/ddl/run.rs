@@ -8,7 +8,7 @@
 
 use paceline_binlog::event::{QueryEvent, StatusVar};
 use paceline_storage::{BuildId, Storage, StorageSnapshot, TemporaryWrites, WriteSet};
-use paceline_types::{Collation, TimeZone};
+use paceline_types::{Collation, Locale, TimeZone};
 
 use super::build::BuildSummary;
 use super::foreign_key::new_keys;
@@ -566,6 +566,11 @@ pub fn session_of_event(query: &QueryEvent<'_>, timestamp_seconds: u32) -> Sessi
             StatusVar::AutoIncrement { increment, offset } => {
                 settings.auto_increment_increment = u64::from(*increment);
                 settings.auto_increment_offset = u64::from(*offset);
+            }
+            StatusVar::LcTimeNames(number) => {
+                if let Some(locale) = Locale::from_number(*number) {
+                    settings.time_locale = locale;
+                }
             }
             StatusVar::TimeZone(name) => {
                 let name = std::str::from_utf8(name).unwrap_or("SYSTEM");

@@ -6,6 +6,7 @@
 //! WITH ROLLUP keeps, besides the groups, one for each shorter list of keys; it sorts behind its members.
 
 use hashbrown::HashMap;
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use paceline_types::Value;
@@ -15,7 +16,7 @@ use super::memory::Reservation;
 use super::run::Exec;
 use super::temporary_key;
 use crate::error::Result;
-use crate::expr::{Accumulator, Aggregate};
+use crate::expr::{Accumulator, Aggregate, as_computed};
 use crate::plan::tree::{Aggregation, GroupStrategy, JoinStep, SelectPlan};
 
 /// What a group has gathered.
@@ -102,6 +103,7 @@ pub(crate) fn aggregate(
                 Group::new(exec, aggregation, row, 0)
             });
             group.finish(exec, aggregation, row)?;
+            show_computed(aggregation, row);
             let _ = emit(exec, row)?;
             Ok(())
         }
@@ -262,8 +264,16 @@ fn index_ends(
     for (value, (_, slot)) in results.into_iter().zip(&aggregation.aggregates) {
         row[*slot] = value;
     }
+    show_computed(aggregation, row);
     let _ = emit(exec, row)?;
     Ok(())
+}
+
+/// The one result of a whole table is computed, and of BIT and YEAR a number. Groups are rows of a temporary table.
+fn show_computed(aggregation: &Aggregation, row: &mut [Value]) {
+    for (_, slot) in &aggregation.aggregates {
+        row[*slot] = as_computed(Cow::Owned(std::mem::take(&mut row[*slot]))).into_owned();
+    }
 }
 
 fn first_value(exec: &mut Exec<'_, '_>, aggregate: &Aggregate, row: &[Value]) -> Result<Value> {

@@ -80,7 +80,9 @@ pub(crate) fn append_key(
         // Both sides are of these types themselves.
         Comparison::DateTime => temporary_key::append(value, &ExprType::datetime(6), out),
         Comparison::Time => temporary_key::append(value, &ExprType::time(6), out),
-        Comparison::Dynamic(_) | Comparison::Row(_) => unreachable!("no hash table has such keys"),
+        Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => {
+            unreachable!("no hash table has such keys")
+        }
     }
     Ok(true)
 }

@@ -5,6 +5,7 @@
 //!        args, distinct, order by                          add(row) … add(row), finish() → Value
 //! ```
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
@@ -345,7 +346,12 @@ impl Accumulator {
             State::Count(count) => Value::Int(*count),
             State::Decimal { sum, small, count } => exact_result(aggregate, sum, *small, *count, context)?,
             State::Double { sum, count } => double_result(aggregate, *sum, *count)?,
-            State::Extreme(best) => best.take().unwrap_or_default(),
+            State::Extreme(best) => match best.take().unwrap_or_default() {
+                label @ (Value::Enum(_) | Value::Set(_)) => {
+                    convert::as_computed(Cow::Owned(label)).into_owned()
+                }
+                value => value,
+            },
             State::Bits(bits) => Value::UInt(*bits),
             State::Variance { count, squares, .. } => {
                 let sample = matches!(aggregate.function, A::StddevSamp | A::VarSamp);
@@ -459,6 +465,10 @@ pub(crate) fn distinct_key(value: &Value, ty: &ExprType, context: &EvalContext<'
             key.push(2);
             key.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
             key.extend_from_slice(bytes);
+        }
+        Value::Bit(bits) => {
+            key.push(4);
+            key.extend_from_slice(&bits.bits.to_le_bytes());
         }
         other => {
             key.push(3);

@@ -1,7 +1,7 @@
 //! The type of an expression: a column type, and what only expressions have (nullability, coercibility).
 
 use paceline_types::data_type::{DecimalType, FieldType, FloatType, IntegerType, IntegerWidth, Sign};
-use paceline_types::{BlobSize, Charset, Collation, DataType, Value};
+use paceline_types::{BlobSize, Charset, Collation, DataType, FixedPoint, Value};
 
 /// How strongly an expression insists on its collation (MariaDB's `DERIVATION_*`, the numbers of `COERCIBILITY()`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -214,6 +214,20 @@ impl ExprType {
         Self::new(DataType::Double(FloatType::default()))
     }
 
+    /// DOUBLE that shows so many decimals, where they are fixed.
+    pub fn double_with(decimals: u8) -> Self {
+        if decimals > 30 {
+            return Self::double();
+        }
+        Self::new(DataType::Double(FloatType {
+            fixed: Some(FixedPoint {
+                precision: 17 + decimals,
+                scale: decimals,
+            }),
+            ..FloatType::default()
+        }))
+    }
+
     /// DECIMAL(precision, scale), both cut to what is possible.
     pub fn decimal(precision: u32, scale: u32) -> Self {
         let scale = scale.min(38) as u8;
@@ -369,7 +383,7 @@ impl ExprType {
                 u32::from(integer.display_width).saturating_sub(sign).max(1)
             }
             DataType::Year => 4,
-            DataType::Bit { .. } => 20,
+            DataType::Bit { length } => u32::from(*length),
             DataType::Date => 8,
             DataType::Time { .. } => 7,
             DataType::DateTime { .. } | DataType::Timestamp { .. } => 14,
@@ -412,8 +426,13 @@ impl ExprType {
     }
 
     /// Whether it is a table's column as it is, not something computed from one.
-    fn is_column(&self) -> bool {
+    pub(crate) fn is_column(&self) -> bool {
         self.coercibility == Coercibility::Implicit
+    }
+
+    /// Whether it is a BIT column, whose text are its bytes; the text of a BIT that was computed are its digits.
+    pub(crate) fn is_bit_column(&self) -> bool {
+        matches!(self.data_type, DataType::Bit { .. }) && self.is_column()
     }
 
     /// The type number that a result set's column definition carries.

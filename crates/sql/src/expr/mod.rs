@@ -38,7 +38,7 @@ pub use cast::CastTarget;
 pub use context::{EvalContext, EvalMode, EvalState, OuterRow, SubqueryFrame, SubqueryRunner};
 pub(crate) use eval::compare_values;
 pub(crate) use eval::convert::{
-    bytes_of, for_user_variable, text_of, to_decimal, to_double, to_i64, to_i128,
+    as_computed, bytes_of, for_user_variable, text_of, to_decimal, to_double, to_i64, to_i128,
 };
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use functions::{Call, Function, Stability};

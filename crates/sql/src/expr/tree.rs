@@ -264,6 +264,8 @@ pub enum Comparison {
     Decimal,
     /// Doubles: also for a string against a number.
     Double,
+    /// Doubles of which both have fixed decimals, at most this many: they are equal if they differ by less than half of the last digit.
+    FixedDouble(u8),
     /// Text by a collation.
     Text(Collation),
     /// Bytes.

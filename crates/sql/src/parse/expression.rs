@@ -381,7 +381,7 @@ impl Parser<'_> {
         }
     }
 
-    fn operand_without_collation(&mut self) -> Result<Expr> {
+    pub(super) fn operand_without_collation(&mut self) -> Result<Expr> {
         let token = match self.peek() {
             Token::Word { .. } => return self.word_operand(),
             Token::Quoted(_) => return self.column_or_function(),

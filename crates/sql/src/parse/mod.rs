@@ -54,6 +54,7 @@ mod statement;
 mod table_reference;
 mod view;
 mod walk;
+mod weight_string;
 mod window;
 
 use std::ops::Range;
@@ -73,6 +74,7 @@ pub use mysql::{MySqlSession, MySqlStatement, translate_mysql};
 pub use objects::{StatementObjects, statement_objects};
 pub use statement::*;
 pub(crate) use walk::{arguments_mut, for_each_child, for_each_expr};
+pub(crate) use weight_string::weight_flags;
 
 /// The quotes of an alias that nobody wrote: the text of the select item.
 pub const GENERATED_NAME: char = '[';

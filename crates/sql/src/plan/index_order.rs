@@ -229,7 +229,7 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
             _ if data_type.is_text() => data_type.collation() == *collation,
             _ => !data_type.is_binary_string(),
         },
-        Comparison::Double => match data_type {
+        Comparison::Double | Comparison::FixedDouble(_) => match data_type {
             DataType::Integer(integer) => integer.width != IntegerWidth::Big,
             DataType::Float(_) | DataType::Double(_) => true,
             _ => false,

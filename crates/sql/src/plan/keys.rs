@@ -555,6 +555,6 @@ fn can_hash(by: &Comparison, left: &crate::expr::ExprType, right: &crate::expr::
             )
         }),
         Comparison::Time => left.class() == Class::Time && right.class() == Class::Time,
-        Comparison::Dynamic(_) | Comparison::Row(_) => false,
+        Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::temporal::DateModes;
-use paceline_types::{Charset, Collation, TimeZone};
+use paceline_types::{Charset, Collation, Locale, TimeZone};
 
 use super::SqlMode;
 
@@ -92,6 +92,8 @@ pub struct Settings {
     pub max_recursive_iterations: u64,
     /// `default_week_format`.
     pub default_week_format: u8,
+    /// `lc_time_names`: the language of months and days.
+    pub time_locale: &'static Locale,
     /// `auto_increment_increment`.
     pub auto_increment_increment: u64,
     /// `auto_increment_offset`.
@@ -136,6 +138,7 @@ impl Default for Settings {
             max_sort_length: 1024,
             max_recursive_iterations: 1000,
             default_week_format: 0,
+            time_locale: Locale::english(),
             auto_increment_increment: 1,
             auto_increment_offset: 1,
             row_lock_wait_timeout: Duration::from_secs(50),

@@ -299,6 +299,39 @@ impl Collation {
         }
     }
 
+    /// How many bytes a weight of [`Collation::weight_string`] takes.
+    fn weight_bytes(self) -> usize {
+        match (self.charset(), self.kind()) {
+            (Charset::Latin1 | Charset::Ascii | Charset::Binary, _) => 1,
+            (Charset::Utf8mb4, Kind::CodePoints) => 3,
+            _ => 2,
+        }
+    }
+
+    /// How many bytes of [`Collation::weight_string`] a character takes at most.
+    pub fn weight_bytes_max(self) -> u64 {
+        match self.kind() {
+            // Up to eight weights.
+            Kind::Unicode400 | Kind::Unicode520 => 16,
+            _ => self.weight_bytes() as u64,
+        }
+    }
+
+    /// The weights of a text as `WEIGHT_STRING` shows them: exactly `count`, or those that there are.
+    pub fn weight_string(self, text: &str, count: Option<usize>) -> Vec<u8> {
+        let bytes = self.weight_bytes();
+        let padding = match (self.padding(), self.kind()) {
+            (Padding::PadSpace, _) => by_order!(self, space_weight()),
+            // The weight before the first that is not ignored.
+            (Padding::NoPad, Kind::Unicode400 | Kind::Unicode520) => 0x0200,
+            (Padding::NoPad, _) => 0,
+        };
+        let text = first_characters(text, count.map(|count| u32::try_from(count).unwrap_or(u32::MAX)));
+        let mut out = Vec::with_capacity(text.len() * bytes);
+        by_order!(self, append_weights(text, bytes, count, padding, &mut out));
+        out
+    }
+
     /// Whether two characters are equal, as LIKE compares them.
     pub fn same_character(self, a: char, b: char) -> bool {
         fn same<O: Order>(a: char, b: char) -> bool {

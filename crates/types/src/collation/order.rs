@@ -249,6 +249,28 @@ pub(super) fn key_unpadded<O: Order>(text: &str, end: KeyEnd, out: &mut Vec<u8>)
     }
 }
 
+/// Appends the weights of a text, at most `count`, in this many bytes each; then `padding` as often as weights are missing.
+pub(super) fn append_weights<O: Order>(
+    text: &str,
+    bytes_each: usize,
+    count: Option<usize>,
+    padding: u32,
+    out: &mut Vec<u8>,
+) {
+    let mut push = |weight: u32| out.extend_from_slice(&weight.to_be_bytes()[4 - bytes_each..]);
+    let mut missing = count.unwrap_or(0);
+    for weight in O::weights(text).take(count.unwrap_or(usize::MAX)) {
+        push(weight);
+        missing = missing.saturating_sub(1);
+    }
+    (0..missing).for_each(|_| push(padding));
+}
+
+/// The weight of a space.
+pub(super) fn space_weight<O: Order>() -> u32 {
+    O::SPACE
+}
+
 /// As [`key_padded`] for the order of the characters' numbers, which is that of UTF-8's bytes: one byte each, none above 0xF4.
 pub(super) fn key_bytes_padded(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
     let bytes = text.trim_end_matches(' ').as_bytes();

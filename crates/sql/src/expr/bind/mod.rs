@@ -13,12 +13,14 @@ mod window;
 
 use std::sync::Arc;
 
-use paceline_types::{Charset, Value};
+use paceline_types::{Charset, DataType, Value};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 pub(crate) use aggregate::sort_order;
 pub(crate) use cast::{as_compared, in_common_charset};
-pub(crate) use operators::{arithmetic, hex_number, read_as_number, unquote_json};
+pub(crate) use operators::{
+    arithmetic, compare_fixed, fixed_decimals, hex_number, literal_to_year, read_as_number, unquote_json,
+};
 pub(crate) use rules::{CollationMix, common_type_in, round_quotient, rule_of_classes};
 pub use rules::{common_type, comparison_rule};
 
@@ -59,7 +61,9 @@ pub fn bind_comparison(op: CompareOp, left: Expr, right: Expr, scope: &dyn Scope
 
 /// Converts an expression's values to a type that [`common_type`] gave: for the selects of a UNION.
 pub fn convert_to_common_type(expr: Expr, ty: &ExprType) -> Expr {
-    if expr.ty.data_type == ty.data_type {
+    let shows_otherwise =
+        matches!(ty.data_type, DataType::Bit { .. } | DataType::Year) && !expr.ty.is_column();
+    if expr.ty.data_type == ty.data_type && !shows_otherwise {
         return expr;
     }
     let otherwise = Some(Box::new(expr));
@@ -568,6 +572,11 @@ fn case(
                 let mut unchanged = operand.clone();
                 operators::adapt(&mut by, &mut unchanged, test, scope.session());
                 rules.push(by);
+            }
+            if let Some(compared) = operators::compared_apart(&operand, &rules, &mut tests, scope.session()) {
+                let branches = compared.into_iter().zip(results).collect();
+                let kind = ExprKind::Case { branches, otherwise };
+                return Ok(Expr { kind, ty });
             }
             operators::adapt_shared(&mut operand, &rules, scope.session());
             let branches = rules

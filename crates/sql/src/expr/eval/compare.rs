@@ -54,6 +54,16 @@ pub(crate) fn compare_values(
         Comparison::Double => {
             convert::to_double(left, context)?.partial_cmp(&convert::to_double(right, context)?)
         }
+        Comparison::FixedDouble(decimals) => {
+            let (left, right) = (
+                convert::to_double(left, context)?,
+                convert::to_double(right, context)?,
+            );
+            match (left - right).abs() < 0.5 / 10f64.powi(i32::from(*decimals)) {
+                true => Some(Ordering::Equal),
+                false => left.partial_cmp(&right),
+            }
+        }
         Comparison::Text(collation) => match (left, right) {
             (Value::Text(left), Value::Text(right)) => Some(collation.compare(left, right)),
             _ => {

@@ -242,8 +242,8 @@ impl Expr {
                 if left.is_null() || right.is_null() {
                     return Ok(Cow::Owned(Value::Null));
                 }
-                let left = convert::to_bits(&left, context)?;
-                let right = convert::to_bits(&right, context)?;
+                let left = convert::to_bit_operand(&left, context)?;
+                let right = convert::to_bit_operand(&right, context)?;
                 Value::UInt(arithmetic::bits(*op, left, right))
             }
             ExprKind::BitNot(operand) => {
@@ -251,7 +251,7 @@ impl Expr {
                 if value.is_null() {
                     Value::Null
                 } else {
-                    Value::UInt(!convert::to_bits(&value, context)?)
+                    Value::UInt(!convert::to_bit_operand(&value, context)?)
                 }
             }
             ExprKind::Case { branches, otherwise } => {
@@ -260,10 +260,15 @@ impl Expr {
                         return result.eval_as(&self.ty, frame, context);
                     }
                 }
-                return match otherwise {
-                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context),
-                    None => Ok(Cow::Owned(Value::Null)),
+                let value = match otherwise {
+                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context)?,
+                    None => Cow::Owned(Value::Null),
                 };
+                // A column of a UNION is a table's.
+                return Ok(match branches.is_empty() {
+                    true => convert::as_stored(value, &self.ty.data_type),
+                    false => value,
+                });
             }
             ExprKind::SimpleCase {
                 operand,
@@ -299,7 +304,10 @@ impl Expr {
                 return (call.function.eval)(&args, context).map(Cow::Owned);
             }
             ExprKind::Row(_) => return Err(errors::operand_columns(1)),
-            ExprKind::ScalarSubquery(subquery) => subquery::scalar(subquery, frame, context)?,
+            ExprKind::ScalarSubquery(subquery) => {
+                let value = subquery::scalar(subquery, frame, context)?;
+                convert::as_computed(Cow::Owned(value)).into_owned()
+            }
         };
         Ok(Cow::Owned(value))
     }

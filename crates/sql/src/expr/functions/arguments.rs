@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use paceline_types::{Collation, DateTime, Decimal, Time, Value};
 
-use super::Call;
+use super::{Call, Function};
 use crate::error::Result;
 use crate::expr::bind::{CollationMix, common_type_in, in_common_charset};
 use crate::expr::context::EvalContext;
@@ -23,6 +23,8 @@ pub(crate) struct BindCall<'b> {
     pub args: Vec<Expr>,
     /// The session.
     pub session: &'b SessionContext,
+    /// What is called; a function whose argument's types ask for another says so here.
+    pub function: &'static Function,
 }
 
 impl BindCall<'_> {

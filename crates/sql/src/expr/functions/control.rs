@@ -8,9 +8,11 @@ use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, steady};
 use crate::error::Result;
 use crate::expr::bind::{
-    as_compared, common_type_in, comparison_rule, read_as_number, round_quotient, unquote_json,
+    as_compared, common_type_in, compare_fixed, comparison_rule, fixed_decimals, literal_to_year,
+    read_as_number, round_quotient, unquote_json,
 };
 use crate::expr::context::EvalContext;
+use crate::expr::eval::convert::as_computed;
 use crate::expr::eval::{compare_values, compare_with};
 use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::tree::{CompareOp, Comparison, ExprKind};
@@ -86,11 +88,18 @@ fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
 }
 
 fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
+    if let [column, constant] = &mut call.args[..] {
+        literal_to_year(column, constant, call.session);
+    }
     let by = comparison_rule(&call.args[0].ty, &call.args[1].ty, call.connection())?;
     let mut ty = call.args[0].ty.clone().nullable();
-    if let DataType::Text { collation, .. } = ty.data_type {
-        ty.data_type = ExprType::long_text(ty.max_characters(), collation).data_type;
-    }
+    ty.data_type = match ty.data_type {
+        DataType::Text { collation, .. } => ExprType::long_text(ty.max_characters(), collation).data_type,
+        DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
+            ExprType::text(call.args[0].ty.max_characters(), collation).data_type
+        }
+        same => same,
+    };
     // What is compared is not what is returned.
     let mut compared = call.args[0].clone();
     match by {
@@ -106,8 +115,13 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     let converted = compared.ty.charset() != charset;
     let rounded = round_quotient(&by, &mut compared);
     round_quotient(&by, &mut call.args[1]);
-    let read_otherwise =
-        matches!(&call.args[0].kind, ExprKind::Call(returned) if returned.function.as_compared.is_some());
+    let read_otherwise = match (&call.args[0].kind, &compared.kind) {
+        (ExprKind::Call(returned), ExprKind::Call(compared)) => {
+            !std::ptr::eq(returned.function, compared.function)
+        }
+        (ExprKind::Call(_), _) => true,
+        _ => false,
+    };
     if converted || rounded || read_otherwise {
         call.args.push(compared);
     }
@@ -118,7 +132,9 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     let left = args.value(0, context)?;
     let right = args.value(1, context)?;
     let connection = context.session.settings.collation_connection;
-    let by = comparison_rule(args.ty_of(0), args.ty_of(1), connection)?;
+    let mut by = comparison_rule(args.ty_of(0), args.ty_of(1), connection)?;
+    let decimals = fixed_decimals(&by, args.ty_of(0), args.ty_of(1));
+    compare_fixed(&mut by, decimals);
     let equal = if args.len() > 2 {
         let compared = args.value(2, context)?;
         compare_with(CompareOp::Eq, &by, &compared, &right, context)?
@@ -128,7 +144,7 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     if equal == Some(true) {
         return Ok(Value::Null);
     }
-    Ok(left.into_owned())
+    Ok(as_computed(left).into_owned())
 }
 
 fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {

@@ -480,10 +480,11 @@ fn bind_replace(call: &mut BindCall<'_>) -> Result<ExprType> {
 fn eval_replace(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
     let from = some!(args.view(1, context)?);
-    let to = some!(args.view(2, context)?);
+    // What is put in is not asked for where nothing is replaced.
     if from.is_empty() {
         return Ok(args.text_of_view(text));
     }
+    let to = some!(args.view(2, context)?);
     let replaced = text.replace(&*from, &to);
     if overflows(replaced.len(), context) {
         too_long(args, context)
@@ -548,9 +549,16 @@ fn eval_strcmp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     Ok(Value::Int(ordering as i64))
 }
 
-fn bind_field(call: &mut BindCall<'_>) -> Result<ExprType> {
+/// Whether FIELD compares texts: dates among texts are texts to it.
+fn are_compared_as_texts(args: &[Expr]) -> bool {
     let is_text = |arg: &Expr| matches!(arg.ty.class(), Class::String | Class::Null);
-    if call.args.iter().all(is_text) {
+    args.iter()
+        .all(|arg| is_text(arg) || arg.ty.class().is_temporal())
+        && args.iter().any(is_text)
+}
+
+fn bind_field(call: &mut BindCall<'_>) -> Result<ExprType> {
+    if are_compared_as_texts(&call.args) {
         call.compared_collation(call.args.len())?;
     } else {
         call.args.iter_mut().for_each(read_as_number);
@@ -565,9 +573,7 @@ fn eval_field(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         return Ok(Value::Int(0));
     }
     let classes: Vec<Class> = args.call.args.iter().map(|arg| arg.ty.class()).collect();
-    let texts = classes
-        .iter()
-        .all(|class| matches!(class, Class::String | Class::Null));
+    let texts = are_compared_as_texts(&args.call.args);
     let integers = classes
         .iter()
         .all(|class| matches!(class, Class::Int | Class::Null));

@@ -14,7 +14,7 @@ use crate::expr::expr_type::{Class, ExprType};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady("unix_timestamp", (0, 1), bind_unix_timestamp, eval_unix_timestamp),
-    pure("from_unixtime", (1, 2), bind_from_unixtime, eval_from_unixtime),
+    steady("from_unixtime", (1, 2), bind_from_unixtime, eval_from_unixtime),
     pure(
         "sec_to_time",
         (1, 1),
@@ -123,12 +123,15 @@ fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<
         .with_micros((micros % 1_000_000) as u32, 6);
     if args.len() > 1 {
         let format = some!(args.text(1, context)?);
-        return Ok(super::temporal_format::format_datetime(local, &format).map_or(Value::Null, Value::Text));
+        let locale = context.session.settings.time_locale;
+        let text = super::temporal_format::format_datetime(local, &format, locale);
+        return Ok(text.map_or(Value::Null, Value::Text));
     }
     Ok(Value::DateTime(local.truncated(args.ty.decimals().min(6))))
 }
 
 fn eval_sec_to_time(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    let value = args.value(0, context)?;
     let number = some!(args.decimal(0, context)?);
     let micros = number
         .round(6, Rounding::Truncate)
@@ -143,7 +146,10 @@ fn eval_sec_to_time(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     let decimals = args.ty.decimals().min(6);
     let time = Time::from_micros(micros, decimals);
     if time.micros() != micros {
-        context.warn_truncated("seconds", &Value::Text(number.to_string()))?;
+        match &*value {
+            Value::Double(_) => context.warn_truncated("seconds", &value)?,
+            _ => context.warn_truncated("seconds", &Value::Text(number.to_string()))?,
+        }
     }
     Ok(Value::Time(time.truncated(decimals)))
 }

@@ -313,7 +313,7 @@ pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: U
         ),
         Comparison::Decimal => number && !matches!(column, DataType::Float(_) | DataType::Double(_)),
         // A text of another row has to be read as a number first: only a constant's value can be.
-        Comparison::Double => {
+        Comparison::Double | Comparison::FixedDouble(_) => {
             number
                 && (value.ty.class() != Class::String
                     || value.ty.is_parameter()

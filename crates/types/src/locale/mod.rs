@@ -1,0 +1,143 @@
+//! Locales as `lc_time_names` and FORMAT have them: names of months and days, and how numbers are grouped.
+//!
+//! The table holds what MariaDB 10.11 shows for each locale: its number, its name, its separators, and the names of months and days with
+//! their short forms; `=` stands for the names of another locale. Of the separators the first stands between groups of digits (`-` is none,
+//! `0` is the byte 0, which MariaDB has for Bulgarian), the second is the decimal point; a `2` behind them says that only the last group has
+//! three digits, and the others two.
+
+use std::sync::OnceLock;
+
+/// A language and a country.
+#[derive(Debug)]
+pub struct Locale {
+    /// MariaDB's number for it, which is in the binary log.
+    pub number: u16,
+    /// `de_DE`.
+    pub name: &'static str,
+    /// From January.
+    pub months: [&'static str; 12],
+    /// `Jan`
+    pub short_months: [&'static str; 12],
+    /// From Monday.
+    pub days: [&'static str; 7],
+    /// `Mon`
+    pub short_days: [&'static str; 7],
+    /// Between groups of digits.
+    pub thousands_separator: &'static str,
+    /// Before a fraction.
+    pub decimal_point: &'static str,
+    /// Digits of each group but the last, which has three.
+    pub group_digits: usize,
+}
+
+const TABLE: &str = include_str!("locales.tsv");
+
+/// All locales, in the order of their numbers.
+fn all() -> &'static [Locale] {
+    static ALL: OnceLock<Vec<Locale>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut locales: Vec<Locale> = Vec::with_capacity(128);
+        for line in TABLE.lines() {
+            let locale = read(line, &locales);
+            locales.push(locale);
+        }
+        locales
+    })
+}
+
+/// A line of the table; `known` are the locales of the lines before it.
+fn read(line: &'static str, known: &[Locale]) -> Locale {
+    let fields: Vec<&'static str> = line.split('\t').collect();
+    let [number, name, separators, names @ ..] = &fields[..] else {
+        unreachable!("the table has all fields");
+    };
+    let thousands_separator = match &separators[..1] {
+        "-" => "",
+        "0" => "\0",
+        separator => separator,
+    };
+    let group_digits = if separators.ends_with('2') { 2 } else { 3 };
+    let number = number.parse().expect("the table has numbers");
+    let other = names[0].strip_prefix('=');
+    let (months, short_months, days, short_days) = match other {
+        Some(other) => {
+            let other = known.iter().find(|locale| locale.name == other);
+            let other = other.expect("the other locale stands before");
+            (other.months, other.short_months, other.days, other.short_days)
+        }
+        None => (list(names[0]), list(names[1]), list(names[2]), list(names[3])),
+    };
+    Locale {
+        number,
+        name,
+        months,
+        short_months,
+        days,
+        short_days,
+        thousands_separator,
+        decimal_point: &separators[1..2],
+        group_digits,
+    }
+}
+
+fn list<const N: usize>(names: &'static str) -> [&'static str; N] {
+    let names: Vec<&'static str> = names.split('|').collect();
+    names.try_into().expect("the table has all names")
+}
+
+impl Locale {
+    /// `en_US`, the one that is not chosen.
+    pub fn english() -> &'static Locale {
+        &all()[0]
+    }
+
+    /// The locale of that name, in whatever case.
+    pub fn from_name(name: &str) -> Option<&'static Locale> {
+        all().iter().find(|locale| locale.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The locale of that number.
+    pub fn from_number(number: u16) -> Option<&'static Locale> {
+        all().get(usize::from(number))
+    }
+
+    /// The longest name of a month, in characters.
+    pub fn month_characters_max(&self) -> u64 {
+        longest(&self.months)
+    }
+
+    /// The longest name of a day, in characters.
+    pub fn day_characters_max(&self) -> u64 {
+        longest(&self.days)
+    }
+}
+
+fn longest(names: &[&str]) -> u64 {
+    let lengths = names.iter().map(|name| name.chars().count() as u64);
+    lengths.max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_its_number_for_a_place() {
+        assert_eq!(all().len(), 112);
+        for (place, locale) in all().iter().enumerate() {
+            assert_eq!(usize::from(locale.number), place, "{}", locale.name);
+        }
+        assert_eq!(Locale::english().name, "en_US");
+    }
+
+    #[test]
+    fn names_are_found_in_any_case() {
+        let german = Locale::from_name("DE_de").expect("known");
+        assert_eq!(
+            (german.number, german.months[2], german.short_days[0]),
+            (4, "März", "Mo")
+        );
+        assert!(Locale::from_name("xx_XX").is_none());
+        assert!(Locale::from_number(112).is_none());
+    }
+}

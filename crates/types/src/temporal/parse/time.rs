@@ -1,0 +1,265 @@
+//! Text read as a time or an interval of days to seconds, or as the datetime that it looks like.
+
+use super::datetime::{NoDateTime, read_datetime};
+use super::reader::{Accept, Body, Fraction, Reader, find_body};
+use super::{Parsed, ParsedTemporal};
+use crate::temporal::{DateModes, DateTime, Time};
+
+/// The most hours of an interval of days to seconds: 9999 years and a day.
+const INTERVAL_HOURS_MAX: u64 = 87_649_415;
+
+/// What a text is read for where a time, an interval or a datetime may stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// TIME: '10-11-12' is ten seconds and something more.
+    Time,
+    /// The hours, minutes and seconds of EXTRACT: '10-11-12' is a date.
+    IntervalHours,
+    /// The days of EXTRACT: '101112' is a date, too.
+    IntervalDays,
+}
+
+/// Whether a text may be a datetime where another value is wanted.
+fn is_datetime_candidate(bytes: &[u8], wanted: Wanted) -> bool {
+    // The shortest date is '1-1-1'; where dates are not wanted by themselves a blank or a T must stand behind.
+    let shortest = if wanted == Wanted::Time { 6 } else { 5 };
+    if bytes.len() >= 12 {
+        return true;
+    }
+    if bytes.len() < shortest && wanted != Wanted::IntervalDays {
+        return false;
+    }
+    let mut has_punctuation = false;
+    for byte in bytes {
+        match byte {
+            b'T' => return true,
+            // It may stand between date and time, or between days and hours.
+            b' ' => return has_punctuation,
+            b':' => has_punctuation = true,
+            byte if byte.is_ascii_punctuation() => {
+                if wanted != Wanted::Time {
+                    return true;
+                }
+                has_punctuation = true;
+            }
+            _ => {}
+        }
+    }
+    wanted == Wanted::IntervalDays && !has_punctuation
+}
+
+/// Reads a time (`'-1 12:30:00.5'`, `'123000'`), or a datetime where the text looks like one.
+pub fn parse_time(text: &str) -> Option<ParsedTemporal> {
+    parse_time_under(text, DateModes::default())
+}
+
+/// As [`parse_time`], where a datetime's day must be one that the modes let pass.
+pub fn parse_time_under(text: &str, modes: DateModes) -> Option<ParsedTemporal> {
+    match read_time_or_datetime(text, modes, Wanted::Time)? {
+        TimeOrDateTime::DateTime(read) => Some(ParsedTemporal::DateTime(read)),
+        TimeOrDateTime::Time(read) => Some(ParsedTemporal::Time(read.into_time())),
+    }
+}
+
+/// An interval of days to seconds, which may be longer than a TIME; or a datetime where the text looks like one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntervalOrDateTime {
+    /// `900:00:00`, `40 12:00:00`: in microseconds.
+    Interval(Parsed<i64>),
+    /// `2024-01-31 12:30`
+    DateTime(Parsed<DateTime>),
+}
+
+/// Which part of a text EXTRACT wants; it decides what is read as a date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtractedPart {
+    /// Hours, minutes, seconds, microseconds.
+    Time,
+    /// Days, and hours with them.
+    Days,
+}
+
+/// Reads what EXTRACT takes parts of.
+pub fn parse_extract_source(text: &str, modes: DateModes, part: ExtractedPart) -> Option<IntervalOrDateTime> {
+    let wanted = match part {
+        ExtractedPart::Time => Wanted::IntervalHours,
+        ExtractedPart::Days => Wanted::IntervalDays,
+    };
+    Some(match read_time_or_datetime(text, modes, wanted)? {
+        TimeOrDateTime::DateTime(read) => IntervalOrDateTime::DateTime(read),
+        TimeOrDateTime::Time(read) => IntervalOrDateTime::Interval(read.into_micros()?),
+    })
+}
+
+/// Reads an interval of days to seconds, as ADDTIME adds it: microseconds. `None` for what looks like a date.
+pub fn parse_day_second(text: &str) -> Option<Parsed<i64>> {
+    let body = find_body(text)?;
+    if is_datetime_candidate(body.bytes, Wanted::Time)
+        && let (Ok(_), _) = read_datetime(&body, DateModes::default(), Accept::DateTimeInTime)
+    {
+        return None;
+    }
+    let (read, rest) = read_time(&body)?;
+    // Of '2001-01-01' only the first number would be read.
+    match rest.first() {
+        Some(b'-') => None,
+        _ => read.into_micros(),
+    }
+}
+
+/// A time as it was read, of any length.
+pub(super) struct ReadTime {
+    pub negative: bool,
+    /// With days.
+    pub hours: u64,
+    pub minutes: u64,
+    pub seconds: u64,
+    pub fraction: Fraction,
+    pub truncated: bool,
+}
+
+impl ReadTime {
+    fn parsed<T>(&self, value: T) -> Parsed<T> {
+        Parsed {
+            value,
+            truncated: self.truncated,
+            clipped: self.hours > Time::HOURS_MAX,
+            fraction_cut: self.fraction.cut,
+            has_time: true,
+        }
+    }
+
+    pub fn into_time(self) -> Parsed<Time> {
+        let (value, _) = time_from_parts(
+            self.negative,
+            self.hours,
+            self.minutes,
+            self.seconds,
+            self.fraction.micros,
+            self.fraction.decimals,
+        );
+        self.parsed(value)
+    }
+
+    pub fn into_micros(self) -> Option<Parsed<i64>> {
+        if self.hours > INTERVAL_HOURS_MAX {
+            return None;
+        }
+        let seconds = self.hours * 3600 + self.minutes * 60 + self.seconds;
+        let micros = seconds as i64 * 1_000_000 + i64::from(self.fraction.micros);
+        Some(self.parsed(if self.negative { -micros } else { micros }))
+    }
+}
+
+enum TimeOrDateTime {
+    Time(ReadTime),
+    DateTime(Parsed<DateTime>),
+}
+
+fn read_time_or_datetime(text: &str, modes: DateModes, wanted: Wanted) -> Option<TimeOrDateTime> {
+    let body = find_body(text)?;
+    if is_datetime_candidate(body.bytes, wanted) {
+        let (read, rest) = read_datetime(&body, modes, Accept::DateTimeInTime);
+        // A date may also be a time if there are colons in it and no T.
+        let seen = &body.bytes[..body.bytes.len() - rest.len()];
+        let may_be_time = seen.contains(&b':') && !seen.contains(&b'T');
+        match read {
+            Ok(read) if read.has_time || !may_be_time => {
+                return (!body.negative).then_some(TimeOrDateTime::DateTime(read));
+            }
+            Err(NoDateTime::Invalid { has_time }) if has_time || !may_be_time => return None,
+            // For EXTRACT's days a number is a date, or nothing.
+            Err(NoDateTime::Other)
+                if wanted == Wanted::IntervalDays
+                    && rest.is_empty()
+                    && seen
+                        .iter()
+                        .all(|byte| *byte != b'T' && !byte.is_ascii_punctuation()) =>
+            {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    let (read, _) = read_time(&body)?;
+    Some(TimeOrDateTime::Time(read))
+}
+
+/// Reads `[days ]hours:minutes:seconds.fraction`, or a number such as 123000; also what is left.
+fn read_time<'a>(body: &Body<'a>) -> Option<(ReadTime, &'a [u8])> {
+    const NUMBER_MAX: u64 = 42_949_672_955_958;
+    let mut reader = Reader::new(body.bytes);
+    let (number, _) = reader.digits(usize::MAX);
+    if number > NUMBER_MAX {
+        return None;
+    }
+    let before_spaces = reader.bytes.len();
+    reader.skip_spaces();
+    let spaces = before_spaces - reader.bytes.len();
+    // Days, hours, minutes, seconds.
+    let mut parts = [0u64; 4];
+    let mut next = None;
+    if reader.bytes.len() > 1 && spaces > 0 && reader.peek_is_digit(0) {
+        parts[0] = number;
+        next = Some(1);
+    } else if reader.peek() == Some(b':') && reader.peek_is_digit(1) {
+        parts[1] = number;
+        next = Some(2);
+        reader.advance();
+    } else {
+        parts = [0, number / 10_000, number / 100 % 100, number % 100];
+    }
+    if let Some(mut part) = next {
+        loop {
+            (parts[part], _) = reader.digits(usize::MAX);
+            part += 1;
+            if part == 4 || reader.peek() != Some(b':') || !reader.peek_is_digit(1) {
+                break;
+            }
+            reader.advance();
+        }
+    }
+    let mut fraction = Fraction::default();
+    if reader.peek() == Some(b'.') {
+        reader.advance();
+        fraction = reader.fraction();
+    }
+    let [days, hours, minutes, seconds] = parts;
+    // A number with an exponent is not a time.
+    let exponent = matches!(reader.bytes, [b'e' | b'E', digit, ..] if digit.is_ascii_digit())
+        || matches!(reader.bytes, [b'e' | b'E', b'+' | b'-', digit, ..] if digit.is_ascii_digit());
+    let hours = days.saturating_mul(24).saturating_add(hours);
+    let most = u64::from(u32::MAX);
+    if parts.iter().any(|&part| part > most) || hours > most || minutes > 59 || seconds > 59 || exponent {
+        return None;
+    }
+    let read = ReadTime {
+        negative: body.negative,
+        hours,
+        minutes,
+        seconds,
+        truncated: body.truncated || fraction.garbage || !reader.bytes.is_empty(),
+        fraction,
+    };
+    Some((read, reader.bytes))
+}
+
+/// A time, and whether it had to be clipped.
+pub(super) fn time_from_parts(
+    negative: bool,
+    hours: u64,
+    minutes: u64,
+    seconds: u64,
+    micros: u32,
+    decimals: u8,
+) -> (Time, bool) {
+    let sign = if negative { -1 } else { 1 };
+    if hours > Time::HOURS_MAX {
+        return (Time::from_micros(sign * Time::MICROS_MAX, decimals), true);
+    }
+    let whole = (hours * 3600 + minutes * 60 + seconds) as i64;
+    (
+        Time::from_micros(sign * (whole * 1_000_000 + i64::from(micros)), decimals),
+        false,
+    )
+}
