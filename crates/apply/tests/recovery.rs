@@ -64,6 +64,7 @@ fn tables() -> Tables {
         generated: None,
     };
     let index = |id, name: &str, kind, column| IndexDefinition {
+        hashed: false,
         id,
         name: name.into(),
         kind,

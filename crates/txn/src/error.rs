@@ -34,7 +34,8 @@ pub enum Error {
         /// [`crate::Config::row_locks_max`].
         keys_max: usize,
     },
-    /// 1020: the row was changed or deleted after this transaction's snapshot. The conflicting version is published.
+    /// 1020: the row was changed or deleted after this transaction's snapshot. The conflicting version is published; this
+    /// transaction is rolled back.
     #[error("a row of index {index} has changed since the transaction's snapshot")]
     SnapshotConflict {
         /// The index of the key; SQL turns it into the table's name for the message.
@@ -126,6 +127,7 @@ impl Error {
         match self {
             Error::Deadlock
             | Error::TooManyLocks { .. }
+            | Error::SnapshotConflict { .. }
             | Error::RolledBack
             | Error::Fatal(_)
             | Error::Closed

@@ -149,7 +149,8 @@ fn capitalized(word: String) -> String {
 pub(crate) fn column_key(table: &TableDescription, column: usize) -> &'static str {
     let is_whole = |index: &&IndexDefinition| {
         let mut parts = index.parts.iter();
-        parts.all(|part| part.prefix_length.is_none() && !table.columns[part.column].nullable)
+        !index.hashed
+            && parts.all(|part| part.prefix_length.is_none() && !table.columns[part.column].nullable)
     };
     let mut indexes = table.indexes.iter();
     let primary = indexes

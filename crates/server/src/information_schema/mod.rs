@@ -93,6 +93,8 @@ pub struct ViewColumn {
     pub nullable: bool,
     /// The default of the table's column that it is, as MariaDB writes it.
     pub default: Option<String>,
+    /// That column's comment.
+    pub comment: String,
 }
 
 /// Which values of a variable.

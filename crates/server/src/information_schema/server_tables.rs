@@ -31,9 +31,16 @@ pub(super) fn engines() -> Vec<Row> {
         .collect()
 }
 
+/// All collations in MariaDB's order: those of a character set together, the sets by the number of their default.
+fn all_collations() -> Vec<Collation> {
+    let mut all = Collation::all().to_vec();
+    all.sort_by_key(|collation| (collation.charset().default_collation().id(), collation.id()));
+    all
+}
+
 fn charsets() -> Vec<Charset> {
     let mut charsets: Vec<Charset> = Vec::new();
-    for collation in Collation::all() {
+    for collation in all_collations() {
         if !charsets.contains(&collation.charset()) {
             charsets.push(collation.charset());
         }
@@ -74,10 +81,10 @@ pub(super) fn collations() -> Vec<Row> {
             Value::Int(collation.id().into()),
             text(if is_default(*collation) { "Yes" } else { "" }),
             text("Yes"),
-            Value::Int(1),
+            Value::Int(collation.sort_length().into()),
         ]
     };
-    Collation::all().iter().map(row).collect()
+    all_collations().iter().map(row).collect()
 }
 
 pub(super) fn collation_applicability() -> Vec<Row> {
@@ -90,7 +97,7 @@ pub(super) fn collation_applicability() -> Vec<Row> {
             text(if is_default(*collation) { "Yes" } else { "" }),
         ]
     };
-    Collation::all().iter().map(row).collect()
+    all_collations().iter().map(row).collect()
 }
 
 pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {

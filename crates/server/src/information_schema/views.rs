@@ -102,7 +102,7 @@ pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
                 key: "",
                 extra: String::new(),
                 privileges: &privileges,
-                comment: "",
+                comment: &column.comment,
                 generated: None,
             }
             .row()

@@ -154,7 +154,7 @@ pub fn takes_value(name: &str) -> bool {
         "config" | "defaults_file" => true,
         "log_bin" => false,
         name if name.contains('.') => true,
-        name => Variable::by_name(name).is_some_and(|variable| variable.definition().kind != Kind::Boolean),
+        name => Variable::by_option(name).is_some_and(|variable| variable.definition().kind != Kind::Boolean),
     }
 }
 
@@ -186,7 +186,7 @@ fn build(options: Vec<(String, Option<String>)>) -> Result<Request, OptionError>
             continue;
         }
         let unknown = || OptionError(format!("unknown option '--{name}'"));
-        let (variable, value) = match (Variable::by_name(&wanted), value) {
+        let (variable, value) = match (Variable::by_option(&wanted), value) {
             (Some(variable), Some(value)) => (variable, value),
             (Some(variable), None) if variable.definition().kind == Kind::Boolean => {
                 (variable, "ON".to_owned())
@@ -278,7 +278,7 @@ fn connection_filters(
         let (connection, kind) = name
             .rsplit_once('.')
             .and_then(|(connection, variable)| {
-                let variable = Variable::by_name(&normalized(variable))?;
+                let variable = Variable::by_option(&normalized(variable))?;
                 Some((connection.to_lowercase(), filter_kind(variable)?))
             })
             .ok_or_else(|| OptionError(format!("unknown option '--{name}'")))?;

@@ -17,7 +17,7 @@ use paceline_sql::plan::{Plan, TableUse};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_storage::WriteSet;
-use paceline_txn::{DdlCommit, InterruptReason, MetadataMode, MetadataObject};
+use paceline_txn::{DdlCommit, InterruptReason, MetadataGuard, MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::error_code::*;
 use std::time::Duration;
@@ -175,6 +175,7 @@ impl Session {
             });
         }
         self.table_locks.tables = locked;
+        self.table_locks.holds = true;
         self.write_ok(0, 0, "", more);
         Ok(())
     }
@@ -205,8 +206,8 @@ impl Session {
             match target {
                 FlushTarget::Tables {
                     lock: FlushTablesLock::None,
-                    ..
-                } => {}
+                    tables,
+                } => self.wait_for_users(tables)?,
                 FlushTarget::Tables {
                     tables,
                     lock: FlushTablesLock::ReadLock | FlushTablesLock::ReadLockDisableCheckpoint,
@@ -297,7 +298,8 @@ impl Session {
     }
 
     /// KILL as a statement.
-    pub fn kill_statement(&mut self, kill: &Kill, more: More) -> Result<()> {
+    pub fn kill_statement(&mut self, kill: &Kill, execution: Execution<'_>) -> Result<()> {
+        let more = execution.more;
         self.shared.counters.com_kill.add(1);
         let reason = if kill.query_only {
             InterruptReason::Query
@@ -306,7 +308,7 @@ impl Session {
         };
         match &kill.target {
             KillTarget::Connection(expr) => {
-                let id = self.kill_number(expr)?;
+                let id = self.kill_number(expr, execution.parameters)?;
                 self.kill(id, reason)?;
                 if id == u64::from(self.shared.id) {
                     return Err(super::services::interrupted(reason));
@@ -343,8 +345,8 @@ impl Session {
         Ok(())
     }
 
-    fn kill_number(&mut self, expr: &sqlparser::ast::Expr) -> Result<u64> {
-        match self.evaluate(expr)? {
+    fn kill_number(&mut self, expr: &sqlparser::ast::Expr, parameters: &[Value]) -> Result<u64> {
+        match self.evaluate_typed(expr, parameters)?.0 {
             Value::Int(id) => u64::try_from(id).map_err(|_| Error::new(ER_NO_SUCH_THREAD, &[&id])),
             Value::UInt(id) => Ok(id),
             _ => Err(Error::new(ER_SET_CONSTANTS_ONLY, &[])),
@@ -390,6 +392,36 @@ impl Session {
         needed
             .iter()
             .try_for_each(|privilege| self.services.check(&self.context, *privilege, target))
+    }
+
+    /// FLUSH TABLES with names: there is nothing to flush, but as in MariaDB it waits until nobody uses the tables.
+    fn wait_for_users(&self, tables: &[TableName]) -> Result<()> {
+        for table in tables {
+            let (database, table) = self.qualified(table)?;
+            self.lock_to_maintain(TableMaintenance::Repair, &database, &table)
+                .map_err(|error| of_transaction(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Locks a table as its maintenance does: others may read it meanwhile, and write it where it is only looked at. A temporary table is
+    /// nobody else's.
+    fn lock_to_maintain(
+        &self,
+        operation: TableMaintenance,
+        database: &str,
+        table: &str,
+    ) -> paceline_txn::Result<Option<MetadataGuard>> {
+        if self.temporary.catalog().table(database, table).is_some() {
+            return Ok(None);
+        }
+        let mode = match operation {
+            TableMaintenance::Check | TableMaintenance::Analyze => MetadataMode::Read,
+            TableMaintenance::Optimize | TableMaintenance::Repair => MetadataMode::Exclusive,
+        };
+        let timeout = self.context.settings.metadata_lock_wait_timeout;
+        let object = MetadataObject::Table { database, table };
+        self.services.locks.lock_metadata(object, mode, timeout).map(Some)
     }
 
     /// ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE: what they would do is not needed here; they say so as MariaDB does.
@@ -453,6 +485,16 @@ impl Session {
                 }
                 continue;
             }
+            let _lock = match self.lock_to_maintain(operation, &database, &table) {
+                Ok(guard) => guard,
+                Err(paceline_txn::Error::LockWaitTimeout) => {
+                    line("Error", &ER_LOCK_WAIT_TIMEOUT.message(&[]));
+                    line("status", "Operation failed");
+                    continue;
+                }
+                Err(error) => return Err(of_transaction(&error)),
+            };
+            let catalog = self.catalog();
             let Some(definition) = catalog.table(&database, &table) else {
                 line("Error", &ER_NO_SUCH_TABLE.message(&[&database, &table]));
                 line("status", "Operation failed");

@@ -44,9 +44,7 @@ impl Session {
             }
             _ => {}
         }
-        self.context
-            .diagnostics
-            .clear(self.context.settings.max_error_count);
+        self.context.diagnostics.begin_command();
         self.other_command().await?;
         self.shared.interrupt.clear_query();
         self.rest();

@@ -26,6 +26,7 @@ use paceline_sql::parse::definition::{
 use paceline_sql::parse::{
     ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName, UserName,
 };
+use paceline_sql::plan::Through;
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_txn::{CommitOutcome, DdlCommit, GtidChoice, MetadataGuard, MetadataMode, MetadataObject};
@@ -303,14 +304,23 @@ impl Session {
         self.check_privileges(&plan)?;
         let catalog = self.catalog();
         let columns = plan.columns().iter().map(|column| {
-            let table = catalog.table(&column.database, &column.org_table);
-            let source = table.and_then(|table| Some(&table.columns()[table.column(&column.org_name)?]));
+            let source = column.origin.as_ref().and_then(|origin| {
+                let table = catalog.table(&origin.database, &origin.table)?;
+                Some(&table.columns()[table.column(&origin.column)?])
+            });
+            let through = column.origin.as_ref().map(|origin| origin.through);
             SelectedColumn {
                 name: column.name.to_string(),
                 data_type: column.data_type.clone(),
                 nullable: !column.is_not_null(),
-                default: source.map_or(ColumnDefault::None, |source| source.default.clone()),
-                on_update: source.and_then(|source| source.on_update),
+                default: match source {
+                    Some(source) if source.auto_increment => ColumnDefault::Literal("0".to_owned()),
+                    Some(source) if through != Some(Through::Merged) => source.default.clone(),
+                    _ => ColumnDefault::None,
+                },
+                on_update: source
+                    .filter(|_| through == Some(Through::Nothing))
+                    .and_then(|source| source.on_update),
                 comment: source.map(|source| source.comment.clone()).unwrap_or_default(),
             }
         });

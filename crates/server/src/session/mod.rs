@@ -306,11 +306,13 @@ impl Session {
             .diagnostics
             .push(Level::Error, error.code(), error.message());
         self.context.row_count = -1;
+        // A message ends with its first NUL for many clients; MariaDB writes it so.
+        let message = error.message().replace('\0', "\\0000");
         write_error(
             &mut self.connection.writer,
             error.code().number(),
             error.sqlstate(),
-            error.message(),
+            &message,
         );
     }
 

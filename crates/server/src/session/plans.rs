@@ -61,6 +61,9 @@ impl Session {
         execution: Execution<'_>,
         known: Option<&KnownColumns>,
     ) -> Result<Run> {
+        if execution.asked_by == AskedBy::Client && !plan.tables().is_empty() {
+            self.context.diagnostics.forget_earlier();
+        }
         let Some(catalog) = self.prepare_run(plan)? else {
             return Ok(Run::Stale);
         };
@@ -99,6 +102,9 @@ impl Session {
         plan: &Plan,
         execution: Execution<'_>,
     ) -> Result<Option<(S, Outcome)>> {
+        if execution.asked_by == AskedBy::Client && !plan.tables().is_empty() {
+            self.context.diagnostics.forget_earlier();
+        }
         let Some(catalog) = self.prepare_run(plan)? else {
             return Ok(None);
         };
@@ -145,7 +151,7 @@ impl Session {
             if !is_stored(table) || table.is_temporary() {
                 continue;
             }
-            let mode = match table.usage.writes() || table.usage.lock || table.usage.action {
+            let mode = match table.usage.writes() || table.usage.exclusive || table.usage.action {
                 true => MetadataMode::Write,
                 false => MetadataMode::Read,
             };

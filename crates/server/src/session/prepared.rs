@@ -12,7 +12,7 @@ use super::result::{EncodedColumns, KnownColumns, RowFormat, definition};
 use super::{More, Session};
 use crate::server::Server;
 use paceline_sql::execute::{RowSink, RowStore, StoredRows};
-use paceline_sql::expr::{EvalContext, EvalState, Expr, ExprType};
+use paceline_sql::expr::{EmptyScope, EvalContext, EvalState, Expr, ExprType};
 use paceline_sql::parse::{self, ParseOptions, QueryStatement, SelectInto, Statement};
 use paceline_sql::plan::{Plan, ResultColumn};
 use paceline_sql::{Error, Result};
@@ -172,7 +172,7 @@ impl Session {
     /// COM_STMT_PREPARE.
     pub fn prepare(&mut self, text: Vec<u8>) {
         self.shared.counters.com_stmt_prepare.add(1);
-        self.begin_statement(None, &text);
+        self.begin_statement(None);
         if let Err(error) = self.prepare_statement(text) {
             self.write_sql_error(&error);
         }
@@ -264,7 +264,7 @@ impl Session {
         Ok((Arc::new(parsed.statement), text, parsed.parameters))
     }
 
-    fn plan_to_prepare(&self, statement: &Statement) -> Result<Option<Arc<Plan>>> {
+    fn plan_to_prepare(&mut self, statement: &Statement) -> Result<Option<Arc<Plan>>> {
         if !matches!(
             statement,
             Statement::Query(_)
@@ -276,6 +276,9 @@ impl Session {
             return Ok(None);
         }
         let plan = self.plan(statement)?;
+        if !plan.tables().is_empty() {
+            self.context.diagnostics.forget_earlier();
+        }
         // The columns are told before anything is executed.
         self.check_privileges(&plan)?;
         Ok(match statement {
@@ -297,13 +300,13 @@ impl Session {
         // The statement is taken out while it runs: nothing else of the session can reach it then.
         let Some(mut prepared) = self.prepared.by_id.remove(&id) else {
             self.begin_command("Execute", b"");
-            self.begin_statement(None, b"");
+            self.begin_statement(None);
             self.unknown_statement(id, "mysqld_stmt_execute");
             return;
         };
         self.begin_command("Execute", &prepared.text);
         self.shared.counters.com_stmt_execute.add(1);
-        self.begin_statement(Some(&prepared.statement), &prepared.text);
+        self.begin_statement(Some(&prepared.statement));
         prepared.cursor = None;
         let done = match self.take_parameters(&mut prepared) {
             Ok(parameters) => {
@@ -615,15 +618,23 @@ impl Session {
 
     /// The value of an expression without tables.
     pub fn evaluate(&mut self, expr: &sqlparser::ast::Expr) -> Result<Value> {
-        self.evaluate_typed(expr).map(|(value, _)| value)
+        self.evaluate_typed(expr, &[]).map(|(value, _)| value)
     }
 
     /// The value of an expression without tables, and its type.
-    pub fn evaluate_typed(&mut self, expr: &sqlparser::ast::Expr) -> Result<(Value, ExprType)> {
-        let bound: Expr =
-            paceline_sql::expr::bind_expr(expr, &mut paceline_sql::expr::EmptyScope::new(&self.context))?;
+    pub fn evaluate_typed(
+        &mut self,
+        expr: &sqlparser::ast::Expr,
+        parameters: &[Value],
+    ) -> Result<(Value, ExprType)> {
+        let mut scope = EmptyScope::with_parameters(&self.context, parameters);
+        let bound: Expr = paceline_sql::expr::bind_expr(expr, &mut scope)?;
         let mut state = EvalState::new();
-        let value = bound.eval_unrounded(&[], &mut EvalContext::new(&mut self.context, &mut state))?;
+        let mut context = EvalContext {
+            parameters,
+            ..EvalContext::new(&mut self.context, &mut state)
+        };
+        let value = bound.eval_unrounded(&[], &mut context)?;
         Ok((value.into_owned(), bound.ty))
     }
 }

@@ -55,10 +55,7 @@ impl Session {
             };
             let statement_text = &*statement_text;
             self.begin_command("Query", statement_text);
-            self.begin_statement(
-                parsed.as_ref().ok().map(|parsed| &parsed.statement),
-                statement_text,
-            );
+            self.begin_statement(parsed.as_ref().ok().map(|parsed| &parsed.statement));
             let more = if next.is_some() { More::Yes } else { More::No };
             let done = match parsed {
                 Err(error) => Err(error),
@@ -89,12 +86,11 @@ impl Session {
     }
 
     /// A statement begins: its time, its diagnostics, its time limit.
-    pub fn begin_statement(&mut self, statement: Option<&Statement>, text: &[u8]) {
+    pub fn begin_statement(&mut self, statement: Option<&Statement>) {
         let keep = match statement {
             Some(Statement::Show(
                 Show::Warnings(_) | Show::Errors(_) | Show::CountWarnings | Show::CountErrors,
             )) => KeepDiagnostics::Yes,
-            Some(Statement::Query(_)) if names_a_count(text) => KeepDiagnostics::Yes,
             _ => KeepDiagnostics::No,
         };
         let insert_id = self.context.statement.insert_id;
@@ -120,6 +116,9 @@ impl Session {
     /// What is to be told to the client.
     pub async fn statement(&mut self, statement: &Statement, execution: Execution<'_>) -> Result<()> {
         let more = execution.more;
+        if uses_table(statement) {
+            self.context.diagnostics.forget_earlier();
+        }
         if let Statement::Query(query) = statement
             && query.into_place == IntoPlace::AtEnd
         {
@@ -157,7 +156,7 @@ impl Session {
             Statement::Transaction(statement) => self.transaction_statement(statement, more).await,
             Statement::Set(items) => {
                 self.shared.counters.com_set_option.add(1);
-                self.set(items).await?;
+                self.set(items, execution.parameters).await?;
                 self.write_ok(0, 0, "", more);
                 Ok(())
             }
@@ -165,7 +164,7 @@ impl Session {
                 self.check_set_statement(items)?;
                 let connection_id = self.context.connection_id;
                 let before = (self.context.settings.clone(), self.services.values.lock().clone());
-                self.set(items).await?;
+                self.set(items, execution.parameters).await?;
                 self.services
                     .set_deadline(self.context.settings.max_statement_time);
                 let done = Box::pin(self.statement(statement, execution)).await;
@@ -206,7 +205,7 @@ impl Session {
             Statement::ChecksumTable { tables, effort } => {
                 self.checksum_tables(tables, *effort, execution).await
             }
-            Statement::Kill(kill) => self.kill_statement(kill, more),
+            Statement::Kill(kill) => self.kill_statement(kill, execution),
             Statement::Flush {
                 targets,
                 write_to_binlog,
@@ -230,13 +229,61 @@ impl Session {
     }
 }
 
-/// `SELECT @@warning_count` and `@@error_count` read what the statement before has left.
-fn names_a_count(text: &[u8]) -> bool {
-    let contains = |needle: &[u8]| {
-        text.windows(needle.len())
-            .any(|window| window.eq_ignore_ascii_case(needle))
-    };
-    text.contains(&b'@') && (contains(b"warning_count") || contains(b"error_count"))
+/// Whether a statement uses a table by its syntax, so that nothing is left of earlier diagnostics. Of queries and changes of rows the
+/// plan tells as well, which knows of tables in subqueries.
+fn uses_table(statement: &Statement) -> bool {
+    use parse::definition::DdlStatement as Ddl;
+    match statement {
+        Statement::Query(query) => reads_from(&query.query.body),
+        Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::LoadData(_)
+        | Statement::TableMaintenance { .. }
+        | Statement::ChecksumTable { .. }
+        | Statement::LockTables(_) => true,
+        Statement::Flush { targets, .. } => targets.iter().any(|target| {
+            matches!(target, parse::FlushTarget::Tables { tables, .. } if !tables.is_empty())
+        }),
+        Statement::Ddl(ddl) => !matches!(
+            ddl,
+            Ddl::CreateDatabase { .. } | Ddl::AlterDatabase { .. } | Ddl::DropDatabase { .. }
+        ),
+        // Those that MariaDB answers from a table of information_schema, or that name one.
+        Statement::Show(show) => !matches!(
+            show,
+            Show::Warnings(_)
+                | Show::Errors(_)
+                | Show::CountWarnings
+                | Show::CountErrors
+                | Show::EngineStatus { .. }
+                | Show::ProcessList { .. }
+                | Show::Grants(_)
+                | Show::Privileges
+                | Show::MasterStatus
+                | Show::BinaryLogs
+                | Show::BinlogEvents { .. }
+                | Show::SlaveStatus { .. }
+                | Show::SlaveHosts
+                | Show::CreateDatabase { .. }
+                | Show::CreateUser(_)
+                | Show::Profiles
+                | Show::Credits
+                | Show::ExplainFor(_)
+        ),
+        _ => false,
+    }
+}
+
+fn reads_from(body: &sqlparser::ast::SetExpr) -> bool {
+    use sqlparser::ast::SetExpr;
+    match body {
+        SetExpr::Select(select) => !select.from.is_empty(),
+        SetExpr::Query(query) => reads_from(&query.body),
+        // Along the left side, where a chain of them is as deep as it is long.
+        SetExpr::SetOperation { left, right, .. } => reads_from(right) || reads_from(left),
+        _ => false,
+    }
 }
 
 /// What is stored of a password, and shown in its place.

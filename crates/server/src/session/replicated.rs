@@ -370,7 +370,7 @@ impl Session {
             (None, None) => parsed.text_to_show(&sql, super::query::stored_hash),
         };
         let text = &*text;
-        self.begin_statement(Some(&parsed.statement), text);
+        self.begin_statement(Some(&parsed.statement));
         self.take_values(statement);
         let failed = Some(statement.query.error_code).filter(|number| *number != 0);
         self.context.statement.failed_on_primary = failed.map(ErrorCode::from_number);

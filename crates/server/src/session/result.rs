@@ -400,16 +400,15 @@ pub fn definition(column: &ResultColumn, charset: Option<Charset>) -> ColumnDefi
         field_type: wire_type(column.field_type),
         flags: column.flags,
         decimals: column.decimals,
-        format: "",
+        format: column.format,
     }
 }
 
-/// ENUM and SET are sent as strings, every BLOB as BLOB.
+/// ENUM and SET are sent as strings.
 fn wire_type(field_type: FieldType) -> u8 {
     match field_type {
         FieldType::Enum | FieldType::Set => FieldType::String.code(),
         FieldType::VarChar => FieldType::VarString.code(),
-        FieldType::TinyBlob | FieldType::MediumBlob | FieldType::LongBlob => FieldType::Blob.code(),
         other => other.code(),
     }
 }

@@ -62,7 +62,7 @@ impl Session {
                 let name = identifier(&name);
                 let kind = if *full { ", TABLE_TYPE AS `Table_type`" } else { "" };
                 let select = format!(
-                    "SELECT TABLE_NAME AS {name}{kind} FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} ORDER BY 1",
+                    "SELECT TABLE_NAME AS {name}{kind} FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} ORDER BY BINARY TABLE_NAME",
                     text_literal(&database)
                 );
                 self.show_query(query(select, &exact(&name)), filter, execution)
@@ -77,7 +77,7 @@ impl Session {
                      CREATE_TIME AS `Create_time`, UPDATE_TIME AS `Update_time`, CHECK_TIME AS `Check_time`, TABLE_COLLATION AS `Collation`, \
                      CHECKSUM AS `Checksum`, CREATE_OPTIONS AS `Create_options`, TABLE_COMMENT AS `Comment`, \
                      MAX_INDEX_LENGTH AS `Max_index_length`, TEMPORARY AS `Temporary` \
-                     FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} ORDER BY 1",
+                     FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} ORDER BY BINARY TABLE_NAME",
                     text_literal(&database)
                 );
                 self.show_query(query(select, &exact("`Name`")), filter, execution)

@@ -161,16 +161,20 @@ impl Sources for SessionSources<'_> {
         let catalog = self.services.server.catalog.load();
         let plan = self.plan_view(view, &catalog)?;
         let columns = plan.columns().iter().map(|column| {
-            let table = catalog.table(&column.database, &column.org_table);
-            let origin = table.and_then(|table| Some(&table.columns()[table.column(&column.org_name)?]));
+            let origin = column.origin.as_ref().and_then(|origin| {
+                let table = catalog.table(&origin.database, &origin.table)?;
+                Some(&table.columns()[table.column(&origin.column)?])
+            });
             ViewColumn {
                 name: column.name.to_string(),
                 data_type: column.data_type.clone(),
                 nullable: !column.is_not_null(),
                 default: match origin {
+                    Some(column) if column.auto_increment => Some("0".to_owned()),
                     Some(column) => information_schema::column_default(column),
                     None => Some(information_schema::default_of_expression(column)),
                 },
+                comment: origin.map(|origin| origin.comment.clone()).unwrap_or_default(),
             }
         });
         Ok(columns.collect())

@@ -6,6 +6,8 @@ use paceline_txn::{GlobalReadLock, MetadataGuard};
 #[derive(Default)]
 pub struct TableLocks {
     pub(super) tables: Vec<LockedTable>,
+    /// LOCK TABLES holds, if only for temporary tables, which need no lock.
+    pub(super) holds: bool,
     pub(super) global: Option<GlobalReadLock>,
 }
 
@@ -36,11 +38,12 @@ impl TableLocks {
     /// Gives back what LOCK TABLES has locked; the global read lock stays.
     pub fn release_tables(&mut self) {
         self.tables.clear();
+        self.holds = false;
     }
 
     /// True while LOCK TABLES holds.
     pub fn has_tables(&self) -> bool {
-        !self.tables.is_empty()
+        self.holds
     }
 
     /// True while FLUSH TABLES WITH READ LOCK holds.

@@ -5,7 +5,7 @@ use super::table::Variable;
 use super::value::Setting;
 use crate::memory;
 use paceline_replication::primary::{SemiSyncMode, SemiSyncSettings, TooFewReplicas};
-use paceline_sql::session::{IsolationLevel, SessionContext, SqlMode};
+use paceline_sql::session::{AlterAlgorithm, IsolationLevel, SessionContext, SqlMode};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
 use paceline_types::{Charset, Collation, Locale, TimeZone};
 use std::time::Duration;
@@ -23,6 +23,8 @@ pub fn apply_to_session(
         Variable::SqlMode => settings.sql_mode = SqlMode::parse(setting.as_str()).unwrap_or_default(),
         Variable::TimeZone => settings.time_zone = TimeZone::parse(setting.as_str()).unwrap_or(TimeZone::UTC),
         Variable::TxIsolation => settings.isolation = isolation(setting),
+        Variable::InnodbSnapshotIsolation => settings.snapshot_isolation = setting.as_bool(),
+        Variable::AlterAlgorithm => settings.alter_algorithm = AlterAlgorithm::of_number(setting.as_u64()),
         Variable::TxReadOnly => settings.transaction_read_only = setting.as_bool(),
         Variable::CharacterSetClient => {
             settings.character_set_client = Charset::from_name(setting.as_str()).unwrap_or(Charset::Utf8mb4);
@@ -119,6 +121,8 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         SqlMode,
         TimeZone,
         TxIsolation,
+        InnodbSnapshotIsolation,
+        AlterAlgorithm,
         TxReadOnly,
         CharacterSetClient,
         CharacterSetResults,

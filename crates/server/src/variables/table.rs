@@ -383,13 +383,17 @@ impl Variable {
         &TABLE[self as usize]
     }
 
-    /// The variable of that name; in lower case, with underscores. The names of MariaDB 11 for the isolation level are known too.
-    pub fn by_name(name: &str) -> Option<Variable> {
+    /// The variable that an option sets: `--transaction-isolation` is the option's name of `tx_isolation`, which as a variable MariaDB has from 11.1 on.
+    pub fn by_option(name: &str) -> Option<Variable> {
         match name {
-            "transaction_isolation" => return Some(Variable::TxIsolation),
-            "transaction_read_only" => return Some(Variable::TxReadOnly),
-            _ => {}
+            "transaction_isolation" => Some(Variable::TxIsolation),
+            "transaction_read_only" => Some(Variable::TxReadOnly),
+            name => Self::by_name(name),
         }
+    }
+
+    /// The variable of that name; in lower case, with underscores.
+    pub fn by_name(name: &str) -> Option<Variable> {
         TABLE
             .binary_search_by(|row| row.name.cmp(name))
             .ok()

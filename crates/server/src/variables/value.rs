@@ -5,7 +5,7 @@ use paceline_sql::Error;
 use paceline_sql::expr::ExprType;
 use paceline_sql::session::SqlMode;
 use paceline_types::error_code::{ER_UNKNOWN_LOCALE, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR};
-use paceline_types::{Charset, Collation, Locale, TimeZone, Value};
+use paceline_types::{Charset, Collation, DataType, FixedPoint, FloatType, Locale, TimeZone, Value};
 use std::sync::Arc;
 
 /// A value of a system variable.
@@ -370,7 +370,7 @@ impl Definition {
             (Setting::Boolean(on), _) => Value::Int(i64::from(*on)),
             (Setting::Integer(number), _) => Value::Int(*number),
             (Setting::Unsigned(number), Kind::Unsigned { .. }) => Value::UInt(*number),
-            (Setting::Double(number), _) => Value::Double(*number),
+            (Setting::Double(number), _) => Value::Double((number * 1e6).round() / 1e6),
             _ => Value::Text(self.show(setting).unwrap_or_default()),
         }
     }
@@ -381,7 +381,13 @@ impl Definition {
             Kind::Boolean => ExprType::int(1),
             Kind::Integer { .. } => ExprType::bigint(21),
             Kind::Unsigned { .. } => ExprType::bigint_unsigned(21),
-            Kind::Double { .. } => ExprType::double(),
+            Kind::Double { .. } => ExprType::new(DataType::Double(FloatType {
+                fixed: Some(FixedPoint {
+                    precision: 23,
+                    scale: 6,
+                }),
+                ..FloatType::default()
+            })),
             _ => super::text_type(),
         }
     }

@@ -132,6 +132,7 @@ fn table(
         columns,
         foreign_keys: Vec::new(),
         indexes: vec![IndexDefinition {
+            hashed: false,
             generated: false,
             id: first + 2,
             name: "PRIMARY".into(),

@@ -304,6 +304,7 @@ fn index_schema(index: &IndexDefinition) -> IndexSchema {
         id: IndexId::new(index.id),
         kind: match index.kind {
             IndexKind::Primary => Stored::Primary,
+            IndexKind::Unique if index.hashed => Stored::UniqueHash,
             IndexKind::Unique => Stored::Unique,
             IndexKind::Plain => Stored::Secondary,
         },

@@ -344,8 +344,8 @@ impl<'p> BaseReader<'p> {
             None => key,
             Some(index) => {
                 let transaction = &mut *exec.runtime.transaction;
-                let entry = match self.plan.read {
-                    ReadMode::Snapshot => transaction.get(key),
+                let entry = match self.plan.read.at(transaction.isolation()) {
+                    ReadMode::Snapshot | ReadMode::Source(_) => transaction.get(key),
                     ReadMode::Locking { strength, wait } => {
                         // The value itself: one that is not there must not appear, as with InnoDB's gap locks.
                         if transaction.isolation() >= IsolationLevel::RepeatableRead
@@ -365,8 +365,8 @@ impl<'p> BaseReader<'p> {
                 &row_key
             }
         };
-        match self.plan.read {
-            ReadMode::Snapshot => {
+        match self.plan.read.at(exec.runtime.transaction.isolation()) {
+            ReadMode::Snapshot | ReadMode::Source(_) => {
                 {
                     let value = exec.runtime.transaction.get(row_key);
                     match value.map_err(|error| transaction_error(error, self.definition))? {
@@ -437,8 +437,10 @@ impl<'p> BaseReader<'p> {
             ScanDirection::Forward => Direction::Forward,
             ScanDirection::Backward => Direction::Backward,
         };
-        let (strength, wait) = match self.plan.read {
-            ReadMode::Snapshot => return self.scan_snapshot(exec, secondary, range, direction, row, visit),
+        let (strength, wait) = match self.plan.read.at(exec.runtime.transaction.isolation()) {
+            ReadMode::Snapshot | ReadMode::Source(_) => {
+                return self.scan_snapshot(exec, secondary, range, direction, row, visit);
+            }
             ReadMode::Locking { strength, wait } => (strength, wait),
         };
         let is_serializable = exec.runtime.transaction.isolation() == IsolationLevel::Serializable;
@@ -577,7 +579,7 @@ fn read_hashed(
     let Some(rows) = table.rows.get(&key) else {
         return Ok(ControlFlow::Continue(()));
     };
-    let locking = match (&instance.source, plan.read) {
+    let locking = match (&instance.source, plan.read.at(exec.runtime.transaction.isolation())) {
         (TableSource::Base(definition), ReadMode::Locking { strength, wait }) => {
             let reader = BaseReader::new(plan, access, step, instance, definition);
             Some((reader, strength, wait))
@@ -643,9 +645,9 @@ fn build_hash(
     match &instance.source {
         TableSource::Base(definition) => {
             let schema = definition.schema();
-            let locking = plan.read != ReadMode::Snapshot;
             let range = schema.rows_range();
             let transaction = &mut *exec.runtime.transaction;
+            let locking = plan.read.at(transaction.isolation()).is_locking();
             if locking && transaction.isolation() == IsolationLevel::Serializable {
                 transaction.lock_range(&range, LockWait::Default)?;
             }

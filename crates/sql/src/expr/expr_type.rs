@@ -180,9 +180,9 @@ impl ExprType {
         }))
     }
 
-    /// An integer that needs `display_width` characters: INT where that suffices, else BIGINT.
+    /// An integer that needs `display_width` characters: INT where that suffices for sure, else BIGINT.
     pub fn int(display_width: u8) -> Self {
-        let width = if display_width < 11 {
+        let width = if display_width < 10 {
             IntegerWidth::Int
         } else {
             IntegerWidth::Big
@@ -269,6 +269,11 @@ impl ExprType {
             Collation::Binary => DataType::Blob { size },
             collation => DataType::Text { size, collation },
         })
+    }
+
+    /// Whether it is JSON: a column, or what a function made.
+    pub fn is_json(&self) -> bool {
+        matches!(self.data_type, DataType::Json) || self.note == TypeNote::Json
     }
 
     /// Whether it is TEXT or BLOB of any size.

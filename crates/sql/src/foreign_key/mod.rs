@@ -219,7 +219,8 @@ pub(crate) fn serving_index(table: &TableDescription, columns: &[String]) -> Opt
         return None;
     }
     table.indexes.iter().position(|index| {
-        index.parts.len() >= columns.len()
+        !index.hashed
+            && index.parts.len() >= columns.len()
             && index.parts.iter().zip(columns).all(|(part, name)| {
                 part.prefix_length.is_none() && same_name(&table.columns[part.column].name, name)
             })

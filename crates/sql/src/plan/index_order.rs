@@ -551,7 +551,7 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     {
         return false;
     }
-    if select.read != super::tree::ReadMode::Snapshot {
+    if select.read.is_locking() {
         return false;
     }
     let Some(access) = first_access(select) else {

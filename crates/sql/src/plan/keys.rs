@@ -480,7 +480,7 @@ fn usable_indexes(
     hints: &[ast::TableIndexHints],
 ) -> Result<(Vec<usize>, bool)> {
     let mut usable: Vec<usize> = (0..definition.indexes().len())
-        .filter(|&index| !definition.indexes()[index].ignored)
+        .filter(|&index| !definition.indexes()[index].ignored && !definition.indexes()[index].hashed)
         .collect();
     let mut chosen: Option<Vec<usize>> = None;
     let mut forced = false;

@@ -37,6 +37,7 @@ mod set_operation;
 mod source_columns;
 mod statistics;
 pub(crate) mod tree;
+mod unread_columns;
 mod view;
 mod volatile;
 mod window;
@@ -46,7 +47,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use load::{RowFormat, has_odd_separators};
-pub use result_column::ResultColumn;
+pub use result_column::{ColumnOrigin, ResultColumn, Through};
 pub use statistics::{Statistics, StatisticsSource};
 
 pub(crate) use dml::{
@@ -255,6 +256,8 @@ pub struct TableUsage {
     pub delete: bool,
     /// Rows are locked (FOR UPDATE, LOCK IN SHARE MODE).
     pub lock: bool,
+    /// They are locked exclusively (FOR UPDATE): not under another's LOCK TABLES … READ.
+    pub exclusive: bool,
     /// Rows may be changed by actions of foreign keys.
     pub action: bool,
 }
@@ -410,6 +413,8 @@ pub(crate) struct Planner<'a> {
     /// The views that are being bound, outermost first.
     views: RefCell<Vec<Arc<ViewDefinition>>>,
     access: RefCell<Access>,
+    /// How queries without a locking clause of their own read.
+    reads: Cell<tree::ReadMode>,
     pub variables: volatile::Variables,
 }
 
@@ -427,11 +432,22 @@ impl<'a> Planner<'a> {
             merging: Cell::default(),
             views: RefCell::default(),
             access: RefCell::default(),
+            reads: Cell::new(tree::ReadMode::Snapshot),
             variables: volatile::Variables::default(),
         }
     }
 
     fn plan(&self, statement: &Statement) -> Result<(PlanKind, Vec<ResultColumn>)> {
+        self.reads.set(match statement {
+            Statement::Insert(insert) if matches!(insert.source, parse::InsertSource::Query(_)) => {
+                tree::ReadMode::Source(tree::SourceLocks::FromRepeatableRead)
+            }
+            Statement::Update(_) => tree::ReadMode::Source(tree::SourceLocks::FromRepeatableRead),
+            Statement::Insert(_) | Statement::Delete(_) | Statement::Do(_) => {
+                tree::ReadMode::Source(tree::SourceLocks::Always)
+            }
+            _ => tree::ReadMode::Snapshot,
+        });
         match statement {
             Statement::Query(query) => self.plan_query_statement(query),
             Statement::Insert(insert) => self.plan_insert(insert),
@@ -623,6 +639,7 @@ impl<'a> Planner<'a> {
                 known.update |= usage.update;
                 known.delete |= usage.delete;
                 known.lock |= usage.lock;
+                known.exclusive |= usage.exclusive;
                 known.action |= usage.action;
             }
             None => tables.push(TableUse {

@@ -36,7 +36,7 @@ impl Planner<'_> {
     /// How a query reads rows, by its FOR UPDATE or LOCK IN SHARE MODE.
     pub fn read_mode(&self, locks: &[ast::LockClause], wait_seconds: Option<u64>) -> ReadMode {
         let Some(lock) = locks.first() else {
-            return ReadMode::Snapshot;
+            return self.reads.get();
         };
         let strength = match lock.lock_type {
             ast::LockType::Share => LockStrength::Shared,
@@ -62,10 +62,17 @@ impl Planner<'_> {
         let number = self.next_select_number();
         let mut block = Block::new(self, parent).with_common(common);
         reject_unsupported(select)?;
-        let lock = surroundings.read != ReadMode::Snapshot;
+        let lock = surroundings.read.is_locking();
         let usage = TableUsage {
             select: true,
             lock,
+            exclusive: matches!(
+                surroundings.read,
+                ReadMode::Locking {
+                    strength: LockStrength::Exclusive,
+                    ..
+                }
+            ),
             ..TableUsage::default()
         };
         let from = block.bind_from(&select.from, usage)?;
@@ -496,9 +503,10 @@ impl Block<'_, '_> {
     pub fn finish(mut self, from: Option<super::from::FromNode>, bound: BoundSelect) -> Result<QueryPlan> {
         let mut from = from;
         let mut conditions = bound.conditions;
-        if bound.read == ReadMode::Snapshot {
+        if !bound.read.is_locking() {
             super::semi_join::convert(&mut self, &mut from, &mut conditions)?;
         }
+        self.tables.iter_mut().for_each(super::unread_columns::leave_out);
         let infos = table_infos(&self)?;
         let slots = SlotMap::new(
             self.slot_count,

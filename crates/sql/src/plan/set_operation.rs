@@ -1,7 +1,6 @@
 //! Whole queries: WITH, set operations, VALUES, and the clauses that belong to the whole.
 
 use paceline_types::DataType;
-use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_DUP_QUERY_NAME, ER_WITH_COL_WRONG_LIST, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
     ER_WRONG_VALUE_COUNT_ON_ROW,
@@ -12,7 +11,7 @@ use super::block::{BindMode, Block, OuterScope, Output};
 use super::common_table::{CommonTableKind, CommonTables, add_readers, not_compliant};
 use super::select::{Surroundings, position};
 use super::tree::{
-    QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey, ValuesPlan,
+    Limit, QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey, ValuesPlan,
 };
 use super::{Planner, ResultColumn, unique_id};
 use crate::error::{Error, Result};
@@ -78,14 +77,8 @@ impl Planner<'_> {
                 parent,
                 common,
             ),
-            ast::SetExpr::SetOperation {
-                left,
-                op,
-                set_quantifier,
-                right,
-            } => {
-                let operation = set_operation(*op, *set_quantifier)?;
-                self.plan_set(operation, [left, right], order_by, limit, parent, common, read)
+            ast::SetExpr::SetOperation { .. } => {
+                self.plan_set(SetChain::of(body)?, order_by, limit, parent, common, read)
             }
             ast::SetExpr::Query(query) => {
                 if order_by.is_none() && limit.is_none() {
@@ -157,7 +150,7 @@ impl Planner<'_> {
         if query.order_by.is_some() || query.limit_clause.is_some() || mentions(left, name) {
             return Err(Error::unsupported("this kind of recursive query"));
         }
-        let anchor = self.plan_body(left, None, None, None, common.clone(), ReadMode::Snapshot)?;
+        let anchor = self.plan_body(left, None, None, None, common.clone(), self.reads.get())?;
         let table = super::from::recursive_table_id();
         // The recursive part may make any column NULL or longer: the anchor decides the kind of value.
         let types: Vec<ExprType> = anchor.types.iter().cloned().map(ExprType::nullable).collect();
@@ -168,7 +161,7 @@ impl Planner<'_> {
             columns.clone(),
             types.clone(),
         );
-        let step = self.plan_body(right, None, None, None, inner, ReadMode::Snapshot)?;
+        let step = self.plan_body(right, None, None, None, inner, self.reads.get())?;
         if step.types.len() != anchor.types.len() {
             return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
         }
@@ -199,12 +192,11 @@ impl Planner<'_> {
         })
     }
 
-    #[allow(clippy::too_many_arguments)]
-    #[allow(clippy::manual_map)] // a closure could not lend the scope again
+    /// Plans a chain of set operations. They are done from left to right, two at a time, but a column's type comes from all
+    /// parts of the chain together, as in MariaDB: what is text beside the third part must not be compared as a number before.
     fn plan_set(
         &self,
-        operation: SetOperation,
-        sides: [&ast::SetExpr; 2],
+        chain: SetChain<'_>,
         order_by: Option<&ast::OrderBy>,
         limit: Option<&ast::LimitClause>,
         mut parent: Option<&mut dyn OuterScope>,
@@ -212,59 +204,58 @@ impl Planner<'_> {
         read: ReadMode,
     ) -> Result<QueryPlan> {
         let _depth = self.descend()?;
-        let left = {
-            let parent = match &mut parent {
-                Some(parent) => Some(&mut **parent as &mut dyn OuterScope),
-                None => None,
-            };
-            self.plan_body(sides[0], None, None, parent, common.clone(), read)?
+        let mut plan_part = |part: &ast::SetExpr| {
+            let parent = parent.as_deref_mut().map(|parent| parent as &mut dyn OuterScope);
+            self.plan_body(part, None, None, parent, common.clone(), read)
         };
-        let right = {
-            let parent = match &mut parent {
-                Some(parent) => Some(&mut **parent as &mut dyn OuterScope),
-                None => None,
-            };
-            self.plan_body(sides[1], None, None, parent, common, read)?
-        };
-        if left.types.len() != right.types.len() {
-            return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
+        let first = plan_part(chain.first)?;
+        let mut rest = Vec::with_capacity(chain.rest.len());
+        for (operation, part) in chain.rest {
+            let plan = plan_part(part)?;
+            if plan.types.len() != first.types.len() {
+                return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
+            }
+            rest.push((operation, plan));
         }
-        let mut types = Vec::with_capacity(left.types.len());
-        for (left, right) in left.types.iter().zip(&right.types) {
-            types.push(common_type(
-                &[left, right],
-                self.session().settings.collation_connection,
-                "UNION",
-            )?);
+        let connection = self.session().settings.collation_connection;
+        let mut types = Vec::with_capacity(first.types.len());
+        for (column, ty) in first.types.iter().enumerate() {
+            let others = rest.iter().map(|(_, plan)| &plan.types[column]);
+            let all: Vec<&ExprType> = std::iter::once(ty).chain(others).collect();
+            types.push(common_type(&all, connection, "UNION")?);
         }
         let mut columns = Vec::with_capacity(types.len());
-        for (column, ty) in left.columns.iter().zip(&types) {
+        for (column, ty) in first.columns.iter().zip(&types) {
             let mut merged = ResultColumn::of_expression(column.name.clone(), ty);
             merged.org_name = merged.name.clone();
-            merged.flags &= !column_flags::BINARY;
+            merged.become_field();
             columns.push(merged);
         }
-        let conversions = [
-            conversions(&left.types, &types),
-            conversions(&right.types, &types),
-        ];
         let order = self.bind_result_order(order_by, &columns, &types)?;
         let limit = Block::new(self, None).bind_limit(limit)?;
-        let correlated = left.correlated || right.correlated;
-        let set = SetPlan {
-            operation,
-            sides: [left, right],
-            conversions,
-            order,
-            limit,
-        };
-        Ok(QueryPlan {
-            id: unique_id(),
-            body: QueryBody::Set(Box::new(set)),
-            columns,
-            types,
-            correlated,
-        })
+        let mut whole = first;
+        for (operation, part) in rest {
+            let correlated = whole.correlated || part.correlated;
+            let conversions = [&whole, &part].map(|side| conversions(&side.types, &types));
+            let set = SetPlan {
+                operation,
+                sides: [whole, part],
+                conversions,
+                order: Vec::new(),
+                limit: Limit::default(),
+            };
+            whole = QueryPlan {
+                id: unique_id(),
+                body: QueryBody::Set(Box::new(set)),
+                columns: columns.clone(),
+                types: types.clone(),
+                correlated,
+            };
+        }
+        if let QueryBody::Set(set) = &mut whole.body {
+            (set.order, set.limit) = (order, limit);
+        }
+        Ok(whole)
     }
 
     /// ORDER BY over the columns of a result.
@@ -373,6 +364,31 @@ impl Planner<'_> {
             types,
             correlated,
         })
+    }
+}
+
+/// Set operations that are done from left to right. A part in parentheses, or one that binds more tightly on the right side, is a
+/// query of its own.
+struct SetChain<'q> {
+    first: &'q ast::SetExpr,
+    rest: Vec<(SetOperation, &'q ast::SetExpr)>,
+}
+
+impl<'q> SetChain<'q> {
+    fn of(mut body: &'q ast::SetExpr) -> Result<Self> {
+        let mut rest = Vec::new();
+        while let ast::SetExpr::SetOperation {
+            left,
+            op,
+            set_quantifier,
+            right,
+        } = body
+        {
+            rest.push((set_operation(*op, *set_quantifier)?, &**right));
+            body = left;
+        }
+        rest.reverse();
+        Ok(SetChain { first: body, rest })
     }
 }
 

@@ -15,6 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use paceline_txn::IsolationLevel;
 use paceline_types::DataType;
 
 use crate::catalog::TableDefinition;
@@ -228,6 +229,10 @@ pub struct PlanNotes {
 pub enum ReadMode {
     /// The transaction's snapshot (shared next-key locks under SERIALIZABLE).
     Snapshot,
+    /// What a statement reads beside the rows that it changes: INSERT … SELECT, subqueries of UPDATE and DELETE. As in InnoDB the newest
+    /// rows, locked shared, so that what was read and what was written belong to the same moment; below REPEATABLE READ most
+    /// statements read a snapshot instead.
+    Source(SourceLocks),
     /// The newest rows, locked.
     Locking {
         /// Exclusive or shared.
@@ -235,6 +240,36 @@ pub enum ReadMode {
         /// What to do about a lock that another transaction has.
         wait: LockPatience,
     },
+}
+
+/// At which isolation levels the sources of a change are locked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceLocks {
+    /// INSERT … SELECT, REPLACE … SELECT, CREATE TABLE … SELECT, UPDATE: below REPEATABLE READ they lock nothing.
+    FromRepeatableRead,
+    /// INSERT … VALUES with subqueries, DELETE, DO.
+    Always,
+}
+
+impl ReadMode {
+    /// Whether the query itself asks for locks.
+    pub fn is_locking(self) -> bool {
+        matches!(self, ReadMode::Locking { .. })
+    }
+
+    /// How rows are read at an isolation level: [`ReadMode::Snapshot`] or [`ReadMode::Locking`].
+    pub fn at(self, isolation: IsolationLevel) -> ReadMode {
+        match self {
+            ReadMode::Source(SourceLocks::FromRepeatableRead) if isolation <= IsolationLevel::ReadCommitted => {
+                ReadMode::Snapshot
+            }
+            ReadMode::Source(_) => ReadMode::Locking {
+                strength: LockStrength::Shared,
+                wait: LockPatience::Default,
+            },
+            mode => mode,
+        }
+    }
 }
 
 /// How strong a locking read locks.

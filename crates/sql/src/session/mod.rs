@@ -28,7 +28,7 @@ pub use services::{
     NoServices, PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions,
     SystemVariable, SystemVariables, VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
 };
-pub use settings::{IsolationLevel, Settings};
+pub use settings::{AlterAlgorithm, IsolationLevel, Settings};
 pub use sql_mode::SqlMode;
 pub(crate) use statement::now_micros;
 pub use statement::{RandomGenerator, StatementContext};
@@ -130,7 +130,7 @@ impl SessionContext {
     pub fn begin_statement(&mut self, keep: KeepDiagnostics) {
         self.statement = StatementContext::begin(self.settings.timestamp_override);
         match keep {
-            KeepDiagnostics::No => self.diagnostics.clear(self.settings.max_error_count),
+            KeepDiagnostics::No => self.diagnostics.begin(self.settings.max_error_count),
             KeepDiagnostics::Yes => self.diagnostics.keep(),
         }
     }
@@ -141,6 +141,6 @@ impl SessionContext {
 pub enum KeepDiagnostics {
     /// It reads them: SHOW WARNINGS, SHOW ERRORS, GET DIAGNOSTICS.
     Yes,
-    /// It starts with an empty area.
+    /// It replaces them, or leaves them if it uses no table and raises nothing.
     No,
 }

@@ -49,6 +49,8 @@ pub enum IndexKind {
     Primary,
     /// UNIQUE: no two rows alike, except where a column is NULL.
     Unique,
+    /// The same for values of any length: the key is a hash of what it would be otherwise, which says nothing of its order.
+    UniqueHash,
     /// Neither.
     Secondary,
 }
@@ -288,18 +290,25 @@ impl TableSchema {
     /// If a value is not of its column's type, or NULL where the column is NOT NULL.
     ///
     /// # Panics
-    /// If there are more values than the index has columns.
+    /// If there are more values than the index has columns, or fewer and its keys are hashes.
     pub fn append_key_prefix(&self, index: usize, values: &[ValueRef<'_>], out: &mut Vec<u8>) -> Result<()> {
-        let index = &self.indexes[index];
+        let number = index;
+        let index = &self.indexes[number];
         assert!(
             values.len() <= index.parts.len(),
             "more values than the index has columns"
         );
+        assert!(
+            index.kind != IndexKind::UniqueHash || values.len() == index.parts.len(),
+            "a hash has no beginning"
+        );
         out.extend_from_slice(&index.id.to_be_bytes());
+        let start = out.len();
         for (value, part) in values.iter().zip(&index.parts) {
             let column = &self.columns[part.column];
             sort_key::append(value, &column.data_type, column.nullability, part.prefix, out)?;
         }
+        self.hash_if_asked(number, start, out);
         Ok(())
     }
 

@@ -52,6 +52,8 @@ pub(super) trait Order {
 
 /// `utf8mb4_general_ci`, and `ascii_general_ci`, which is the same for what ascii has.
 pub(super) struct GeneralCi;
+/// `utf8mb3_general_mysql500_ci`: as `general_ci` was before `ß` was equal to `s`.
+pub(super) struct GeneralMysql500;
 /// The characters' own numbers.
 pub(super) struct CodePoints;
 /// `latin1_swedish_ci`.
@@ -72,6 +74,10 @@ macro_rules! one_weight_each {
     };
 }
 one_weight_each!(GeneralCi, Capital, |c| u32::from(super::general_ci::weight(c)));
+one_weight_each!(GeneralMysql500, Capital, |c| match c {
+    'ß' => 0xdf,
+    c => u32::from(super::general_ci::weight(c)),
+});
 one_weight_each!(CodePoints, Number, |c| c as u32);
 one_weight_each!(Latin1Swedish, Capital, |c| u32::from(
     super::latin1::swedish_weight(c)
@@ -125,6 +131,12 @@ pub(super) fn compare_unpadded<O: Order>(a: &str, b: &str) -> Ordering {
         Ok((a, b)) => O::weights(a).cmp(O::weights(b)),
         Err(order) => order,
     }
+}
+
+/// Whether two characters are equal.
+pub(super) fn same<O: Order>(a: char, b: char) -> bool {
+    let (mut x, mut y) = ([0; 4], [0; 4]);
+    O::weights(a.encode_utf8(&mut x)).eq(O::weights(b.encode_utf8(&mut y)))
 }
 
 /// Mixes weights into one number, which then goes through the caller's hasher: a hasher is slow for four bytes at a time.

@@ -70,6 +70,7 @@ impl ForeignKeySpec {
             ignored: false,
             generated: true,
             is_known: false,
+            was_hashed: false,
         })
     }
 }
@@ -520,6 +521,7 @@ mod tests {
             ignored: false,
             generated,
             is_known: false,
+            was_hashed: false,
         }
     }
 

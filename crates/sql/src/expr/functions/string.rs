@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use paceline_types::error_code::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
-use paceline_types::{Collation, Value, collation};
+use paceline_types::{Collation, Value};
 
 use super::arguments::{Args, BindCall, some};
 use super::{Function, MANY, pure};
@@ -49,16 +49,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
         trim(args, context, false, true)
     }),
     pure("upper", (1, 1), bind_first, |args, context| {
-        change_case(args, context, collation::to_upper)
+        change_case(args, context, Collation::upper)
     }),
     pure("ucase", (1, 1), bind_first, |args, context| {
-        change_case(args, context, collation::to_upper)
+        change_case(args, context, Collation::upper)
     }),
     pure("lower", (1, 1), bind_first, |args, context| {
-        change_case(args, context, collation::to_lower)
+        change_case(args, context, Collation::lower)
     }),
     pure("lcase", (1, 1), bind_first, |args, context| {
-        change_case(args, context, collation::to_lower)
+        change_case(args, context, Collation::lower)
     }),
     pure("length", (1, 1), bind_int10, eval_length),
     pure("octet_length", (1, 1), bind_int10, eval_length),
@@ -349,7 +349,13 @@ fn trim(args: &Args<'_>, context: &mut EvalContext<'_>, leading: bool, trailing:
     Ok(args.text_of_view(rest))
 }
 
-fn change_case(args: &Args<'_>, context: &mut EvalContext<'_>, change: fn(&str) -> String) -> Result<Value> {
+fn change_case(
+    args: &Args<'_>,
+    context: &mut EvalContext<'_>,
+    change: fn(Collation, &str) -> String,
+) -> Result<Value> {
+    let collation = args.ty.collation();
+    let change = |text: &str| change(collation, text);
     if args.is_binary() {
         return args.value(0, context).map(Cow::into_owned);
     }

@@ -16,6 +16,7 @@ use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
 use crate::expr::expr_type::{Class, ExprType};
+use crate::expr::tree::ExprKind;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady(
@@ -119,7 +120,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "datediff",
         (2, 2),
-        |_| Ok(ExprType::bigint(7).nullable()),
+        |_| Ok(ExprType::int32(8).nullable()),
         eval_datediff,
     ),
     pure("timediff", (2, 2), bind_timediff, eval_timediff),
@@ -143,7 +144,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "time",
         (1, 1),
-        |call| Ok(ExprType::time(argument_fraction(call, 0)).nullable()),
+        |call| Ok(ExprType::time(argument_fraction(call, 0, ReadAs::Time)).nullable()),
         |args, context| {
             let time = some!(args.time(0, context)?);
             Ok(Value::Time(time.truncated(args.ty.decimals())))
@@ -158,7 +159,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "maketime",
         (3, 3),
-        |call| Ok(ExprType::time(argument_fraction(call, 2)).nullable()),
+        |call| Ok(ExprType::time(argument_fraction(call, 2, ReadAs::Number)).nullable()),
         eval_maketime,
     ),
     pure(
@@ -228,16 +229,46 @@ fn fraction(call: &BindCall<'_>, index: usize) -> Result<u8> {
     }
 }
 
-/// The fraction digits that a value of the argument's type has: text may have six.
-pub(super) fn argument_fraction(call: &BindCall<'_>, index: usize) -> u8 {
-    // Of a constant text, as many as it has.
-    if let Some(Value::Text(text)) = call.args[index].as_literal() {
-        let digits = text
-            .rsplit_once('.')
-            .map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
-        return digits.min(6) as u8;
+/// What an argument is read as, which decides how many fraction digits it may bring.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReadAs {
+    DateTime,
+    Time,
+    Number,
+}
+
+/// The fraction digits that a value of the argument's type has: text may have six. A constant text (a literal, a user variable) that
+/// is read as a date or time has those that it shows.
+pub(super) fn argument_fraction(call: &BindCall<'_>, index: usize, read_as: ReadAs) -> u8 {
+    let argument = &call.args[index];
+    let text = match &argument.kind {
+        ExprKind::Literal(Value::Text(text)) => Some(text),
+        ExprKind::UserVariable(name) => match call.session.user_variables.get(name) {
+            Some(variable) => match &variable.value {
+                Value::Text(text) => Some(text),
+                _ => None,
+            },
+            None => None,
+        },
+        _ => None,
+    };
+    match (text, read_as) {
+        (None, _) => argument.ty.decimals().min(6),
+        (Some(text), _) => text_fraction(text, read_as, call.session.settings.date_modes()),
     }
-    call.args[index].ty.decimals().min(6)
+}
+
+/// The fraction digits of a text.
+pub(super) fn text_fraction(text: &str, read_as: ReadAs, modes: temporal::DateModes) -> u8 {
+    let decimals = match read_as {
+        ReadAs::DateTime => temporal::parse_datetime(text, modes).map(|parsed| parsed.value.decimals),
+        ReadAs::Time => temporal::parse_time_under(text, modes).map(|parsed| match parsed {
+            ParsedTemporal::Time(parsed) => parsed.value.decimals(),
+            ParsedTemporal::DateTime(parsed) => parsed.value.decimals,
+        }),
+        ReadAs::Number => None,
+    };
+    decimals.unwrap_or(6)
 }
 
 fn statement_time(zone: &TimeZone, decimals: u8, context: &EvalContext<'_>) -> DateTime {
@@ -653,7 +684,7 @@ fn from_absolute_micros(micros: i64, decimals: u8) -> Option<DateTime> {
 }
 
 fn bind_addtime(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let decimals = argument_fraction(call, 0).max(argument_fraction(call, 1));
+    let decimals = argument_fraction(call, 0, ReadAs::DateTime).max(argument_fraction(call, 1, ReadAs::Time));
     let ty = match call.args[0].ty.class() {
         Class::DateTime | Class::Date => ExprType::datetime(decimals),
         Class::Time => ExprType::time(decimals),
@@ -744,7 +775,8 @@ fn eval_datediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
 }
 
 fn bind_timediff(call: &mut BindCall<'_>) -> Result<ExprType> {
-    Ok(ExprType::time(argument_fraction(call, 0).max(argument_fraction(call, 1))).nullable())
+    let decimals = argument_fraction(call, 0, ReadAs::Time).max(argument_fraction(call, 1, ReadAs::Time));
+    Ok(ExprType::time(decimals).nullable())
 }
 
 fn eval_timediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -801,7 +833,10 @@ fn eval_timestampdiff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<
 
 fn bind_timestamp(call: &mut BindCall<'_>) -> Result<ExprType> {
     let decimals = (0..call.args.len())
-        .map(|index| argument_fraction(call, index))
+        .map(|index| match index {
+            0 => argument_fraction(call, index, ReadAs::DateTime),
+            _ => argument_fraction(call, index, ReadAs::Time),
+        })
         .max()
         .unwrap_or(0);
     Ok(ExprType::datetime(decimals).nullable())

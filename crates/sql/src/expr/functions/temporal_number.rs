@@ -4,13 +4,14 @@ use paceline_types::decimal::Rounding;
 use paceline_types::{Decimal, Time, TimeZone, Value};
 
 use super::arguments::{Args, BindCall, some};
-use super::temporal::{argument_fraction, real_day};
+use super::temporal::{ReadAs, argument_fraction, real_day, text_fraction};
 use super::{Function, pure, steady};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
 use crate::expr::expr_type::{Class, ExprType};
+use crate::expr::tree::ExprKind;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady("unix_timestamp", (0, 1), bind_unix_timestamp, eval_unix_timestamp),
@@ -18,14 +19,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "sec_to_time",
         (1, 1),
-        |call| Ok(call.with_nullability(ExprType::time(argument_fraction(call, 0)))),
+        |call| Ok(ExprType::time(argument_fraction(call, 0, ReadAs::Number)).nullable()),
         eval_sec_to_time,
     ),
     pure("time_to_sec", (1, 1), bind_time_to_sec, eval_time_to_sec),
     pure(
         "convert_tz",
         (3, 3),
-        |call| Ok(ExprType::datetime(argument_fraction(call, 0)).nullable()),
+        |call| Ok(ExprType::datetime(argument_fraction(call, 0, ReadAs::DateTime)).nullable()),
         eval_convert_tz,
     ),
     pure(
@@ -46,10 +47,13 @@ fn bind_unix_timestamp(call: &mut BindCall<'_>) -> Result<ExprType> {
     let Some(argument) = call.args.first() else {
         return Ok(ExprType::bigint(17));
     };
-    let _ = argument;
-    Ok(match argument_fraction(call, 0) {
+    if argument.ty.is_parameter() && matches!(argument.kind, ExprKind::Parameter(_)) {
+        // Its value decides.
+        return Ok(ExprType::parameter());
+    }
+    Ok(match argument_fraction(call, 0, ReadAs::DateTime) {
         0 => ExprType::bigint(17),
-        decimals => ExprType::decimal(17 + u32::from(decimals), u32::from(decimals)),
+        decimals => ExprType::decimal(16 + u32::from(decimals), u32::from(decimals)),
     }
     .nullable())
 }
@@ -83,13 +87,20 @@ fn eval_unix_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result
             }
         }
     };
-    if args.ty.class() == Class::Int {
+    let decimals = match &*value {
+        _ if !args.ty.is_parameter() => args.ty.decimals(),
+        Value::Text(text) => text_fraction(text, ReadAs::DateTime, context.session.settings.date_modes()),
+        other => ExprType::of_value(other, context.session.settings.collation_connection)
+            .decimals()
+            .min(6),
+    };
+    if args.ty.class() == Class::Int || decimals == 0 {
         return Ok(Value::Int(seconds));
     }
     let text = format!("{seconds}.{micros:06}");
     let number: Decimal = text.parse()?;
     Ok(Value::Decimal(
-        number.round(i32::from(args.ty.decimals()), Rounding::Truncate),
+        number.round(i32::from(decimals), Rounding::Truncate),
     ))
 }
 
@@ -98,7 +109,7 @@ fn bind_from_unixtime(call: &mut BindCall<'_>) -> Result<ExprType> {
         let length = super::temporal_format::format_length(call, 1);
         return Ok(call.connection_text(length).nullable());
     }
-    Ok(ExprType::datetime(argument_fraction(call, 0)).nullable())
+    Ok(ExprType::datetime(argument_fraction(call, 0, ReadAs::Number)).nullable())
 }
 
 fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -155,9 +166,9 @@ fn eval_sec_to_time(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
 }
 
 fn bind_time_to_sec(call: &mut BindCall<'_>) -> Result<ExprType> {
-    Ok(match argument_fraction(call, 0) {
-        0 => ExprType::bigint(10),
-        decimals => ExprType::decimal(10 + u32::from(decimals), u32::from(decimals)),
+    Ok(match argument_fraction(call, 0, ReadAs::Time) {
+        0 => ExprType::bigint(17),
+        decimals => ExprType::decimal(16 + u32::from(decimals), u32::from(decimals)),
     }
     .nullable())
 }

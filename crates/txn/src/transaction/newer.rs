@@ -1,0 +1,90 @@
+//! `innodb_snapshot_isolation=OFF`: rows that the transaction has changed though its snapshot does not have their newest version.
+//!
+//! What the transaction writes is a change of the newest version, and from then on its plain reads see that row as it wrote it. The
+//! row's index entries must follow: those of the newest version that the change left alone are not in the snapshot, and those of the
+//! snapshot's version lead to a row that no longer has their key. So the difference between the two versions is laid between the
+//! snapshot and the transaction's own writes:
+//!
+//! ```text
+//!   plain read   own writes ▸ difference to the newest version ▸ snapshot
+//! ```
+//! It is never committed: others have committed it.
+
+use super::{IsolationLevel, SnapshotIsolation, Transaction};
+use crate::error::{Error, Result};
+use paceline_storage::{Change, Clustered, EngineKind, KeyRange, Row, SharedValue, TableSchema, VERSION_LENGTH};
+use std::collections::BTreeMap;
+
+impl Transaction {
+    /// Whether it may write rows that have changed since its snapshot.
+    pub(super) fn writes_newer_rows(&self) -> bool {
+        self.options.snapshot_isolation == SnapshotIsolation::Off
+            && self.options.isolation == IsolationLevel::RepeatableRead
+            && self.snapshot.is_some()
+    }
+
+    /// To be called before a row is written: lets plain reads go on from its newest version.
+    ///
+    /// # Errors
+    /// If an image is not one of this table; [`Error::CacheFull`] for more of such rows than a transaction may write.
+    pub(super) fn note_newer_row(
+        &mut self,
+        schema: &TableSchema,
+        before: Option<Row<'_>>,
+        after: Option<&[u8]>,
+    ) -> Result<()> {
+        let rows_own = usize::from(matches!(schema.clustered(), Clustered::Key(_)));
+        if schema.indexes().len() == rows_own {
+            return Ok(());
+        }
+        let Some(snapshot) = self.snapshot.clone() else {
+            return Ok(());
+        };
+        let mut key = Vec::new();
+        match (before, after) {
+            (Some(Row { key: Some(known), .. }), _) => key.extend_from_slice(known),
+            (Some(Row { image, .. }), _) | (None, Some(image)) => match schema.clustered() {
+                Clustered::Key(_) => schema.append_row_key(image, &mut key)?,
+                // A row that is new has no other version.
+                Clustered::RowId(_) => return Ok(()),
+            },
+            (None, None) => return Ok(()),
+        }
+        if self.writes.get(&key).is_some() {
+            return Ok(());
+        }
+        let seen = snapshot.get(&key)?;
+        let seen = seen.as_ref().map(|row| &row[VERSION_LENGTH..]);
+        let newest = before.map(|row| row.image);
+        if seen == newest {
+            return Ok(());
+        }
+        let seen = seen.map(|image| Row {
+            image,
+            key: Some(&key),
+        });
+        schema.row_change(seen, newest, &mut self.newer)?;
+        let limit_bytes = self.core.config().max_binlog_cache_size;
+        match self.newer.memory_bytes() as u64 > limit_bytes {
+            true => Err(Error::CacheFull { limit_bytes }),
+            false => Ok(()),
+        }
+    }
+
+    /// What a plain read sees of a key above the snapshot.
+    pub(super) fn change_above_snapshot(&self, key: &[u8]) -> Option<Change<'_>> {
+        self.own_change(key).or_else(|| self.newer.get(key))
+    }
+
+    /// The same for a range, ascending.
+    pub(super) fn changes_above_snapshot(&self, range: &KeyRange) -> Vec<(Box<[u8]>, Option<SharedValue>)> {
+        let mut merged: BTreeMap<Box<[u8]>, Option<SharedValue>> = BTreeMap::new();
+        merged.extend(self.newer.shared_range(range).map(|(key, value)| (key.into(), value)));
+        if let Some(writes) = self.writes_of(EngineKind::of_key(&range.start)) {
+            let deleted = writes.deleted_ranges();
+            merged.retain(|key, _| !deleted.iter().any(|range| range.contains(key)));
+            merged.extend(writes.shared_range(range).map(|(key, value)| (key.into(), value)));
+        }
+        merged.into_iter().collect()
+    }
+}

@@ -1,0 +1,25 @@
+-- Comments and defaults of columns that views, derived tables and CREATE TABLE … SELECT take from their tables.
+create table ct (a int default 5 comment 'the a', b varchar(10) comment 'bee', c timestamp default current_timestamp on update current_timestamp comment 'sea', d int auto_increment primary key comment 'dee');
+create view vw as select a, b x, a+1 y, c, d from ct;
+create algorithm=temptable view vt as select a, b x, a+1 y, c, d from ct;
+create view vu as select a from ct union select 1;
+create view vv as select * from vw;
+show full columns from vw;
+show full columns from vt;
+show full columns from vu;
+show full columns from vv;
+select table_name, column_name, column_comment, column_default, extra, column_key, generation_expression from information_schema.columns where table_schema='t' and table_name like 'v%' order by 1, ordinal_position;
+create table c1 as select a, b, c, d from ct;
+show create table c1;
+create table c2 as select a, x, c from vw;
+show create table c2;
+create table c3 as select a, b from (select a, b from ct) z;
+show create table c3;
+create table c4 as select a, b from (select a, b from ct limit 1) z;
+show create table c4;
+create table c5 as with z as (select a, b from ct) select a q, b from z;
+show create table c5;
+create table c6 as select a, x, c from vt;
+show create table c6;
+drop view vv, vu, vt, vw;
+drop table ct, c1, c2, c3, c4, c5, c6;

@@ -1,0 +1,20 @@
+-- Times from constant texts: a literal, a variable or a parameter brings the digits that it shows, any other text six.
+set time_zone='+00:00';
+select unix_timestamp('2001-01-01 10:00:00'), unix_timestamp('2001-01-01 10:00:00.25'), unix_timestamp(concat('2001-01-01','')), unix_timestamp('2001-01-01 10:00:00.');
+select unix_timestamp('xyz');
+select unix_timestamp('2001.01.01 10.11.12'), unix_timestamp('2001-01-01 10.11.12.5');
+set @a='2001-01-01 10:00:00', @b='2001-01-01 10:00:00.25', @c=20010101;
+select unix_timestamp(@a), unix_timestamp(@b), unix_timestamp(@c);
+prepare s from 'select unix_timestamp(?) as u';
+execute s using @a;
+execute s using @b;
+execute s using @c;
+execute s using '2001-01-01 10:00:00.5';
+set @s='10.5', @t='10:11:12.5', @d='2001-01-01 10:00:00.5', @x='xx';
+select time('10:11'), time('10:11:12.50'), time_to_sec('10:11:12.5'), convert_tz('2001-01-01 10:00:00.5','+00:00','+01:00'), sec_to_time('10'), maketime(1,2,'3');
+select time(@t), time_to_sec(@t), convert_tz(@d,'+00:00','+01:00'), timestamp(@d), sec_to_time(@s);
+select timediff('10:11:12.5','10:11:12'), timestamp('2001-01-01 10:11:12.5'), timestamp('2001-01-01','10:11:12.25');
+create table q (s varchar(30), d datetime, d3 datetime(3), i int);
+insert into q values ('2001-01-01 10:00:00','2001-01-01 10:00:00','2001-01-01 10:00:00.123',20010101);
+select unix_timestamp(s), unix_timestamp(d), unix_timestamp(d3), unix_timestamp(i) from q;
+drop table q;
