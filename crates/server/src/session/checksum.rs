@@ -63,7 +63,11 @@ impl Session {
             // Of this table there is none; those behind it are still summed up.
             Err(paceline_txn::Error::LockWaitTimeout) => {
                 let diagnostics = &mut self.context.diagnostics;
-                diagnostics.push(Level::Error, ER_LOCK_WAIT_TIMEOUT, ER_LOCK_WAIT_TIMEOUT.message(&[]));
+                diagnostics.push(
+                    Level::Error,
+                    ER_LOCK_WAIT_TIMEOUT,
+                    ER_LOCK_WAIT_TIMEOUT.message(&[]),
+                );
                 return Ok(None);
             }
             Err(error) => return Err(of_transaction(&error)),

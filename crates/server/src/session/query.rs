@@ -242,9 +242,9 @@ fn uses_table(statement: &Statement) -> bool {
         | Statement::TableMaintenance { .. }
         | Statement::ChecksumTable { .. }
         | Statement::LockTables(_) => true,
-        Statement::Flush { targets, .. } => targets.iter().any(|target| {
-            matches!(target, parse::FlushTarget::Tables { tables, .. } if !tables.is_empty())
-        }),
+        Statement::Flush { targets, .. } => targets
+            .iter()
+            .any(|target| matches!(target, parse::FlushTarget::Tables { tables, .. } if !tables.is_empty())),
         Statement::Ddl(ddl) => !matches!(
             ddl,
             Ddl::CreateDatabase { .. } | Ddl::AlterDatabase { .. } | Ddl::DropDatabase { .. }

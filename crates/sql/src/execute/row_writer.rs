@@ -381,7 +381,9 @@ impl<'d> RowWriter<'d> {
     /// 1062 for a row that an insert or update was refused for.
     pub fn duplicate_error(&self, exec: &mut Exec<'_, '_>, index: usize, values: &[Value]) -> Error {
         let zone = &exec.session.settings.time_zone;
-        let entry = duplicate_entry(self.definition.description(), index, zone, |column| values[column].as_ref());
+        let entry = duplicate_entry(self.definition.description(), index, zone, |column| {
+            values[column].as_ref()
+        });
         let name = &self.definition.indexes()[index].name;
         Error::with_message(
             ER_DUP_ENTRY,

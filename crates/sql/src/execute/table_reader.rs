@@ -579,7 +579,10 @@ fn read_hashed(
     let Some(rows) = table.rows.get(&key) else {
         return Ok(ControlFlow::Continue(()));
     };
-    let locking = match (&instance.source, plan.read.at(exec.runtime.transaction.isolation())) {
+    let locking = match (
+        &instance.source,
+        plan.read.at(exec.runtime.transaction.isolation()),
+    ) {
         (TableSource::Base(definition), ReadMode::Locking { strength, wait }) => {
             let reader = BaseReader::new(plan, access, step, instance, definition);
             Some((reader, strength, wait))

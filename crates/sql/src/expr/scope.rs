@@ -7,11 +7,11 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use paceline_types::Value;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NOT_SUPPORTED_YET,
     ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
-use paceline_types::Value;
 use sqlparser::ast;
 
 use super::aggregate::Aggregate;

@@ -469,7 +469,8 @@ impl Block<'_, '_> {
     ) -> Result<usize> {
         let alias: Arc<str> = alias.into();
         // What MariaDB merges are the columns of the tables within.
-        let is_merged = matches!(&source, TableSource::Derived(plan) if super::unread_columns::is_merged(plan));
+        let is_merged =
+            matches!(&source, TableSource::Derived(plan) if super::unread_columns::is_merged(plan));
         let mut made: Vec<TableColumn> = Vec::with_capacity(columns.len());
         for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
             let mut result = column.clone();

@@ -11,7 +11,8 @@ use super::block::{BindMode, Block, OuterScope, Output};
 use super::common_table::{CommonTableKind, CommonTables, add_readers, not_compliant};
 use super::select::{Surroundings, position};
 use super::tree::{
-    Limit, QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey, ValuesPlan,
+    Limit, QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey,
+    ValuesPlan,
 };
 use super::{Planner, ResultColumn, unique_id};
 use crate::error::{Error, Result};

@@ -260,7 +260,9 @@ impl ReadMode {
     /// How rows are read at an isolation level: [`ReadMode::Snapshot`] or [`ReadMode::Locking`].
     pub fn at(self, isolation: IsolationLevel) -> ReadMode {
         match self {
-            ReadMode::Source(SourceLocks::FromRepeatableRead) if isolation <= IsolationLevel::ReadCommitted => {
+            ReadMode::Source(SourceLocks::FromRepeatableRead)
+                if isolation <= IsolationLevel::ReadCommitted =>
+            {
                 ReadMode::Snapshot
             }
             ReadMode::Source(_) => ReadMode::Locking {

@@ -29,7 +29,9 @@ pub(crate) fn leave_out(table: &mut TableRef) {
         let expr = &select.projection[column];
         !table.used[column] && !is_sorted_by(column) && computes(expr)
     };
-    let unread: Vec<usize> = (0..select.projection.len()).filter(|column| is_unread(*column)).collect();
+    let unread: Vec<usize> = (0..select.projection.len())
+        .filter(|column| is_unread(*column))
+        .collect();
     if unread.is_empty() {
         return;
     }

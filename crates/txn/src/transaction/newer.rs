@@ -12,7 +12,9 @@
 
 use super::{IsolationLevel, SnapshotIsolation, Transaction};
 use crate::error::{Error, Result};
-use paceline_storage::{Change, Clustered, EngineKind, KeyRange, Row, SharedValue, TableSchema, VERSION_LENGTH};
+use paceline_storage::{
+    Change, Clustered, EngineKind, KeyRange, Row, SharedValue, TableSchema, VERSION_LENGTH,
+};
 use std::collections::BTreeMap;
 
 impl Transaction {
@@ -79,7 +81,11 @@ impl Transaction {
     /// The same for a range, ascending.
     pub(super) fn changes_above_snapshot(&self, range: &KeyRange) -> Vec<(Box<[u8]>, Option<SharedValue>)> {
         let mut merged: BTreeMap<Box<[u8]>, Option<SharedValue>> = BTreeMap::new();
-        merged.extend(self.newer.shared_range(range).map(|(key, value)| (key.into(), value)));
+        merged.extend(
+            self.newer
+                .shared_range(range)
+                .map(|(key, value)| (key.into(), value)),
+        );
         if let Some(writes) = self.writes_of(EngineKind::of_key(&range.start)) {
             let deleted = writes.deleted_ranges();
             merged.retain(|key, _| !deleted.iter().any(|range| range.contains(key)));

@@ -154,7 +154,10 @@ impl Transaction {
     fn deleted_ranges(&self, range: &KeyRange) -> Vec<KeyRange> {
         let writes = self.writes_of(EngineKind::of_key(&range.start));
         let deleted = writes.into_iter().flat_map(|writes| writes.deleted_ranges());
-        deleted.filter(|deleted| deleted.intersects(range)).cloned().collect()
+        deleted
+            .filter(|deleted| deleted.intersects(range))
+            .cloned()
+            .collect()
     }
 
     /// The rule of snapshot isolation: who writes a row must have seen its newest version.

@@ -159,6 +159,10 @@ mod tests {
 
     #[test]
     fn a_space_weighs_its_number() {
-        assert!(TABLES.iter().all(|table| u32::from(table[usize::from(b' ')]) == 0x20));
+        assert!(
+            TABLES
+                .iter()
+                .all(|table| u32::from(table[usize::from(b' ')]) == 0x20)
+        );
     }
 }

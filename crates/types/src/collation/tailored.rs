@@ -400,7 +400,12 @@ mod tests {
     fn tables_are_in_order() {
         for tailoring in &TAILORINGS {
             assert!(tailoring.characters.windows(2).all(|pair| pair[0].0 < pair[1].0));
-            assert!(tailoring.contractions.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            assert!(
+                tailoring
+                    .contractions
+                    .windows(2)
+                    .all(|pair| pair[0].0 < pair[1].0)
+            );
         }
     }
 }

@@ -165,10 +165,22 @@ impl Change<'_> {
 
     fn other_indexes(&self) -> Needed {
         let is_other = |index: &&IndexDefinition| index.kind != IndexKind::Primary;
-        if self.new.indexes.iter().filter(is_other).any(|index| self.is_new(index)) {
+        if self
+            .new
+            .indexes
+            .iter()
+            .filter(is_other)
+            .any(|index| self.is_new(index))
+        {
             return (Algorithm::NoCopy, Some("ADD INDEX"));
         }
-        if self.old.indexes().iter().filter(is_other).any(|index| self.is_gone(index)) {
+        if self
+            .old
+            .indexes()
+            .iter()
+            .filter(is_other)
+            .any(|index| self.is_gone(index))
+        {
             return (Algorithm::NoCopy, Some("DROP INDEX"));
         }
         (Algorithm::Instant, None)

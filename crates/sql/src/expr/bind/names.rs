@@ -1,7 +1,7 @@
 //! Names: columns, and variables of users and of the system.
 
-use paceline_types::{Collation, DataType};
 use paceline_types::error_code::ER_BAD_FIELD_ERROR;
+use paceline_types::{Collation, DataType};
 use sqlparser::ast;
 
 use crate::error::Result;
