@@ -206,7 +206,7 @@ async fn open(
         Log::open(Arc::new(disk.clone()), config, OpenRequest::new(unix_seconds()))
     })?;
     if let Some(cut) = &recovery.cut {
-        tracing::warn!("the end of the log was torn by a crash: {cut:?}");
+        tracing::warn!("the end of the log was torn by a crash: {cut}");
     }
     log.write_checkpoint(log.written(), unix_seconds())?;
     let keeper = Keeper::new(

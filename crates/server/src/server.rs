@@ -90,7 +90,6 @@ impl Server {
     ) -> Arc<Self> {
         let accounts = accounts_of(&catalog.load());
         let primary = Primary::new(transactions.clone(), semi_sync);
-        primary.semi_sync().set(semi_sync_settings(&globals));
         Arc::new_cyclic(|server| Server {
             replicas: Replicas::open(environment(server.clone())),
             row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
@@ -112,6 +111,11 @@ impl Server {
             prepared_statements: AtomicU64::new(0),
             shutdown: watch::Sender::new(false),
         })
+    }
+
+    /// From now on commits wait for replicas, if the variables say so. Not before replicas can connect: what is logged until then would wait in vain.
+    pub fn start_semi_sync(&self) {
+        self.primary.semi_sync().set(semi_sync_settings(&self.globals));
     }
 
     /// Connections to primaries.

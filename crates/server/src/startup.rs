@@ -209,6 +209,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     };
     paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid, replication)
         .map_err(|error| format!("the MEMORY tables cannot be emptied: {error}"))?;
+    server.start_semi_sync();
     let listener = Listener::bind(&address, port, Some(&socket))
         .await
         .map_err(|error| error.to_string())?;
@@ -278,7 +279,7 @@ fn open(
     let (log, recovery) = Log::open(Arc::new(RealDisk), log_config, request)
         .map_err(|error| format!("cannot open the binary log: {error}"))?;
     if let Some(cut) = &recovery.cut {
-        tracing::warn!("the end of the binary log was torn by a crash: {cut:?}");
+        tracing::warn!("the end of the binary log was torn by a crash: {cut}");
     }
     let catalog = crate::recovery::recover(&storage, &log, recovery.start)?;
     let parts = ManagerParts {

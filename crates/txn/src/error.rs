@@ -44,7 +44,7 @@ pub enum Error {
         version: LogPosition,
     },
     /// 1317, 1927 or 1053.
-    #[error("interrupted: {0:?}")]
+    #[error("interrupted: {0}")]
     Interrupted(InterruptReason),
     /// 1197: more events than `max_binlog_cache_size`.
     #[error("the transaction has more than {limit_bytes} bytes of events")]

@@ -111,9 +111,14 @@ impl Follower {
         self.candidates.lock().clone()
     }
 
-    /// `CHANGE MASTER`: whom it may follow from now on.
+    /// `CHANGE MASTER`: whom it may follow from now on. What was wrong with the others is forgotten.
     pub fn set_candidates(&self, candidates: Candidates) {
         *self.candidates.lock() = candidates;
+        *self.unfit.lock() = None;
+        self.update(|status| {
+            status.error_number = 0;
+            status.error.clear();
+        });
         self.changed.send_modify(|number| *number += 1);
     }
 

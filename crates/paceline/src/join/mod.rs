@@ -51,6 +51,7 @@ use arguments::{Copy, Options};
 use copy::Copier;
 use error::{Error, Result};
 use paceline_server::unfinished::Unfinished;
+use paceline_server::variables::Variable;
 use primary::Primary;
 use progress::{Progress, Reporting};
 use schema::Choice;
@@ -112,6 +113,11 @@ async fn run(arguments: &Arguments) -> Result<()> {
                 "accounts were not copied: only 'root' may log in, without a password, from this machine",
         }
     );
+    if server.globals.is_on(Variable::ReadOnly) {
+        eprintln!(
+            "it starts with read_only=1, as a replica should: give --read-only to `paceline server` too"
+        );
+    }
     if !memory_tables.is_empty() {
         eprintln!(
             "note: tables in memory are empty here, as after a restart, and get what changes from now on: {}",

@@ -1,6 +1,6 @@
 //! One connection to a primary: its definition, its receiver (`Slave_IO`) and its applier (`Slave_SQL`).
 //!
-//! The two are started and stopped each by itself, as in MariaDB. A receiver without an applier stays connected and asks for nothing; an
+//! The two are started and stopped each by itself, as in MariaDB. A receiver without an applier reads and keeps nothing but its place; an
 //! applier without a receiver has nothing to do.
 
 use super::apply::{ApplierStatus, ApplyError, GroupCounts, KeptPosition};
@@ -19,9 +19,12 @@ use paceline_types::error_code::{ER_BAD_SLAVE, ER_MASTER_INFO};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+
+/// How long a transaction takes from being received to being applied where nothing holds it up.
+const APPLIED_WITHIN: Duration = Duration::from_millis(100);
 
 /// Which of the two parts of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -364,6 +367,13 @@ impl ConnectionStatus {
         Some(delayed.until_seconds.saturating_sub(now_seconds))
     }
 
+    /// Whether the oldest transaction that is not applied has been here for long: nothing that the network does would help it. The applier may be busy, or
+    /// waits for a lock (LOCK TABLES, a session's transaction).
+    fn waits_for_the_applier(&self) -> bool {
+        let since = self.applier.pending_since;
+        since.is_some_and(|since| since.elapsed() >= APPLIED_WITHIN)
+    }
+
     /// What holds the replica back.
     pub fn held_back_by(&self) -> &'static str {
         if !self.applier_runs {
@@ -374,7 +384,7 @@ impl ConnectionStatus {
             "MASTER_DELAY"
         } else if self.applier.pending_transactions == 0 {
             "nothing"
-        } else if self.receiver.blocked > self.receiver.starved {
+        } else if self.receiver.blocked > self.receiver.starved || self.waits_for_the_applier() {
             "the applier"
         } else {
             "the network"

@@ -23,6 +23,8 @@ pub enum Request {
     Start(Box<StartOptions>),
     /// Print this.
     Help(String),
+    /// Print the version.
+    Version,
 }
 
 /// Whether clients are offered TLS.
@@ -53,12 +55,17 @@ pub struct StartOptions {
     pub warnings: Vec<String>,
 }
 
-/// The options in the section `[client]` of a file in my.cnf's format: what programs that connect to a server read.
+/// The options in the section `[client]` of a file in my.cnf's format: what programs that connect to a server read. A file without that section is
+/// warned of on standard error.
 ///
 /// # Errors
 /// A file that cannot be read.
 pub fn client_section(path: &std::path::Path) -> Result<Vec<(String, Option<String>)>, OptionError> {
-    file::read(path, "client")
+    let file = file::read(path, &["client"])?;
+    if let Some(warning) = file.nothing_read(path) {
+        eprintln!("warning: {warning}");
+    }
+    Ok(file.options)
 }
 
 /// Variables that tell something and cannot be chosen.
@@ -101,6 +108,9 @@ pub fn parse(arguments: &[String]) -> Result<Request, OptionError> {
         if matches!(argument.as_str(), "--help" | "-h" | "-?") {
             return Ok(Request::Help(help()));
         }
+        if matches!(argument.as_str(), "--version" | "-V") {
+            return Ok(Request::Version);
+        }
         let Some(option) = argument.strip_prefix("--") else {
             return Err(OptionError(format!(
                 "unexpected argument '{argument}'; options start with --"
@@ -121,12 +131,14 @@ pub fn parse(arguments: &[String]) -> Result<Request, OptionError> {
             _ => given.push((name, value)),
         }
     }
-    let mut all = match &config {
-        Some(path) => file::read(path, "paceline")?,
-        None => vec![],
-    };
+    let (mut all, mut warnings) = (vec![], vec![]);
+    if let Some(path) = &config {
+        let file = file::read(path, &["paceline"])?;
+        warnings.extend(file.nothing_read(path));
+        all = file.options;
+    }
     all.extend(given);
-    build(all)
+    build(all, warnings)
 }
 
 fn normalized(name: &str) -> String {
@@ -158,9 +170,8 @@ pub fn takes_value(name: &str) -> bool {
     }
 }
 
-fn build(options: Vec<(String, Option<String>)>) -> Result<Request, OptionError> {
+fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> Result<Request, OptionError> {
     let globals = Globals::default();
-    let mut warnings = vec![];
     let mut start = StartOptions {
         datadir: PathBuf::from("./data"),
         socket: PathBuf::new(),
@@ -369,6 +380,7 @@ mod tests {
         match parse(&arguments) {
             Ok(Request::Start(options)) => Ok(*options),
             Ok(Request::Help(text)) => Err(text),
+            Ok(Request::Version) => Err("the version".into()),
             Err(error) => Err(error.to_string()),
         }
     }

@@ -4,7 +4,7 @@ use super::store::{Globals, SessionValues};
 use super::table::Variable;
 use super::value::Setting;
 use crate::memory;
-use paceline_replication::primary::{SemiSyncMode, SemiSyncSettings, TooFewReplicas};
+use paceline_replication::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
 use paceline_sql::session::{AlterAlgorithm, IsolationLevel, SessionContext, SqlMode};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
 use paceline_types::{Charset, Collation, Locale, TimeZone};
@@ -233,6 +233,10 @@ pub fn semi_sync_settings(globals: &Globals) -> SemiSyncSettings {
             true => TooFewReplicas::Wait,
             false => TooFewReplicas::GoOn,
         },
+        fallback: match globals.is_on(Variable::PacelineSemiSyncFallback) {
+            true => Fallback::AfterTimeout,
+            false => Fallback::Never,
+        },
     }
 }
 
@@ -248,6 +252,7 @@ pub fn is_transaction_config(variable: Variable) -> bool {
             | RplSemiSyncMasterTimeout
             | RplSemiSyncMasterWaitForSlaveCount
             | RplSemiSyncMasterWaitNoSlave
+            | PacelineSemiSyncFallback
             | BinlogCommitWaitCount
             | BinlogCommitWaitUsec
             | GtidStrictMode

@@ -47,6 +47,7 @@ impl Lanes {
 
     /// Takes what was received to its lane.
     pub(super) async fn push(self: &Arc<Self>, received: Received) -> Result<(), Stopped> {
+        let mut received_at = None;
         let (work, end, timestamp_seconds, counts, bytes) = match received {
             Received::Position(end) => {
                 if self.shared.is_stopping() {
@@ -80,6 +81,7 @@ impl Lanes {
             ),
             Received::Group(group) => {
                 let end = group.source_end.clone();
+                received_at = Some(group.received_at);
                 let timestamp = group.group.events().next().map(|event| event.header().timestamp);
                 let bytes = group.group.bytes().len() + ITEM_BYTES;
                 // What cannot be read is told of when it is applied.
@@ -94,6 +96,7 @@ impl Lanes {
         let pushed = Pushed {
             gtid,
             timestamp_seconds,
+            received_at,
             counts,
         };
         let number = self.shared.pushed(end, pushed);

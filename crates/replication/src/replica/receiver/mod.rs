@@ -7,6 +7,7 @@
 //!                              ▲                            │
 //!                              └──── the applier is gone ◀──┘
 //! ```
+//! While the applier is stopped, a MariaDB's log is read and let go ([`ahead`]).
 //!
 //! There is no relay log: what is received goes to the applier at once, whose queue is bounded, so that a replica which cannot keep up
 //! slows the stream down and not its memory. What is received and not committed is received again.
@@ -18,6 +19,7 @@
 //! **Passed over.** What a filter, another server id or the skip counter takes out moves the position only. Such moves are kept back
 //! while others follow, for [`PASSED_FOR`] at most: each costs a write to the log.
 
+mod ahead;
 mod choice;
 mod hand_over;
 mod stream;
@@ -25,6 +27,7 @@ mod stream;
 use super::apply::Applier;
 use super::definition::{Definition, UseGtid};
 use super::error::SourceError;
+use super::options::ReplicaOptions;
 use super::received::SourcePosition;
 use super::shared::ConnectionShared;
 use super::source::{Source, SourceKind, StartAt};
@@ -188,6 +191,9 @@ impl Receiver {
             status.connects += 1;
         });
         shared.status.clear_error();
+        if source.kind == SourceKind::MariaDb && self.has_no_applier() {
+            return self.read_ahead(source, &options).await;
+        }
         let known = progress.as_ref().map(|progress| progress.applier.clone());
         let applier = self.wait_for_applier(&mut source, known.as_ref()).await?;
         if !known.is_some_and(|known| Arc::ptr_eq(&known, &applier)) {
@@ -254,10 +260,7 @@ impl Receiver {
         let options = self.shared.environment.options(&self.shared.name);
         Progress {
             applier,
-            gtids: match self.definition.use_gtid {
-                UseGtid::CurrentPos => transactions.current_position(options.server_id),
-                UseGtid::SlavePos | UseGtid::No => transactions.replicated_position(),
-            },
+            gtids: self.gtids_here(&options),
             place: None,
             executed: transactions.executed_mysql_gtids(&self.shared.name),
             executed_since: None,
@@ -266,6 +269,26 @@ impl Receiver {
                 .highest_sequence(options.domain_id)
                 .unwrap_or(SequenceNumber(0)),
         }
+    }
+
+    /// Where the log says that this server is, by GTID.
+    fn gtids_here(&self, options: &ReplicaOptions) -> GtidPosition {
+        let transactions = self.shared.environment.transactions();
+        match self.definition.use_gtid {
+            UseGtid::CurrentPos => transactions.current_position(options.server_id),
+            UseGtid::SlavePos | UseGtid::No => transactions.replicated_position(),
+        }
+    }
+
+    /// The same, by file and position.
+    fn place_here(&self) -> SourcePosition {
+        let transactions = self.shared.environment.transactions();
+        transactions
+            .source_position(&self.shared.name)
+            .unwrap_or_else(|| SourcePosition {
+                file: "".into(),
+                offset: 4,
+            })
     }
 
     fn start_at(&self, source: &Source, progress: &mut Progress) -> Result<StartAt, SourceError> {
@@ -288,15 +311,7 @@ impl Receiver {
                   MASTER_LOG_POS",
             ));
         }
-        let transactions = self.shared.environment.transactions();
-        let place = progress
-            .place
-            .clone()
-            .or_else(|| transactions.source_position(&self.shared.name))
-            .unwrap_or_else(|| SourcePosition {
-                file: "".into(),
-                offset: 4,
-            });
+        let place = progress.place.clone().unwrap_or_else(|| self.place_here());
         Ok(StartAt::Place(place))
     }
 

@@ -1,0 +1,121 @@
+//! The servers that a promotion is told of: all of them answer, and no two of them are one.
+//!
+//! What a server has that does not answer cannot be known. It may be the only one that has what a client was told is committed. So nothing is
+//! changed without it, unless `--force` says that it is gone for good.
+
+use super::server::{Role, Server};
+use super::{Error, Force, Result};
+use paceline_types::ServerId;
+use paceline_wire::client::ConnectOptions;
+use std::collections::HashSet;
+
+/// Addresses, as the command line has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    pub candidate: &'a str,
+    pub others: &'a [String],
+    pub archives: &'a [String],
+    pub old_primary: Option<&'a str>,
+}
+
+/// The logins: an archive knows only its own account.
+#[derive(Clone, Copy, Debug)]
+pub struct Logins<'a> {
+    pub servers: &'a ConnectOptions,
+    pub archives: &'a ConnectOptions,
+}
+
+/// Connections to all of them.
+pub struct Participants {
+    pub candidate: Server,
+    /// The replicas that follow it in the end.
+    pub others: Vec<Server>,
+    pub archives: Vec<Server>,
+    pub old_primary: Option<Server>,
+}
+
+impl Participants {
+    /// Connects to all of them.
+    pub async fn connect(named: Named<'_>, logins: Logins<'_>, force: Force) -> Result<Self> {
+        let candidate = Server::connect(named.candidate, logins.servers, Role::Replica).await?;
+        let mut others = Vec::new();
+        for address in named.others {
+            others.extend(Self::connect_one(address, logins.servers, Role::Replica, force).await?);
+        }
+        let mut archives = Vec::new();
+        for address in named.archives {
+            archives.extend(Self::connect_one(address, logins.archives, Role::Archive, force).await?);
+        }
+        let old_primary = match named.old_primary {
+            Some(address) => Self::connect_one(address, logins.servers, Role::OldPrimary, force).await?,
+            None => None,
+        };
+        let mut participants = Participants {
+            candidate,
+            others,
+            archives,
+            old_primary,
+        };
+        participants.refuse_doubles()?;
+        participants.choose_archives_connections().await?;
+        Ok(participants)
+    }
+
+    /// `None` for a server that does not answer and that `--force` does without.
+    async fn connect_one(
+        address: &str,
+        login: &ConnectOptions,
+        role: Role,
+        force: Force,
+    ) -> Result<Option<Server>> {
+        match Server::connect(address, login, role).await {
+            Ok(server) => Ok(Some(server)),
+            Err(Error::Server(why)) => match force {
+                Force::No => Err(Error::NotKnown { why, role }),
+                Force::Yes => {
+                    eprintln!("warning: {why}; it is left out, and what only it has is lost");
+                    Ok(None)
+                }
+            },
+            Err(other) => Err(other),
+        }
+    }
+
+    /// All of them, the candidate first.
+    pub fn all(&mut self) -> impl Iterator<Item = &mut Server> {
+        std::iter::once(&mut self.candidate)
+            .chain(&mut self.others)
+            .chain(&mut self.archives)
+            .chain(&mut self.old_primary)
+    }
+
+    /// A server that is named twice would become a replica of itself.
+    fn refuse_doubles(&mut self) -> Result<()> {
+        let mut seen: Vec<(String, ServerId)> = Vec::new();
+        for server in self.all() {
+            let this = (server.address().to_owned(), server.server_id());
+            let double = seen
+                .iter()
+                .find(|(address, id)| *address == this.0 || *id == this.1);
+            if let Some((address, id)) = double {
+                return Err(Error::Double {
+                    one: address.clone(),
+                    other: this.0,
+                    server_id: *id,
+                });
+            }
+            seen.push(this);
+        }
+        Ok(())
+    }
+
+    /// Of an archive that keeps the logs of several primaries, only the connection to this one is touched.
+    async fn choose_archives_connections(&mut self) -> Result<()> {
+        let mut known: HashSet<String> = self.all().map(|server| server.address().to_owned()).collect();
+        known.extend(self.candidate.primaries().await?);
+        for archive in &mut self.archives {
+            archive.keep_connections_to(&known).await?;
+        }
+        Ok(())
+    }
+}

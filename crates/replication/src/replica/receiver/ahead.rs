@@ -1,0 +1,85 @@
+//! Reading while there is no applier: what is read is let go, and only its place is kept.
+//!
+//! MariaDB's receiver goes on writing its relay log while the SQL thread is stopped, and `Read_Master_Log_Pos` tells how far it has come: programs wait for that. Here
+//! there is no relay log. What is read now is read once more when there is an applier to take it, and until then the primary is the only one that has it. So nothing is
+//! acknowledged (semi-sync), and `Gtid_IO_Pos`, which says what this server has, stays where it is.
+
+use super::{BATCH_EVENTS_MAX, End, Never, Receiver};
+use crate::replica::assemble::{Assembler, GtidSupply};
+use crate::replica::definition::UseGtid;
+use crate::replica::options::ReplicaOptions;
+use crate::replica::received::SourcePosition;
+use crate::replica::source::{Source, SourceKind, StartAt};
+use crate::replica::status::ReceiverState;
+use paceline_types::SequenceNumber;
+
+impl Receiver {
+    /// Whether nothing can be given to anybody: the applier is stopped, or an error has ended it.
+    pub(super) fn has_no_applier(&mut self) -> bool {
+        let applier = self.appliers.borrow_and_update();
+        applier
+            .as_ref()
+            .is_none_or(|applier| applier.status().error.is_some())
+    }
+
+    /// Reads until there is an applier.
+    pub(super) async fn read_ahead(
+        &mut self,
+        mut source: Source,
+        options: &ReplicaOptions,
+    ) -> Result<Never, End> {
+        debug_assert_eq!(
+            source.kind,
+            SourceKind::MariaDb,
+            "MySQL's GTIDs are not followed here"
+        );
+        let options = ReplicaOptions {
+            semi_sync: false,
+            ..options.clone()
+        };
+        let (start, place) = self.start_ahead(&options);
+        source.set_start(&start, None, &options).await?;
+        source.start_dump(&start, &options).await?;
+        let status = &self.shared.status;
+        status.set_doing(ReceiverState::Connected, "Waiting for master to send event");
+        let supply = GtidSupply {
+            domain_id: options.domain_id,
+            last: SequenceNumber(0),
+        };
+        let mut reader = Assembler::new(source.kind, source.checksum, place, supply);
+        loop {
+            for _ in 0..BATCH_EVENTS_MAX {
+                let Some(event) = source.next_buffered()? else {
+                    break;
+                };
+                reader.pass_over(event.bytes)?;
+            }
+            if !reader.place().file.is_empty() {
+                status.update(|status| status.read.clone_from(reader.place()));
+            }
+            tokio::select! {
+                biased;
+                _ = self.appliers.changed() => return Err(End::ApplierGone),
+                event = source.next_event() => reader.pass_over(event?.bytes)?,
+            }
+        }
+    }
+
+    /// Behind what was received last, as far as that is known.
+    fn start_ahead(&self, options: &ReplicaOptions) -> (StartAt, SourcePosition) {
+        let received = self.shared.status.get();
+        if self.definition.use_gtid != UseGtid::No {
+            let here = self.gtids_here(options);
+            let gtids = match received.gtid_position.covers(&here) {
+                true => received.gtid_position,
+                false => here,
+            };
+            return (StartAt::Gtids(gtids), SourcePosition::default());
+        }
+        let place = match received.read.file.is_empty() {
+            false => received.read,
+            true => self.place_here(),
+        };
+        (StartAt::Place(place.clone()), place)
+    }
+}
