@@ -6,7 +6,7 @@ import pymysql
 import pytest
 
 from conftest import fill, follow
-from support.archive import Archive
+from support.archive import Archive, Serving
 from support.real_replicas import ACCOUNT, PASSWORD, catch_up, replica_status, wait_for
 from support.servers import BINARY, MariaDb, Paceline
 
@@ -112,24 +112,26 @@ def test_a_switch_over_takes_the_archive_along(start, kind):
     archive.wait_for(primary)
 
 
-def test_an_archive_with_an_account_of_its_own(start):
+def test_an_archive_with_an_account_of_its_own(start, tmp_path):
     primary, replica = start(Paceline, 1), start(Paceline, 2)
     allow_promotions(primary, replica)
     for host in ("%", "localhost"):
         primary.query(f"create user keeper@'{host}' identified by 'k'", f"grant replication slave, binlog monitor on *.* to keeper@'{host}'")
-    archive = start(Archive, primary, options=["--user=keeper", "--password=k"])
-    archive.user, archive.password = "keeper", "k"
-    archive.connect().close()
-    follow(replica, primary)
-    fill(primary, 2)
-    catch_up(replica, primary)
-    replica.query("stop slave")
-    fill(primary, 2)
-    archive.wait_for(primary)
-    primary.kill()
-    assert "error 1045" in promote(replica, archives=[archive], fails=True)
-    assert "is the primary" in promote(replica, archives=[archive], more=["--archive-user=keeper", "--archive-password=k"])
-    assert replica.query("select count(*) from t.a") == ((4,),)
+    archive = Archive(tmp_path / "keeper", primary, account=("keeper", "k"))
+    archive.start()
+    try:
+        follow(replica, primary)
+        fill(primary, 2)
+        catch_up(replica, primary)
+        replica.query("stop slave")
+        fill(primary, 2)
+        archive.wait_for(primary)
+        primary.kill()
+        assert "error 1045" in promote(replica, archives=[archive], fails=True)
+        assert "is the primary" in promote(replica, archives=[archive], more=["--archive-user=keeper", "--archive-password=k"])
+        assert replica.query("select count(*) from t.a") == ((4,),)
+    finally:
+        archive.close()
 
 
 def test_an_archive_of_several_primaries(start):
@@ -156,7 +158,7 @@ def test_an_archive_of_several_primaries(start):
     archive.wait_for(other)
 
 
-def test_the_files_of_the_dead_primary(start):
+def test_the_files_of_the_dead_primary(start, tmp_path):
     """`--serve`: also what it had sent to nobody."""
     primary, replica = start(Paceline, 1), start(Paceline, 2)
     allow_promotions(primary, replica)
@@ -166,6 +168,10 @@ def test_the_files_of_the_dead_primary(start):
     replica.query("stop slave")
     fill(primary, 2)
     primary.kill()
-    served = start(Archive, options=["--serve", str(primary.datadir)])
-    assert "is the primary" in promote(replica, archives=[served])
+    served = Serving(tmp_path / "serving", primary.datadir)
+    served.start()
+    try:
+        assert "is the primary" in promote(replica, archives=[served])
+    finally:
+        served.close()
     assert replica.query("select count(*) from t.a") == ((4,),)

@@ -176,6 +176,10 @@ impl Follower {
         let mut wanted = self.wanted.subscribe();
         let mut changed = self.changed.subscribe();
         loop {
+            // Also one that was about to try again is stopped now.
+            if *wanted.borrow() == Wanted::Stop {
+                self.update(|status| status.stop());
+            }
             if wanted.wait_for(|wanted| *wanted == Wanted::Follow).await.is_err() {
                 return;
             }

@@ -290,13 +290,22 @@ impl Server {
         until: &GtidPosition,
         patience: Duration,
     ) -> Result<()> {
-        for connection in self.connections().await? {
+        let connections = self.connections().await?;
+        for connection in &connections {
             let name = quoted(&connection["Connection_name"]);
             self.execute(&format!("STOP SLAVE {name}")).await?;
         }
-        let quoted_name = quoted(name);
-        let change = change_master(&quoted_name, source, replication)? + &replication.tls;
-        self.execute(&change).await?;
+        // There can be only one connection to a server (1934).
+        let existing = connections
+            .iter()
+            .find(|row| upstream(row).is_some_and(|one| one.address.to_string() == source));
+        let own_name = existing.map_or(name, |row| &row["Connection_name"]);
+        let quoted_name = quoted(own_name);
+        let tls = match existing {
+            Some(_) => "",
+            None => &replication.tls,
+        };
+        self.change_master(&quoted_name, source, replication, tls).await?;
         self.execute(&format!(
             "START SLAVE {quoted_name} UNTIL master_gtid_pos='{until}'"
         ))
@@ -304,7 +313,23 @@ impl Server {
         let fetched = self.wait_replicated(until, patience).await;
         self.execute(&format!("STOP SLAVE {quoted_name}")).await?;
         fetched?;
-        self.execute(&format!("RESET SLAVE {quoted_name} ALL")).await
+        match existing {
+            // Forgotten with the others.
+            Some(_) => Ok(()),
+            None => self.execute(&format!("RESET SLAVE {quoted_name} ALL")).await,
+        }
+    }
+
+    async fn change_master(
+        &mut self,
+        quoted_name: &str,
+        source: &str,
+        replication: &Replication,
+        tls: &str,
+    ) -> Result<()> {
+        let statement = change_master(quoted_name, source, replication)? + tls;
+        let shown = format!("CHANGE MASTER {quoted_name} TO … ({source})");
+        Ok(self.connection.execute_secret(&statement, &shown).await?)
     }
 
     /// Is nobody's replica any more.
@@ -358,12 +383,14 @@ impl Server {
             _ => String::new(),
         };
         let name = quoted(&name);
-        let mut change = change_master(&name, primary, replication)?;
-        match connections.is_empty() {
-            true => change.push_str(&replication.tls),
-            false => self.execute(&format!("STOP SLAVE {name}")).await?,
-        }
-        self.execute(&change).await?;
+        let tls = match connections.is_empty() {
+            true => &replication.tls,
+            false => {
+                self.execute(&format!("STOP SLAVE {name}")).await?;
+                ""
+            }
+        };
+        self.change_master(&name, primary, replication, tls).await?;
         self.execute(&format!("START SLAVE {name}")).await?;
         self.wait_connected(&name).await
     }
