@@ -8,7 +8,7 @@ import pytest
 
 from conftest import fill, follow
 from support.archive import OF_THE_LOG, Archive, Serving, events, gtids
-from support.real_replicas import ACCOUNT, PASSWORD, catch_up, check_same_tables, wait_for
+from support.real_replicas import catch_up, check_same_tables, wait_for
 from support.servers import BINARY, MariaDb, Paceline
 
 
