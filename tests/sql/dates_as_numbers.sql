@@ -29,3 +29,17 @@ select id from t1 where if(1, e, 'x') = 2;
 select id from t1 where if(1, e, 'x');
 select id from t1 where ifnull(e, 'x') > 1 order by id;
 select if(1, x'41', 'x') + 0, if(1, 0x41, 'x') + 0, coalesce(0x41, 'x') + 0, if(1, 0x41, 5) + 0, if(1, json_extract('{"a":true}', '$.a'), 'x') + 0, if(1, json_extract('{"a":"5"}', '$.a'), 'x') + 0, coalesce(json_extract('[true]', '$[0]'), 'x') = 1, case when 1 then json_extract('[false]', '$[0]') else 'x' end = 0;
+-- GREATEST and LEAST take what is no date for zero; a zero date has no UNIX time.
+select greatest(-5, date'2001-01-01'), least(-5, date'2001-01-01'), greatest('x', date'2001-01-01'), greatest(null, date'2001-01-01'), least('x', time'10:10:10'), greatest(20010101, timestamp'2000-01-01 00:00:00');
+select unix_timestamp(0), unix_timestamp('0000-00-00'), unix_timestamp(null), unix_timestamp('2001-01-01 00:00:00.5') is not null;
+-- Labels that something has chosen.
+create table e1 (k int primary key, e enum('a','b','9'), s set('x','y','5'));
+insert into e1 values (1, 'b', 'x,y'), (2, '9', '5'), (3, null, null);
+select k from e1 order by if(1, e, e);
+select k from e1 order by coalesce(e);
+select distinct if(1, e, e) from e1;
+select k from e1 where if(1, e, e) = 2;
+select k from e1 where coalesce(e) = 'b';
+select sum(e), avg(e), e / 3, s * 1.5 from e1 group by k order by k;
+create table e2 as select if(1, e, e) a, coalesce(s) b, (select e from e1 limit 1) c, nullif(e, 'x') d from e1;
+show create table e2;

@@ -21,7 +21,7 @@ pub(crate) use cast::{as_compared, in_common_charset};
 pub(crate) use operators::{
     arithmetic, compare_fixed, fixed_decimals, hex_number, literal_to_year, read_as_number, unquote_json,
 };
-pub(crate) use rules::{CollationMix, common_type_in, round_quotient, rule_of_classes};
+pub(crate) use rules::{CollationMix, common_type_in, comparison_rule_for, round_quotient, rule_of_classes};
 pub use rules::{common_type, comparison_rule};
 
 use super::cast::CastTarget;

@@ -282,6 +282,7 @@ pub(crate) fn to_datetime_for_comparison(
     value: &Value,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<DateTime>> {
+    let value = &*bits_as_text(value, context);
     Ok(match value {
         Value::DateTime(datetime) => Some(*datetime),
         Value::Date(date) => Some(date.at_midnight()),
@@ -373,6 +374,7 @@ pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Op
 
 /// As a time for a comparison: what is none compares as 00:00:00, with warning 1292.
 pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
+    let value = &*bits_as_text(value, context);
     let is_time = match value {
         Value::Null | Value::Time(_) => true,
         Value::Text(text) => temporal::parse_time(text).is_some(),

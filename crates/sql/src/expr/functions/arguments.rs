@@ -167,6 +167,16 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// As a number of characters: an unsigned one past BIGINT is its highest, not the negative number of the same bits.
+    pub fn count(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
+        let value = self.shown(index, context)?;
+        match &*value {
+            Value::Null => Ok(None),
+            Value::UInt(number) => Ok(Some(i64::try_from(*number).unwrap_or(i64::MAX))),
+            value => convert::to_i64(value, context).map(Some),
+        }
+    }
+
     /// As an integer of either sign; `None` for NULL.
     pub fn wide_int(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i128>> {
         let value = self.value(index, context)?;

@@ -8,11 +8,11 @@ use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, steady};
 use crate::error::Result;
 use crate::expr::bind::{
-    as_compared, common_type_in, compare_fixed, comparison_rule, fixed_decimals, literal_to_year,
+    as_compared, common_type_in, compare_fixed, comparison_rule_for, fixed_decimals, literal_to_year,
     read_as_number, round_quotient, unquote_json,
 };
 use crate::expr::context::EvalContext;
-use crate::expr::eval::convert::as_computed;
+use crate::expr::eval::convert::{self, as_computed};
 use crate::expr::eval::{compare_values, compare_with};
 use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::tree::{CompareOp, Comparison, ExprKind};
@@ -91,7 +91,7 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     if let [column, constant] = &mut call.args[..] {
         literal_to_year(column, constant, call.session);
     }
-    let by = comparison_rule(&call.args[0].ty, &call.args[1].ty, call.connection())?;
+    let by = comparison_rule_for("nullif", &call.args[0].ty, &call.args[1].ty, call.connection())?;
     let mut ty = call.args[0].ty.clone().nullable();
     ty.data_type = match ty.data_type {
         DataType::Text { collation, .. } => ExprType::long_text(ty.max_characters(), collation).data_type,
@@ -132,7 +132,7 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     let left = args.value(0, context)?;
     let right = args.value(1, context)?;
     let connection = context.session.settings.collation_connection;
-    let mut by = comparison_rule(args.ty_of(0), args.ty_of(1), connection)?;
+    let mut by = comparison_rule_for("nullif", args.ty_of(0), args.ty_of(1), connection)?;
     let decimals = fixed_decimals(&by, args.ty_of(0), args.ty_of(1));
     compare_fixed(&mut by, decimals);
     let equal = if args.len() > 2 {
@@ -165,8 +165,20 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
         .filter(|ty| ty.class() == Class::String && !ty.is_parameter())
         .count();
     let ty = if !temporal.is_empty() {
-        // Texts beside dates are read as dates.
-        common_type_in(&temporal, call.connection(), call.name)?
+        // Texts and numbers beside dates are read as dates; only TIMESTAMPs among themselves stay it.
+        let ty = common_type_in(&temporal, call.connection(), call.name)?;
+        let fraction = |ty: &&ExprType| match ty.data_type {
+            DataType::Enum { .. } | DataType::Set { .. } => 0,
+            _ if ty.is_null() => 0,
+            _ => ty.decimals().min(6),
+        };
+        let decimals = all.iter().map(fraction).max().unwrap_or(0);
+        match ty.data_type {
+            DataType::Timestamp { .. } if temporal.len() == all.len() => ty,
+            DataType::Timestamp { .. } | DataType::DateTime { .. } => ExprType::datetime(decimals),
+            DataType::Time { .. } => ExprType::time(decimals),
+            _ => ty,
+        }
     } else if texts > 0 && texts < all.iter().filter(|ty| !ty.is_null()).count() {
         ExprType::double()
     } else {
@@ -190,7 +202,10 @@ fn extreme(args: &Args<'_>, context: &mut EvalContext<'_>, wanted: Ordering) -> 
     };
     let mut best: Option<Value> = None;
     for index in 0..args.len() {
-        let value = choose(args, index, context)?;
+        let value = match args.ty.class() {
+            Class::Date | Class::DateTime => day_choice(args, index, context)?,
+            _ => choose(args, index, context)?,
+        };
         if value.is_null() {
             return Ok(Value::Null);
         }
@@ -203,6 +218,21 @@ fn extreme(args: &Args<'_>, context: &mut EvalContext<'_>, wanted: Ordering) -> 
         }
     }
     Ok(best.unwrap_or_default())
+}
+
+/// An argument as a date or a day and time; what is none compares as zero.
+fn day_choice(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Value> {
+    let value = args.value(index, context)?;
+    if matches!(args.ty.data_type, DataType::Timestamp { .. }) {
+        return Ok(value.into_owned());
+    }
+    let Some(datetime) = convert::to_datetime_for_comparison(&value, context)? else {
+        return Ok(Value::Null);
+    };
+    Ok(match &args.ty.data_type {
+        DataType::Date => Value::Date(datetime.date),
+        data_type => Value::DateTime(datetime.truncated(data_type.decimals())),
+    })
 }
 
 fn eval_isnull(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

@@ -221,9 +221,9 @@ fn offset_of(text: &str, index: usize) -> usize {
 
 fn eval_substr(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let start = some!(args.int(1, context)?);
+    let start = some!(args.count(1, context)?);
     let length = if args.len() > 2 {
-        some!(args.int(2, context)?)
+        some!(args.count(2, context)?)
     } else {
         i64::MAX
     };
@@ -268,14 +268,14 @@ fn bind_left(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn eval_left(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let count = some!(args.int(1, context)?);
+    let count = some!(args.count(1, context)?);
     let end = offset_of(&text, usize::try_from(count.max(0)).unwrap_or(usize::MAX));
     Ok(args.text_of_view(&text[..end]))
 }
 
 fn eval_right(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let count = usize::try_from(some!(args.int(1, context)?).max(0)).unwrap_or(usize::MAX);
+    let count = usize::try_from(some!(args.count(1, context)?).max(0)).unwrap_or(usize::MAX);
     let skip = text.chars().count().saturating_sub(count);
     Ok(args.text_of_view(&text[offset_of(&text, skip)..]))
 }
@@ -295,7 +295,7 @@ fn bind_pad(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn pad(args: &Args<'_>, context: &mut EvalContext<'_>, side: Side) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let length = some!(args.int(1, context)?);
+    let length = some!(args.count(1, context)?);
     let filler = if args.len() > 2 {
         some!(args.view(2, context)?)
     } else {
@@ -423,7 +423,7 @@ fn locate(
         )
     };
     let start = match from {
-        Some(from) => some!(args.int(from, context)?),
+        Some(from) => some!(args.count(from, context)?),
         None => 1,
     };
     let characters = haystack.chars().count() as i64;
@@ -508,7 +508,7 @@ fn bind_repeat(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn eval_repeat(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let count = usize::try_from(some!(args.int(1, context)?).max(0)).unwrap_or(usize::MAX);
+    let count = usize::try_from(some!(args.count(1, context)?).max(0)).unwrap_or(usize::MAX);
     if overflows(text.len().saturating_mul(count), context) {
         return too_long(args, context);
     }
@@ -532,7 +532,7 @@ fn bind_space(call: &mut BindCall<'_>) -> Result<ExprType> {
 }
 
 fn eval_space(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let count = usize::try_from(some!(args.int(0, context)?).max(0)).unwrap_or(usize::MAX);
+    let count = usize::try_from(some!(args.count(0, context)?).max(0)).unwrap_or(usize::MAX);
     if overflows(count, context) {
         too_long(args, context)
     } else {
@@ -693,8 +693,8 @@ fn eval_export_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
 
 fn eval_insert(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let position = some!(args.int(1, context)?);
-    let length = some!(args.int(2, context)?);
+    let position = some!(args.count(1, context)?);
+    let length = some!(args.count(2, context)?);
     let new = some!(args.view(3, context)?);
     let characters = text.chars().count() as i64;
     if position < 1 || position > characters {

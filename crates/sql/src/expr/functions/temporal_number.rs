@@ -70,20 +70,19 @@ fn eval_unix_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result
                 return Ok(Value::Null);
             };
             if datetime.is_zero() {
-                (0, 0)
-            } else {
-                let seconds = context
-                    .session
-                    .settings
-                    .time_zone
-                    .to_utc(datetime)
-                    .filter(|seconds| (0..=i64::from(i32::MAX)).contains(seconds));
-                match seconds {
-                    // The second 0 itself stands for the zero date.
-                    Some(0) if datetime.micros == 0 => return Ok(Value::Null),
-                    Some(seconds) => (seconds, datetime.micros),
-                    None => return Ok(Value::Null),
-                }
+                return Ok(Value::Null);
+            }
+            let seconds = context
+                .session
+                .settings
+                .time_zone
+                .to_utc(datetime)
+                .filter(|seconds| (0..=i64::from(i32::MAX)).contains(seconds));
+            match seconds {
+                // The second 0 itself stands for the zero date.
+                Some(0) if datetime.micros == 0 => return Ok(Value::Null),
+                Some(seconds) => (seconds, datetime.micros),
+                None => return Ok(Value::Null),
             }
         }
     };
