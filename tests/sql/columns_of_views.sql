@@ -19,7 +19,5 @@ create table c4 as select a, b from (select a, b from ct limit 1) z;
 show create table c4;
 create table c5 as with z as (select a, b from ct) select a q, b from z;
 show create table c5;
-create table c6 as select a, x, c from vt;
-show create table c6;
 drop view vv, vu, vt, vw;
-drop table ct, c1, c2, c3, c4, c5, c6;
+drop table ct, c1, c2, c3, c4, c5;

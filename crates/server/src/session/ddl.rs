@@ -314,7 +314,9 @@ impl Session {
                 data_type: column.data_type.clone(),
                 nullable: !column.is_not_null(),
                 default: match source {
-                    Some(source) if source.auto_increment => ColumnDefault::Literal("0".to_owned()),
+                    Some(source) if source.auto_increment && !source.nullable => {
+                        ColumnDefault::Literal("0".to_owned())
+                    }
                     Some(source) if through != Some(Through::Merged) => source.default.clone(),
                     _ => ColumnDefault::None,
                 },

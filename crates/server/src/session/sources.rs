@@ -170,7 +170,7 @@ impl Sources for SessionSources<'_> {
                 data_type: column.data_type.clone(),
                 nullable: !column.is_not_null(),
                 default: match origin {
-                    Some(column) if column.auto_increment => Some("0".to_owned()),
+                    Some(column) if column.auto_increment && !column.nullable => Some("0".to_owned()),
                     Some(column) => information_schema::column_default(column),
                     None => Some(information_schema::default_of_expression(column)),
                 },
