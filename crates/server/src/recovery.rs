@@ -9,7 +9,7 @@ use paceline_binlog::log::Log;
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle};
 use paceline_sql::ddl::ReplayHost;
 use paceline_sql::parse::AccountStatement;
-use paceline_sql::session::{SessionContext, VirtualColumn, VirtualTables};
+use paceline_sql::session::{SessionContext, VirtualColumn, VirtualTables, WantedRows};
 use paceline_storage::Storage;
 use paceline_types::{LogPosition, Value};
 use std::sync::Arc;
@@ -60,7 +60,13 @@ impl VirtualTables for DeclaredTables {
         crate::server::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
     }
 
-    fn rows(&self, _: &SessionContext, _: &str, _: &str) -> paceline_sql::Result<Vec<Vec<Value>>> {
+    fn rows(
+        &self,
+        _: &SessionContext,
+        _: &str,
+        _: &str,
+        _: &WantedRows,
+    ) -> paceline_sql::Result<Vec<Vec<Value>>> {
         Err(paceline_sql::Error::unsupported("reading this table here"))
     }
 }

@@ -42,7 +42,7 @@ pub use key::{
 pub use memory_engine::{MemoryConfig, MemoryEngine};
 pub use rocksdb_engine::{RocksDbConfig, RocksDbEngine};
 pub use schema::{
-    Clustered, ColumnSchema, EntryKind, HiddenIndexes, IndexKind, IndexSchema, KeyPart, Row, RowReader,
+    Clustered, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexSchema, KeyPart, Row, RowReader,
     TableSchema,
 };
 pub use snapshot::{StorageSnapshot, StoredValue};

@@ -32,6 +32,7 @@ pub mod gtid;
 pub mod json_binary;
 pub mod json_diff;
 mod json_text;
+pub mod key_reader;
 pub mod locale;
 pub mod log_position;
 mod packed;

@@ -5,24 +5,41 @@ use std::sync::Arc;
 use paceline_sql::catalog::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription, TableEngine,
 };
+use paceline_sql::session::WantedRows;
 use paceline_types::{DataType, Timestamp, Value};
 
 use super::shown_column::ShownColumn;
 use super::{
-    CATALOG, DATABASE, Row, Sources, number, number_or_null, table_names, text, text_or_null, yes_no,
+    CATALOG, DATABASE, DATABASE_COLUMNS, Row, Sources, TABLE_COLUMNS, TableSize, number, number_or_null,
+    table_names, text, text_or_null, wanted_databases, yes_no,
 };
 
 const INFORMATION_SCHEMA_COLLATION: &str = "utf8mb3_general_ci";
 
-fn for_each_table(sources: &dyn Sources, mut take: impl FnMut(&Arc<TableDescription>)) {
-    for database in sources.databases() {
-        for table in sources.tables(&database.name) {
+fn for_each_table(sources: &dyn Sources, wanted: &WantedRows, mut take: impl FnMut(&Arc<TableDescription>)) {
+    for database in wanted_databases(sources, wanted) {
+        for table in sources.tables(&database.name, &|name| wanted.admits(&TABLE_COLUMNS, name)) {
             take(&table);
         }
     }
 }
 
-pub(super) fn schemata(sources: &dyn Sources) -> Vec<Row> {
+/// A table's size, where a column is read that tells of it: it takes a look at the table itself.
+fn size(sources: &dyn Sources, wanted: &WantedRows, table: &TableDescription) -> TableSize {
+    const COLUMNS: [&str; 5] = [
+        "TABLE_ROWS",
+        "AVG_ROW_LENGTH",
+        "DATA_LENGTH",
+        "INDEX_LENGTH",
+        "CARDINALITY",
+    ];
+    match wanted.reads(&COLUMNS) {
+        true => sources.table_size(table),
+        false => TableSize::default(),
+    }
+}
+
+pub(super) fn schemata(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let row = |name: &str, charset: &str, collation: &str, comment: &str| {
         vec![
             text(CATALOG),
@@ -34,7 +51,7 @@ pub(super) fn schemata(sources: &dyn Sources) -> Vec<Row> {
         ]
     };
     let mut rows = vec![row(DATABASE, "utf8mb3", INFORMATION_SCHEMA_COLLATION, "")];
-    rows.extend(sources.databases().iter().map(|database| {
+    rows.extend(wanted_databases(sources, wanted).iter().map(|database| {
         row(
             &database.name,
             database.collation.charset().name(),
@@ -52,10 +69,12 @@ fn time(sources: &dyn Sources, seconds: i64) -> Value {
     })
 }
 
-pub(super) fn tables(sources: &dyn Sources) -> Vec<Row> {
-    let mut rows: Vec<Row> = table_names().map(own_table).collect();
-    for_each_table(sources, |table| {
-        let size = sources.table_size(table);
+pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+    let own = wanted.admits(&DATABASE_COLUMNS, DATABASE);
+    let names = table_names().filter(|name| own && wanted.admits(&TABLE_COLUMNS, name));
+    let mut rows: Vec<Row> = names.map(own_table).collect();
+    for_each_table(sources, wanted, |table| {
+        let size = size(sources, wanted, table);
         let is_memory = table.engine == TableEngine::Memory;
         rows.push(vec![
             text(CATALOG),
@@ -74,7 +93,10 @@ pub(super) fn tables(sources: &dyn Sources) -> Vec<Row> {
             number(0),
             number(size.index_bytes),
             number(0),
-            number_or_null(sources.auto_increment(table)),
+            number_or_null(match wanted.reads(&["AUTO_INCREMENT"]) {
+                true => sources.auto_increment(table),
+                false => None,
+            }),
             time(sources, table.created_seconds),
             Value::Null,
             Value::Null,
@@ -221,9 +243,9 @@ pub(crate) fn column_extra(column: &ColumnDefinition) -> String {
     extra.join(", ")
 }
 
-pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
+pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, |table| {
+    for_each_table(sources, wanted, |table| {
         let privileges = sources.column_privileges(&table.database);
         rows.extend(table.columns.iter().enumerate().map(|(offset, column)| {
             ShownColumn {
@@ -246,10 +268,10 @@ pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
     rows
 }
 
-pub(super) fn statistics(sources: &dyn Sources) -> Vec<Row> {
+pub(super) fn statistics(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, |table| {
-        let size = sources.table_size(table);
+    for_each_table(sources, wanted, |table| {
+        let size = size(sources, wanted, table);
         for index in &table.indexes {
             for (number_in_index, part) in index.parts.iter().enumerate() {
                 let column = &table.columns[part.column];
@@ -285,9 +307,9 @@ pub(super) fn statistics(sources: &dyn Sources) -> Vec<Row> {
     rows
 }
 
-pub(super) fn key_column_usage(sources: &dyn Sources) -> Vec<Row> {
+pub(super) fn key_column_usage(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, |table| {
+    for_each_table(sources, wanted, |table| {
         for index in table.indexes.iter().filter(|index| index.kind.is_unique()) {
             for (position, part) in index.parts.iter().enumerate() {
                 rows.push(vec![
@@ -330,12 +352,12 @@ pub(super) fn key_column_usage(sources: &dyn Sources) -> Vec<Row> {
 }
 
 /// The index of the other table that a foreign key refers to comes from the whole of that table, which may not be there or not be seen.
-pub(super) fn referential_constraints(sources: &dyn Sources) -> Vec<Row> {
+pub(super) fn referential_constraints(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, |table| {
+    for_each_table(sources, wanted, |table| {
         for key in &table.foreign_keys {
-            let others = sources.tables(&key.referenced_database);
-            let parent = others.iter().find(|other| other.name == key.referenced_table);
+            let others = sources.tables(&key.referenced_database, &|name| *name == *key.referenced_table);
+            let parent = others.first();
             rows.push(vec![
                 text(CATALOG),
                 text(&*table.database),
@@ -368,9 +390,9 @@ fn checks(table: &TableDescription) -> impl Iterator<Item = (&str, &'static str,
     )
 }
 
-pub(super) fn table_constraints(sources: &dyn Sources) -> Vec<Row> {
+pub(super) fn table_constraints(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, |table| {
+    for_each_table(sources, wanted, |table| {
         let mut push = |name: &str, kind: &str| {
             rows.push(vec![
                 text(CATALOG),
@@ -398,9 +420,9 @@ pub(super) fn table_constraints(sources: &dyn Sources) -> Vec<Row> {
     rows
 }
 
-pub(super) fn check_constraints(sources: &dyn Sources) -> Vec<Row> {
+pub(super) fn check_constraints(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, |table| {
+    for_each_table(sources, wanted, |table| {
         for (name, level, expression) in checks(table) {
             rows.push(vec![
                 text(CATALOG),
@@ -416,10 +438,10 @@ pub(super) fn check_constraints(sources: &dyn Sources) -> Vec<Row> {
 }
 
 /// One row a table: it is not partitioned.
-pub(super) fn partitions(sources: &dyn Sources) -> Vec<Row> {
+pub(super) fn partitions(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, |table| {
-        let size = sources.table_size(table);
+    for_each_table(sources, wanted, |table| {
+        let size = size(sources, wanted, table);
         let mut row = vec![text(CATALOG), text(&*table.database), text(&*table.name)];
         row.extend(std::iter::repeat_n(Value::Null, 9));
         row.extend([

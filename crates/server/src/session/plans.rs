@@ -16,6 +16,7 @@ use paceline_sql::plan::{Plan, PlanContext, PlanType, TableUsage, TableUse, plan
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
+use paceline_types::Value;
 use paceline_types::error_code::*;
 use paceline_wire::Capabilities;
 use paceline_wire::authentication::NativePassword;
@@ -28,7 +29,7 @@ impl Session {
     /// Plans a statement, executes it and writes its reply.
     pub async fn plan_and_run(&mut self, statement: &Statement, execution: Execution<'_>) -> Result<()> {
         for _ in 0..ATTEMPTS_MAX {
-            let plan = self.plan(statement)?;
+            let plan = self.plan_for(statement, execution.parameters)?;
             if self.run_plan(&plan, execution, None).await? == Run::Done {
                 return Ok(());
             }
@@ -36,8 +37,13 @@ impl Session {
         Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
     }
 
-    /// Plans a statement.
+    /// Plans a statement whose parameters are not known.
     pub fn plan(&self, statement: &Statement) -> Result<Plan> {
+        self.plan_for(statement, &[])
+    }
+
+    /// Plans a statement to be executed with these parameters.
+    pub fn plan_for(&self, statement: &Statement, parameters: &[Value]) -> Result<Plan> {
         let catalog = self.catalog();
         plan_statement(
             statement,
@@ -45,6 +51,7 @@ impl Session {
                 catalog: &catalog,
                 session: &self.context,
                 statistics: &self.server.statistics,
+                parameters,
             },
         )
     }

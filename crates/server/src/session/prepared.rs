@@ -14,7 +14,7 @@ use crate::server::Server;
 use paceline_sql::execute::{RowSink, RowStore, StoredRows};
 use paceline_sql::expr::{EmptyScope, EvalContext, EvalState, Expr, ExprType};
 use paceline_sql::parse::{self, ParseOptions, QueryStatement, SelectInto, Statement};
-use paceline_sql::plan::{Plan, ResultColumn};
+use paceline_sql::plan::{Plan, PlannedValues, ResultColumn};
 use paceline_sql::{Error, Result};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
@@ -32,6 +32,22 @@ fn writes_file(query: &QueryStatement) -> bool {
     )
 }
 
+/// A plan that is expected to read so many rows costs much more to execute than to make.
+const WORTH_PLANNING_ROWS: f64 = 1_000.0;
+
+/// Whether a prepared statement's plan is to be made again for the parameters of this execution: it depends on them, and was made before any were known, is
+/// dear, or has turned out to be. What reads few rows is executed as it is.
+fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
+    let expected = plan.expected_rows();
+    match plan.values() {
+        PlannedValues::Any => false,
+        PlannedValues::Unknown => true,
+        PlannedValues::Given => {
+            expected > WORTH_PLANNING_ROWS || rows_read as f64 > 4.0 * expected + WORTH_PLANNING_ROWS
+        }
+    }
+}
+
 /// A prepared statement.
 struct Prepared {
     text: Vec<u8>,
@@ -41,6 +57,8 @@ struct Prepared {
     database: Option<String>,
     /// Its plan; `None` for statements that are not planned.
     plan: Option<Arc<Plan>>,
+    /// How many rows the last execution read.
+    rows_read: u64,
     /// The columns that the client was told.
     columns: Option<KnownColumns>,
     /// Types of the last execution's parameters.
@@ -215,6 +233,7 @@ impl Session {
             parameters,
             database: self.context.database.clone(),
             plan,
+            rows_read: 0,
             columns: known,
             types: vec![],
             long_data: vec![None; parameters],
@@ -399,18 +418,30 @@ impl Session {
         let Some(mut plan) = prepared.plan.clone() else {
             return self.statement(&statement, execution).await;
         };
+        if is_to_be_planned_again(&plan, prepared.rows_read) {
+            plan = Arc::new(self.plan_for(&statement, parameters)?);
+            let same = |known: &KnownColumns| known.describes(plan.columns());
+            if prepared.columns.as_ref().is_some_and(same) {
+                let charset = self.context.settings.character_set_results;
+                let capabilities = self.connection.capabilities;
+                prepared.columns = Some(KnownColumns::new(plan.clone(), charset, capabilities));
+            }
+            prepared.plan = Some(plan.clone());
+        }
         let wants_cursor = cursor & cursor_type::READ_ONLY != 0 && plan.has_result_set();
         for _ in 0..100 {
             if wants_cursor {
                 if let Some((rows, _)) = self.collect::<CursorSink>(&plan, execution).await? {
+                    prepared.rows_read = self.context.rows_read;
                     prepared.cursor = Some(self.open_cursor(rows)?);
                     return Ok(());
                 }
             } else if self.run_plan(&plan, execution, prepared.columns.as_ref()).await? == Run::Done {
+                prepared.rows_read = self.context.rows_read;
                 return Ok(());
             }
             self.shared.counters.com_stmt_reprepare.add(1);
-            plan = Arc::new(self.plan(&statement)?);
+            plan = Arc::new(self.plan_for(&statement, parameters)?);
             prepared.plan = Some(plan.clone());
             // What the client remembers is not to be relied on any more: it is told the columns with each execution.
             prepared.columns = None;

@@ -73,6 +73,11 @@ impl KnownColumns {
         &self.encoded
     }
 
+    /// Whether columns are described just so.
+    pub fn describes(&self, columns: &[ResultColumn]) -> bool {
+        self.plan.columns() == columns
+    }
+
     /// Whether these are the very columns, and nothing has changed that their description depends on.
     fn are(&self, columns: &[ResultColumn], charset: Option<Charset>) -> bool {
         std::ptr::eq(self.plan.columns(), columns) && self.charset == charset

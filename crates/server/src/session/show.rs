@@ -35,6 +35,14 @@ fn exact(column: &str) -> String {
     format!("{column} COLLATE utf8mb3_bin")
 }
 
+/// A filter's pattern as a condition on the column itself: what does not pass it need not be made. The filter is still applied, by its own rules, to what is shown.
+fn and_like(column: &str, filter: &ShowFilter) -> String {
+    match filter {
+        ShowFilter::Like(pattern) => format!(" AND {column} LIKE {}", text_literal(pattern)),
+        ShowFilter::None | ShowFilter::Where(_) => String::new(),
+    }
+}
+
 impl Session {
     /// Executes a SHOW.
     pub async fn show(&mut self, show: &Show, execution: Execution<'_>) -> Result<()> {
@@ -62,8 +70,9 @@ impl Session {
                 let name = identifier(&name);
                 let kind = if *full { ", TABLE_TYPE AS `Table_type`" } else { "" };
                 let select = format!(
-                    "SELECT TABLE_NAME AS {name}{kind} FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} ORDER BY BINARY TABLE_NAME",
-                    text_literal(&database)
+                    "SELECT TABLE_NAME AS {name}{kind} FROM information_schema.TABLES WHERE TABLE_SCHEMA = {}{} ORDER BY BINARY TABLE_NAME",
+                    text_literal(&database),
+                    and_like("TABLE_NAME", filter)
                 );
                 self.show_query(query(select, &exact(&name)), filter, execution)
                     .await
@@ -77,8 +86,9 @@ impl Session {
                      CREATE_TIME AS `Create_time`, UPDATE_TIME AS `Update_time`, CHECK_TIME AS `Check_time`, TABLE_COLLATION AS `Collation`, \
                      CHECKSUM AS `Checksum`, CREATE_OPTIONS AS `Create_options`, TABLE_COMMENT AS `Comment`, \
                      MAX_INDEX_LENGTH AS `Max_index_length`, TEMPORARY AS `Temporary` \
-                     FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} ORDER BY BINARY TABLE_NAME",
-                    text_literal(&database)
+                     FROM information_schema.TABLES WHERE TABLE_SCHEMA = {}{} ORDER BY BINARY TABLE_NAME",
+                    text_literal(&database),
+                    and_like("TABLE_NAME", filter)
                 );
                 self.show_query(query(select, &exact("`Name`")), filter, execution)
                     .await

@@ -17,7 +17,7 @@ use paceline_sql::catalog::{
 use paceline_sql::parse::{ParseOptions, parse_first};
 use paceline_sql::plan::{Plan, PlanContext, plan_statement};
 use paceline_sql::session::{
-    Privilege, PrivilegeTarget, Privileges, SessionContext, VirtualColumn, VirtualTables,
+    Privilege, PrivilegeTarget, Privileges, SessionContext, VirtualColumn, VirtualTables, WantedRows,
 };
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
@@ -36,7 +36,13 @@ impl VirtualTables for SessionServices {
         virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
     }
 
-    fn rows(&self, session: &SessionContext, database: &str, table: &str) -> Result<Vec<Vec<Value>>> {
+    fn rows(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        table: &str,
+        wanted: &WantedRows,
+    ) -> Result<Vec<Vec<Value>>> {
         if database == mysql_tables::DATABASE {
             self.check(
                 session,
@@ -54,7 +60,7 @@ impl VirtualTables for SessionServices {
             services: self,
             session,
         };
-        Ok(information_schema::rows(table, &sources).unwrap_or_default())
+        Ok(information_schema::rows(table, &sources, wanted).unwrap_or_default())
     }
 }
 
@@ -99,6 +105,7 @@ impl SessionSources<'_> {
                 catalog,
                 session: self.session,
                 statistics: &self.services.server.statistics,
+                parameters: &[],
             },
         )
     }
@@ -128,7 +135,7 @@ impl Sources for SessionSources<'_> {
         visible.map(|database| database.definition().clone()).collect()
     }
 
-    fn tables(&self, database: &str) -> Vec<Arc<TableDescription>> {
+    fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
         if let Some(shown) = self.shown_temporary() {
             return vec![Arc::new(shown.description().clone())];
         }
@@ -136,6 +143,7 @@ impl Sources for SessionSources<'_> {
         match catalog.database(database) {
             Some(database) => database
                 .tables()
+                .filter(|table| admits(table.name()))
                 .map(|table| Arc::new(table.description().clone()))
                 .collect(),
             None => vec![],

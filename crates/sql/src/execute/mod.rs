@@ -26,6 +26,7 @@ mod hash;
 mod insert;
 mod join;
 mod load;
+mod loose_scan;
 mod memory;
 mod point;
 mod query;
@@ -38,6 +39,7 @@ mod sorter;
 mod table_reader;
 mod temporary_key;
 mod update;
+mod virtual_table;
 mod window;
 
 use std::sync::Arc;

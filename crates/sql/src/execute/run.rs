@@ -127,6 +127,7 @@ impl<'t> Exec<'_, 't> {
 
     /// Called for each row read: now and then looks whether the statement was killed.
     pub fn tick(&mut self) -> Result<()> {
+        self.session.rows_read += 1;
         self.runtime.ticks += 1;
         if self.runtime.ticks >= ROWS_PER_INTERRUPT_CHECK {
             self.runtime.ticks = 0;
@@ -175,6 +176,7 @@ pub(super) fn execute(
         None
     };
     context.transaction.begin_statement(text, seconds)?;
+    context.session.rows_read = 0;
     let result = run_statement(plan, context, sink).and_then(|outcome| {
         context.transaction.end_statement()?;
         Ok(outcome)

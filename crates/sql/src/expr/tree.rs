@@ -8,6 +8,7 @@ use std::sync::Arc;
 use paceline_types::{Collation, Value};
 
 use super::cast::CastTarget;
+use super::eval::in_set::InSet;
 use super::expr_type::ExprType;
 use super::functions::Call;
 use super::scope::Subquery;
@@ -101,6 +102,8 @@ pub enum ExprKind {
         needle: Box<Expr>,
         /// Where.
         list: Vec<Expr>,
+        /// The list for looking things up.
+        set: InSet,
     },
     /// `text LIKE pattern ESCAPE escape`.
     Like {

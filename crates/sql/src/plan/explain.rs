@@ -8,8 +8,8 @@ use std::sync::Arc;
 use paceline_types::{Collation, DataType, Value};
 
 use super::tree::{
-    AccessPath, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource, TableAccess,
-    TableSource,
+    AccessPath, GroupEnds, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource,
+    TableAccess, TableSource,
 };
 use super::{PlanKind, Planner, ResultColumn};
 use crate::catalog::{IndexDefinition, IndexKind, TableDefinition};
@@ -424,6 +424,12 @@ fn access_line(
             line.reference = Some(names.join(","));
         }
     }
+    if let (Some(loose), Some(definition), Some(index)) = (access.loose, definition, access.path.index()) {
+        line.access = Some("range");
+        line.rows = Some(rows(access.rows));
+        let parts = loose.parts + usize::from(loose.ends != GroupEnds::One);
+        set_key(&mut line, definition, index, parts);
+    }
     if let Some(definition) = definition
         && !access.possible.is_empty()
     {
@@ -438,7 +444,9 @@ fn access_line(
     if conditions > used || (used == usize::MAX && conditions > 0) {
         extra.push("Using where".to_owned());
     }
-    if access.key_only {
+    if access.loose.is_some() {
+        extra.push("Using index for group-by".to_owned());
+    } else if access.key_only || access.covering.is_some() {
         extra.push("Using index".to_owned());
     }
     if step.kind == JoinKind::Semi {

@@ -15,7 +15,7 @@ use super::conditions::{Condition, SlotMap, TableSet, literal_truth, rejects_nul
 use super::from::FromNode;
 use super::keys::{Choice, TableInfo, selectivity};
 use super::tree::{
-    AccessPath, JoinKind, JoinStep, QueryBody, QueryPlan, ScanDirection, SelectPlan, StepSource, TableAccess,
+    AccessPath, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource, TableAccess,
 };
 use crate::error::Result;
 use crate::expr::Expr;
@@ -374,12 +374,8 @@ fn tables_of(node: &FromNode) -> TableSet {
 
 fn access(table: usize, choice: Choice) -> TableAccess {
     TableAccess {
-        table,
-        path: choice.path,
-        direction: ScanDirection::Forward,
-        rows: choice.rows,
         possible: choice.possible,
-        key_only: false,
+        ..TableAccess::new(table, choice.path, choice.rows)
     }
 }
 
@@ -401,10 +397,11 @@ fn expense(expr: &Expr) -> u8 {
 /// The tables of a block as the optimizer sees them.
 pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>>> {
     let context = &block.planner.context;
+    let known = block.planner.known_values();
     block
         .tables
         .iter()
-        .map(|table| TableInfo::new(table, context.statistics, context.session))
+        .map(|table| TableInfo::new(table, context.statistics, known))
         .collect()
 }
 

@@ -10,6 +10,8 @@
 //! * [`block`] is one query block while it is bound, [`scope`] what names mean in it; [`from`] binds its tables, [`select`] the rest of it, [`set_operation`] UNION and its like.
 //! * [`conditions`] takes conditions apart, [`keys`] finds what an index can serve, [`range`] turns conditions into ranges of an index when
 //!   the statement runs, [`join_order`] picks the cheapest order of tables and each one's access path.
+//! * [`index_order`] uses the order of an index, [`covering`] reads indexes without rows, [`loose_scan`] skips through them; [`known_values`] is what planning
+//!   knows of values.
 //! * [`schema_names`] tells databases and tables apart by case where `information_schema` is asked for one.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] what a table gives its rows, [`source_columns`] what ON DUPLICATE KEY UPDATE reads of a SELECT, [`load`] LOAD DATA; [`explain`] tells what was chosen.
 //!
@@ -25,8 +27,11 @@ mod explain;
 mod from;
 mod index_order;
 mod join_order;
+mod covering;
 mod keys;
+pub(crate) mod known_values;
 mod load;
+mod loose_scan;
 pub(crate) mod range;
 mod result_column;
 mod schema_names;
@@ -72,6 +77,8 @@ pub struct PlanContext<'a> {
     pub session: &'a SessionContext,
     /// What is known about the tables' sizes.
     pub statistics: &'a Statistics,
+    /// The values of `?`, where the plan is made to be executed with them; it serves others, too.
+    pub parameters: &'a [paceline_types::Value],
 }
 
 /// A statement ready to run, as often as one likes.
@@ -82,6 +89,19 @@ pub struct Plan {
     parameters: usize,
     tables: Vec<TableUse>,
     pub(crate) foreign_keys: Option<Arc<ForeignKeys>>,
+    values: PlannedValues,
+    expected_rows: f64,
+}
+
+/// Which values a plan was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlannedValues {
+    /// All: values would not have changed it.
+    Any,
+    /// Those given, as one of all may be better for others.
+    Given,
+    /// None: parameters were not known. One made for the actual ones may be better.
+    Unknown,
 }
 
 /// What a plan does.
@@ -306,6 +326,16 @@ impl Plan {
             )
     }
 
+    /// Which values it was made for.
+    pub fn values(&self) -> PlannedValues {
+        self.values
+    }
+
+    /// About how many rows the largest of its accesses reads.
+    pub fn expected_rows(&self) -> f64 {
+        self.expected_rows
+    }
+
     /// How many `?` it has.
     pub fn parameter_count(&self) -> usize {
         self.parameters
@@ -393,8 +423,15 @@ pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Resul
     }
     let (kind, columns) = planned?;
     let foreign_keys = planner.foreign_keys();
+    let values = match planner.rested.get() {
+        false => PlannedValues::Any,
+        true if context.parameters.len() < planner.parameters.get() => PlannedValues::Unknown,
+        true => PlannedValues::Given,
+    };
     Ok(Plan {
         foreign_keys,
+        values,
+        expected_rows: planner.expected_rows.get(),
         kind,
         columns,
         parameters: planner.parameters.get(),
@@ -416,6 +453,12 @@ pub(crate) struct Planner<'a> {
     /// How queries without a locking clause of their own read.
     reads: Cell<tree::ReadMode>,
     pub variables: volatile::Variables,
+    /// Whether a choice depended on other values than literals.
+    rested: Cell<bool>,
+    /// A copy of the session to evaluate expressions with.
+    scratch: RefCell<Option<SessionContext>>,
+    /// How many rows the largest access reads, about.
+    expected_rows: Cell<f64>,
 }
 
 /// Queries may be nested this deep.
@@ -434,7 +477,21 @@ impl<'a> Planner<'a> {
             access: RefCell::default(),
             reads: Cell::new(tree::ReadMode::Snapshot),
             variables: volatile::Variables::default(),
+            rested: Cell::new(false),
+            scratch: RefCell::default(),
+            expected_rows: Cell::new(0.0),
         }
+    }
+
+    /// What is known of values.
+    pub fn known_values(&self) -> known_values::KnownValues<'_> {
+        let context = &self.context;
+        known_values::KnownValues::new(context.session, context.parameters, &self.scratch, &self.rested)
+    }
+
+    /// Notes how many rows an access reads, about.
+    pub fn expect_rows(&self, rows: f64) {
+        self.expected_rows.set(self.expected_rows.get().max(rows));
     }
 
     fn plan(&self, statement: &Statement) -> Result<(PlanKind, Vec<ResultColumn>)> {

@@ -32,7 +32,7 @@ pub enum Through {
 }
 
 /// A column of a result.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ResultColumn {
     /// The database; empty for what comes from no table.
     pub database: Arc<str>,

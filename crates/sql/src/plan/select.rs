@@ -507,7 +507,11 @@ impl Block<'_, '_> {
             super::semi_join::convert(&mut self, &mut from, &mut conditions)?;
         }
         self.tables.iter_mut().for_each(super::unread_columns::leave_out);
-        let infos = table_infos(&self)?;
+        let mut infos = table_infos(&self)?;
+        if bound.read != ReadMode::Snapshot {
+            // Rows are what is locked.
+            infos.iter_mut().for_each(|info| info.covering.clear());
+        }
         let slots = SlotMap::new(
             self.slot_count,
             self.tables.iter().map(super::block::TableRef::slots),
@@ -585,6 +589,10 @@ impl Block<'_, '_> {
             otherwise: None,
         };
         index_order::use_index_order(&mut select, &infos, joined.rows);
+        for step in &select.steps {
+            step.source
+                .for_each_access(&mut |access| self.planner.expect_rows(access.rows));
+        }
         Ok(QueryPlan {
             id: unique_id(),
             body: QueryBody::Select(Box::new(select)),

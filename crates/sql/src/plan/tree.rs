@@ -15,6 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use paceline_storage::EntryReader;
 use paceline_txn::IsolationLevel;
 use paceline_types::DataType;
 
@@ -418,6 +419,59 @@ pub struct TableAccess {
     pub possible: Vec<usize>,
     /// Whether the key alone answers: no row has to be fetched.
     pub key_only: bool,
+    /// How the entries of the path's index answer without their rows, where they do.
+    pub covering: Option<Box<Covering>>,
+    /// Where not all entries of the path's index are wanted.
+    pub loose: Option<LooseScan>,
+}
+
+impl TableAccess {
+    /// Reading a table by a path, forward.
+    pub fn new(table: usize, path: AccessPath, rows: f64) -> Self {
+        TableAccess {
+            table,
+            path,
+            direction: ScanDirection::Forward,
+            rows,
+            possible: Vec::new(),
+            key_only: false,
+            covering: None,
+            loose: None,
+        }
+    }
+}
+
+/// Entries of an index that answer without the rows that they stand for.
+#[derive(Debug, Clone)]
+pub struct Covering {
+    /// Reads the columns that are wanted.
+    pub reader: EntryReader,
+    /// The step's conditions but for those that hold for all entries found; `None` where all are checked as they are on rows.
+    pub rest: Option<Vec<Expr>>,
+    /// Equalities of the index's first columns on which leaving out conditions rests: each must be one that the index can look for.
+    pub looked_for: Vec<Assumed>,
+}
+
+/// A scan that skips: of the entries that share the values of an index's first columns, only some are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct LooseScan {
+    /// How many columns of the index.
+    pub parts: usize,
+    /// Which entries.
+    pub ends: GroupEnds,
+}
+
+/// The entries of a group that a [`LooseScan`] reads; others may be among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupEnds {
+    /// Any one: only the shared columns count.
+    One,
+    /// The least value of the next column that is not NULL, and one besides.
+    Least,
+    /// The greatest value of the next column, and one besides.
+    Greatest,
+    /// Both.
+    Both,
 }
 
 /// Which way a scan goes.
@@ -465,6 +519,18 @@ pub enum AccessPath {
         /// (expression over this table's row, expression over the rows before): equal by the comparison between them.
         keys: Vec<HashKey>,
     },
+}
+
+impl AccessPath {
+    /// The one index that is read.
+    pub fn index(&self) -> Option<usize> {
+        match self {
+            AccessPath::Index { index }
+            | AccessPath::Lookup { index, .. }
+            | AccessPath::Range { index, .. } => Some(*index),
+            AccessPath::All | AccessPath::Union { .. } | AccessPath::Hash { .. } => None,
+        }
+    }
 }
 
 /// One value of an index lookup.

@@ -20,6 +20,7 @@ mod settings;
 mod sql_mode;
 mod statement;
 mod user_variables;
+mod wanted_rows;
 
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ pub use sql_mode::SqlMode;
 pub(crate) use statement::now_micros;
 pub use statement::{RandomGenerator, StatementContext};
 pub use user_variables::{UserVariable, UserVariables};
+pub use wanted_rows::{NameTest, WantedRows};
 
 /// An account's name: `'user'@'host'`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -98,6 +100,8 @@ pub struct SessionContext {
     pub row_count: i64,
     /// `FOUND_ROWS()`.
     pub found_rows: u64,
+    /// How many entries and rows the last statement looked at.
+    pub rows_read: u64,
     /// The generator behind `RAND()` without an argument.
     pub random: RandomGenerator,
     /// What the server does for the session.
@@ -120,6 +124,7 @@ impl SessionContext {
             last_insert_id: 0,
             row_count: 0,
             found_rows: 0,
+            rows_read: 0,
             random: RandomGenerator::from_seed(connection_id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8),
             services,
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use paceline_types::Value;
 
-use super::SessionContext;
+use super::{SessionContext, WantedRows};
 use crate::error::Result;
 use crate::expr::ExprType;
 
@@ -130,11 +130,17 @@ pub trait VirtualTables: Send + Sync + Debug {
     /// The columns, or `None` when there is no such table. Names compare without case.
     fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>>;
 
-    /// All rows as they are now.
+    /// The rows as they are now: those that are wanted, at least. Columns that are not read may have any value.
     ///
     /// # Errors
     /// What reading them meets.
-    fn rows(&self, session: &SessionContext, database: &str, table: &str) -> Result<Vec<Vec<Value>>>;
+    fn rows(
+        &self,
+        session: &SessionContext,
+        database: &str,
+        table: &str,
+        wanted: &WantedRows,
+    ) -> Result<Vec<Vec<Value>>>;
 }
 
 /// How a wait ended.
@@ -255,7 +261,13 @@ impl VirtualTables for NoServices {
         None
     }
 
-    fn rows(&self, _session: &SessionContext, _database: &str, _table: &str) -> Result<Vec<Vec<Value>>> {
+    fn rows(
+        &self,
+        _session: &SessionContext,
+        _database: &str,
+        _table: &str,
+        _wanted: &WantedRows,
+    ) -> Result<Vec<Vec<Value>>> {
         Ok(Vec::new())
     }
 }

@@ -259,6 +259,7 @@ impl Server {
         plan_statement(
             statement,
             &PlanContext {
+                parameters: &[],
                 catalog: &catalog,
                 session: &self.session,
                 statistics: &self.statistics,

@@ -10,14 +10,17 @@
 //! [`TableSchema::find_row`] which one it is.
 
 mod entry;
+mod entry_reader;
 mod find_row;
 mod row_change;
 
+use paceline_types::key_reader::KeyReader;
 use paceline_types::row_image::{RowImage, RowLayout};
 use paceline_types::sort_key::{self, Nullability};
 use paceline_types::{DataType, Value, ValueRef};
 
 pub use entry::EntryKind;
+pub use entry_reader::EntryReader;
 pub use find_row::RowReader;
 pub use row_change::Row;
 
@@ -268,6 +271,30 @@ impl TableSchema {
     /// If there are too few or too many values, or one that needs conversion first.
     pub fn encode_row(&self, values: &[Value], out: &mut Vec<u8>) -> Result<()> {
         Ok(self.layout.encode(values, out)?)
+    }
+
+    /// The columns of the key that rows live under; none under a hidden row id.
+    pub fn row_key_parts(&self) -> &[KeyPart] {
+        match self.clustered {
+            Clustered::Key(number) => &self.indexes[number].parts,
+            Clustered::RowId(_) => &[],
+        }
+    }
+
+    /// Whether a range holds all keys of an index that begin with one value of all its columns: one key at most, where the index is the one that rows
+    /// live in.
+    pub fn is_one_key(&self, index: usize, range: &KeyRange) -> bool {
+        let Some(columns) = range.start.get(IndexId::LENGTH..) else {
+            return false;
+        };
+        let mut reader = KeyReader::new(columns);
+        let whole = self.indexes[index].parts.iter().all(|part| {
+            let column = &self.columns[part.column];
+            reader
+                .skip(&column.data_type, column.nullability, part.prefix)
+                .is_ok()
+        });
+        whole && reader.rest().is_empty() && crate::key::prefix_end(&range.start) == range.end
     }
 
     /// All values of a row image.

@@ -53,6 +53,26 @@ impl Transaction {
         }
     }
 
+    /// A plain read of several keys of one index, in ascending order. Calls `take` for the payload of each that is there, in that order.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn get_many(&mut self, keys: &[&[u8]], take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        if self.reads_lock() || keys.iter().any(|key| self.own_change(key).is_some()) {
+            for key in keys {
+                if let Some(value) = self.get(key)? {
+                    take(value.payload());
+                }
+            }
+            return Ok(());
+        }
+        self.check_active()?;
+        for value in self.snapshot().get_many(keys)?.into_iter().flatten() {
+            take(value.payload());
+        }
+        Ok(())
+    }
+
     /// A plain read of a range: own writes over the snapshot. Under SERIALIZABLE the whole range is locked against writers first.
     ///
     /// # Errors

@@ -598,6 +598,15 @@ impl Collation {
         }
     }
 
+    /// How many bytes the sort key at the start of `bytes` takes; `None` if none ends there.
+    pub fn sort_key_length(self, bytes: &[u8]) -> Option<usize> {
+        match (self, self.kind(), self.padding()) {
+            (Collation::Binary, ..) => order::key_binary_length(bytes),
+            (_, Kind::CodePoints, padding) => order::key_bytes_length(padding, bytes),
+            (_, _, padding) => by_order!(self, key_length(padding, bytes)),
+        }
+    }
+
     /// Whether two characters are equal, as LIKE compares them.
     pub fn same_character(self, a: char, b: char) -> bool {
         a == b || (self.kind() != Kind::CodePoints && by_order!(self, same(a, b)))

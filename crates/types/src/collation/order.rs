@@ -18,6 +18,8 @@
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
+use super::Padding;
+
 /// How the characters of ASCII weigh.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ascii {
@@ -336,5 +338,58 @@ pub(crate) fn key_binary_open(bytes: &[u8], out: &mut Vec<u8>) {
             out.extend_from_slice(&[0, 0xff]);
         }
         out.extend_from_slice(part);
+    }
+}
+
+/// How many bytes a key of [`key_padded`] or [`key_unpadded`] takes at the start of `bytes`, its end marker included; `None` where there is no end
+/// marker.
+pub(super) fn key_length<O: Order>(padding: Padding, bytes: &[u8]) -> Option<usize> {
+    let marker = match padding {
+        Padding::PadSpace => O::SPACE + 1,
+        Padding::NoPad => 0,
+    };
+    let mut at = 0;
+    loop {
+        let first = *bytes.get(at)?;
+        let length = match first {
+            0..0x80 => 1,
+            0x80..0xff => 2,
+            0xff => 3,
+        };
+        let code = bytes.get(at..at + length)?;
+        at += length;
+        if is_code(marker, code) {
+            return Some(at);
+        }
+    }
+}
+
+/// Whether these bytes are those of a code below 0x7f80.
+fn is_code(code: u32, bytes: &[u8]) -> bool {
+    match *bytes {
+        [one] => u32::from(one) == code,
+        [first, second] => u32::from(u16::from_be_bytes([first, second])) == 0x8000 + code.wrapping_sub(0x80),
+        _ => false,
+    }
+}
+
+/// As [`key_length`] for the keys of [`key_bytes_padded`] and [`key_bytes_unpadded`], which have a byte that is only their end.
+pub(super) fn key_bytes_length(padding: Padding, bytes: &[u8]) -> Option<usize> {
+    let marker = match padding {
+        Padding::PadSpace => b' ' + 1,
+        Padding::NoPad => 0,
+    };
+    Some(bytes.iter().position(|&byte| byte == marker)? + 1)
+}
+
+/// As [`key_length`] for the keys of [`key_binary`].
+pub(crate) fn key_binary_length(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += bytes.get(at..)?.iter().position(|&byte| byte == 0)?;
+        match bytes.get(at + 1)? {
+            0 => return Some(at + 2),
+            _ => at += 2,
+        }
     }
 }

@@ -362,11 +362,13 @@ fn negation(operand: Expr) -> Expr {
             negated,
             needle,
             list,
+            set,
         } => ExprKind::InList {
             by,
             negated: !negated,
             needle,
             list,
+            set,
         },
         ExprKind::Like {
             negated,

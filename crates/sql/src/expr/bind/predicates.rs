@@ -11,6 +11,7 @@ use super::rules::{self, CollationMix, round_quotient};
 use super::{bind_expr, bind_operand, cast, operators};
 use crate::error::Result;
 use crate::expr::errors;
+use crate::expr::eval::in_set::InSet;
 use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::scope::{Scope, Subquery};
 use crate::expr::tree::{CompareOp, Comparison, Expr, ExprKind, Quantifier};
@@ -105,6 +106,7 @@ pub(super) fn in_list(
             negated,
             needle: Box::new(needle),
             list: items,
+            set: InSet::default(),
         },
         ty,
     })

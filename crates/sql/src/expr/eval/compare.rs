@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use paceline_types::Value;
 
+use super::in_set::InSet;
 use super::{Frame, convert};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
@@ -190,6 +191,7 @@ pub(super) fn in_list<'a>(
     by: &[Comparison],
     needle: &'a Expr,
     list: &'a [Expr],
+    set: &InSet,
     frame: &Frame<'a>,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<bool>> {
@@ -212,6 +214,9 @@ pub(super) fn in_list<'a>(
     let needle = needle.eval_in(frame, context)?;
     if needle.is_null() {
         return Ok(None);
+    }
+    if let Some(found) = set.find(by, &needle, list, context)? {
+        return Ok(found);
     }
     let mut unknown = false;
     for (by, item) in by.iter().zip(list) {

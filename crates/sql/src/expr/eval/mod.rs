@@ -6,6 +6,7 @@
 mod arithmetic;
 mod compare;
 pub(crate) mod convert;
+pub(crate) mod in_set;
 mod like;
 mod regex;
 
@@ -420,7 +421,8 @@ impl Expr {
                 negated,
                 needle,
                 list,
-            } => compare::in_list(by, needle, list, frame, context)?.map(|found| found != *negated),
+                set,
+            } => compare::in_list(by, needle, list, set, frame, context)?.map(|found| found != *negated),
             ExprKind::Like {
                 negated,
                 collation,
