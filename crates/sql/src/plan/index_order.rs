@@ -377,9 +377,13 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         .collect();
     if let Some(direction) = first_serves(select, info, access, &constant, &keys) {
         let wanted = limit_rows(select);
+        let narrower = wanted.and_then(|_| narrower_range(info, access, &select.steps[0].filter));
         select.order.clear();
         if let Some(access) = first_access_mut(select) {
             access.direction = direction;
+            if let Some(path) = narrower {
+                access.path = path;
+            }
             name_order(info, access);
             if let (AccessPath::Index { .. }, Some(wanted)) = (&access.path, wanted) {
                 access.rows = access.rows.min(wanted);
@@ -447,6 +451,24 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
             access.rows = read;
         }
     }
+}
+
+/// A range that begins where the first wanted row is, in place of a lookup whose index is bounded beyond the columns that are looked up.
+fn narrower_range(info: &TableInfo<'_>, access: &TableAccess, filter: &[Expr]) -> Option<AccessPath> {
+    let AccessPath::Lookup {
+        index,
+        key,
+        unique: false,
+    } = &access.path
+    else {
+        return None;
+    };
+    let next = info.definition.as_ref()?.indexes()[*index].parts.get(key.len())?;
+    let condition = info.condition_of_first(filter)?;
+    condition.restricts(next.column).then_some(AccessPath::Range {
+        index: *index,
+        condition,
+    })
 }
 
 /// All of an index, or what a condition leaves of it; and how many rows that is, about.
