@@ -42,8 +42,8 @@ pub use key::{
 pub use memory_engine::{MemoryConfig, MemoryEngine};
 pub use rocksdb_engine::{RocksDbConfig, RocksDbEngine};
 pub use schema::{
-    Clustered, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexSchema, KeyPart, Row, RowReader,
-    TableSchema,
+    Clustered, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexSchema, KeyPart, Row,
+    RowReader, TableSchema,
 };
 pub use snapshot::{StorageSnapshot, StoredValue};
 pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};

@@ -112,11 +112,7 @@ pub trait Sources {
     /// The databases that the session may see, virtual ones apart, by name.
     fn databases(&self) -> Vec<DatabaseDefinition>;
     /// The tables of a database with a name that passes, by name.
-    fn tables(
-        &self,
-        database: &str,
-        admits: &dyn Fn(&str) -> bool,
-    ) -> Vec<std::sync::Arc<TableDescription>>;
+    fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<std::sync::Arc<TableDescription>>;
     /// The views of a database, by name.
     fn views(&self, database: &str) -> Vec<std::sync::Arc<ViewDefinition>>;
     /// Whether rows could be changed through a view.
@@ -158,8 +154,14 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
     let (name, _) = columns::tables().find(|(name, _)| name.eq_ignore_ascii_case(table))?;
     Some(match name {
         "SCHEMATA" => catalog_tables::schemata(sources, wanted),
-        "TABLES" => both(catalog_tables::tables(sources, wanted), views::tables(sources, wanted)),
-        "COLUMNS" => both(catalog_tables::columns(sources, wanted), views::columns(sources, wanted)),
+        "TABLES" => both(
+            catalog_tables::tables(sources, wanted),
+            views::tables(sources, wanted),
+        ),
+        "COLUMNS" => both(
+            catalog_tables::columns(sources, wanted),
+            views::columns(sources, wanted),
+        ),
         "VIEWS" => views::views(sources, wanted),
         "STATISTICS" => catalog_tables::statistics(sources, wanted),
         "KEY_COLUMN_USAGE" => catalog_tables::key_column_usage(sources, wanted),

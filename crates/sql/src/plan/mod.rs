@@ -21,13 +21,13 @@
 mod block;
 mod common_table;
 mod conditions;
+mod covering;
 mod defaults;
 mod dml;
 mod explain;
 mod from;
 mod index_order;
 mod join_order;
-mod covering;
 mod keys;
 pub(crate) mod known_values;
 mod load;

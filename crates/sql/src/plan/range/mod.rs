@@ -218,7 +218,9 @@ impl RangeCondition {
         };
         let mut alternatives = Vec::with_capacity(length);
         for place in 0..length {
-            let mut known: Vec<_> = (0..place).filter_map(|place| test(CompareOp::Eq, place)).collect();
+            let mut known: Vec<_> = (0..place)
+                .filter_map(|place| test(CompareOp::Eq, place))
+                .collect();
             let last = if place + 1 == length { op } else { strict };
             known.extend(test(last, place));
             if known.is_empty() {
