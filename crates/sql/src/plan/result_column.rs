@@ -8,7 +8,7 @@ use paceline_types::{BlobSize, Collation, DataType};
 use crate::expr::{ExprType, NOT_FIXED_DECIMALS};
 
 /// The column of a stored table that a result column shows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ColumnOrigin {
     /// The table's database.
     pub database: Arc<str>,

@@ -114,6 +114,7 @@ fn is_of(rule: &Comparison, value: &Value) -> bool {
         Comparison::Bytes => matches!(value, Value::Bytes(_)),
         Comparison::DateTime => matches!(value, Value::Date(_) | Value::DateTime(_)),
         Comparison::Time => matches!(value, Value::Time(_)),
-        Comparison::Dynamic(_) | Comparison::Row(_) => false,
+        // What is nearly equal has no order.
+        Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
     }
 }
