@@ -670,3 +670,29 @@ def test_memory_tables_of_a_replica_are_emptied_without_a_gtid(pair):
     primary.query("insert into d.m values (2)")
     wait_for_replica(replica, primary)
     assert replica.query("select * from d.m") == ((2,),)
+
+
+def test_the_receiver_reads_while_the_applier_is_stopped(pair):
+    """As MariaDB's, though nothing of it is kept; and what holds the replica back is told."""
+    primary, replica = pair
+    replication_user(primary)
+    primary.query("create database r", "create table r.t (id int primary key)", "insert into r.t values (1)")
+    change_master(replica, primary, master_use_gtid="slave_pos")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    replica.query("stop slave sql_thread")
+    has = slave_status(replica)["Gtid_IO_Pos"]
+    primary.query("insert into r.t values (2)")
+    file, end = primary.query("show master status")[0][:2]
+    read = wait_for(lambda: (status := slave_status(replica))["Read_Master_Log_Pos"] == end and status, "the place")
+    assert (read["Master_Log_File"], read["Slave_IO_Running"], read["Gtid_IO_Pos"]) == (file, "Yes", has)
+    replica.query("start slave sql_thread")
+    wait_for_replica(replica, primary)
+    assert replica.query("select count(*) from r.t") == ((2,),)
+    with replica.connect() as session, session.cursor() as cursor:
+        cursor.execute("lock tables r.t write")
+        primary.query("insert into r.t values (3)")
+        wait_for(lambda: replica.query("show status like 'Paceline_replica_held_back_by'")[0][1] == "the applier", "the lock to show")
+        cursor.execute("unlock tables")
+    wait_for_replica(replica, primary)
+    assert replica.query("show status like 'Paceline_replica_held_back_by'")[0][1] == "nothing"

@@ -149,6 +149,12 @@ pub enum Refusal {
 /// # Errors
 /// [`Refusal`].
 pub fn parse(arguments: &[String]) -> Result<Arguments, Refusal> {
+    if arguments
+        .iter()
+        .any(|argument| argument == "--version" || argument == "-V")
+    {
+        return Err(Refusal::Version);
+    }
     let (own, mut server_arguments) = split(arguments);
     let own = std::iter::once("paceline join".to_owned()).chain(own);
     let mut options = Options::try_parse_from(own).map_err(Refusal::Clap)?;
@@ -159,10 +165,7 @@ pub fn parse(arguments: &[String]) -> Result<Arguments, Refusal> {
     }
     // A replica that takes writes of clients is no replica any more. In front of the others as well.
     server_arguments.insert(0, "--read-only=1".to_owned());
-    let mut server = match options::parse(&server_arguments) {
-        Ok(Request::Version) => return Err(Refusal::Version),
-        _ => start_options(&server_arguments).map_err(Refusal::Server)?,
-    };
+    let mut server = start_options(&server_arguments).map_err(Refusal::Server)?;
     server.datadir = options::absolute(&server.datadir);
     options.password = or_environment(&options.password, &["PACELINE_PASSWORD", "MYSQL_PWD"]);
     if options.replication_user.is_some() {

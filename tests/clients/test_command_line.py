@@ -1,0 +1,48 @@
+"""What all commands have in common: passwords that others do not see, versions, configuration files."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.servers import BINARY, Paceline
+
+
+def run(*arguments):
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def test_a_password_does_not_stay_in_the_arguments(tmp_path):
+    server = Paceline(tmp_path / "server", "--server-id=1", "--report-password=geheim").start()
+    try:
+        assert server.query("select @@report_password") == (("geheim",),)
+        arguments = Path(f"/proc/{server.process.pid}/cmdline").read_bytes()
+        assert b"--report-password=x" in arguments and b"geheim" not in arguments
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("command", ["server", "join", "backup", "archive", "binlog", "promote", "restore", "rewind"])
+def test_versions(command):
+    result = run(command, "--version")
+    assert result.returncode == 0 and result.stdout.startswith(f"paceline-{command} "), result
+
+
+def test_a_file_of_which_nothing_is_read(tmp_path):
+    """It has only a section for MariaDB."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nserver_id=7\n")
+    server = Paceline(tmp_path / "server", "--config", str(tmp_path / "my.cnf")).start()
+    try:
+        assert "my.cnf is read: [paceline] is what counts, and it has only [mysqld]" in server.said()
+        assert server.query("select @@server_id") == ((1,),)
+    finally:
+        server.close()
+    refused = run("backup", "--from", "127.0.0.1:1", "--to", tmp_path / "backup", "--defaults-file", tmp_path / "my.cnf", "--user=x")
+    assert "warning: nothing of the configuration file" in refused.stderr and "[client] is what counts" in refused.stderr
+
+
+def test_the_groups_of_the_help():
+    """An option that is no matter of TLS does not stand under it."""
+    own, tls = run("backup", "--help").stdout.split("\nTLS:\n")
+    for option in ("--to ", "--incremental", "--rate-max", "--from ", "--net-timeout"):
+        assert option in own and option not in tls
