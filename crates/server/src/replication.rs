@@ -59,7 +59,11 @@ pub fn parallel_mode(server: &Server) -> String {
 
 fn applier_options(server: &Server, position: KeptPosition) -> ApplierOptions {
     let globals = &server.globals;
-    let workers = globals.number(Variable::SlaveParallelThreads) as usize;
+    // `none` is as if there were no threads.
+    let workers = match globals.number(Variable::SlaveParallelMode) {
+        0 => 0,
+        _ => globals.number(Variable::SlaveParallelThreads) as usize,
+    };
     ApplierOptions {
         workers,
         domain_workers: globals.number(Variable::SlaveDomainParallelThreads) as usize,

@@ -104,12 +104,13 @@ impl Lanes {
         Ok(())
     }
 
-    /// Which lane a transaction goes to: its domain's. Where the place in the primary's log is kept, one for all domains: that place must
-    /// never be ahead of what is committed.
+    /// Which lane a transaction goes to: its domain's. One for all domains, in the primary's order, where there are no workers, as in MariaDB: a table may
+    /// be made in one domain and filled in another. So where the place in the primary's log is kept, which must never be ahead of what is committed.
     fn lane_of(&self, gtid: Gtid) -> DomainId {
-        match self.shared.parts.options.position {
-            KeptPosition::Gtid => gtid.domain_id,
-            KeptPosition::FileAndGtid => DomainId(0),
+        let options = &self.shared.parts.options;
+        match options.position {
+            KeptPosition::Gtid if options.workers > 0 => gtid.domain_id,
+            KeptPosition::Gtid | KeptPosition::FileAndGtid => DomainId(0),
         }
     }
 

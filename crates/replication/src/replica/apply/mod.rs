@@ -31,7 +31,7 @@
 //! moment succeeds then. If it fails again the connection stops: what is before is committed, it and what is behind leave nothing. After the cause is mended the
 //! receiver asks its primary again, from where the log says.
 //!
-//! **Domains** have a lane each and wait for nothing of each other. At most [`LANES_MAX`] lanes; domains beyond share one, which keeps more order than is
+//! **Domains** have a lane each and wait for nothing of each other, if there are workers; else one lane keeps the primary's order. At most [`LANES_MAX`] lanes; domains beyond share one, which keeps more order than is
 //! needed.
 //!
 //! **Limits.** Received and not yet planned: `slave_parallel_max_queued` for each worker; [`Applier::push`] waits while there is more. Planned: [`round`]'s limits,
@@ -115,7 +115,7 @@ impl SharedRowOptions {
 /// How a connection's transactions are applied.
 #[derive(Clone, Debug)]
 pub struct ApplierOptions {
-    /// `slave_parallel_threads`: threads that prepare transactions; 0: the domain's own thread does it.
+    /// `slave_parallel_threads`: threads that prepare transactions; 0: one thread does it all, in the primary's order, whatever the domains.
     pub workers: usize,
     /// `slave_domain_parallel_threads`: how many of them one domain may have at a time; 0: all.
     pub domain_workers: usize,
