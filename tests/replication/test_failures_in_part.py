@@ -45,7 +45,7 @@ STATEMENTS = """
     drop user if exists missing@localhost, n1@localhost
 """
 
-# MariaDB does these in part too, but does not log them: its replicas lack what was done.
+# MariaDB does these in part too, but does not log them, so that its replicas lack what was done. Here they do nothing.
 NOT_LOGGED_BY_MARIADB = """
     grant select on d.* to missing@localhost, e@localhost, missing2@localhost
     grant insert on *.* to e@localhost, missing@localhost
@@ -123,11 +123,12 @@ def test_statements_that_fail_in_part(chain, servers):
         return [(re.sub(r"(?i)identified by (password )?'.*?'", "identified", text), number) for text, (_, number) in zip(texts, found)]
 
     assert comparable(logged) == comparable(expected) and len(logged) > 10
+    assert accounts(ours) == accounts(model)
+    unchanged = accounts(ours), len(events(ours))
     for statement in lines(NOT_LOGGED_BY_MARIADB):
         answer, expected = (session.answer(statement) for session in sessions)
         assert answer == expected, statement
-    assert accounts(ours) == accounts(model)
-    assert [number for _, number in events(ours)[-3:]] == [1133, 1133, 1141]
+    assert (accounts(ours), len(events(ours))) == unchanged
     for session in sessions:
         session.close()
 
