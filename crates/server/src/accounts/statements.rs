@@ -507,7 +507,6 @@ mod tests {
                 failure.code().number(),
                 failure.message().to_owned(),
                 users.join(" "),
-                applied.accounts,
             )
         };
         let drop = AccountStatement::Drop {
