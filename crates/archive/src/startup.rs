@@ -58,7 +58,17 @@ impl DataDirectory {
                 )));
             }
         }
-        std::fs::create_dir_all(path).map_err(Error::system(format!("make the directory {shown}")))?;
+        paceline_storage::create_directory(path)
+            .map_err(Error::system(format!("make the directory {shown}")))?;
+        match paceline_storage::close_directory(path) {
+            Ok(None) => {}
+            Ok(Some(mode)) => tracing::warn!(
+                "the directory {shown} had the permissions {mode:04o}: it is closed to other users now"
+            ),
+            Err(error) => {
+                tracing::warn!("other users can enter the directory {shown}, and that cannot be changed: {error}");
+            }
+        }
         let path = path
             .canonicalize()
             .map_err(Error::system(format!("find the directory {shown}")))?;

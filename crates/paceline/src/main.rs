@@ -7,6 +7,7 @@ mod binlog;
 mod connection;
 mod hidden_arguments;
 mod join;
+mod log_lines;
 mod new_files;
 mod progress;
 mod promote;
@@ -73,7 +74,16 @@ enum Command {
     Rewind(rewind::Options),
 }
 
+/// What this program makes holds rows and passwords' hashes: other users of the machine get no part of it. What the caller's umask takes away besides
+/// stays away.
+fn close_files_to_others() {
+    use rustix::fs::Mode;
+    let inherited = rustix::process::umask(Mode::RWXO);
+    rustix::process::umask(inherited | Mode::RWXO);
+}
+
 fn main() -> ExitCode {
+    close_files_to_others();
     let arguments = hidden_arguments::reveal_or_hide(std::env::args_os().collect());
     let line = match arguments.get(1).is_some_and(|command| command == "binlog") {
         true => CommandLine::parse_from(binlog::spelled_out(arguments)),
@@ -224,7 +234,7 @@ fn chosen_level() -> LevelFilter {
 fn start_logging(level: LevelFilter) -> reload::Handle<LevelFilter, Registry> {
     let (level, handle) = reload::Layer::new(level);
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
+        .with_writer(log_lines::LogLines::default)
         .with_target(false)
         .with_ansi(false);
     tracing_subscriber::registry().with(level).with(lines).init();

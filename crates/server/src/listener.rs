@@ -84,7 +84,7 @@ fn session(
         multi_statements: false,
         state_changes: vec![],
         phase: Phase::Login,
-        login_collation: 0,
+        login_collation: None,
         client,
         registered: Some(registered),
     })

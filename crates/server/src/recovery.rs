@@ -1,7 +1,7 @@
 //! Start-up's replay of the log.
 
 use crate::accounts::statements::{StatementContext, apply};
-use crate::server::accounts_of;
+use crate::accounts::{Accounts, InitialAccounts};
 use crate::session::account::changes;
 use paceline_apply::CatalogDefinitions;
 use paceline_binlog::event::Follows;
@@ -18,12 +18,18 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// For people.
-pub fn recover(storage: &Arc<Storage>, log: &Log, start: LogPosition) -> Result<Arc<CatalogHandle>, String> {
+pub fn recover(
+    storage: &Arc<Storage>,
+    log: &Log,
+    start: LogPosition,
+    initial_accounts: &InitialAccounts,
+) -> Result<Arc<CatalogHandle>, String> {
     follow_reset(storage, log, start)?;
     let catalog =
         Catalog::load(&storage.snapshot()).map_err(|error| format!("cannot read the catalog: {error}"))?;
     let catalog = Arc::new(CatalogHandle::new(catalog));
-    let mut definitions = CatalogDefinitions::new(catalog.clone(), &ServerHost);
+    let host = ServerHost { initial_accounts };
+    let mut definitions = CatalogDefinitions::new(catalog.clone(), &host);
     paceline_apply::recover(log, storage, &mut definitions)
         .map_err(|error| format!("the binary log cannot be applied to the tables: {error}"))?;
     Ok(catalog)
@@ -72,9 +78,12 @@ impl VirtualTables for DeclaredTables {
 }
 
 /// This server, for statements that are replayed.
-pub struct ServerHost;
+pub struct ServerHost<'a> {
+    /// The accounts before the first statement about them.
+    pub initial_accounts: &'a InitialAccounts,
+}
 
-impl ReplayHost for ServerHost {
+impl ReplayHost for ServerHost<'_> {
     fn virtual_tables(&self) -> Option<Arc<dyn VirtualTables>> {
         Some(Arc::new(DeclaredTables))
     }
@@ -85,7 +94,7 @@ impl ReplayHost for ServerHost {
         catalog: &Catalog,
         session: &SessionContext,
     ) -> paceline_sql::Result<Vec<CatalogChange>> {
-        let before = accounts_of(catalog);
+        let before = Accounts::of_catalog(catalog, self.initial_accounts);
         let current = (
             session.current_user.user.as_str(),
             session.current_user.host.as_str(),

@@ -8,6 +8,7 @@
 //!   restored to. Everything up to that point counts as replicated (`gtid_slave_pos`), whoever wrote it: told to follow any server of the same
 //!   history, it fetches what comes behind. A copy that joins is told so at once ([`Follows`]), in the same record of the log.
 
+use crate::accounts::InitialAccounts;
 use crate::startup::version;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk};
 use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, History, RecordScope, ReplicaRecord};
@@ -87,7 +88,7 @@ pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send))
     let (log, recovery) = Log::open(Arc::new(RealDisk), config, request)
         .map_err(|error| format!("cannot open the binary log: {error}"))?;
     telling(&storage, tell, || {
-        crate::recovery::recover(&storage, &log, recovery.start)
+        crate::recovery::recover(&storage, &log, recovery.start, &InitialAccounts::by_socket())
     })?;
     let state = recovery.state.position();
     let transactions = TransactionManager::open(ManagerParts::new(log, recovery.state, storage));

@@ -1,6 +1,7 @@
 //! The running server: what all sessions share.
 
-use crate::accounts::{Accounts, SharedAccounts};
+use crate::accounts::{InitialAccounts, SharedAccounts};
+use crate::host_errors::HostErrors;
 use crate::information_schema::{self, TableSize};
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
@@ -10,12 +11,12 @@ use crate::session::idle_poll::LastCommand;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
-use crate::{accounts, mysql_tables};
+use crate::mysql_tables;
 use paceline_replication::primary::{Primary, SemiSync};
 use paceline_replication::replica::apply::SharedRowOptions;
 use paceline_replication::replica::environment::Environment;
 use paceline_replication::replica::replicas::Replicas;
-use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition, TemporaryTables};
+use paceline_sql::catalog::{CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_sql::plan::Statistics;
 use paceline_sql::session::VirtualColumn;
 use paceline_sql::{Error, Result};
@@ -36,6 +37,8 @@ pub struct Server {
     pub globals: Globals,
     /// Who may connect and do what.
     pub accounts: SharedAccounts,
+    /// Hosts whose connections fail before a login.
+    pub host_errors: HostErrors,
     /// The sessions.
     pub sessions: Sessions,
     /// Whose command was the last.
@@ -82,13 +85,14 @@ impl Server {
     /// A server on what start-up has opened. `environment` makes what its connections to primaries are given.
     pub fn new(
         globals: Globals,
+        initial_accounts: InitialAccounts,
         catalog: Arc<CatalogHandle>,
         transactions: Arc<TransactionManager>,
         semi_sync: Arc<SemiSync>,
         replica_filters: ReplicaFilters,
         environment: impl FnOnce(Weak<Server>) -> Arc<dyn Environment>,
     ) -> Arc<Self> {
-        let accounts = accounts_of(&catalog.load());
+        let accounts = SharedAccounts::new(initial_accounts, &catalog.load());
         let primary = Primary::new(transactions.clone(), semi_sync);
         Arc::new_cyclic(|server| Server {
             replicas: Replicas::open(environment(server.clone())),
@@ -97,7 +101,8 @@ impl Server {
             replica_filters,
             primary,
             globals,
-            accounts: SharedAccounts::new(accounts),
+            accounts,
+            host_errors: HostErrors::default(),
             sessions: Sessions::default(),
             last_command: Arc::default(),
             counters: ServerCounters::default(),
@@ -193,23 +198,8 @@ impl Server {
     }
 }
 
-/// The accounts that the catalog holds. A new data directory holds none: then there are the initial ones, which become records with the
-/// first statement about accounts.
-pub fn accounts_of(catalog: &Catalog) -> Accounts {
-    let mut list = vec![];
-    for (user, host, record) in catalog.accounts() {
-        match accounts::Account::from_record(record) {
-            Some(account) => list.push(account),
-            None => {
-                tracing::error!("the record of account '{user}'@'{host}' cannot be read; it cannot log in")
-            }
-        }
-    }
-    match list.is_empty() {
-        true => Accounts::initial(),
-        false => Accounts::new(list),
-    }
-}
+/// Databases that programs look for, without tables here: MariaDB's views of its own state. One of these names may also be a user's database.
+pub const EMPTY_DATABASES: [&str; 2] = ["performance_schema", "sys"];
 
 /// The name of a database that exists without being in the catalog, in its own spelling.
 pub fn virtual_database(name: &str) -> Option<&'static str> {

@@ -110,7 +110,7 @@ async fn run(arguments: &Arguments) -> Result<()> {
         match what {
             Copy::Files => "accounts are those of the primary",
             Copy::Rows =>
-                "accounts were not copied: only 'root' may log in, without a password, from this machine",
+                "accounts were not copied: only the operating system's root may log in, as 'root' over the UNIX socket",
         }
     );
     if server.globals.is_on(Variable::ReadOnly) {

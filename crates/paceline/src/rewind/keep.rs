@@ -30,13 +30,14 @@ pub fn keep(log: &ClosedLog, first: &GroupPlace, datadir: &Path) -> Result<Kept>
 }
 
 fn copy(sources: &[&Path], directory: &Path, datadir: &Path) -> io::Result<Vec<PathBuf>> {
-    fs::create_dir(directory)?;
+    paceline_storage::create_directory(directory)?;
     let mut files = Vec::new();
     for (number, source) in sources.iter().enumerate() {
         let Some(name) = source.file_name() else { continue };
         let target = directory.join(name);
         if number == 0 || fs::hard_link(source, &target).is_err() {
-            fs::copy(source, &target)?;
+            // Not `fs::copy`, which takes over the permissions.
+            io::copy(&mut File::open(source)?, &mut File::create(&target)?)?;
         }
         File::open(&target)?.sync_all()?;
         files.push(target);

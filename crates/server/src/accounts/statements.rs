@@ -6,10 +6,11 @@
 //! Pure functions: who may do it is asked by the caller, committing is its affair too. The same runs when a statement is replayed from
 //! the log, so nothing here depends on anything but its arguments.
 
+use super::authentication::{Authentication, Method, UNIX_SOCKET};
 use super::{Account, Accounts, PrivilegeSet, Require, quoted};
 use paceline_sql::parse::{
-    AccountName, AccountOptions, AccountSpec, AccountStatement, Authentication, PasswordSpec, PrivilegeLevel,
-    PrivilegeSpec, UserName,
+    self, AccountName, AccountOptions, AccountSpec, AccountStatement, AuthenticationPlugin, PasswordSpec,
+    PrivilegeLevel, PrivilegeSpec, UserName,
 };
 use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
@@ -239,8 +240,13 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
             let account = next
                 .get(&user, &host)
                 .ok_or_else(|| Error::new(ER_PASSWORD_NO_MATCH, &[]))?;
+            let password = password_method(password)?;
+            let authentication = account.authentication.with_password(password).ok_or_else(|| {
+                let plugin = account.authentication.primary().plugin();
+                Error::new(ER_SET_PASSWORD_AUTH_PLUGIN, &[&plugin])
+            })?;
             let account = Account {
-                password: hashed(password)?,
+                authentication,
                 ..account.clone()
             };
             next = next.with(account);
@@ -285,27 +291,40 @@ fn refused(operation: &str, failed: &[String]) -> Option<Error> {
 fn authenticate(account: &mut Account, spec: &AccountSpec) -> Result<()> {
     match &spec.authentication {
         None => {}
-        Some(Authentication::Password(password)) => account.password = hashed(password)?,
-        Some(Authentication::Plugins(plugins)) => {
-            for plugin in plugins {
-                if !plugin.plugin.eq_ignore_ascii_case(NATIVE_PASSWORD) {
-                    return Err(Error::new(ER_PLUGIN_IS_NOT_LOADED, &[&plugin.plugin]));
-                }
-                account.password = match &plugin.credential {
-                    Some(credential) => hashed(credential)?,
-                    None => NativePassword::Empty,
-                };
-            }
+        Some(parse::Authentication::Password(password)) => {
+            account.authentication = password_method(password)?.into();
+        }
+        Some(parse::Authentication::Plugins(plugins)) => {
+            let methods = plugins.iter().map(method).collect::<Result<Vec<_>>>()?;
+            account.authentication = Authentication::any_of(methods).unwrap_or(NativePassword::Empty.into());
         }
     }
     Ok(())
 }
 
-fn hashed(password: &PasswordSpec) -> Result<NativePassword> {
+fn method(plugin: &AuthenticationPlugin) -> Result<Method> {
+    let name = &plugin.plugin;
+    let is_native = name.is_empty() || name.eq_ignore_ascii_case(NATIVE_PASSWORD);
+    match &plugin.credential {
+        Some(password) if is_native => password_method(password),
+        Some(PasswordSpec::Plain(_)) if name.eq_ignore_ascii_case(UNIX_SOCKET) => {
+            Err(Error::new(ER_SET_PASSWORD_AUTH_PLUGIN, &[&UNIX_SOCKET]))
+        }
+        credential => {
+            let text = match credential {
+                Some(PasswordSpec::Hash(text)) => text,
+                _ => "",
+            };
+            Method::parse(name, text).ok_or_else(|| Error::new(ER_PLUGIN_IS_NOT_LOADED, &[name]))
+        }
+    }
+}
+
+fn password_method(password: &PasswordSpec) -> Result<Method> {
     match password {
-        PasswordSpec::Plain(text) => Ok(NativePassword::of(text)),
+        PasswordSpec::Plain(text) => Ok(Method::Native(NativePassword::of(text))),
         PasswordSpec::Hash(text) => {
-            NativePassword::parse(text).ok_or_else(|| Error::new(ER_PASSWD_LENGTH, &[&41]))
+            Method::parse(NATIVE_PASSWORD, text).ok_or_else(|| Error::new(ER_PASSWD_LENGTH, &[&41]))
         }
     }
 }
@@ -379,6 +398,11 @@ fn privileges_at(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounts::InitialAccounts;
+
+    fn initial() -> Accounts {
+        InitialAccounts::WithoutPassword.accounts()
+    }
 
     fn name(user: &str) -> AccountName {
         AccountName {
@@ -388,7 +412,7 @@ mod tests {
     }
 
     fn spec(user: &str, password: Option<&str>) -> AccountSpec {
-        let authentication = password.map(|text| Authentication::Password(PasswordSpec::Plain(text.into())));
+        let authentication = password.map(|text| parse::Authentication::Password(PasswordSpec::Plain(text.into())));
         AccountSpec {
             account: name(user),
             authentication,
@@ -430,10 +454,10 @@ mod tests {
 
     #[test]
     fn accounts_come_and_go() {
-        let accounts = run(&Accounts::initial(), create("sb", false)).unwrap().accounts;
+        let accounts = run(&initial(), create("sb", false)).unwrap().accounts;
         assert_eq!(
-            accounts.get("sb", "%").unwrap().password,
-            NativePassword::of("pw")
+            accounts.get("sb", "%").unwrap().authentication,
+            NativePassword::of("pw").into()
         );
         let error = run(&accounts, create("sb", false)).unwrap_err();
         assert_eq!(
@@ -456,13 +480,13 @@ mod tests {
             accounts: vec![name("other")],
         };
         let accounts = run(&accounts, drop.clone()).unwrap().accounts;
-        assert_eq!(accounts, Accounts::initial());
+        assert_eq!(accounts, initial());
         assert_eq!(run(&accounts, drop).unwrap_err().code().number(), 1396);
     }
 
     #[test]
     fn grants_add_up_and_are_taken_back() {
-        let accounts = run(&Accounts::initial(), create("sb", false)).unwrap().accounts;
+        let accounts = run(&initial(), create("sb", false)).unwrap().accounts;
         let accounts = run(&accounts, grant("sb", "SELECT", PrivilegeLevel::Database(None)))
             .unwrap()
             .accounts;
@@ -547,7 +571,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_granted() {
-        let accounts = Accounts::initial();
+        let accounts = initial();
         let refused = |statement| run(&accounts, statement).unwrap_err().code().number();
         assert_eq!(refused(grant("nobody", "SELECT", PrivilegeLevel::Global)), 1133);
         assert_eq!(

@@ -18,17 +18,24 @@ mod shown_column;
 mod views;
 
 use paceline_sql::catalog::{DatabaseDefinition, TableDescription, ViewDefinition};
-use paceline_sql::session::WantedRows;
+use paceline_sql::session::{Privilege, WantedRows};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
 
 pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
 pub(crate) use columns::declared;
+pub(crate) use server_tables::has_engine;
 pub(crate) use views::default_of_expression;
 
 /// The name of the database.
 pub const DATABASE: &str = "information_schema";
+
+/// Whether everybody has a privilege for what is in a database. Everybody may read what the server tells of itself in `information_schema`; rows that
+/// one may not see are left out there.
+pub fn is_for_everybody(privilege: Privilege, database: &str) -> bool {
+    privilege == Privilege::Select && database.eq_ignore_ascii_case(DATABASE)
+}
 
 /// The catalog of all tables, as the columns named `…_CATALOG` have it.
 const CATALOG: &str = "def";

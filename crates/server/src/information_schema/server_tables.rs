@@ -24,6 +24,11 @@ pub(crate) const ENGINES: [[&str; 6]; 2] = [
     ],
 ];
 
+/// Whether there is an engine of that name, in any case.
+pub fn has_engine(name: &str) -> bool {
+    ENGINES.iter().any(|engine| engine[0].eq_ignore_ascii_case(name))
+}
+
 pub(super) fn engines() -> Vec<Row> {
     ENGINES
         .iter()

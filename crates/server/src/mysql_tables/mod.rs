@@ -80,13 +80,19 @@ fn global_priv(account: &Account) -> Row {
 
 /// An account by the names of the columns.
 fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database: Option<&str>) -> Row {
-    let password = account.password.to_string();
+    let method = account.authentication.primary();
+    let text_kept = method.text();
+    let password = match method.plugin() {
+        NATIVE_PASSWORD => text_kept.clone(),
+        _ => String::new(),
+    };
     let value = |column: &VirtualColumn| match column.name.as_str() {
         "Host" => text(&account.host),
         "User" => text(&account.user),
         "Db" => text(database.unwrap_or_default()),
-        "Password" | "authentication_string" => text(&password),
-        "plugin" => text(NATIVE_PASSWORD),
+        "Password" => text(&password),
+        "authentication_string" => text(&text_kept),
+        "plugin" => text(method.plugin()),
         "is_role" | "password_expired" => text("N"),
         "ssl_type" => text(account.require.to_record().type_name()),
         "ssl_cipher" => text(account.require.to_record().ssl_cipher),

@@ -5,6 +5,7 @@
 
 mod file;
 
+use crate::accounts::InitialAccounts;
 use crate::replica_filters::{ReplicaFilters, filter_kind};
 use crate::variables::{Access, Fit, Globals, Kind, Scope, Setting, TABLE, Variable};
 use paceline_replication::replica::filter::FilterKind;
@@ -47,6 +48,8 @@ pub struct StartOptions {
     pub log_bin: String,
     /// Whether clients are offered TLS.
     pub tls: OfferTls,
+    /// The accounts of a new data directory.
+    pub initial_accounts: InitialAccounts,
     /// All global variables.
     pub globals: Globals,
     /// What `--connection.replicate_…` says.
@@ -177,6 +180,7 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
         socket: PathBuf::new(),
         log_bin: "binlog".into(),
         tls: OfferTls::Yes,
+        initial_accounts: InitialAccounts::by_socket(),
         globals: Globals::default(),
         filters: ReplicaFilters::default(),
         warnings: vec![],
@@ -194,6 +198,13 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
         }
         if let Some(offer) = offer_tls(&wanted, value.as_deref())? {
             start.tls = offer;
+            continue;
+        }
+        if wanted == "initialize_insecure" {
+            if value.is_some() {
+                return Err(OptionError(format!("--{name} takes no value")));
+            }
+            start.initial_accounts = InitialAccounts::WithoutPassword;
             continue;
         }
         let unknown = || OptionError(format!("unknown option '--{name}'"));
@@ -344,6 +355,7 @@ fn help() -> String {
          \x20 --server-id N        this server's number in GTIDs                [1]\n\
          \x20 --log-bin NAME       base name of the log's files                 [binlog]\n\
          \x20 --skip-ssl           do not offer TLS\n\
+         \x20 --initialize-insecure  in a new data directory: root may log in without a password, from this machine\n\
          \x20 --config FILE        read the section [paceline] of a my.cnf-style file first\n\
          \x20 --VARIABLE=VALUE     any of the system variables below; a switch may stand as --NAME or --skip-NAME\n\n\
          System variables and their defaults:\n",
@@ -466,6 +478,14 @@ mod tests {
         );
         assert!(start(&["--help"]).unwrap_err().contains("max_connections"));
         assert!(start(&["--ssl=maybe"]).is_err());
+        assert!(start(&["--initialize-insecure=1"]).is_err());
+    }
+
+    #[test]
+    fn the_first_accounts() {
+        let chosen = |arguments: &[&str]| start(arguments).unwrap().initial_accounts;
+        assert_eq!(chosen(&[]), InitialAccounts::by_socket());
+        assert_eq!(chosen(&["--initialize-insecure"]), InitialAccounts::WithoutPassword);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::logged_statement::LoggedStatement;
 use super::query::Execution;
 use crate::accounts::statements::{StatementContext, apply, resolve};
 use crate::accounts::{Accounts, PrivilegeSet};
-use crate::server::{Server, accounts_of};
+use crate::server::Server;
 use paceline_sql::catalog::{CatalogChange, write_changes};
 use paceline_sql::parse::{AccountOptions, AccountStatement, PasswordSpec, PrivilegeLevel};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges, ServerFunctions};
@@ -47,6 +47,7 @@ impl Session {
 
     /// Applies a statement about accounts and commits it. Without a text it is logged as one of the server's own making.
     pub async fn change_accounts(&mut self, statement: &AccountStatement, text: Option<&[u8]>) -> Result<()> {
+        self.server.accounts.must_count()?;
         self.may_change_accounts(statement)?;
         self.check_writable()?;
         if self.table_locks.is_globally_locked() {
@@ -128,7 +129,7 @@ impl Session {
                     .catalog
                     .publish(&changes, version)
                     .expect("records of accounts are put as they are");
-                server.accounts.store(accounts_of(&server.catalog.load()));
+                server.accounts.reload(&server.catalog.load());
             })
         };
         let ddl = DdlCommit {

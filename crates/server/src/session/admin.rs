@@ -240,6 +240,8 @@ impl Session {
                 FlushTarget::DeleteDomains(domains) => self.delete_domains(domains)?,
                 FlushTarget::Logs(_) => {}
                 FlushTarget::Other("STATUS") => self.shared.counters.reset(),
+                FlushTarget::Other("HOSTS") => self.server.host_errors.forgive_all(),
+                FlushTarget::Other("PRIVILEGES") => self.server.accounts.heed(),
                 FlushTarget::Other("SSL") => self.server.tls.reload(&self.server.globals)?,
                 FlushTarget::Other(_) => {}
             }
@@ -424,7 +426,8 @@ impl Session {
         self.services.locks.lock_metadata(object, mode, timeout).map(Some)
     }
 
-    /// ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE: what they would do is not needed here; they say so as MariaDB does.
+    /// ANALYZE, OPTIMIZE, REPAIR TABLE: what they would do is not needed here; they say so as MariaDB does. CHECK TABLE reads the table:
+    /// [`super::check_table`].
     pub async fn maintain(
         &mut self,
         operation: TableMaintenance,
@@ -474,7 +477,14 @@ impl Session {
             };
             if catalog.view(&database, &table).is_some() {
                 match operation {
-                    TableMaintenance::Check => line("status", "OK"),
+                    TableMaintenance::Check => {
+                        let view = catalog.view(&database, &table).cloned();
+                        let lines = view.map(|view| self.check_kept_view(&view));
+                        lines
+                            .iter()
+                            .flatten()
+                            .for_each(|(kind, message)| line(kind, message));
+                    }
                     _ => {
                         line(
                             "Error",
@@ -496,6 +506,15 @@ impl Session {
             };
             let catalog = self.catalog();
             let Some(definition) = catalog.table(&database, &table) else {
+                if operation == TableMaintenance::Check
+                    && crate::server::virtual_columns(&database, &table).is_some()
+                {
+                    match database == crate::mysql_tables::DATABASE {
+                        true => line("status", "OK"),
+                        false => line("note", super::check_table::NO_CHECK),
+                    }
+                    continue;
+                }
                 line("Error", &ER_NO_SUCH_TABLE.message(&[&database, &table]));
                 line("status", "Operation failed");
                 continue;
@@ -513,7 +532,10 @@ impl Session {
                     );
                     line("status", "OK");
                 }
-                TableMaintenance::Check => line("status", "OK"),
+                TableMaintenance::Check => {
+                    let lines = self.check_table(definition)?;
+                    lines.iter().for_each(|(kind, message)| line(kind, message));
+                }
                 TableMaintenance::Repair => {
                     line("note", "The storage engine for the table doesn't support repair")
                 }

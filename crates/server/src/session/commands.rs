@@ -2,6 +2,7 @@
 
 use super::{More, Phase, Session};
 use crate::registry::now_micros;
+use crate::server::EMPTY_DATABASES;
 use crate::variables::Variable;
 use paceline_sql::Error;
 use paceline_sql::session::Privilege;
@@ -273,6 +274,7 @@ impl Session {
         {
             StateChange::Schema(name.clone()).encode(&mut self.state_changes);
         }
+        self.services.enter_database(&name);
         self.set_database(Some((name, collation)));
         Ok(())
     }
@@ -283,8 +285,13 @@ impl Session {
             return Some((name.to_owned(), Collation::Utf8mb3GeneralCi));
         }
         let catalog = self.server.catalog.load();
-        let database = catalog.database(name)?;
-        Some((database.name().to_owned(), database.definition().collation))
+        match catalog.database(name) {
+            Some(database) => Some((database.name().to_owned(), database.definition().collation)),
+            None => {
+                let empty = EMPTY_DATABASES.into_iter().find(|known| *known == name)?;
+                Some((empty.to_owned(), Collation::Utf8mb3GeneralCi))
+            }
+        }
     }
 
     /// This database is the current one now, or none is.

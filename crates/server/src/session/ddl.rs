@@ -569,10 +569,9 @@ impl Session {
 
     /// 1142 for a foreign key to a table with which the account may do nothing: REFERENCES or any privilege for rows is enough, as for MariaDB.
     fn may_refer(&self, ddl: &DdlStatement) -> Result<()> {
-        let account = self.services.account();
         let enough = PrivilegeSet::rows().with(Privilege::References);
         for (database, table) in referenced_tables(ddl, self.context.database.as_deref()) {
-            let has = account.privileges_in(&database);
+            let has = self.services.privileges_in(&self.context, &database);
             if has.minus(enough) == has {
                 let target = PrivilegeTarget::Table {
                     database: &database,

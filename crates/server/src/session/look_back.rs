@@ -37,7 +37,10 @@ impl Session {
         let transactions = &self.server.transactions;
         let mut transaction = transactions.begin_with_snapshot(&self.services.locks, options);
         let snapshot = transaction.snapshot();
-        let definitions = CatalogDefinitions::new(self.server.catalog.clone(), &ServerHost);
+        let host = ServerHost {
+            initial_accounts: self.server.accounts.initial(),
+        };
+        let definitions = CatalogDefinitions::new(self.server.catalog.clone(), &host);
         let log = transactions.log();
         let _lease = transactions.lease(LogPosition::ZERO, "a snapshot at a GTID");
         let found =

@@ -133,6 +133,21 @@ impl ReplicatedSession {
 }
 
 fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
+    // What was committed on the primary goes before what sessions have not committed here.
+    let locks = server.transactions.applier_session(interrupt);
+    let (session, other_end) = own_session(server, USER, locks)?;
+    Ok(Open {
+        session,
+        _other_end: other_end,
+    })
+}
+
+/// A session of the server's own, which may do everything, and the other end of its socket.
+pub fn own_session(
+    server: &Arc<Server>,
+    user: &str,
+    locks: paceline_txn::Session,
+) -> std::io::Result<(Session, UnixStream)> {
     let (near, far) = UnixStream::pair()?;
     let socket = Socket::unix(near);
     let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
@@ -142,10 +157,8 @@ fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
         String::new(),
         u64::MAX,
     ));
-    // What was committed on the primary goes before what sessions have not committed here.
-    let locks = server.transactions.applier_session(interrupt);
     let services = Arc::new(SessionServices::new(server.clone(), shared.clone(), locks));
-    let mut account = Account::new(USER, "");
+    let mut account = Account::new(user, "");
     account.global = PrivilegeSet::everything();
     services.set_account(account);
     let context = SessionContext::new(
@@ -172,17 +185,14 @@ fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
         multi_statements: false,
         state_changes: vec![],
         phase: Phase::Commands,
-        login_collation: 0,
+        login_collation: None,
         client: ClientHost::local(),
         registered: None,
     };
     let mut values = crate::variables::SessionValues::new(&server.globals);
     apply_all_to_session(&mut session.context, &mut values);
     *session.services.values.lock() = values;
-    Ok(Open {
-        session,
-        _other_end: far,
-    })
+    Ok((session, far))
 }
 
 impl Session {

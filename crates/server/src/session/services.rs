@@ -2,14 +2,14 @@
 
 use super::gtid_wait::{self, AwaitedGtid};
 use super::place_wait;
+use super::privileges::SessionPrivileges;
 use super::turn::Turn;
 use super::user_locks::UserLocks;
-use crate::accounts::Account;
+use crate::accounts::{Account, PrivilegeSet};
 use crate::registry::SessionShared;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
 use crate::variables::{Scope, SessionValues, Setting, Variable};
-use arc_swap::ArcSwap;
 use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_replication::replica::filter::FilterKind;
 use paceline_replication::replica::received::SourcePosition;
@@ -25,7 +25,6 @@ use paceline_types::{ErrorCode, Gtid, ServerId, Value, Version};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The services of one session.
@@ -40,9 +39,7 @@ pub struct SessionServices {
     pub values: Mutex<SessionValues>,
     /// What variables tell of its transactions.
     pub transaction: Mutex<TransactionView>,
-    /// Its account as it was when last looked at, and the list's generation then.
-    account: ArcSwap<Account>,
-    accounts_generation: AtomicU64,
+    privileges: SessionPrivileges,
     /// `wait_for_gtid`, until it is there.
     pub(super) awaited: AwaitedGtid,
     /// The locks of `GET_LOCK`.
@@ -86,8 +83,7 @@ impl SessionServices {
             locks,
             values: Mutex::new(values),
             transaction: Mutex::default(),
-            account: ArcSwap::from_pointee(Account::new("", "")),
-            accounts_generation: AtomicU64::new(0),
+            privileges: SessionPrivileges::default(),
             awaited: AwaitedGtid::default(),
             user_locks: UserLocks::default(),
             turn: Turn::default(),
@@ -97,22 +93,23 @@ impl SessionServices {
 
     /// The session logged in to this account.
     pub fn set_account(&self, account: Account) {
-        self.accounts_generation
-            .store(self.server.accounts.generation(), Ordering::Relaxed);
-        self.account.store(Arc::new(account));
+        self.privileges.log_in(account, &self.server.accounts);
     }
 
-    /// The session's account, with the privileges that it has now. An account that was dropped keeps what it had until it logs out.
+    /// The session's account, with the privileges that the session has: see [`super::privileges`].
     pub fn account(&self) -> Arc<Account> {
-        let generation = self.server.accounts.generation();
-        if self.accounts_generation.load(Ordering::Relaxed) != generation {
-            let had = self.account.load_full();
-            if let Some(now) = self.server.accounts.load().get(&had.user, &had.host) {
-                self.account.store(Arc::new(now.clone()));
-            }
-            self.accounts_generation.store(generation, Ordering::Relaxed);
-        }
-        self.account.load_full()
+        self.privileges.account(&self.server.accounts)
+    }
+
+    /// USE: what the account may do in the database now counts until the next.
+    pub fn enter_database(&self, database: &str) {
+        self.privileges.enter(database, &self.server.accounts);
+    }
+
+    /// What the session may do in a database.
+    pub fn privileges_in(&self, session: &SessionContext, database: &str) -> PrivilegeSet {
+        let current = session.database.as_deref();
+        self.privileges.within(database, current, &self.server.accounts)
     }
 
     /// Starts `max_statement_time`; zero is no limit.
@@ -153,7 +150,7 @@ impl SessionServices {
         }
         let names: Vec<&str> = privileges
             .iter()
-            .map(|privilege| crate::accounts::PrivilegeSet::name(*privilege))
+            .map(|privilege| PrivilegeSet::name(*privilege))
             .collect();
         Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&names.join(", ")]))
     }
@@ -282,19 +279,20 @@ impl Privileges for SessionServices {
         privilege: Privilege,
         target: PrivilegeTarget<'_>,
     ) -> Result<()> {
-        let account = self.account();
         let database = match target {
             PrivilegeTarget::Global => return self.require_any(&[privilege]),
             PrivilegeTarget::Database(database) | PrivilegeTarget::Table { database, .. } => database,
         };
-        if account.may(privilege, database) {
+        if self.privileges_in(session, database).has(privilege)
+            || crate::information_schema::is_for_everybody(privilege, database)
+        {
             return Ok(());
         }
         let user = &session.current_user.user;
         let host = &session.user.host;
         match target {
             PrivilegeTarget::Table { database, table } => {
-                let command = crate::accounts::PrivilegeSet::name(privilege);
+                let command = PrivilegeSet::name(privilege);
                 Err(Error::new(
                     ER_TABLEACCESS_DENIED_ERROR,
                     &[&command, user, host, &database, &table],

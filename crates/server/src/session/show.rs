@@ -226,7 +226,11 @@ impl Session {
                 self.send(output, execution)
             }
             Show::CreateUser(account) => {
-                let account = self.shown_account(account.as_ref())?;
+                let shown = self.shown_account(account.as_ref());
+                let account = shown.map_err(|error| match error.code() {
+                    ER_NONEXISTING_GRANT => Error::new(ER_PASSWORD_NO_MATCH, &[]),
+                    _ => error,
+                })?;
                 let mut output = Output::new();
                 output.text(
                     &format!("CREATE USER for {}@{}", account.user, account.host),
@@ -279,10 +283,16 @@ impl Session {
             }
             Show::CreateOther { kind: "VIEW", name } => self.show_create_view(name, execution),
             Show::CreateOther { kind, name } => self.no_such_object(kind, name),
-            Show::EngineStatus { engine, .. } => {
+            Show::EngineStatus { engine, what } => {
+                self.services.require_any(&[Privilege::Process])?;
+                if !engine.eq_ignore_ascii_case("ALL") && !crate::information_schema::has_engine(engine) {
+                    return Err(Error::new(ER_UNKNOWN_STORAGE_ENGINE, &[engine]));
+                }
                 let mut output = Output::new();
                 output.text("Type", 10).text("Name", 512).text("Status", 65_535);
-                if engine.eq_ignore_ascii_case("InnoDB") {
+                // Its mutexes and its log have nothing to tell.
+                let is_innodb = ["InnoDB", "ALL"].iter().any(|name| engine.eq_ignore_ascii_case(name));
+                if is_innodb && what == "STATUS" {
                     let status =
                         crate::status_list::list(&self.services, crate::information_schema::Scope::Global);
                     let lines = status
@@ -397,7 +407,7 @@ impl Session {
                 &[user, &self.context.user.host, &database],
             ));
         }
-        match self.server.catalog.load().database(&database) {
+        match self.find_database(&database) {
             Some(_) => Ok(database),
             None => Err(Error::new(ER_BAD_DB_ERROR, &[&database])),
         }
@@ -439,6 +449,7 @@ impl Session {
     }
 
     fn shown_account(&self, named: Option<&parse::AccountName>) -> Result<crate::accounts::Account> {
+        self.server.accounts.must_count()?;
         let current = (
             self.context.current_user.user.as_str(),
             self.context.current_user.host.as_str(),
@@ -567,7 +578,7 @@ impl Session {
     }
 
     /// Plans reading all of a table or view; 1356 for a view that cannot be read.
-    fn plan_of_table(&self, database: &str, name: &str) -> Result<paceline_sql::plan::Plan> {
+    pub(super) fn plan_of_table(&self, database: &str, name: &str) -> Result<paceline_sql::plan::Plan> {
         self.plan_text(&select_all(database, name))
     }
 

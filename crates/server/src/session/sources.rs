@@ -8,7 +8,7 @@ use crate::information_schema::{
 };
 use crate::mysql_tables;
 use crate::registry::now_micros;
-use crate::server::virtual_columns;
+use crate::server::{EMPTY_DATABASES, virtual_columns};
 use crate::variables::{self, Access, Kind, TABLE};
 use paceline_sql::Result;
 use paceline_sql::catalog::{
@@ -19,8 +19,8 @@ use paceline_sql::plan::{Plan, PlanContext, plan_statement};
 use paceline_sql::session::{
     Privilege, PrivilegeTarget, Privileges, SessionContext, VirtualColumn, VirtualTables, WantedRows,
 };
-use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
+use paceline_types::{Collation, Value, Version};
 use std::sync::Arc;
 
 /// The sources for one session.
@@ -127,12 +127,20 @@ impl Sources for SessionSources<'_> {
         }
         let account = self.services.account();
         let catalog = self.services.server.catalog.load();
-        // `mysql` can be read by whoever names it, and is not listed: its tables are part of the program, and a dump of all databases
-        // that had them could not be loaded.
-        let visible = catalog
+        let mut visible: Vec<DatabaseDefinition> = catalog
             .databases()
-            .filter(|database| database.name() != SYSTEM_DATABASE && account.can_see(database.name()));
-        visible.map(|database| database.definition().clone()).collect()
+            .filter(|database| account.can_see(database.name()))
+            .map(|database| database.definition().clone())
+            .collect();
+        let empty = EMPTY_DATABASES
+            .iter()
+            .filter(|name| catalog.database(name).is_none() && account.can_see(name));
+        visible.extend(empty.map(|name| DatabaseDefinition {
+            name: (*name).to_owned(),
+            collation: Collation::Utf8mb3GeneralCi,
+            comment: String::new(),
+        }));
+        visible
     }
 
     fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
@@ -140,10 +148,13 @@ impl Sources for SessionSources<'_> {
             return vec![Arc::new(shown.description().clone())];
         }
         let catalog = self.services.server.catalog.load();
+        // The tables of `mysql` that are part of the program can be read by their names, and are not listed: a dump of all databases that had
+        // them could not be loaded.
+        let is_own = |table: &TableDefinition| table.database() == SYSTEM_DATABASE && table.version() == Version::ZERO;
         match catalog.database(database) {
             Some(database) => database
                 .tables()
-                .filter(|table| admits(table.name()))
+                .filter(|table| admits(table.name()) && !is_own(table))
                 .map(|table| Arc::new(table.description().clone()))
                 .collect(),
             None => vec![],
@@ -376,8 +387,7 @@ impl Sources for SessionSources<'_> {
     }
 
     fn column_privileges(&self, database: &str) -> String {
-        let account = self.services.account();
-        let set: PrivilegeSet = account.privileges_in(database);
+        let set: PrivilegeSet = self.services.privileges_in(self.session, database);
         let named = [
             (Privilege::Select, "select"),
             (Privilege::Insert, "insert"),

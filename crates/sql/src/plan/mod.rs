@@ -61,7 +61,7 @@ pub(crate) use dml::{
 
 pub(crate) use load::{LoadPlan, LoadTarget};
 
-use crate::catalog::{Catalog, TableDefinition, ViewDefinition};
+use crate::catalog::{Catalog, SYSTEM_DATABASE, TableDefinition, ViewDefinition};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprType};
 use crate::foreign_key::{Changes, ForeignKeys};
@@ -346,6 +346,11 @@ impl Plan {
         &self.tables
     }
 
+    /// Whether the statement is EXPLAIN or ANALYZE of another: it shows how tables are read.
+    pub fn is_explained(&self) -> bool {
+        matches!(self.kind, PlanKind::Explain(_))
+    }
+
     /// What kind of statement it is.
     pub fn plan_type(&self) -> PlanType {
         match &self.kind {
@@ -593,7 +598,7 @@ impl<'a> Planner<'a> {
         Ok(DepthGuard(&self.depth))
     }
 
-    /// Finds a table to insert into, or says 1146 or 1046; 1471 or 1235 for a view.
+    /// Finds a table to insert into, or says 1146 or 1046; 1471 or 1235 for a view, 1036 for a table of `mysql` that the server makes.
     pub fn find_table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableDefinition>> {
         let database = self.database_or_current(database)?;
         if let Some(view) = self.context.catalog.view(database, name) {
@@ -609,7 +614,14 @@ impl<'a> Planner<'a> {
             .catalog
             .table(database, name)
             .cloned()
-            .ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_SUCH_TABLE, &[&database, &name]))
+            .ok_or_else(|| {
+                use paceline_types::error_code::{ER_NO_SUCH_TABLE, ER_OPEN_AS_READONLY};
+                let made_on_demand = &self.session().services.virtual_tables;
+                match database == SYSTEM_DATABASE && made_on_demand.columns(database, name).is_some() {
+                    true => Error::new(ER_OPEN_AS_READONLY, &[&name]),
+                    false => Error::new(ER_NO_SUCH_TABLE, &[&database, &name]),
+                }
+            })
     }
 
     /// The named database, or the session's; 1046 where there is none.

@@ -9,6 +9,7 @@
 //! rows it is the one with the lowest id, at run time as at replay: whoever updates or deletes a row of such a table asks
 //! [`TableSchema::find_row`] which one it is.
 
+mod check;
 mod entry;
 mod entry_reader;
 mod find_row;
@@ -19,6 +20,7 @@ use paceline_types::row_image::{RowImage, RowLayout};
 use paceline_types::sort_key::{self, Nullability};
 use paceline_types::{DataType, Value, ValueRef};
 
+pub use check::{CheckedIndex, IndexMismatch, TableCheck};
 pub use entry::EntryKind;
 pub use entry_reader::EntryReader;
 pub use find_row::RowReader;

@@ -1,0 +1,259 @@
+//! The data directory: that it is ours, that one server has it, and that nobody else reads it.
+//!
+//! Its files hold every row and every password's hash. The directory is for its owner (0700), its files for owner and group (0660), as MariaDB's.
+
+use crate::accounts::InitialAccounts;
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a start waits for the server before it to give the data directory free: the memory of one that was killed takes the kernel a
+/// while. MariaDB waits too.
+pub const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often it looks.
+const LOCK_RETRY: Duration = Duration::from_millis(50);
+
+/// Held while a server runs on the directory; its process id.
+const LOCK_FILE: &str = "paceline.lock";
+/// What a MariaDB or MySQL server has in its data directory.
+const OF_MARIADB: &str = "ibdata1";
+/// Where our tables are.
+const TABLES: &str = "tables";
+/// There in a directory that was begun with `--initialize-insecure`.
+const INSECURE_FILE: &str = "paceline.insecure";
+/// What may be in a directory in which a server begins: what a file system and an operator put there before, and what a start that failed has left.
+const BEFORE_THE_FIRST_START: [&str; 6] = [
+    "lost+found",
+    LOCK_FILE,
+    INSECURE_FILE,
+    "paceline.key",
+    "paceline.pid",
+    "paceline.sock",
+];
+
+/// Whether a server was started in a directory before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DirectoryAge {
+    /// It has nothing of a server's.
+    New,
+    /// It has a log or tables.
+    Begun,
+}
+
+/// A data directory, locked for this process.
+#[derive(Debug)]
+pub struct DataDirectory {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl DataDirectory {
+    /// Makes it if it is not there, closes it to others, and locks it. A server that was killed a moment ago may still be ending: its lock is
+    /// waited for, for `patience`.
+    ///
+    /// # Errors
+    /// For people: who has it, or why it cannot be locked.
+    pub fn lock(path: &Path, patience: Duration) -> Result<DataDirectory, String> {
+        let shown = path.display();
+        paceline_storage::create_directory(path)
+            .map_err(|error| format!("cannot make the data directory {shown}: {error}"))?;
+        close_to_others(path);
+        let file = path.join(LOCK_FILE);
+        let mut lock = File::options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&file)
+            .map_err(|error| format!("cannot open {}: {error}", file.display()))?;
+        let deadline = Instant::now() + patience;
+        let mut locked = lock.try_lock();
+        if matches!(locked, Err(TryLockError::WouldBlock)) && !patience.is_zero() {
+            tracing::info!("the data directory {shown} is in use; waiting for its server to end");
+        }
+        while matches!(locked, Err(TryLockError::WouldBlock)) && Instant::now() < deadline {
+            std::thread::sleep(LOCK_RETRY);
+            locked = lock.try_lock();
+        }
+        match locked {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let holder = fs::read_to_string(&file).unwrap_or_default();
+                return Err(format!(
+                    "the data directory {shown} is in use by another server (process {})",
+                    holder.trim()
+                ));
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(format!("cannot lock {}: {error}", file.display()));
+            }
+        }
+        let _ = lock.set_len(0);
+        let _ = writeln!(lock, "{}", std::process::id());
+        let path = path.canonicalize().map_err(|error| format!("{shown}: {error}"))?;
+        Ok(DataDirectory { path, _lock: lock })
+    }
+
+    /// The accounts before the first statement about them: those `asked` for where the directory is new, and later the same again.
+    ///
+    /// # Errors
+    /// For people: the choice cannot be kept.
+    pub fn initial_accounts(&self, asked: InitialAccounts, age: DirectoryAge) -> Result<InitialAccounts, String> {
+        let file = self.path.join(INSECURE_FILE);
+        let kept = |done: std::io::Result<()>| done.map_err(|error| format!("{}: {error}", file.display()));
+        match (age, asked) {
+            (DirectoryAge::New, InitialAccounts::WithoutPassword) => {
+                kept(File::create(&file).and_then(|_| File::open(&self.path)?.sync_all()))?;
+                Ok(InitialAccounts::WithoutPassword)
+            }
+            (DirectoryAge::New, asked) => {
+                if file.exists() {
+                    kept(fs::remove_file(&file))?;
+                }
+                Ok(asked)
+            }
+            (DirectoryAge::Begun, _) if file.exists() => Ok(InitialAccounts::WithoutPassword),
+            (DirectoryAge::Begun, InitialAccounts::WithoutPassword) => {
+                tracing::warn!(
+                    "--initialize-insecure has no effect: {} was begun without it",
+                    self.path.display()
+                );
+                Ok(InitialAccounts::by_socket())
+            }
+            (DirectoryAge::Begun, asked) => Ok(asked),
+        }
+    }
+
+    /// Its path, without links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Closes it to other users. Where that cannot be done it is only said: a file system may have no permissions.
+fn close_to_others(path: &Path) {
+    let shown = path.display();
+    match paceline_storage::close_directory(path) {
+        Ok(None) => {}
+        Ok(Some(mode)) => tracing::warn!(
+            "the data directory {shown} had the permissions {mode:04o}: it is closed to other users now"
+        ),
+        Err(error) => tracing::warn!(
+            "other users can enter the data directory {shown}, and that cannot be changed: {error}"
+        ),
+    }
+}
+
+/// Refuses a directory in which a server would begin anew, beside what is another's; for people.
+///
+/// A path that was mistyped may lead to a MariaDB's data directory, to an archive's, or to `/etc`. What a server makes there would look as if it were
+/// part of that, and the server would be empty.
+pub fn refuse_anothers(directory: &Path, log_bin: &str) -> Result<DirectoryAge, String> {
+    let index = format!("{log_bin}.index");
+    if directory.join(TABLES).exists() || directory.join(&index).exists() {
+        return Ok(DirectoryAge::Begun);
+    }
+    let shown = directory.display();
+    if directory.join(OF_MARIADB).exists() {
+        return Err(format!(
+            "{shown} is the data directory of a MariaDB or MySQL server; a Paceline needs one of its own, which `paceline join` makes of a running \
+             MariaDB"
+        ));
+    }
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(DirectoryAge::New),
+        Err(error) => return Err(format!("cannot read {shown}: {error}")),
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !BEFORE_THE_FIRST_START.contains(&name.as_str()))
+        .collect();
+    names.sort();
+    if let Some(other) = names.iter().find(|name| name.ends_with(".index")) {
+        return Err(format!(
+            "{shown} has a binary log ('{other}'), no tables, and no '{index}': it is an archive's, or a server's with another --log-bin; a new \
+             server needs a directory of its own"
+        ));
+    }
+    match names.first() {
+        None => Ok(DirectoryAge::New),
+        Some(first) => Err(format!(
+            "{shown} is not empty ('{first}') and no data directory of Paceline; a new server needs a directory of its own"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_data_directory_is_for_one_server() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new/data");
+        let first = DataDirectory::lock(&path, Duration::ZERO).unwrap();
+        let refused = DataDirectory::lock(&path, Duration::ZERO).err().unwrap();
+        assert!(refused.contains("is in use by another server"), "{refused}");
+        assert!(refused.contains(&std::process::id().to_string()));
+        let ends = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            drop(first);
+        });
+        DataDirectory::lock(&path, Duration::from_secs(20)).unwrap();
+        ends.join().unwrap();
+    }
+
+    #[test]
+    fn others_do_not_enter() {
+        let directory = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        let new = directory.path().join("new");
+        drop(DataDirectory::lock(&new, Duration::ZERO).unwrap());
+        assert_eq!(mode(&new), 0o700);
+        fs::set_permissions(&new, Permissions::from_mode(0o2755)).unwrap();
+        drop(DataDirectory::lock(&new, Duration::ZERO).unwrap());
+        assert_eq!(mode(&new), 0o2750);
+    }
+
+    #[test]
+    fn the_first_accounts_stay_what_they_were() {
+        let directory = tempfile::tempdir().unwrap();
+        let (insecure, by_socket) = (InitialAccounts::WithoutPassword, InitialAccounts::by_socket());
+        let locked = DataDirectory::lock(directory.path(), Duration::ZERO).unwrap();
+        let chosen = |asked: &InitialAccounts, age| locked.initial_accounts(asked.clone(), age).unwrap();
+        assert_eq!(chosen(&insecure, DirectoryAge::New), insecure);
+        assert_eq!(chosen(&by_socket, DirectoryAge::Begun), insecure);
+        // A first start that failed has decided nothing.
+        assert_eq!(chosen(&by_socket, DirectoryAge::New), by_socket);
+        assert_eq!(chosen(&insecure, DirectoryAge::Begun), by_socket);
+    }
+
+    #[test]
+    fn another_programs_directory_is_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let refused = |file: &str| {
+            fs::write(path.join(file), "").unwrap();
+            let refused = refuse_anothers(path, "binlog").unwrap_err();
+            fs::remove_file(path.join(file)).unwrap();
+            refused
+        };
+        refuse_anothers(&path.join("not there"), "binlog").unwrap();
+        fs::create_dir(path.join("lost+found")).unwrap();
+        refuse_anothers(path, "binlog").unwrap();
+        assert!(refused("ibdata1").contains("of a MariaDB"));
+        assert!(refused("passwd").contains("is not empty ('passwd')"));
+        assert!(refused("archive.index").contains("('archive.index'), no tables"));
+        // Its own: the log alone, and tables.
+        fs::write(path.join("archive.index"), "").unwrap();
+        refuse_anothers(path, "archive").unwrap();
+        fs::create_dir(path.join("tables")).unwrap();
+        refuse_anothers(path, "binlog").unwrap();
+    }
+}

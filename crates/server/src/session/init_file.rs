@@ -1,0 +1,82 @@
+//! `--init-file`: statements that the server runs before it lets clients in, with all privileges. As in MariaDB they end at the first that fails, which
+//! is logged, and the server starts all the same; a file that cannot be read stops it.
+
+use super::query::{AskedBy, Execution};
+use super::replicated::own_session;
+use super::result::RowFormat;
+use super::{More, Session};
+use crate::server::Server;
+use paceline_sql::parse::{self, ParseOptions};
+use paceline_sql::session::Account;
+use paceline_sql::{Error, Result};
+use paceline_txn::Interrupt;
+use paceline_types::error_code::ER_PARSE_ERROR;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The user that `USER()` shows.
+const USER: &str = "boot";
+
+/// Runs the statements of a file.
+///
+/// # Errors
+/// For people: the file cannot be read.
+pub async fn run_init_file(server: &Arc<Server>, path: &Path) -> std::result::Result<(), String> {
+    let text = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let interrupt = Interrupt::new();
+    let locks = server.transactions.session(interrupt.clone());
+    let (mut session, mut other_end) =
+        own_session(server, USER, locks).map_err(|error| format!("cannot run the init file: {error}"))?;
+    // Rows that it selects are for nobody.
+    let drained = tokio::spawn(async move { tokio::io::copy(&mut other_end, &mut tokio::io::sink()).await });
+    session.context.user = Account {
+        user: USER.to_owned(),
+        host: String::new(),
+    };
+    if let Err(error) = session.run_text(&text).await {
+        tracing::error!(
+            "--init-file {}: {} {error}; the statements after it are not run",
+            path.display(),
+            error.code().number()
+        );
+    }
+    drop(session);
+    drained.abort();
+    Ok(())
+}
+
+impl Session {
+    /// Runs the statements of a text, to the first that fails.
+    async fn run_text(&mut self, text: &[u8]) -> Result<()> {
+        let mut rest = text;
+        while !rest.trim_ascii().is_empty() {
+            let options = ParseOptions {
+                sql_mode: self.context.settings.sql_mode,
+                ..ParseOptions::default()
+            };
+            let parsed = parse::parse_first(rest, &options)?;
+            let shown = parsed.text_to_show(rest, super::query::stored_hash).into_owned();
+            self.begin_command("Query", &shown);
+            self.begin_statement(Some(&parsed.statement), &shown);
+            let execution = Execution {
+                text: &shown,
+                parameters: &[],
+                format: RowFormat::Text,
+                more: More::No,
+                asked_by: AskedBy::Client,
+            };
+            let done = match parsed.parameters {
+                0 => self.statement(&parsed.statement, execution).await,
+                _ => Err(Error::new(ER_PARSE_ERROR, &[&"?", &1])),
+            };
+            self.end_statement(&done);
+            self.connection.writer.clear();
+            done?;
+            match parsed.next {
+                Some(next) => rest = &rest[next..],
+                None => break,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,306 @@
+//! The compressed protocol: between a client's login and its end, everything goes through zlib in frames.
+//!
+//! ```text
+//!   ┌──────────────┬──────────┬───────────────────┬─────────────────────┐
+//!   │ length (3)   │ seq (1)  │ plain length (3)  │ zlib stream         │   plain length = 0: what follows is as it is
+//!   └──────────────┴──────────┴───────────────────┴─────────────────────┘
+//! ```
+//!
+//! Frames know nothing of packets: one may hold several, or a part of one. Their numbers begin at 0 with each command, and an answer goes on counting
+//! where the command's last frame was.
+
+use crate::socket::Socket;
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use std::io;
+use std::task::{Context, Poll, ready};
+
+/// Bytes of a frame's head.
+const HEADER: usize = 7;
+/// Shorter pieces are sent as they are, as MariaDB does.
+const COMPRESSED_MIN: usize = 50;
+/// What is compressed at a time: a worker is not to be busy with one frame for long.
+const PIECE_MAX: usize = 64 * 1024;
+/// What a read asks for at least.
+const READ_MIN: usize = 16 * 1024;
+/// Buffers larger than this are given back once they are empty.
+const IDLE_BUFFER_MAX: usize = 256 * 1024;
+
+/// A socket whose two directions are compressed.
+#[derive(Debug)]
+pub struct CompressedSocket {
+    below: Socket,
+    /// The number of the next frame, in either direction.
+    sequence: u8,
+    /// Received and not yet decompressed.
+    received: Vec<u8>,
+    plain: Drained,
+    /// Compressed and not yet sent.
+    framed: Drained,
+}
+
+/// Bytes that are taken from the front.
+#[derive(Debug, Default)]
+struct Drained {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Drained {
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.at..]
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.at += count;
+        if self.at == self.bytes.len() {
+            self.at = 0;
+            match self.bytes.capacity() > IDLE_BUFFER_MAX {
+                true => self.bytes = Vec::new(),
+                false => self.bytes.clear(),
+            }
+        }
+    }
+}
+
+impl CompressedSocket {
+    /// Compresses what goes over a socket from now on. `early` was received already, and is compressed.
+    pub fn new(below: Socket, early: Vec<u8>) -> CompressedSocket {
+        CompressedSocket {
+            below,
+            sequence: 0,
+            received: early,
+            plain: Drained::default(),
+            framed: Drained::default(),
+        }
+    }
+
+    /// The socket below.
+    pub fn below(&self) -> &Socket {
+        &self.below
+    }
+
+    /// One read into `buffer`; 0 is the end of the stream.
+    pub fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        loop {
+            let plain = self.plain.rest();
+            if !plain.is_empty() {
+                let count = plain.len().min(buffer.len());
+                buffer[..count].copy_from_slice(&plain[..count]);
+                self.plain.advance(count);
+                return Poll::Ready(Ok(count));
+            }
+            if self.take_frame()? {
+                continue;
+            }
+            let had = self.received.len();
+            self.received.resize(had + READ_MIN.max(had), 0);
+            let polled = self.below.poll_receive(context, &mut self.received[had..]);
+            let count = match &polled {
+                Poll::Ready(Ok(count)) => *count,
+                _ => 0,
+            };
+            self.received.truncate(had + count);
+            match ready!(polled)? {
+                0 => return Poll::Ready(Ok(0)),
+                _ => continue,
+            }
+        }
+    }
+
+    /// Decompresses the next frame if all of it is there.
+    fn take_frame(&mut self) -> io::Result<bool> {
+        let Some(head) = self.received.first_chunk::<HEADER>() else {
+            return Ok(false);
+        };
+        let number = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]) as usize;
+        let (length, sequence, plain_length) = (number(&head[..3]), head[3], number(&head[4..]));
+        if sequence != 0 && sequence != self.sequence {
+            return Err(malformed("frames are out of order"));
+        }
+        let Some(content) = self.received.get(HEADER..HEADER + length) else {
+            return Ok(false);
+        };
+        match plain_length {
+            0 => self.plain.bytes.extend_from_slice(content),
+            _ => inflate(content, plain_length, &mut self.plain.bytes)?,
+        }
+        self.sequence = sequence.wrapping_add(1);
+        self.received.drain(..HEADER + length);
+        if self.received.is_empty() && self.received.capacity() > IDLE_BUFFER_MAX {
+            self.received = Vec::new();
+        }
+        Ok(true)
+    }
+
+    /// Polls a write. What was taken may still wait in here: see [`poll_flush`](CompressedSocket::poll_flush).
+    pub fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_send_framed(context))?;
+        let piece = &bytes[..bytes.len().min(PIECE_MAX)];
+        self.frame(piece);
+        // What the socket does not take now, the next call or the flush sends.
+        if let Poll::Ready(Err(error)) = self.poll_send_framed(context) {
+            return Poll::Ready(Err(error));
+        }
+        Poll::Ready(Ok(piece.len()))
+    }
+
+    fn frame(&mut self, piece: &[u8]) {
+        let out = &mut self.framed.bytes;
+        let head = out.len();
+        out.extend_from_slice(&[0; HEADER]);
+        let plain_length = match piece.len() < COMPRESSED_MIN || !deflate(piece, out) {
+            true => {
+                out.truncate(head + HEADER);
+                out.extend_from_slice(piece);
+                0
+            }
+            false => piece.len(),
+        };
+        let length = out.len() - head - HEADER;
+        out[head..head + 3].copy_from_slice(&(length as u32).to_le_bytes()[..3]);
+        out[head + 3] = self.sequence;
+        out[head + 4..head + HEADER].copy_from_slice(&(plain_length as u32).to_le_bytes()[..3]);
+        self.sequence = self.sequence.wrapping_add(1);
+    }
+
+    fn poll_send_framed(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.framed.rest().is_empty() {
+            let count = ready!(self.below.poll_send(context, self.framed.rest()))?;
+            if count == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.framed.advance(count);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Polls until all that was taken is on its way.
+    pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_send_framed(context))?;
+        self.below.poll_flush(context)
+    }
+
+    /// Polls a goodbye: flushes and closes the writing side.
+    pub fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_flush(context))?;
+        self.below.poll_finish(context)
+    }
+}
+
+fn malformed(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
+}
+
+/// Appends what a zlib stream holds, which is exactly as long as was said.
+fn inflate(content: &[u8], plain_length: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    let mut plain = vec![0; plain_length];
+    let mut zlib = Decompress::new(true);
+    let status = zlib
+        .decompress(content, &mut plain, FlushDecompress::Finish)
+        .map_err(|error| malformed(&error.to_string()))?;
+    if status != Status::StreamEnd || zlib.total_out() != plain_length as u64 {
+        return Err(malformed("a frame is not as long as it says"));
+    }
+    out.append(&mut plain);
+    Ok(())
+}
+
+/// Appends a piece as a zlib stream; false if that is no shorter.
+fn deflate(piece: &[u8], out: &mut Vec<u8>) -> bool {
+    let begin = out.len();
+    let mut buffer = vec![0; piece.len()];
+    let mut zlib = Compress::new(Compression::default(), true);
+    let done = zlib.compress(piece, &mut buffer, FlushCompress::Finish);
+    if !matches!(done, Ok(Status::StreamEnd)) {
+        return false;
+    }
+    buffer.truncate(zlib.total_out() as usize);
+    out.append(&mut buffer);
+    out.len() - begin < piece.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::UnixStream;
+
+    fn pair() -> (Socket, UnixStream) {
+        let (near, far) = UnixStream::pair().unwrap();
+        let near = CompressedSocket::new(Socket::unix(near), vec![]);
+        (Socket::Compressed(Box::new(near)), far)
+    }
+
+    async fn receive(socket: &mut Socket, length: usize) -> io::Result<Vec<u8>> {
+        let mut all = vec![0; length];
+        let mut at = 0;
+        while at < length {
+            match socket.receive(&mut all[at..]).await? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                count => at += count,
+            }
+        }
+        Ok(all)
+    }
+
+    #[tokio::test]
+    async fn what_is_sent_arrives() {
+        let (near, far) = UnixStream::pair().unwrap();
+        let compressed =
+            |socket| Socket::Compressed(Box::new(CompressedSocket::new(Socket::unix(socket), vec![])));
+        let (mut near, mut far) = (compressed(near), compressed(far));
+        // Short, compressible over several frames, and not compressible.
+        let noise: Vec<u8> = (0..200_000u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+            .collect();
+        for message in [b"\x01\0\0\0\x0e".to_vec(), b"row ".repeat(100_000), noise] {
+            let sent = message.clone();
+            let sending = tokio::spawn(async move {
+                far.send(&sent).await.unwrap();
+                far
+            });
+            assert!(receive(&mut near, message.len()).await.unwrap() == message);
+            far = sending.await.unwrap();
+        }
+    }
+
+    /// A ping as MariaDB's client sends it, and what MariaDB answers.
+    #[tokio::test]
+    async fn short_packets_stand_in_frames_as_they_are() {
+        let (mut socket, mut client) = pair();
+        client.write_all(b"\x05\0\0\0\0\0\0\x01\0\0\0\x0e").await.unwrap();
+        assert_eq!(receive(&mut socket, 5).await.unwrap(), b"\x01\0\0\0\x0e");
+        socket.send(b"\x07\0\0\x01\0\0\0\x02\0\0\0").await.unwrap();
+        let mut answer = [0; 18];
+        client.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"\x0b\0\0\x01\0\0\0\x07\0\0\x01\0\0\0\x02\0\0\0");
+    }
+
+    #[tokio::test]
+    async fn what_is_malformed_is_refused() {
+        let mut long = vec![];
+        assert!(deflate(&[b'x'; 10_000], &mut long));
+        let frame = |plain_length: u32, content: &[u8]| {
+            let mut frame = (content.len() as u32).to_le_bytes()[..3].to_vec();
+            frame.push(0);
+            frame.extend_from_slice(&plain_length.to_le_bytes()[..3]);
+            frame.extend_from_slice(content);
+            frame
+        };
+        for wrong in [
+            b"\x05\0\0\x04\0\0\0\x01\0\0\0\x0e".to_vec(),
+            frame(100, &long),
+            frame(10_001, &long),
+            frame(10_000, &long[..long.len() - 1]),
+            frame(5, b"no zlib"),
+        ] {
+            let (mut socket, mut client) = pair();
+            client.write_all(&wrong).await.unwrap();
+            let error = receive(&mut socket, 1).await.unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{wrong:?}");
+        }
+        let (mut socket, mut client) = pair();
+        client.write_all(&frame(10_000, &long)).await.unwrap();
+        assert_eq!(receive(&mut socket, 10_000).await.unwrap(), [b'x'; 10_000]);
+    }
+}
