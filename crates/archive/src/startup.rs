@@ -66,7 +66,9 @@ impl DataDirectory {
                 "the directory {shown} had the permissions {mode:04o}: it is closed to other users now"
             ),
             Err(error) => {
-                tracing::warn!("other users can enter the directory {shown}, and that cannot be changed: {error}");
+                tracing::warn!(
+                    "other users can enter the directory {shown}, and that cannot be changed: {error}"
+                );
             }
         }
         let path = path

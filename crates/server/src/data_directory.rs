@@ -100,7 +100,11 @@ impl DataDirectory {
     ///
     /// # Errors
     /// For people: the choice cannot be kept.
-    pub fn initial_accounts(&self, asked: InitialAccounts, age: DirectoryAge) -> Result<InitialAccounts, String> {
+    pub fn initial_accounts(
+        &self,
+        asked: InitialAccounts,
+        age: DirectoryAge,
+    ) -> Result<InitialAccounts, String> {
         let file = self.path.join(INSECURE_FILE);
         let kept = |done: std::io::Result<()>| done.map_err(|error| format!("{}: {error}", file.display()));
         match (age, asked) {

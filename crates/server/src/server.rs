@@ -3,6 +3,7 @@
 use crate::accounts::{InitialAccounts, SharedAccounts};
 use crate::host_errors::HostErrors;
 use crate::information_schema::{self, TableSize};
+use crate::mysql_tables;
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
@@ -11,7 +12,6 @@ use crate::session::idle_poll::LastCommand;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
-use crate::mysql_tables;
 use paceline_replication::primary::{Primary, SemiSync};
 use paceline_replication::replica::apply::SharedRowOptions;
 use paceline_replication::replica::environment::Environment;

@@ -125,7 +125,13 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     fill_in(&options.globals, directory.path(), &log_bin, &socket);
     let semi_sync = SemiSync::new();
     let initial_accounts = options.initial_accounts;
-    let (catalog, transactions) = open(directory.path(), &log_bin, &options.globals, &initial_accounts, &semi_sync)?;
+    let (catalog, transactions) = open(
+        directory.path(),
+        &log_bin,
+        &options.globals,
+        &initial_accounts,
+        &semi_sync,
+    )?;
     let is_new = catalog.load().accounts().next().is_none();
     let environment = {
         let transactions = transactions.clone();
@@ -134,7 +140,15 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         }
     };
     let (globals, filters) = (options.globals, options.filters);
-    let server = Server::new(globals, initial_accounts, catalog, transactions, semi_sync, filters, environment);
+    let server = Server::new(
+        globals,
+        initial_accounts,
+        catalog,
+        transactions,
+        semi_sync,
+        filters,
+        environment,
+    );
     if options.tls == OfferTls::Yes {
         server.tls.offer(&server.globals)?;
     }
@@ -191,8 +205,11 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
             }
         }
     }
-    std::fs::write(directory.path().join(PID_FILE), format!("{}\n", std::process::id()))
-        .map_err(|error| format!("cannot write {PID_FILE}: {error}"))?;
+    std::fs::write(
+        directory.path().join(PID_FILE),
+        format!("{}\n", std::process::id()),
+    )
+    .map_err(|error| format!("cannot write {PID_FILE}: {error}"))?;
     // The tables of `mysql` are part of the program. The file is how MariaDB says that they are those of its version.
     std::fs::write(directory.path().join(UPGRADE_INFO_FILE), UPGRADED_TO)
         .map_err(|error| format!("cannot write {UPGRADE_INFO_FILE}: {error}"))?;
@@ -438,6 +455,14 @@ pub(crate) mod tests {
             |server| Arc::new(ServerEnvironment::new(server, transactions, directory)) as Arc<dyn Environment>
         };
         let filters = ReplicaFilters::default();
-        Server::new(globals, initial_accounts, catalog, transactions, semi_sync, filters, environment)
+        Server::new(
+            globals,
+            initial_accounts,
+            catalog,
+            transactions,
+            semi_sync,
+            filters,
+            environment,
+        )
     }
 }

@@ -260,7 +260,9 @@ mod tests {
         assert_eq!(Method::parse(NATIVE_PASSWORD, "short"), None);
         assert_eq!(Method::parse("ed25519", ""), None);
         let password = Method::Native(NativePassword::of("x"));
-        let changed = Authentication::by_socket().with_password(password.clone()).unwrap();
+        let changed = Authentication::by_socket()
+            .with_password(password.clone())
+            .unwrap();
         assert_eq!(changed, methods(&[("", HASH), (UNIX_SOCKET, "")]));
         assert_eq!(methods(&[(UNIX_SOCKET, "")]).with_password(password), None);
     }

@@ -24,10 +24,10 @@ pub use privilege::PrivilegeSet;
 pub use require::Require;
 
 use arc_swap::ArcSwap;
+use authentication::AuthenticationRecord;
 use paceline_sql::catalog::Catalog;
 use paceline_sql::session::Privilege;
 use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
-use authentication::AuthenticationRecord;
 use paceline_wire::authentication::NativePassword;
 use password_errors::PasswordErrors;
 use require::RequireRecord;
@@ -206,7 +206,9 @@ impl Accounts {
             match Account::from_record(record) {
                 Some(account) => list.push(account),
                 None => {
-                    tracing::error!("the record of account '{user}'@'{host}' cannot be read; it cannot log in")
+                    tracing::error!(
+                        "the record of account '{user}'@'{host}' cannot be read; it cannot log in"
+                    )
                 }
             }
         }

@@ -412,7 +412,8 @@ mod tests {
     }
 
     fn spec(user: &str, password: Option<&str>) -> AccountSpec {
-        let authentication = password.map(|text| parse::Authentication::Password(PasswordSpec::Plain(text.into())));
+        let authentication =
+            password.map(|text| parse::Authentication::Password(PasswordSpec::Plain(text.into())));
         AccountSpec {
             account: name(user),
             authentication,

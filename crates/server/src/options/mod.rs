@@ -485,7 +485,10 @@ mod tests {
     fn the_first_accounts() {
         let chosen = |arguments: &[&str]| start(arguments).unwrap().initial_accounts;
         assert_eq!(chosen(&[]), InitialAccounts::by_socket());
-        assert_eq!(chosen(&["--initialize-insecure"]), InitialAccounts::WithoutPassword);
+        assert_eq!(
+            chosen(&["--initialize-insecure"]),
+            InitialAccounts::WithoutPassword
+        );
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use super::Session;
 use super::errors::of_transaction;
+use paceline_sql::Result;
 use paceline_sql::catalog::{TableDefinition, TableEngine, ViewDefinition};
 use paceline_sql::ddl::names_read;
 use paceline_sql::session::ServerFunctions;
-use paceline_sql::Result;
 use paceline_storage::{CheckedIndex, Direction, IndexMismatch, TableCheck};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::error_code::*;
@@ -100,12 +100,14 @@ impl Session {
             return vec![line("status", "OK")];
         };
         let catalog = self.catalog();
-        let missing = names_read(view.parsed(), &catalog, None).into_iter().find(|name| {
-            let database = name.database.as_deref().unwrap_or(&view.database);
-            catalog.table(database, &name.name).is_none()
-                && catalog.view(database, &name.name).is_none()
-                && crate::server::virtual_columns(database, &name.name).is_none()
-        });
+        let missing = names_read(view.parsed(), &catalog, None)
+            .into_iter()
+            .find(|name| {
+                let database = name.database.as_deref().unwrap_or(&view.database);
+                catalog.table(database, &name.name).is_none()
+                    && catalog.view(database, &name.name).is_none()
+                    && crate::server::virtual_columns(database, &name.name).is_none()
+            });
         let missing = missing.map(|name| {
             let database = name.database.unwrap_or_else(|| view.database.clone());
             line("Error", ER_NO_SUCH_TABLE.message(&[&database, &name.name]))

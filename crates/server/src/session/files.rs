@@ -74,7 +74,8 @@ impl Session {
         // MariaDB refuses a path that leads nowhere by this check, whatever is allowed.
         let allowed = Path::new(if allowed.is_empty() { "/" } else { allowed });
         // An operator may have named a directory in there for such files.
-        let is_ours = is_below(&path, &directory) && (!is_below(allowed, &directory) || is_below(&directory, allowed));
+        let is_ours =
+            is_below(&path, &directory) && (!is_below(allowed, &directory) || is_below(&directory, allowed));
         if is_below(&path, allowed) && !is_ours {
             Ok(path)
         } else {

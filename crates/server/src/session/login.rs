@@ -142,11 +142,7 @@ impl Session {
     }
 
     /// An error instead of the greeting: nothing is known of the client, so it gets no SQLSTATE, as from MariaDB.
-    async fn refuse_before_greeting(
-        &mut self,
-        code: ErrorCode,
-        message: String,
-    ) -> WireResult<()> {
+    async fn refuse_before_greeting(&mut self, code: ErrorCode, message: String) -> WireResult<()> {
         write_early_error(&mut self.connection.writer, code.number(), &message);
         self.connection.flush().await?;
         self.phase = Phase::Closing;
@@ -241,11 +237,7 @@ impl Session {
             Method::NoPassword(_) => None,
         };
         if !attempt.is_native {
-            encode_authentication_switch(
-                self.connection.writer.begin(),
-                NATIVE_PASSWORD,
-                &attempt.scramble,
-            );
+            encode_authentication_switch(self.connection.writer.begin(), NATIVE_PASSWORD, &attempt.scramble);
             self.connection.writer.end();
             self.connection.flush().await?;
             attempt.answer = self.connection.read_answer().await?.to_vec();
@@ -362,9 +354,9 @@ impl Session {
     fn set_up_values(&mut self) {
         let mut values = crate::variables::SessionValues::new(&self.server.globals);
         apply_all_to_session(&mut self.context, &mut values);
-        let collation = self.login_collation.or_else(|| {
-            Collation::from_name(self.server.globals.get(Variable::CollationServer).as_str())
-        });
+        let collation = self
+            .login_collation
+            .or_else(|| Collation::from_name(self.server.globals.get(Variable::CollationServer).as_str()));
         if let Some(collation) = collation {
             let charset = Setting::Text(collation.charset().name().into());
             let settings = [

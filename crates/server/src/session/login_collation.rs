@@ -73,7 +73,8 @@ fn character_set(number: u16) -> Option<&'static str> {
         return Some(name);
     }
     let number = if number > NOPAD { number - NOPAD } else { number };
-    let has = |(_, ranges): &&(&str, &[RangeInclusive<u16>])| ranges.iter().any(|range| range.contains(&number));
+    let has =
+        |(_, ranges): &&(&str, &[RangeInclusive<u16>])| ranges.iter().any(|range| range.contains(&number));
     NUMBERS.iter().find(has).map(|(name, _)| *name)
 }
 

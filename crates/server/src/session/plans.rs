@@ -217,10 +217,12 @@ impl Session {
                     table: &table.name,
                 };
                 let checked = self.services.check(&self.context, privilege, target);
-                checked.map_err(|error| match plan.is_explained() && table.access.through.is_some() {
-                    true => Error::new(ER_VIEW_NO_EXPLAIN, &[]),
-                    false => told_of_view(error, table),
-                })?;
+                checked.map_err(
+                    |error| match plan.is_explained() && table.access.through.is_some() {
+                        true => Error::new(ER_VIEW_NO_EXPLAIN, &[]),
+                        false => told_of_view(error, table),
+                    },
+                )?;
             }
         }
         match plan.is_explained() {

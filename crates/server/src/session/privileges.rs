@@ -102,7 +102,12 @@ mod tests {
         let session = SessionPrivileges::default();
         session.log_in(account.clone(), &accounts);
         session.enter("a", &accounts);
-        let may = |database| !session.within(database, Some("a"), &accounts).minus(account.global).is_empty();
+        let may = |database| {
+            !session
+                .within(database, Some("a"), &accounts)
+                .minus(account.global)
+                .is_empty()
+        };
         assert!(may("a") && may("b") && !may("c"));
         accounts.replace(vec![]);
         // The account is gone: what USE found stays until the next, and so do global privileges until the end.

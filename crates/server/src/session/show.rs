@@ -291,7 +291,9 @@ impl Session {
                 let mut output = Output::new();
                 output.text("Type", 10).text("Name", 512).text("Status", 65_535);
                 // Its mutexes and its log have nothing to tell.
-                let is_innodb = ["InnoDB", "ALL"].iter().any(|name| engine.eq_ignore_ascii_case(name));
+                let is_innodb = ["InnoDB", "ALL"]
+                    .iter()
+                    .any(|name| engine.eq_ignore_ascii_case(name));
                 if is_innodb && what == "STATUS" {
                     let status =
                         crate::status_list::list(&self.services, crate::information_schema::Scope::Global);

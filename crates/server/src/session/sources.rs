@@ -150,7 +150,8 @@ impl Sources for SessionSources<'_> {
         let catalog = self.services.server.catalog.load();
         // The tables of `mysql` that are part of the program can be read by their names, and are not listed: a dump of all databases that had
         // them could not be loaded.
-        let is_own = |table: &TableDefinition| table.database() == SYSTEM_DATABASE && table.version() == Version::ZERO;
+        let is_own =
+            |table: &TableDefinition| table.database() == SYSTEM_DATABASE && table.version() == Version::ZERO;
         match catalog.database(database) {
             Some(database) => database
                 .tables()
