@@ -57,7 +57,7 @@ impl Session {
             let parsed = parse::parse_first(rest, &options)?;
             let shown = parsed.text_to_show(rest, super::query::stored_hash).into_owned();
             self.begin_command("Query", &shown);
-            self.begin_statement(Some(&parsed.statement), &shown);
+            self.begin_statement(Some(&parsed.statement));
             let execution = Execution {
                 text: &shown,
                 parameters: &[],
