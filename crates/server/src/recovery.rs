@@ -136,7 +136,7 @@ mod tests {
     /// What a server leaves that is killed when it has begun a new log, before the tables have followed.
     fn killed_after_reset(directory: &Path, state: &BinlogState) -> LogPosition {
         let (storage, log, start) = open(directory);
-        recover(&storage, &log, start).unwrap();
+        recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
         storage.apply(&[], log.written()).unwrap();
         storage.flush().unwrap();
         log.reset_to(None, state, 1).unwrap()
@@ -150,7 +150,7 @@ mod tests {
             let begun = killed_after_reset(directory.path(), &state);
             let (storage, log, start) = open(directory.path());
             assert!(storage.position() < start && start <= begun);
-            recover(&storage, &log, start).unwrap();
+            recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
             assert!(storage.position() >= start);
             assert_eq!(log.state(), state);
         }
@@ -162,7 +162,7 @@ mod tests {
         let state: BinlogState = "0-1-7".parse().unwrap();
         killed_after_reset(directory.path(), &state);
         let (storage, log, start) = open(directory.path());
-        recover(&storage, &log, start).unwrap();
+        recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
         storage.flush().unwrap();
         drop((storage, log));
         // The tables' files are older than they should be: the log that they need is gone.
@@ -179,7 +179,7 @@ mod tests {
         std::fs::remove_dir_all(directory.path().join("tables")).unwrap();
         std::fs::rename(elsewhere.path().join("tables"), directory.path().join("tables")).unwrap();
         let (storage, log, start) = open(directory.path());
-        let refused = recover(&storage, &log, start).unwrap_err();
+        let refused = recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap_err();
         assert!(
             refused.contains("files that recovery needs are gone"),
             "{refused}"

@@ -519,7 +519,9 @@ mod tests {
 
     #[test]
     fn what_can_be_done_is_done() {
-        let before = run(&Accounts::initial(), create("sb", false)).unwrap().accounts;
+        let before = run(&InitialAccounts::WithoutPassword.accounts(), create("sb", false))
+            .unwrap()
+            .accounts;
         let done = |statement| {
             let applied = run(&before, statement).unwrap();
             let failure = applied.failure.unwrap();

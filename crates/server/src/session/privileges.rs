@@ -102,10 +102,11 @@ mod tests {
         let session = SessionPrivileges::default();
         session.log_in(account.clone(), &accounts);
         session.enter("a", &accounts);
+        let global = account.global;
         let may = |database| {
             !session
                 .within(database, Some("a"), &accounts)
-                .minus(account.global)
+                .minus(global)
                 .is_empty()
         };
         assert!(may("a") && may("b") && !may("c"));
