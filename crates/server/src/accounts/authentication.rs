@@ -208,7 +208,13 @@ mod tests {
     /// SHOW CREATE USER and the record of MariaDB 10.11 for the same account.
     #[test]
     fn as_mariadb_shows_and_keeps_them() {
-        let cases: [(&[(&str, &str)], &str, &str); 6] = [
+        // Plugins with their strings, what SHOW CREATE USER prints, and what the column `plugin` holds.
+        type Case = (
+            &'static [(&'static str, &'static str)],
+            &'static str,
+            &'static str,
+        );
+        let cases: [Case; 6] = [
             (
                 &[("", "")],
                 "",
