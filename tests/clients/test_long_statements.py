@@ -47,3 +47,108 @@ def test_others_are_served_and_each_can_be_killed(server):
         thread.join(timeout=20)
         assert not thread.is_alive()
     assert ended == [1317] * 4
+
+
+def test_others_are_served_while_a_long_text_is_parsed_and_planned(server):
+    values = ", ".join(map(str, range(5_000, 405_000)))
+    texts = [f"select count(*) from d.n where v in ({values})", f"explain select count(*) from d.n where v in ({values})",
+             f"insert ignore into d.n select v from d.n where v in ({values})", f"prepare p from 'select v + ? from d.n where v in ({values})'"]
+    busy = threading.Barrier(5)
+    ended = []
+
+    def run(text):
+        with server.connect() as connection, connection.cursor() as cursor:
+            busy.wait()
+            for _ in range(3):
+                cursor.execute(text)
+        ended.append(text)
+
+    threads = [threading.Thread(target=run, args=(text,)) for text in texts]
+    for thread in threads:
+        thread.start()
+    latencies = []
+    with server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("select 1")
+        busy.wait()
+        while len(ended) < len(texts) or len(latencies) < 20:
+            start = time.monotonic()
+            cursor.execute("select max(v) from d.n")
+            # A login, too.
+            server.query("select 1")
+            latencies.append(time.monotonic() - start)
+    for thread in threads:
+        thread.join()
+    # Threads of the system share the processors with whatever else runs; a worker that was kept would be missing for all of a text.
+    latencies.sort()
+    assert latencies[len(latencies) // 2] < 0.1, latencies
+    assert latencies[-1] < 1.5, latencies
+
+
+def nested(before, inner, after, depth):
+    return f"select {before * depth}{inner}{after * depth}"
+
+
+@pytest.mark.parametrize("before, inner, after, deepest, error", [
+    # The depths and errors are MariaDB 10.11's, with the thread_stack that it has unless told otherwise.
+    ("(", "1", ")", 20_000, None),
+    ("abs(", "1", ")", 592, 1436),
+    ("coalesce(null, ", "1", ")", 551, 1436),
+    ("case when 1 then ", "1", " end", 551, 1436),
+    ("(1 + ", "1", ")", 592, 1436),
+    ("1 in (", "1", ")", 592, 1436),
+    ("~", "1", "", 592, 1436),
+    ("not ", "1", "", 550, 1436),
+    ("", "1", " + 1", 592, 1436),
+    ("", "1", " or 1", 20_000, None),
+    ("(select ", "1", ")", 63, 1473),
+    ("exists (select ", "1", ")", 63, 1473),
+    ("* from (select ", "1 x", ") t", 63, 1473),
+    ("", "1", " union select 2", 2_000, None),
+    ("", "1", " union all select 1", 2_000, None),
+    ("", "1", " except select 2", 200, 1436),
+], ids=lambda value: str(value).strip()[:20])
+def test_deep_statements_work_or_get_an_error(server, before, inner, after, deepest, error):
+    with server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(nested(before, inner, after, deepest))
+        assert cursor.fetchone() is not None
+        # In conditions, over columns, and in what is prepared and explained.
+        if "select" not in before + after and "from" not in before:
+            text = nested(before, "v" if inner == "1" else inner, after, deepest)
+            cursor.execute(f"select count(*) from d.n where ({text[len('select '):]}) is null")
+            cursor.execute(f"explain {text} from d.n")
+            cursor.execute(f"prepare deep from '{text} from d.n limit 1'")
+            cursor.execute("execute deep")
+        for depth in (deepest + 150, 3_000, 100_000):
+            if error is None:
+                continue
+            with pytest.raises(pymysql.err.MySQLError) as caught:
+                cursor.execute(nested(before, inner, after, depth))
+            assert caught.value.args[0] == error
+        cursor.execute("select 1")
+
+
+def test_limits_of_what_a_query_names(server):
+    with server.connect() as connection, connection.cursor() as cursor:
+        def error_of(statement):
+            try:
+                cursor.execute(statement)
+            except pymysql.err.MySQLError as error:
+                return error.args
+            return None
+
+        def with_tables(count):
+            return "with " + ", ".join(f"t{number} as (select 1)" for number in range(count)) + " select 1"
+
+        def join(count, table):
+            return "select 1 from " + ", ".join(table.format(number) for number in range(count)) + " limit 0"
+
+        assert error_of(with_tables(64)) is None
+        assert error_of(with_tables(65)) == (4003, "Too many WITH elements in WITH clause")
+        for table in ("d.n t{}", "(select 1) t{}"):
+            assert error_of(join(61, table)) is None
+            for explain in ("", "explain "):
+                assert error_of(explain + join(62, table)) == (1116, "Too many tables; MariaDB can only use 61 tables in a join")
+        assert error_of("select " + ", ".join(["1"] * 10_000)) is None
+        assert error_of("select 1 from d.n order by " + ", ".join(["v"] * 10_000) + " limit 1") is None
+        assert error_of("create table d.wide (" + ", ".join(f"c{number} int" for number in range(1017)) + ")") is None
+        assert error_of("create table d.wider (" + ", ".join(f"c{number} int" for number in range(4097)) + ")") == (1117, "Too many columns")

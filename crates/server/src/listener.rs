@@ -8,7 +8,7 @@ use crate::session::login::LOGIN_PACKET_MAX;
 use crate::session::services::SessionServices;
 use crate::session::{Phase, Registered, Session};
 use crate::variables::Variable;
-use paceline_sql::session::{Services, SessionContext};
+use paceline_sql::session::{Services, SessionContext, SessionMemory};
 use paceline_wire::listener::Listener;
 use paceline_wire::socket::Socket;
 use std::sync::Arc;
@@ -56,11 +56,18 @@ fn session(
     let handle = socket.handle()?;
     let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
     let wait_timeout = server.globals.number(Variable::WaitTimeout);
-    let shared = Arc::new(SessionShared::new(number as u32, handle, host, wait_timeout));
+    let shared = Arc::new(SessionShared::new(
+        number as u32,
+        handle,
+        host,
+        wait_timeout,
+        SessionMemory::new(server.memory.clone()),
+    ));
     let registered = Registered::new(server, &shared);
     let locks = server.transactions.session(shared.interrupt.clone());
     let services = Arc::new(SessionServices::new(server.clone(), shared.clone(), locks));
-    let context = SessionContext::new(
+    let context = SessionContext::charged_to(
+        shared.memory.clone(),
         u64::from(shared.id),
         Services {
             variables: services.clone(),

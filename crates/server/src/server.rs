@@ -11,14 +11,14 @@ use crate::replication::replicated_row_options;
 use crate::session::idle_poll::LastCommand;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
-use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
+use crate::variables::{Globals, Variable, semi_sync_settings, session_memory_max, transaction_config};
 use paceline_replication::primary::{Primary, SemiSync};
 use paceline_replication::replica::apply::SharedRowOptions;
 use paceline_replication::replica::environment::Environment;
 use paceline_replication::replica::replicas::Replicas;
 use paceline_sql::catalog::{CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_sql::plan::Statistics;
-use paceline_sql::session::VirtualColumn;
+use paceline_sql::session::{ServerMemory, VirtualColumn};
 use paceline_sql::{Error, Result};
 use paceline_storage::IndexId;
 use paceline_txn::TransactionManager;
@@ -45,6 +45,8 @@ pub struct Server {
     pub last_command: Arc<LastCommand>,
     /// Counters for the server as a whole.
     pub counters: ServerCounters,
+    /// What all sessions may collect together (`paceline_session_memory_max`).
+    pub memory: Arc<ServerMemory>,
     /// Databases and tables.
     pub catalog: Arc<CatalogHandle>,
     /// What is known of the tables' sizes.
@@ -67,6 +69,8 @@ pub struct Server {
     pub user_locks: Mutex<HashMap<String, u32>>,
     /// Held while a statement about accounts is applied and committed.
     pub changing_accounts: tokio::sync::Mutex<()>,
+    /// What the process had as it started, in bytes.
+    pub initial_memory_bytes: u64,
     /// When the server started.
     pub started: Instant,
     prepared_statements: AtomicU64,
@@ -93,6 +97,7 @@ impl Server {
         environment: impl FnOnce(Weak<Server>) -> Arc<dyn Environment>,
     ) -> Arc<Self> {
         let accounts = SharedAccounts::new(initial_accounts, &catalog.load());
+        let memory = ServerMemory::new(session_memory_max(&globals));
         let primary = Primary::new(transactions.clone(), semi_sync);
         Arc::new_cyclic(|server| Server {
             replicas: Replicas::open(environment(server.clone())),
@@ -100,6 +105,7 @@ impl Server {
             replicated_tables: ReplicatedTables::default(),
             replica_filters,
             primary,
+            memory,
             globals,
             accounts,
             host_errors: HostErrors::default(),
@@ -112,6 +118,7 @@ impl Server {
             transactions,
             user_locks: Mutex::default(),
             changing_accounts: tokio::sync::Mutex::default(),
+            initial_memory_bytes: crate::memory::resident_bytes(),
             started: Instant::now(),
             prepared_statements: AtomicU64::new(0),
             shutdown: watch::Sender::new(false),

@@ -82,7 +82,8 @@ impl Session {
                     let ty = ExprType::null();
                     self.state
                         .user_variables
-                        .set(&name.to_lowercase(), UserVariable { value, ty });
+                        .set(&name.to_lowercase(), UserVariable { value, ty })
+                        .map_err(Error::from)?;
                 }
                 SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Transaction { .. } => {}
                 SetItem::Variable {

@@ -7,6 +7,7 @@ use crate::replica_filters::filter_kind;
 use crate::replication::replicated_row_options;
 use crate::variables::{
     Access, Fit, Globals, Scope, Setting, Variable, apply_to_session, is_transaction_config,
+    session_memory_max,
 };
 use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_replication::replica::definition::UseGtid;
@@ -246,6 +247,9 @@ impl SessionServices {
             variable
         {
             self.server.row_options.set(replicated_row_options(globals));
+        }
+        if variable == Variable::PacelineSessionMemoryMax {
+            self.server.memory.set_limit(session_memory_max(globals));
         }
         if is_transaction_config(variable) || paired {
             // What the log had no room for is not so; and the next variable's turn would try it again.

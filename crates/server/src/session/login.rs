@@ -406,7 +406,11 @@ impl Session {
         self.services.release_all_locks(&self.context);
         let user = self.context.user.clone();
         let current_user = self.context.current_user.clone();
-        self.context = SessionContext::new(u64::from(self.shared.id), self.context.services.clone());
+        self.context = SessionContext::charged_to(
+            self.context.memory.clone(),
+            u64::from(self.shared.id),
+            self.context.services.clone(),
+        );
         self.context.user = user;
         self.context.current_user = current_user;
         self.state_changes.clear();

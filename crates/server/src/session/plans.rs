@@ -6,6 +6,7 @@
 use super::errors::of_transaction;
 use super::query::{AskedBy, Execution};
 use super::result::{KnownColumns, ResultStyle, ResultWriter, Streaming};
+use super::turn::on_text;
 use super::{More, Session};
 use crate::replication::row_metadata;
 use crate::variables::Variable;
@@ -13,7 +14,7 @@ use paceline_sql::catalog::Catalog;
 use paceline_sql::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute};
 use paceline_sql::parse::{self, ParseOptions, Statement};
 use paceline_sql::plan::{Plan, PlanContext, PlanType, TableUsage, TableUse, plan_statement};
-use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
+use paceline_sql::session::{MemoryCharge, Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
 use paceline_types::Value;
@@ -29,8 +30,11 @@ impl Session {
     /// Plans a statement, executes it and writes its reply.
     pub async fn plan_and_run(&mut self, statement: &Statement, execution: Execution<'_>) -> Result<()> {
         for _ in 0..ATTEMPTS_MAX {
-            let plan = self.plan_for(statement, execution.parameters)?;
-            if self.run_plan(&plan, execution, None).await? == Run::Done {
+            let length = execution.text.len();
+            let plan = on_text(length, || self.plan_for(statement, execution.parameters))?;
+            let run = self.run_plan(&plan, execution, None).await;
+            on_text(length, || drop(plan));
+            if run? == Run::Done {
                 return Ok(());
             }
         }
@@ -75,7 +79,7 @@ impl Session {
             return Ok(Run::Stale);
         };
         let streaming = match plan.tables().iter().any(|table| table.usage.lock) {
-            true => Streaming::AfterSettling,
+            true => Streaming::AfterSettling(MemoryCharge::new(&self.context.memory)),
             false => Streaming::Early,
         };
         let style = self.result_style(execution);

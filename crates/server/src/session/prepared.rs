@@ -7,14 +7,16 @@
 //! names, for DATABASE() and in the log.
 
 use super::plans::Run;
-use super::query::{AskedBy, Execution};
+use super::query::{AskedBy, ClientStatement, Execution};
 use super::result::{EncodedColumns, KnownColumns, RowFormat, definition};
+use super::turn::on_text;
 use super::{More, Session};
 use crate::server::Server;
 use paceline_sql::execute::{RowSink, RowStore, StoredRows};
 use paceline_sql::expr::{EmptyScope, EvalContext, EvalState, Expr, ExprType};
-use paceline_sql::parse::{self, ParseOptions, QueryStatement, SelectInto, Statement};
+use paceline_sql::parse::{QueryStatement, SelectInto, Statement};
 use paceline_sql::plan::{Plan, PlannedValues, ResultColumn};
+use paceline_sql::session::MemoryCharge;
 use paceline_sql::{Error, Result};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
@@ -65,9 +67,12 @@ struct Prepared {
     types: Vec<ParameterType>,
     /// What COM_STMT_SEND_LONG_DATA brought, by parameter; too much of it is an error of the execution.
     long_data: Vec<Option<Vec<u8>>>,
-    long_data_too_long: bool,
+    /// Why there is no more of it.
+    long_data_error: Option<Error>,
     /// Rows of an open cursor that were not fetched yet.
     cursor: Option<Cursor>,
+    /// What it takes, with its long data.
+    memory: MemoryCharge,
     _counted: CountedStatement,
 }
 
@@ -91,6 +96,7 @@ impl Drop for CountedStatement {
 struct Cursor {
     columns: Vec<ResultColumn>,
     rows: StoredRows,
+    _memory: MemoryCharge,
 }
 
 /// The sink of a cursor that is being opened.
@@ -118,7 +124,20 @@ struct TextPrepared {
     parameters: usize,
     /// The database that was current then.
     database: Option<String>,
+    /// What it takes.
+    _memory: MemoryCharge,
 }
+
+/// A statement that is being prepared.
+struct Preparing {
+    statement: Arc<Statement>,
+    text: Vec<u8>,
+    parameters: usize,
+    memory: MemoryCharge,
+}
+
+/// What a prepared statement takes beside its text and what was made of it, in bytes.
+const PREPARED_BYTES: usize = 1024;
 
 /// What was the current database before a prepared statement's own.
 struct LeftDatabase(Option<String>);
@@ -170,19 +189,28 @@ impl PreparedStatements {
             return;
         };
         let value = slot.get_or_insert_default();
-        if value.len() + data.len() > limit {
-            prepared.long_data_too_long = true;
-            *slot = None;
-        } else {
-            value.extend_from_slice(data);
+        let error = match value.len() + data.len() > limit {
+            true => Some(Error::new(ER_NET_PACKET_TOO_LARGE, &[])),
+            false => prepared.memory.grow(data.len()).err(),
+        };
+        match error {
+            None => value.extend_from_slice(data),
+            Some(error) => {
+                prepared.memory.shrink(value.len());
+                *slot = None;
+                prepared.long_data_error = Some(error);
+            }
         }
     }
 }
 
 impl Prepared {
     fn forget_long_data(&mut self) {
-        self.long_data.iter_mut().for_each(|slot| *slot = None);
-        self.long_data_too_long = false;
+        for slot in &mut self.long_data {
+            let bytes = slot.take().map_or(0, |data| data.len());
+            self.memory.shrink(bytes);
+        }
+        self.long_data_error = None;
     }
 }
 
@@ -197,8 +225,13 @@ impl Session {
     }
 
     fn prepare_statement(&mut self, text: Vec<u8>) -> Result<()> {
-        let (statement, text, parameters) = self.parse_to_prepare(text)?;
-        let plan = self.plan_to_prepare(&statement)?;
+        let Preparing {
+            statement,
+            text,
+            parameters,
+            memory,
+        } = self.parse_to_prepare(text)?;
+        let plan = on_text(text.len(), || self.plan_to_prepare(&statement))?;
         let counted = CountedStatement::new(&self.server)?;
         let charset = self.context.settings.character_set_results;
         let capabilities = self.connection.capabilities;
@@ -237,8 +270,9 @@ impl Session {
             columns: known,
             types: vec![],
             long_data: vec![None; parameters],
-            long_data_too_long: false,
+            long_data_error: None,
             cursor: None,
+            memory,
             _counted: counted,
         };
         self.prepared.by_id.insert(id, Box::new(prepared));
@@ -256,12 +290,10 @@ impl Session {
     }
 
     /// One statement, not several, of a kind that can be prepared.
-    fn parse_to_prepare(&self, text: Vec<u8>) -> Result<(Arc<Statement>, Vec<u8>, usize)> {
-        let options = ParseOptions {
-            sql_mode: self.context.settings.sql_mode,
-            ..ParseOptions::default()
-        };
-        let parsed = parse::parse_first(&text, &options)?;
+    fn parse_to_prepare(&self, text: Vec<u8>) -> Result<Preparing> {
+        let ClientStatement { parsed, mut memory } = self.parse(&text)?;
+        // It stays, however short it is.
+        memory.set(parsed.memory_bytes + PREPARED_BYTES)?;
         if let Some(next) = parsed.next {
             return Err(super::query::syntax_error_near(&String::from_utf8_lossy(
                 &text[next..],
@@ -280,7 +312,12 @@ impl Session {
             return Err(Error::new(ER_PS_MANY_PARAM, &[]));
         }
         let text = parsed.text_to_show(&text, super::query::stored_hash).into_owned();
-        Ok((Arc::new(parsed.statement), text, parsed.parameters))
+        Ok(Preparing {
+            statement: Arc::new(parsed.statement),
+            text,
+            parameters: parsed.parameters,
+            memory,
+        })
     }
 
     fn plan_to_prepare(&mut self, statement: &Statement) -> Result<Option<Arc<Plan>>> {
@@ -372,8 +409,8 @@ impl Session {
         if prepared.parameters == 0 {
             return Ok(vec![]);
         }
-        if prepared.long_data_too_long {
-            return Err(Error::new(ER_NET_PACKET_TOO_LARGE, &[]));
+        if let Some(error) = &prepared.long_data_error {
+            return Err(error.clone());
         }
         let malformed = || Error::new(ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_execute"]);
         // Behind command, statement, cursor type and iterations.
@@ -441,7 +478,7 @@ impl Session {
                 return Ok(());
             }
             self.shared.counters.com_stmt_reprepare.add(1);
-            plan = Arc::new(self.plan_for(&statement, parameters)?);
+            plan = Arc::new(on_text(prepared.text.len(), || self.plan_for(&statement, parameters))?);
             prepared.plan = Some(plan.clone());
             // What the client remembers is not to be relied on any more: it is told the columns with each execution.
             prepared.columns = None;
@@ -453,6 +490,8 @@ impl Session {
     fn open_cursor(&mut self, collected: CursorSink) -> Result<Cursor> {
         use paceline_wire::column::{Metadata, write_column_count};
         let rows = collected.rows.finish()?;
+        let mut memory = MemoryCharge::new(&self.context.memory);
+        memory.grow(rows.memory_bytes())?;
         let capabilities = self.connection.capabilities;
         let status = self.status().with(Status::CURSOR_EXISTS);
         let charset = self.context.settings.character_set_results;
@@ -470,6 +509,7 @@ impl Session {
         Ok(Cursor {
             columns: collected.columns,
             rows,
+            _memory: memory,
         })
     }
 
@@ -539,8 +579,13 @@ impl Session {
         // A failed PREPARE has dropped the statement of that name all the same.
         self.prepared.by_name.remove(&key);
         let text = self.statement_text(source)?;
-        let (statement, text, parameters) = self.parse_to_prepare(text)?;
-        self.plan_to_prepare(&statement)?;
+        let Preparing {
+            statement,
+            text,
+            parameters,
+            memory,
+        } = self.parse_to_prepare(text)?;
+        on_text(text.len(), || self.plan_to_prepare(&statement))?;
         self.prepared.by_name.insert(
             key,
             TextPrepared {
@@ -548,6 +593,7 @@ impl Session {
                 statement,
                 parameters,
                 database: self.context.database.clone(),
+                _memory: memory,
             },
         );
         self.write_ok(0, 0, "Statement prepared", more);
@@ -606,9 +652,10 @@ impl Session {
     ) -> Result<()> {
         self.shared.counters.com_execute_immediate.add(1);
         let text = self.statement_text(source)?;
-        let (statement, text, count) = self.parse_to_prepare(text)?;
-        let parameters = self.values_of(using, count)?;
-        self.execute_with(&statement, &text, &parameters, execution).await
+        let prepared = self.parse_to_prepare(text)?;
+        let parameters = self.values_of(using, prepared.parameters)?;
+        self.execute_with(&prepared.statement, &prepared.text, &parameters, execution)
+            .await
     }
 
     /// The parameters of USING, which have to be `count`.

@@ -1,9 +1,10 @@
 //! Statements as text: COM_QUERY, and what each kind of statement leads to.
 
 use super::result::RowFormat;
+use super::turn::on_text;
 use super::{More, Session};
-use paceline_sql::parse::{self, IntoPlace, ParseOptions, SelectInto, Show, Statement};
-use paceline_sql::session::KeepDiagnostics;
+use paceline_sql::parse::{self, IntoPlace, ParseOptions, ParsedStatement, SelectInto, Show, Statement};
+use paceline_sql::session::{KeepDiagnostics, MemoryCharge};
 use paceline_sql::{Error, Result};
 use paceline_types::Value;
 use paceline_types::error_code::*;
@@ -35,6 +36,17 @@ pub enum AskedBy {
     Server,
 }
 
+/// A parsed statement with what it takes of the session's memory.
+pub struct ClientStatement {
+    /// The statement.
+    pub parsed: ParsedStatement,
+    /// What its tree takes, if that is much.
+    pub memory: MemoryCharge,
+}
+
+/// Trees that take less, in bytes, are not counted: there is one for each statement that runs.
+const LARGE_TREE_BYTES: usize = 256 << 10;
+
 impl Session {
     /// COM_QUERY: executes one statement, or several where the client has asked for it. The text is UTF-8.
     ///
@@ -43,23 +55,22 @@ impl Session {
     pub async fn query(&mut self, text: Vec<u8>) -> WireResult<()> {
         let mut offset = 0;
         loop {
-            let options = ParseOptions {
-                sql_mode: self.context.settings.sql_mode,
-                ..ParseOptions::default()
-            };
-            let parsed = parse::parse_first(&text[offset..], &options);
+            let parsed = self.parse(&text[offset..]);
             // Whoever sees it from here on sees no password in it.
             let (statement_text, next) = match &parsed {
-                Ok(parsed) => (parsed.text_to_show(&text[offset..], stored_hash), parsed.next),
+                Ok(parsed) => {
+                    let parsed = &parsed.parsed;
+                    (parsed.text_to_show(&text[offset..], stored_hash), parsed.next)
+                }
                 Err(_) => (Cow::Borrowed(&text[offset..]), None),
             };
             let statement_text = &*statement_text;
             self.begin_command("Query", statement_text);
-            self.begin_statement(parsed.as_ref().ok().map(|parsed| &parsed.statement));
+            self.begin_statement(parsed.as_ref().ok().map(|parsed| &parsed.parsed.statement));
             let more = if next.is_some() { More::Yes } else { More::No };
-            let done = match parsed {
-                Err(error) => Err(error),
-                Ok(parsed) if parsed.parameters > 0 => Err(syntax_error_near("?")),
+            let done = match &parsed {
+                Err(error) => Err(error.clone()),
+                Ok(parsed) if parsed.parsed.parameters > 0 => Err(syntax_error_near("?")),
                 Ok(_) if next.is_some() && !self.multi_statements => Err(syntax_error_near(
                     &String::from_utf8_lossy(&text[offset + next.unwrap_or(0)..]),
                 )),
@@ -71,9 +82,10 @@ impl Session {
                         more,
                         asked_by: AskedBy::Client,
                     };
-                    self.statement(&parsed.statement, execution).await
+                    self.statement(&parsed.parsed.statement, execution).await
                 }
             };
+            on_text(statement_text.len(), || drop(parsed));
             self.end_statement(&done);
             match (done, next) {
                 (Ok(()), Some(next)) => offset += next,
@@ -83,6 +95,24 @@ impl Session {
                 self.connection.flush().await?;
             }
         }
+    }
+
+    /// Parses the first statement of a client's text.
+    ///
+    /// # Errors
+    /// As [`parse::parse_first`].
+    pub fn parse(&self, text: &[u8]) -> Result<ClientStatement> {
+        let options = ParseOptions {
+            sql_mode: self.context.settings.sql_mode,
+            memory: Some(self.context.memory.clone()),
+            ..ParseOptions::default()
+        };
+        let parsed = on_text(text.len(), || parse::parse_first(text, &options))?;
+        let mut memory = MemoryCharge::new(&self.context.memory);
+        if parsed.memory_bytes >= LARGE_TREE_BYTES {
+            memory.grow(parsed.memory_bytes)?;
+        }
+        Ok(ClientStatement { parsed, memory })
     }
 
     /// A statement begins: its time, its diagnostics, its time limit.

@@ -30,7 +30,9 @@ use paceline_sql::ddl::session_of_event;
 use paceline_sql::expr::ExprType;
 use paceline_sql::parse::definition::CreateTable;
 use paceline_sql::parse::{self, DdlStatement, ParseOptions, SetItem, Statement};
-use paceline_sql::session::{RandomGenerator, Services, SessionContext, SqlMode, UserVariable};
+use paceline_sql::session::{
+    RandomGenerator, Services, SessionContext, SessionMemory, SqlMode, UserVariable,
+};
 use paceline_sql::{Error, Result};
 use paceline_storage::Direction;
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
@@ -156,12 +158,14 @@ pub fn own_session(
         socket.handle()?,
         String::new(),
         u64::MAX,
+        SessionMemory::unlimited(),
     ));
     let services = Arc::new(SessionServices::new(server.clone(), shared.clone(), locks));
     let mut account = Account::new(user, "");
     account.global = PrivilegeSet::everything();
     services.set_account(account);
-    let context = SessionContext::new(
+    let context = SessionContext::charged_to(
+        shared.memory.clone(),
         u64::from(shared.id),
         Services {
             variables: services.clone(),
@@ -191,6 +195,8 @@ pub fn own_session(
     };
     let mut values = crate::variables::SessionValues::new(&server.globals);
     apply_all_to_session(&mut session.context, &mut values);
+    // What the primary could execute is not refused here.
+    session.context.memory.set_limit(u64::MAX);
     *session.services.values.lock() = values;
     Ok((session, far))
 }
@@ -254,7 +260,7 @@ impl Session {
     }
 
     /// Takes what a statement reads that is not in its text.
-    fn take_values(&mut self, statement: &ReplicatedStatement<'_>) {
+    fn take_values(&mut self, statement: &ReplicatedStatement<'_>) -> Result<()> {
         for (kind, value) in statement.intvars {
             match kind {
                 IntvarKind::LastInsertId => self.context.last_insert_id = *value,
@@ -266,8 +272,9 @@ impl Session {
         }
         for variable in statement.user_variables {
             let name = String::from_utf8_lossy(variable.name).to_lowercase();
-            self.context.user_variables.set(&name, user_variable(variable));
+            self.context.user_variables.set(&name, user_variable(variable))?;
         }
+        Ok(())
     }
 
     /// Whether the table whose definition a statement is was made already, and its rows are to come: a crash has come between it and them.
@@ -381,7 +388,7 @@ impl Session {
         };
         let text = &*text;
         self.begin_statement(Some(&parsed.statement));
-        self.take_values(statement);
+        self.take_values(statement)?;
         let failed = Some(statement.query.error_code).filter(|number| *number != 0);
         self.context.statement.failed_on_primary = failed.map(ErrorCode::from_number);
         let execution = Execution {

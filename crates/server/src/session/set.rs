@@ -146,7 +146,7 @@ impl Session {
     async fn carry_out(&mut self, item: Checked) -> Result<()> {
         match item {
             Checked::Variable(assignment) => self.set_variable(assignment).await?,
-            Checked::UserVariable(name, variable) => self.context.user_variables.set(&name, variable),
+            Checked::UserVariable(name, variable) => self.context.user_variables.set(&name, variable)?,
             Checked::Client { charset, connection } => {
                 self.assign(Variable::CharacterSetClient, charset.name());
                 self.assign(Variable::CharacterSetResults, charset.name());

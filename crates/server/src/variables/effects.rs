@@ -88,6 +88,7 @@ pub fn apply_to_session(
         Variable::SqlSelectLimit => settings.select_limit = setting.as_u64(),
         Variable::SqlSafeUpdates => settings.safe_updates = setting.as_bool(),
         Variable::SqlAutoIsNull => settings.auto_is_null = setting.as_bool(),
+        Variable::MaxSessionMemUsed => session.memory.set_limit(setting.as_u64()),
         Variable::MaxErrorCount => settings.max_error_count = size(setting),
         Variable::GroupConcatMaxLen => settings.group_concat_max_len = size(setting),
         Variable::DivPrecisionIncrement => settings.div_precision_increment = setting.as_u64() as u8,
@@ -138,6 +139,7 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         SqlSelectLimit,
         SqlSafeUpdates,
         SqlAutoIsNull,
+        MaxSessionMemUsed,
         MaxErrorCount,
         GroupConcatMaxLen,
         DivPrecisionIncrement,
@@ -237,6 +239,14 @@ pub fn semi_sync_settings(globals: &Globals) -> SemiSyncSettings {
             true => Fallback::AfterTimeout,
             false => Fallback::Never,
         },
+    }
+}
+
+/// What all sessions may collect together, in bytes.
+pub fn session_memory_max(globals: &Globals) -> u64 {
+    match globals.number(Variable::PacelineSessionMemoryMax) {
+        0 => memory::machine_bytes() / 4,
+        bytes => bytes,
     }
 }
 

@@ -28,7 +28,7 @@ impl HashTable {
     /// Adds a row.
     ///
     /// # Errors
-    /// 1114 for more than a statement may collect.
+    /// 1290 or 1041 for more than the session may have.
     pub fn add(&mut self, key: Vec<u8>, row: HashedRow) -> Result<()> {
         self.memory
             .take(key.len() + row.key.len() + row_bytes(&row.values) + 64)?;

@@ -1,39 +1,44 @@
-//! What a statement may collect in memory.
+//! What a statement collects in memory, counted by its collections against the session's account ([`crate::session::SessionMemory`]).
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use paceline_types::Value;
-use paceline_types::error_code::ER_RECORD_FILE_FULL;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::session::{MemoryCharge, SessionMemory};
 
 /// A sort goes on in a temporary file past so many bytes.
 pub const SORT_MEMORY_MAX: usize = 64 << 20;
 
-/// What a statement's groups, derived tables, hash tables and changes may take together, in bytes: 1114 beyond.
-pub const STATEMENT_MEMORY_MAX: usize = 1 << 30;
-
 /// What a statement has collected so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Budget {
-    used: Rc<Cell<usize>>,
+    charge: Rc<RefCell<MemoryCharge>>,
 }
 
 impl Budget {
+    /// Nothing so far.
+    pub fn new(account: &Arc<SessionMemory>) -> Self {
+        Budget {
+            charge: Rc::new(RefCell::new(MemoryCharge::new(account))),
+        }
+    }
+
     /// Takes `bytes` for what is kept until the statement's end.
     ///
     /// # Errors
-    /// 1114 past [`STATEMENT_MEMORY_MAX`].
+    /// 1290 or 1041 past a limit.
     pub fn charge(&mut self, bytes: usize) -> Result<()> {
-        take(&self.used, bytes)
+        self.charge.borrow_mut().grow(bytes)
     }
 
     /// For one collection, which has nothing yet: what it takes is free again when it goes. A subquery makes and drops its collections for each row of
     /// the query around it.
     pub fn part(&self) -> Reservation {
         Reservation {
-            budget: self.used.clone(),
+            charge: self.charge.clone(),
             bytes: 0,
         }
     }
@@ -42,33 +47,44 @@ impl Budget {
 /// What one collection has taken of a statement's [`Budget`].
 #[derive(Debug)]
 pub(crate) struct Reservation {
-    budget: Rc<Cell<usize>>,
+    charge: Rc<RefCell<MemoryCharge>>,
     bytes: usize,
 }
 
 impl Reservation {
-    /// Takes so many bytes more.
+    /// Takes so many bytes more, or none.
     ///
     /// # Errors
-    /// 1114 past [`STATEMENT_MEMORY_MAX`].
+    /// 1290 or 1041 past a limit.
     pub fn take(&mut self, bytes: usize) -> Result<()> {
-        self.bytes = self.bytes.saturating_add(bytes);
-        take(&self.budget, bytes)
+        self.charge.borrow_mut().grow(bytes)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// What it has.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Gives so many of them back.
+    pub fn give_back(&mut self, bytes: usize) {
+        self.charge.borrow_mut().shrink(bytes);
+        self.bytes -= bytes;
+    }
+
+    /// Gives all of them back.
+    pub fn clear(&mut self) {
+        if self.bytes > 0 {
+            self.give_back(self.bytes);
+        }
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.budget.set(self.budget.get().saturating_sub(self.bytes));
+        self.clear();
     }
-}
-
-fn take(used: &Cell<usize>, bytes: usize) -> Result<()> {
-    used.set(used.get().saturating_add(bytes));
-    if used.get() > STATEMENT_MEMORY_MAX {
-        return Err(Error::new(ER_RECORD_FILE_FULL, &[&"(temporary)"]));
-    }
-    Ok(())
 }
 
 /// The bytes that a row takes.
@@ -79,16 +95,21 @@ pub(crate) fn row_bytes(row: &[Value]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 
     #[test]
     fn what_a_collection_took_is_free_when_it_goes() {
-        let mut budget = Budget::default();
+        let account = SessionMemory::unlimited();
+        account.set_limit(1_000_000);
+        let mut budget = Budget::new(&account);
         budget.charge(10).unwrap();
         for _ in 0..3 {
             let mut part = budget.part();
-            part.take(STATEMENT_MEMORY_MAX - 10).unwrap();
-            assert_eq!(part.take(1).unwrap_err().code(), ER_RECORD_FILE_FULL);
+            part.take(1_000_000 - 10).unwrap();
+            assert_eq!(part.take(1).unwrap_err().code(), ER_OPTION_PREVENTS_STATEMENT);
         }
-        assert_eq!(budget.used.get(), 10);
+        assert_eq!(budget.charge.borrow().used(), 10);
+        drop(budget);
+        assert_eq!(account.used(), 0);
     }
 }

@@ -10,7 +10,7 @@ use paceline_types::error_code::ER_QUERY_RESULT_INCOMPLETE;
 use super::aggregation::aggregate;
 use super::distinct::Distinct;
 use super::join::join;
-use super::memory::row_bytes;
+use super::memory::{Reservation, row_bytes};
 use super::run::{Exec, Rows};
 use super::sorter::Sorter;
 use super::temporary_key;
@@ -200,6 +200,7 @@ fn run_select(
             matches!(item.key, SortKey::Output(output) if output == place) && !item.descending
         });
     let mut output: Vec<Value> = Vec::with_capacity(plan.projection.len());
+    let mut large = exec.runtime.memory.part();
     let mut key = Vec::new();
     let mut sorter = (!plan.order.is_empty()).then(|| {
         let first = if plan.count_found_rows {
@@ -207,7 +208,7 @@ fn run_select(
         } else {
             window.needed()
         };
-        Sorter::new(first)
+        Sorter::new(first, exec.runtime.memory.part())
     });
     {
         // What happens with each row, after grouping and window functions.
@@ -220,10 +221,10 @@ fn run_select(
                         if sorter.rejects(&key) {
                             return Ok(ControlFlow::Continue(()));
                         }
-                        project(exec, plan, movable, row, &mut output)?;
+                        project(exec, plan, movable, row, &mut output, &mut large)?;
                     }
                     Some(distinct) => {
-                        project(exec, plan, movable, row, &mut output)?;
+                        project(exec, plan, movable, row, &mut output, &mut large)?;
                         if !distinct.is_new(&output)? {
                             return Ok(ControlFlow::Continue(()));
                         }
@@ -242,7 +243,7 @@ fn run_select(
             if distinct.is_none() && !gate.admits() {
                 return Ok(gate.flow());
             }
-            project(exec, plan, movable, row, &mut output)?;
+            project(exec, plan, movable, row, &mut output, &mut large)?;
             if let Some(distinct) = &mut distinct
                 && (!distinct.is_new(&output)? || !gate.admits())
             {
@@ -253,7 +254,7 @@ fn run_select(
             }
             Ok(gate.flow())
         };
-        let mut windows = plan.windows.as_ref().map(WindowRows::new);
+        let mut windows = (plan.windows.as_ref()).map(|windows| WindowRows::new(exec, windows));
         let mut take = |exec: &mut Exec<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
             if !plan.having.is_empty() && !exec.all_true(&plan.having, row)? {
                 return Ok(ControlFlow::Continue(()));
@@ -289,6 +290,9 @@ fn run_select(
     Ok(plan.count_found_rows.then_some(gate.seen))
 }
 
+/// Values that are shorter, in bytes, are not counted while a row is put together.
+const LARGE_VALUE_BYTES: usize = 64 << 10;
+
 /// Whether a row's values may be moved to the output: nothing reads them there again.
 fn can_move(plan: &SelectPlan, by_output: bool) -> bool {
     let [
@@ -321,6 +325,7 @@ fn project(
     movable: bool,
     row: &mut [Value],
     output: &mut Vec<Value>,
+    large: &mut Reservation,
 ) -> Result<()> {
     if movable {
         // What the row before has left there goes back, for its memory.
@@ -333,12 +338,19 @@ fn project(
         return Ok(());
     }
     output.clear();
+    large.clear();
     for expr in &plan.projection {
-        output.push(if plan.unrounded {
+        let value = if plan.unrounded {
             exec.eval_unrounded(expr, row)?
         } else {
             exec.eval(expr, row)?
-        });
+        };
+        // A row of many values may hold a long one in each: here, and in its packet.
+        let bytes = value.memory_bytes();
+        if bytes > LARGE_VALUE_BYTES {
+            large.take(2 * bytes)?;
+        }
+        output.push(value);
     }
     Ok(())
 }
@@ -415,7 +427,7 @@ fn arranged(
             Ok(gate.flow())
         });
     }
-    let mut sorter = Sorter::new(window.needed());
+    let mut sorter = Sorter::new(window.needed(), exec.runtime.memory.part());
     let mut key = Vec::new();
     produce(exec, &mut |exec, row| {
         key.clear();

@@ -17,7 +17,7 @@ use crate::expr::{EvalContext, EvalMode, EvalState, Expr, ExprKind, SubqueryFram
 use crate::foreign_key::ForeignKeys;
 use crate::plan::tree::QueryPlan;
 use crate::plan::{Plan, PlanKind};
-use crate::session::{SessionContext, UserVariable};
+use crate::session::{SessionContext, SessionMemory, UserVariable};
 
 /// Rows that were made once for all uses of them in a statement.
 pub(crate) type Rows = Rc<Vec<Vec<Value>>>;
@@ -53,13 +53,13 @@ pub(crate) struct Runtime<'t> {
 }
 
 impl<'t> Runtime<'t> {
-    pub fn new(transaction: &'t mut Transaction) -> Self {
+    pub fn new(transaction: &'t mut Transaction, memory: &Arc<SessionMemory>) -> Self {
         Runtime {
             transaction,
             materialized: HashMap::new(),
             recursive: HashMap::new(),
             hashes: HashMap::new(),
-            memory: Budget::default(),
+            memory: Budget::new(memory),
             handles: Vec::new(),
             foreign_keys: None,
             exact: false,
@@ -204,7 +204,7 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
     if plan.writes_ordinary() && (!checks_foreign_keys || foreign_keys.is_some()) {
         context.transaction.set_no_foreign_key_checks();
     }
-    let mut runtime = Runtime::new(context.transaction);
+    let mut runtime = Runtime::new(context.transaction, &context.session.memory);
     runtime.foreign_keys = foreign_keys;
     let mut exec = Exec {
         runtime: &mut runtime,
@@ -298,7 +298,7 @@ fn select_into(
         Some(row) => {
             for ((name, value), ty) in names.iter().zip(row).zip(&query.types) {
                 let variable = UserVariable::new(&value, ty.clone(), &exec.session.settings.time_zone);
-                exec.session.user_variables.set(&name.to_lowercase(), variable);
+                exec.session.user_variables.set(&name.to_lowercase(), variable)?;
             }
             Ok(Outcome {
                 affected_rows: 1,

@@ -148,7 +148,7 @@ impl GivenRows {
     /// Whether the row is new here.
     ///
     /// # Errors
-    /// 1114 for more than a statement may collect.
+    /// 1290 or 1041 for more than the session may have.
     fn insert(&mut self, row_key: &[u8]) -> Result<bool> {
         if self.keys.contains(row_key) {
             return Ok(false);

@@ -115,7 +115,7 @@ impl Aggregate {
                 mean: 0.0,
                 squares: 0.0,
             },
-            A::GroupConcat | A::JsonArrayAgg | A::JsonObjectAgg => State::Texts(Vec::new()),
+            A::GroupConcat | A::JsonArrayAgg | A::JsonObjectAgg => State::Texts(Texts::default()),
         };
         let seen = (self.distinct == Distinctness::Distinct).then(HashSet::new);
         Accumulator { state, seen }
@@ -125,14 +125,44 @@ impl Aggregate {
 /// What a key in a set takes beside its bytes.
 const SEEN_BYTES: usize = 48;
 
+/// Keys of values that COUNT(DISTINCT …) counts.
+#[derive(Debug)]
+pub(crate) struct CountedKeys(pub HashSet<Vec<u8>>);
+
+impl CountedKeys {
+    /// What they take, as [`Accumulator::add`] told it.
+    pub fn memory_bytes(&self) -> usize {
+        self.0.iter().map(|key| key.len() + SEEN_BYTES).sum()
+    }
+}
+
 /// A text of GROUP_CONCAT, or the bytes of a binary string, with its sort keys.
 type Part = (Vec<u8>, Vec<Value>);
 
-/// Adds a text of GROUP_CONCAT. Returns the bytes that it takes.
-fn push_text(texts: &mut Vec<Part>, text: Vec<u8>, keys: Vec<Value>) -> usize {
-    let bytes = size_of::<Part>() + text.len() + keys.iter().map(Value::memory_bytes).sum::<usize>();
-    texts.push((text, keys));
-    bytes
+/// The texts of GROUP_CONCAT and its like.
+#[derive(Debug, Default)]
+struct Texts {
+    parts: Vec<Part>,
+    /// The length of all of them with separators, in bytes.
+    length: usize,
+}
+
+impl Texts {
+    /// Adds a text. Returns the bytes that it takes.
+    fn push(&mut self, aggregate: &Aggregate, text: Vec<u8>, keys: Vec<Value>, length_max: usize) -> usize {
+        // What comes behind a result that is too long already changes nothing.
+        let is_full = aggregate.function == AggregateFunction::GroupConcat
+            && aggregate.order_by.is_empty()
+            && aggregate.limit.is_none()
+            && self.length > length_max;
+        if is_full {
+            return 0;
+        }
+        self.length += text.len() + aggregate.separator.len();
+        let bytes = size_of::<Part>() + text.len() + keys.iter().map(Value::memory_bytes).sum::<usize>();
+        self.parts.push((text, keys));
+        bytes
+    }
 }
 
 /// What one group has gathered so far.
@@ -165,7 +195,7 @@ enum State {
         squares: f64,
     },
     /// GROUP_CONCAT, JSON_ARRAYAGG, JSON_OBJECTAGG.
-    Texts(Vec<Part>),
+    Texts(Texts),
 }
 
 impl Accumulator {
@@ -243,7 +273,13 @@ impl Accumulator {
                         text.extend(concatenated(aggregate, value, &arg.ty, context));
                     }
                 }
-                grown += push_text(texts, text, sort_keys(aggregate, row, context)?);
+                let keys = sort_keys(aggregate, row, context)?;
+                grown += texts.push(
+                    aggregate,
+                    text,
+                    keys,
+                    context.session.settings.group_concat_max_len,
+                );
             }
             _ => unreachable!("the binder allows several arguments only where they are handled here"),
         }
@@ -264,6 +300,14 @@ impl Accumulator {
             self.add_value(aggregate, value, &[], context)?;
         }
         Ok(())
+    }
+
+    /// Takes out the keys that COUNT(DISTINCT …) has seen, if this is one; the caller counts them from then on.
+    pub(crate) fn take_counted_keys(&mut self) -> Option<CountedKeys> {
+        match (&self.state, &mut self.seen) {
+            (State::Count(_), Some(seen)) => Some(CountedKeys(std::mem::take(seen))),
+            _ => None,
+        }
     }
 
     fn add_value(
@@ -330,7 +374,9 @@ impl Accumulator {
             }
             State::Texts(texts) => {
                 let text = concatenated(aggregate, value, &aggregate.args[0].ty, context);
-                return Ok(push_text(texts, text, sort_keys(aggregate, row, context)?));
+                let keys = sort_keys(aggregate, row, context)?;
+                let length_max = context.session.settings.group_concat_max_len;
+                return Ok(texts.push(aggregate, text, keys, length_max));
             }
         }
         Ok(0)
@@ -366,9 +412,9 @@ impl Accumulator {
                     _ => Value::Double(variance),
                 }
             }
-            State::Texts(texts) if texts.is_empty() => Value::Null,
+            State::Texts(texts) if texts.parts.is_empty() => Value::Null,
             State::Texts(texts) => {
-                let mut texts = std::mem::take(texts);
+                let mut texts = std::mem::take(&mut texts.parts);
                 sort_parts(aggregate, &mut texts, context)?;
                 match aggregate.function {
                     A::JsonArrayAgg => json_text(b"[", &texts, b",", b"]"),

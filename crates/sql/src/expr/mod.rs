@@ -28,6 +28,7 @@ mod tests;
 mod tree;
 mod window;
 
+pub(crate) use aggregate::CountedKeys;
 pub(crate) use aggregate::own_rule;
 pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
 pub(crate) use bind::{arithmetic, sort_order};

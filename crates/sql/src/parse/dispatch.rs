@@ -38,6 +38,7 @@ impl Parser<'_> {
             statement,
             text: start..end,
             parameters: self.parameters,
+            memory_bytes: self.memory_bytes(),
             next,
             clear_passwords: std::mem::take(&mut self.clear_passwords),
             skipped_versions: self.take_skipped_versions(start..end),

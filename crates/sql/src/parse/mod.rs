@@ -58,13 +58,14 @@ mod weight_string;
 mod window;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use paceline_types::error_code;
 
 use self::lexer::Token;
 use self::parser::Parser;
 use crate::error::{Error, Result};
-use crate::session::SqlMode;
+use crate::session::{SessionMemory, SqlMode};
 
 pub use clear_password::{ClearPassword, HashForm};
 pub use definition::DdlStatement;
@@ -84,15 +85,21 @@ pub const GENERATED_NAME: char = '[';
 pub struct ParseOptions {
     /// The session's SQL mode.
     pub sql_mode: SqlMode,
-    /// The deepest nesting of expressions and queries.
+    /// The deepest nesting of expressions and queries; parentheses around parentheses do not count.
     pub depth_max: u32,
+    /// What the statement's tree counts against while it is made; `None` for the server's own texts.
+    pub memory: Option<Arc<SessionMemory>>,
 }
+
+/// How deep MariaDB's stack is, in calls of functions: its `thread_stack` of 292 KiB is used up by more.
+const DEPTH_MAX: u32 = 592;
 
 impl Default for ParseOptions {
     fn default() -> Self {
         Self {
             sql_mode: SqlMode::DEFAULT,
-            depth_max: 200,
+            depth_max: DEPTH_MAX,
+            memory: None,
         }
     }
 }
@@ -106,6 +113,8 @@ pub struct ParsedStatement {
     pub text: Range<usize>,
     /// How many `?` it has.
     pub parameters: usize,
+    /// About what its tree takes, and the plan that is made of it, in bytes.
+    pub memory_bytes: usize,
     /// Where the next statement starts; `None` when this was the last.
     pub next: Option<usize>,
     /// The passwords that the text gives in clear; where they stand is counted within the whole text.
@@ -120,7 +129,7 @@ pub struct ParsedStatement {
 /// not keep the first from running. Call this again with the text from [`ParsedStatement::next`] on.
 ///
 /// # Errors
-/// 1064 with MariaDB's words, 1065 for an empty text.
+/// 1064 with MariaDB's words, 1065 for an empty text, 1290 or 1041 for one whose tree the session has no memory for.
 pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatement> {
     let mut parser = Parser::new(text, options);
     if parser.is(&Token::End) {
@@ -133,6 +142,7 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
             statement: Statement::Empty,
             text: 0..whole,
             parameters: 0,
+            memory_bytes: 0,
             next: None,
             clear_passwords: Vec::new(),
             skipped_versions: parser.take_skipped_versions(0..whole),

@@ -27,6 +27,13 @@ fn unwritten_alias(text: impl Into<String>) -> Ident {
 
 /// The most queries of one UNION; they nest in the tree.
 const UNIONS_MAX: u32 = 256;
+
+/// The most tables of one WITH.
+const WITH_MAX: usize = 64;
+
+/// The most SELECTs within each other.
+const SELECTS_MAX: u32 = 64;
+
 impl Parser<'_> {
     /// A query as a statement, or as the source of INSERT and CREATE TABLE.
     pub(super) fn query_statement(&mut self) -> Result<QueryStatement> {
@@ -158,6 +165,12 @@ impl Parser<'_> {
                 closing_paren_token: AttachedToken::empty(),
             })
         })?;
+        if cte_tables.len() > WITH_MAX {
+            return Err(Error::new(
+                error_code::ER_TOO_MANY_DEFINITIONS_IN_WITH_CLAUSE,
+                &[],
+            ));
+        }
         Ok(With {
             with_token: AttachedToken::empty(),
             recursive,
@@ -239,6 +252,19 @@ impl Parser<'_> {
 
     fn select(&mut self, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<Select> {
         self.expect_word("SELECT")?;
+        if self.select_depth == SELECTS_MAX {
+            return Err(Error::new(
+                error_code::ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
+                &[],
+            ));
+        }
+        self.select_depth += 1;
+        let select = self.select_behind_word(grouped_order);
+        self.select_depth -= 1;
+        select
+    }
+
+    fn select_behind_word(&mut self, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<Select> {
         let mut select = empty_select();
         self.select_modifiers(&mut select)?;
         select.projection = self.select_items()?;

@@ -467,7 +467,7 @@ pub(crate) struct Planner<'a> {
 }
 
 /// Queries may be nested this deep.
-const NESTING_MAX: u32 = 63;
+const NESTING_MAX: u32 = 64;
 
 impl<'a> Planner<'a> {
     fn new(context: PlanContext<'a>) -> Self {

@@ -11,7 +11,8 @@ pub(super) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
     if !is_foldable(&expr) {
         return expr;
     }
-    let mut scratch = SessionContext::new(session.connection_id, Services::default());
+    let mut scratch =
+        SessionContext::charged_to(session.memory.clone(), session.connection_id, Services::default());
     scratch.settings = session.settings.clone();
     scratch.statement = session.statement.clone();
     let mut state = EvalState::new();

@@ -183,7 +183,7 @@ impl Expr {
                 let ty = value.ty.clone();
                 let value = value.eval_in(frame, context)?.into_owned();
                 let variable = UserVariable::new(&value, ty, &context.session.settings.time_zone);
-                context.session.user_variables.set(name, variable);
+                context.session.user_variables.set(name, variable)?;
                 value
             }
             ExprKind::SystemVariable { name, scope } => {
@@ -302,7 +302,9 @@ impl Expr {
                     ty: &self.ty,
                     frame: *frame,
                 };
-                return (call.function.eval)(&args, context).map(Cow::Owned);
+                let value = (call.function.eval)(&args, context)?;
+                check_length(&value, context)?;
+                return Ok(Cow::Owned(value));
             }
             ExprKind::Row(_) => return Err(errors::operand_columns(1)),
             ExprKind::ScalarSubquery(subquery) => {
@@ -461,5 +463,21 @@ impl Expr {
                 convert::truth(&value, context)?
             }
         })
+    }
+}
+
+/// Results that are longer, in bytes, must find room in the session's memory.
+const LONG_RESULT_BYTES: usize = 1 << 20;
+
+/// Refuses a result that the session has no memory for: what calls of calls make of a text may grow from each to the next.
+fn check_length(value: &Value, context: &EvalContext<'_>) -> Result<()> {
+    let bytes = match value {
+        Value::Text(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        _ => return Ok(()),
+    };
+    match bytes > LONG_RESULT_BYTES {
+        true => context.session.memory.check_room(bytes),
+        false => Ok(()),
     }
 }

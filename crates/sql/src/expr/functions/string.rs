@@ -136,15 +136,24 @@ fn all(call: &BindCall<'_>) -> Vec<usize> {
 }
 
 /// The result was longer than `max_allowed_packet`: NULL and warning 1301.
-fn too_long(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+pub(super) fn too_long(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let limit = context.session.settings.max_allowed_packet;
     let message = ER_WARN_ALLOWED_PACKET_OVERFLOWED.message(&[&args.name(), &limit]);
     context.warn(ER_WARN_ALLOWED_PACKET_OVERFLOWED, message)?;
     Ok(Value::Null)
 }
 
+/// A result, unless it is longer than `max_allowed_packet`.
+pub(super) fn within_packet(value: Value, args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    match &value {
+        Value::Text(text) if overflows(text.len(), context) => too_long(args, context),
+        Value::Bytes(bytes) if overflows(bytes.len(), context) => too_long(args, context),
+        _ => Ok(value),
+    }
+}
+
 /// Whether a result of so many bytes is too long.
-fn overflows(bytes: usize, context: &EvalContext<'_>) -> bool {
+pub(super) fn overflows(bytes: usize, context: &EvalContext<'_>) -> bool {
     bytes > context.session.settings.max_allowed_packet
 }
 
@@ -160,22 +169,20 @@ fn eval_concat(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
         let mut out = Vec::new();
         for index in 0..args.len() {
             out.extend_from_slice(&some!(args.bytes(index, context)?));
+            if overflows(out.len(), context) {
+                return too_long(args, context);
+            }
         }
-        return if overflows(out.len(), context) {
-            too_long(args, context)
-        } else {
-            Ok(Value::Bytes(out))
-        };
+        return Ok(Value::Bytes(out));
     }
     let mut out = String::new();
     for index in 0..args.len() {
         out.push_str(&some!(args.text(index, context)?));
+        if overflows(out.len(), context) {
+            return too_long(args, context);
+        }
     }
-    if overflows(out.len(), context) {
-        too_long(args, context)
-    } else {
-        Ok(Value::Text(out))
-    }
+    Ok(Value::Text(out))
 }
 
 fn bind_concat_ws(call: &mut BindCall<'_>) -> Result<ExprType> {
@@ -202,12 +209,11 @@ fn eval_concat_ws(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
         }
         first = false;
         out.push_str(&text);
+        if overflows(out.len(), context) {
+            return too_long(args, context);
+        }
     }
-    if overflows(out.len(), context) {
-        too_long(args, context)
-    } else {
-        Ok(args.text_of_view(out))
-    }
+    Ok(args.text_of_view(out))
 }
 
 /// The byte offset of character `index`, or the end.
@@ -491,12 +497,15 @@ fn eval_replace(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
         return Ok(args.text_of_view(text));
     }
     let to = some!(args.view(2, context)?);
-    let replaced = text.replace(&*from, &to);
-    if overflows(replaced.len(), context) {
-        too_long(args, context)
-    } else {
-        Ok(args.text_of_view(replaced))
+    // The length is known before the text is made: it may be the product of both.
+    if to.len() > from.len() {
+        let places = text.matches(&*from).count();
+        let added = places.saturating_mul(to.len() - from.len());
+        if overflows(text.len().saturating_add(added), context) {
+            return too_long(args, context);
+        }
     }
+    Ok(args.text_of_view(text.replace(&*from, &to)))
 }
 
 fn bind_repeat(call: &mut BindCall<'_>) -> Result<ExprType> {
@@ -688,6 +697,13 @@ fn eval_export_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
     let parts: Vec<&str> = (0..count)
         .map(|bit| if bits >> bit & 1 == 1 { &*on } else { &*off })
         .collect();
+    let length = parts
+        .iter()
+        .map(|part| part.len() + separator.len())
+        .sum::<usize>();
+    if overflows(length.saturating_sub(separator.len()), context) {
+        return too_long(args, context);
+    }
     Ok(args.text_of_view(parts.join(&separator)))
 }
 
@@ -704,6 +720,9 @@ fn eval_insert(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     let length = if length < 0 || length > left { left } else { length };
     let from = offset_of(&text, (position - 1) as usize);
     let to = from + offset_of(&text[from..], length as usize);
+    if overflows(text.len() - (to - from) + new.len(), context) {
+        return too_long(args, context);
+    }
     Ok(args.text_of_view(format!("{}{new}{}", &text[..from], &text[to..])))
 }
 
@@ -725,7 +744,7 @@ fn eval_quote(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         }
     }
     out.push('\'');
-    Ok(args.text_of_view(out))
+    within_packet(args.text_of_view(out), args, context)
 }
 
 fn eval_soundex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

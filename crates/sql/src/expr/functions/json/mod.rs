@@ -13,6 +13,7 @@ use paceline_types::error_code::{
 use paceline_types::{Collation, DataType, Value};
 
 use super::arguments::{Args, BindCall, some};
+use super::string::{overflows, too_long};
 use super::{Function, MANY, pure};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
@@ -443,6 +444,9 @@ fn eval_array(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
             context,
             &mut out,
         );
+        if overflows(out.len(), context) {
+            return too_long(args, context);
+        }
     }
     out.push(']');
     Ok(Value::Text(out))
@@ -463,6 +467,9 @@ fn eval_object(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
             context,
             &mut out,
         );
+        if overflows(out.len(), context) {
+            return too_long(args, context);
+        }
     }
     out.push('}');
     Ok(Value::Text(out))

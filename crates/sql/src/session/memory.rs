@@ -1,0 +1,300 @@
+//! Accounts of the memory that sessions collect in, and its limits.
+//!
+//! ```text
+//!   ServerMemory                 limit of all sessions together: 1041
+//!     └── SessionMemory          limit of one: `max_session_mem_used`, 1290
+//!           └── MemoryCharge     what one owner has of it: a statement, a prepared statement, user variables, a cursor
+//!                 └── execute::memory::Reservation     what one collection has of a statement's
+//! ```
+//!
+//! A charge asks the accounts for chunks, so that a row that is collected costs an addition and a comparison, and it gives back what it has when it is
+//! dropped: a statement that ends, however it ends, leaves nothing behind. A refusal is an error of the statement; whatever can go on in a file does
+//! that instead. Accounts count what is collected and grows with the data. The fixed parts of a session and the engine's caches have limits of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use paceline_types::error_code::{ER_OPTION_PREVENTS_STATEMENT, ER_OUT_OF_RESOURCES};
+
+use crate::error::{Error, Result};
+
+/// A charge asks its account for half as much again as it needs, up to so many bytes more.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// One session may have this part of what all of them have together, so that the others can go on.
+const SESSION_PART: u64 = 2;
+
+/// What all sessions of a server may collect together.
+#[derive(Debug)]
+pub struct ServerMemory {
+    used: AtomicU64,
+    limit: AtomicU64,
+}
+
+impl ServerMemory {
+    /// An account with nothing on it; `limit` in bytes.
+    pub fn new(limit: u64) -> Arc<Self> {
+        Arc::new(ServerMemory {
+            used: AtomicU64::new(0),
+            limit: AtomicU64::new(limit),
+        })
+    }
+
+    /// What its sessions have together, in bytes.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// The limit, in bytes.
+    pub fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Changes the limit. What is charged already stays.
+    pub fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    fn charge(&self, bytes: u64) -> Result<()> {
+        let limit = self.limit();
+        if add_within(&self.used, bytes, limit) {
+            return Ok(());
+        }
+        Err(Error::with_message(
+            ER_OUT_OF_RESOURCES,
+            format!("Out of memory: statements have all of paceline_session_memory_max={limit}"),
+        ))
+    }
+}
+
+/// What one session may collect.
+#[derive(Debug)]
+pub struct SessionMemory {
+    server: Arc<ServerMemory>,
+    used: AtomicU64,
+    limit: AtomicU64,
+}
+
+impl SessionMemory {
+    /// The account of a session of that server, without a limit of its own.
+    pub fn new(server: Arc<ServerMemory>) -> Arc<Self> {
+        Arc::new(SessionMemory {
+            server,
+            used: AtomicU64::new(0),
+            limit: AtomicU64::new(u64::MAX),
+        })
+    }
+
+    /// An account without limits: for what the server executes of its own, and for tests.
+    pub fn unlimited() -> Arc<Self> {
+        Self::new(ServerMemory::new(u64::MAX))
+    }
+
+    /// What the session has, in bytes.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Sets `max_session_mem_used`, in bytes.
+    pub fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// The account of the server that it is a part of.
+    pub fn server(&self) -> &Arc<ServerMemory> {
+        &self.server
+    }
+
+    /// Takes so many bytes, or none.
+    ///
+    /// # Errors
+    /// 1290 past `max_session_mem_used`, 1041 past what the server's sessions may have.
+    fn charge(&self, bytes: usize) -> Result<()> {
+        let bytes = bytes as u64;
+        let limit = self.limit.load(Ordering::Relaxed);
+        if !add_within(&self.used, bytes, limit) {
+            let option = format!("--max-session-mem-used={limit}");
+            return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&option]));
+        }
+        let part = self.server.limit() / SESSION_PART;
+        let charged = if self.used() > part {
+            Err(Error::with_message(
+                ER_OUT_OF_RESOURCES,
+                format!(
+                    "Out of memory: a session may have {part} bytes, half of paceline_session_memory_max"
+                ),
+            ))
+        } else {
+            self.server.charge(bytes)
+        };
+        if charged.is_err() {
+            self.used.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        charged
+    }
+
+    /// Whether there is room for so many bytes more.
+    ///
+    /// # Errors
+    /// As [`MemoryCharge::grow`].
+    pub fn check_room(&self, bytes: usize) -> Result<()> {
+        self.charge(bytes)?;
+        self.release(bytes);
+        Ok(())
+    }
+
+    fn release(&self, bytes: usize) {
+        self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.server.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+/// Adds, unless the sum is past the limit.
+fn add_within(used: &AtomicU64, bytes: u64, limit: u64) -> bool {
+    let sum = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= limit);
+    used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum)
+        .is_ok()
+}
+
+/// What one owner has of a session's account. It gives that back when it is dropped.
+#[derive(Debug)]
+pub struct MemoryCharge {
+    account: Arc<SessionMemory>,
+    used: usize,
+    /// What the account was asked for: at least `used`.
+    charged: usize,
+}
+
+impl MemoryCharge {
+    /// A charge of nothing.
+    pub fn new(account: &Arc<SessionMemory>) -> Self {
+        MemoryCharge {
+            account: account.clone(),
+            used: 0,
+            charged: 0,
+        }
+    }
+
+    /// What its owner has, in bytes.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Takes so many bytes more, or none.
+    ///
+    /// # Errors
+    /// 1290 past `max_session_mem_used`, 1041 past what the server's sessions may have.
+    #[inline]
+    pub fn grow(&mut self, bytes: usize) -> Result<()> {
+        let used = self.used.saturating_add(bytes);
+        if used > self.charged {
+            self.charge_for(used)?;
+        }
+        self.used = used;
+        Ok(())
+    }
+
+    #[cold]
+    fn charge_for(&mut self, used: usize) -> Result<()> {
+        let missing = used - self.charged;
+        let ample = missing.saturating_add((used / 2).min(CHUNK_BYTES));
+        if self.account.charge(ample).is_ok() {
+            self.charged += ample;
+            return Ok(());
+        }
+        // Near a limit it has no more than it needs.
+        self.account.charge(missing)?;
+        self.charged = used;
+        Ok(())
+    }
+
+    /// Gives so many bytes back.
+    pub fn shrink(&mut self, bytes: usize) {
+        debug_assert!(bytes <= self.used, "more is given back than was taken");
+        self.used = self.used.saturating_sub(bytes);
+        let spare = self.charged - self.used;
+        if spare > 2 * CHUNK_BYTES {
+            self.account.release(spare - CHUNK_BYTES);
+            self.charged = self.used + CHUNK_BYTES;
+        }
+    }
+
+    /// Takes or gives back until its owner has exactly so many bytes.
+    ///
+    /// # Errors
+    /// As [`MemoryCharge::grow`].
+    pub fn set(&mut self, bytes: usize) -> Result<()> {
+        if bytes > self.used {
+            return self.grow(bytes - self.used);
+        }
+        self.shrink(self.used - bytes);
+        Ok(())
+    }
+}
+
+impl Drop for MemoryCharge {
+    fn drop(&mut self) {
+        if self.charged > 0 {
+            self.account.release(self.charged);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(result: Result<()>) -> u16 {
+        result.map_or_else(|error| error.code().number(), |()| 0)
+    }
+
+    #[test]
+    fn a_charge_that_goes_gives_everything_back() {
+        let server = ServerMemory::new(u64::MAX);
+        let session = SessionMemory::new(server.clone());
+        let mut charge = MemoryCharge::new(&session);
+        for _ in 0..1000 {
+            charge.grow(1000).unwrap();
+        }
+        assert_eq!(charge.used(), 1_000_000);
+        assert!(session.used() >= 1_000_000 && session.used() < 1_200_000);
+        assert_eq!(server.used(), session.used());
+        charge.shrink(900_000);
+        assert!(session.used() >= 100_000 && session.used() < 300_000);
+        charge.set(500_000).unwrap();
+        assert!(session.used() >= 500_000);
+        drop(charge);
+        assert_eq!((session.used(), server.used()), (0, 0));
+    }
+
+    #[test]
+    fn limits_are_exact_and_a_refusal_takes_nothing() {
+        let server = ServerMemory::new(400_000);
+        let (first, second) = (
+            SessionMemory::new(server.clone()),
+            SessionMemory::new(server.clone()),
+        );
+        first.set_limit(100_000);
+        let mut charge = MemoryCharge::new(&first);
+        charge.grow(99_999).unwrap();
+        assert_eq!(code(charge.grow(2)), 1290);
+        charge.grow(1).unwrap();
+        assert_eq!(
+            (charge.used(), first.used(), server.used()),
+            (100_000, 100_000, 100_000)
+        );
+        // A session without a limit of its own has half of what there is.
+        let mut other = MemoryCharge::new(&second);
+        other.grow(200_000).unwrap();
+        assert_eq!(code(other.grow(1)), 1041);
+        let third = SessionMemory::new(server.clone());
+        let mut rest = MemoryCharge::new(&third);
+        assert_eq!(code(rest.grow(100_001)), 1041);
+        rest.grow(100_000).unwrap();
+        assert_eq!(server.used(), 400_000);
+        drop(other);
+        rest.grow(100_000).unwrap();
+        drop((charge, rest));
+        assert_eq!(server.used(), 0);
+    }
+}
