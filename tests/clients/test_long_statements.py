@@ -50,7 +50,7 @@ def test_others_are_served_and_each_can_be_killed(server):
 
 
 def test_others_are_served_while_a_long_text_is_parsed_and_planned(server):
-    values = ", ".join(map(str, range(5_000, 405_000)))
+    values = ", ".join(map(str, range(5_000, 65_000)))
     texts = [f"select count(*) from d.n where v in ({values})", f"explain select count(*) from d.n where v in ({values})",
              f"insert ignore into d.n select v from d.n where v in ({values})", f"prepare p from 'select v + ? from d.n where v in ({values})'"]
     busy = threading.Barrier(5)
@@ -59,8 +59,7 @@ def test_others_are_served_while_a_long_text_is_parsed_and_planned(server):
     def run(text):
         with server.connect() as connection, connection.cursor() as cursor:
             busy.wait()
-            for _ in range(3):
-                cursor.execute(text)
+            cursor.execute(text)
         ended.append(text)
 
     threads = [threading.Thread(target=run, args=(text,)) for text in texts]
@@ -70,7 +69,7 @@ def test_others_are_served_while_a_long_text_is_parsed_and_planned(server):
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute("select 1")
         busy.wait()
-        while len(ended) < len(texts) or len(latencies) < 20:
+        while any(thread.is_alive() for thread in threads) or len(latencies) < 20:
             start = time.monotonic()
             cursor.execute("select max(v) from d.n")
             # A login, too.

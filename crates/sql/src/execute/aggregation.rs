@@ -89,7 +89,10 @@ impl Group {
             self.counted.push((number, sorter));
             self.counted.len() - 1
         });
-        push_keys(&mut self.counted[place].1, keys)
+        let sorter = &mut self.counted[place].1;
+        push_keys(sorter, keys)?;
+        // The memory is for the keys that come.
+        sorter.spill()
     }
 
     /// Puts the group into the row.
@@ -99,6 +102,9 @@ impl Group {
         }
         for (accumulator, (aggregate, slot)) in self.accumulators.iter_mut().zip(&aggregation.aggregates) {
             row[*slot] = accumulator.finish(aggregate, &mut exec.context())?;
+        }
+        if !self.counted.is_empty() {
+            self.memory.clear();
         }
         for (number, mut sorter) in self.counted {
             if let Some(keys) = self.accumulators[number].take_counted_keys() {

@@ -151,8 +151,11 @@ impl Sorter {
         Ok(())
     }
 
-    /// Writes what is in memory to a file.
-    fn spill(&mut self) -> Result<()> {
+    /// Writes what is in memory to a file, and gives the memory back.
+    ///
+    /// # Errors
+    /// 1038 when the file cannot be written.
+    pub fn spill(&mut self) -> Result<()> {
         let mut entries = std::mem::take(&mut self.entries);
         entries.sort_unstable();
         self.write_run(|write| entries.iter().try_for_each(write))
