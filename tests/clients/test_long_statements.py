@@ -105,6 +105,7 @@ def nested(before, inner, after, depth):
     ("", "1", " union select 2", 2_000, None),
     ("", "1", " union all select 1", 2_000, None),
     ("", "1", " except select 2", 200, 1436),
+    ("", "1", " union select 2 union all select 3", 1_000, None),
 ], ids=lambda value: str(value).strip()[:20])
 def test_deep_statements_work_or_get_an_error(server, before, inner, after, deepest, error):
     with server.connect() as connection, connection.cursor() as cursor:

@@ -82,8 +82,7 @@ impl Session {
                     let ty = ExprType::null();
                     self.state
                         .user_variables
-                        .set(&name.to_lowercase(), UserVariable { value, ty })
-                        .map_err(Error::from)?;
+                        .set(&name.to_lowercase(), UserVariable { value, ty })?;
                 }
                 SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Transaction { .. } => {}
                 SetItem::Variable {

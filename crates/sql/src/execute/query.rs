@@ -517,14 +517,16 @@ fn run_set(
         consumer,
         &mut |exec, consumer| match set.operation {
             SetOperation::UnionAll => {
-                if !run_side(exec, set, 0, outer, consumer)? {
-                    run_side(exec, set, 1, outer, consumer)?;
+                for side in 0..set.sides.len() {
+                    if run_side(exec, set, side, outer, consumer)? {
+                        break;
+                    }
                 }
                 Ok(())
             }
             SetOperation::Union => {
                 let mut distinct = Distinct::new(types, exec.runtime.memory.part());
-                for side in 0..2 {
+                for side in 0..set.sides.len() {
                     let stopped = run_side(exec, set, side, outer, &mut |exec, row| {
                         if distinct.is_new(row)? {
                             consumer(exec, row)

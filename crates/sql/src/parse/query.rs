@@ -25,8 +25,11 @@ fn unwritten_alias(text: impl Into<String>) -> Ident {
     }
 }
 
-/// The most queries of one UNION; they nest in the tree.
-const UNIONS_MAX: u32 = 256;
+/// The most queries of one UNION; they nest in the syntax tree.
+const UNIONS_MAX: u32 = 2_048;
+
+/// The most queries that EXCEPT and INTERSECT connect; they nest in the plan, too.
+const DIFFERENCES_MAX: u32 = 256;
 
 /// The most tables of one WITH.
 const WITH_MAX: usize = 64;
@@ -197,6 +200,7 @@ impl Parser<'_> {
             SetLevel::Intersect => self.query_primary(grouped_order)?,
         };
         let mut chain = 0;
+        let mut differences = 0;
         loop {
             let op = match level {
                 SetLevel::Union if self.accept_word("UNION") => SetOperator::Union,
@@ -206,8 +210,12 @@ impl Parser<'_> {
             };
             *grouped_order = None;
             chain += 1;
+            differences += u32::from(op != SetOperator::Union);
             if chain > UNIONS_MAX {
                 return Err(too_deep(UNIONS_MAX));
+            }
+            if differences > DIFFERENCES_MAX {
+                return Err(too_deep(DIFFERENCES_MAX));
             }
             let set_quantifier = if self.accept_word("ALL") {
                 SetQuantifier::All

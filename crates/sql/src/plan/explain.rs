@@ -173,14 +173,15 @@ fn query_lines(plan: &QueryPlan, select_type: &'static str, lines: &mut Vec<Line
                 select_type
             };
             query_lines(&set.sides[0], first, lines);
-            query_lines(&set.sides[1], "UNION", lines);
-            let numbers = [
-                first_select_number(&set.sides[0]),
-                first_select_number(&set.sides[1]),
-            ];
+            for side in &set.sides[1..] {
+                query_lines(side, "UNION", lines);
+            }
+            let numbers: Vec<String> = (set.sides.iter())
+                .map(|side| first_select_number(side).to_string())
+                .collect();
             lines.push(Line {
                 select_type: "UNION RESULT",
-                table: Some(format!("<union{},{}>", numbers[0], numbers[1])),
+                table: Some(format!("<union{}>", numbers.join(","))),
                 access: Some("ALL"),
                 extra: if set.order.is_empty() {
                     String::new()

@@ -204,7 +204,6 @@ impl Planner<'_> {
         common: CommonTables,
         read: ReadMode,
     ) -> Result<QueryPlan> {
-        let _depth = self.descend()?;
         let mut plan_part = |part: &ast::SetExpr| {
             let parent = parent.as_deref_mut().map(|parent| parent as &mut dyn OuterScope);
             self.plan_body(part, None, None, parent, common.clone(), read)
@@ -235,12 +234,26 @@ impl Planner<'_> {
         let order = self.bind_result_order(order_by, &columns, &types)?;
         let limit = Block::new(self, None).bind_limit(limit)?;
         let mut whole = first;
+        // A long chain of UNION is no deep tree: its parts stand side by side.
+        let mut last: Option<SetOperation> = None;
         for (operation, part) in rest {
             let correlated = whole.correlated || part.correlated;
-            let conversions = [&whole, &part].map(|side| conversions(&side.types, &types));
+            let of_part = conversions(&part.types, &types);
+            if let QueryBody::Set(set) = &mut whole.body
+                && last.is_some_and(|last| continues(operation, last))
+            {
+                set.operation = operation;
+                set.sides.push(part);
+                set.conversions.push(of_part);
+                whole.correlated = correlated;
+                last = Some(operation);
+                continue;
+            }
+            last = Some(operation);
+            let conversions = vec![conversions(&whole.types, &types), of_part];
             let set = SetPlan {
                 operation,
-                sides: [whole, part],
+                sides: vec![whole, part],
                 conversions,
                 order: Vec::new(),
                 limit: Limit::default(),
@@ -390,6 +403,15 @@ impl<'q> SetChain<'q> {
         }
         rest.reverse();
         Ok(SetChain { first: body, rest })
+    }
+}
+
+/// Whether a part behind the last one's operation can stand beside the parts before. UNION leaves out equal rows of all that stands on its left.
+fn continues(operation: SetOperation, last: SetOperation) -> bool {
+    match operation {
+        SetOperation::Union => matches!(last, SetOperation::Union | SetOperation::UnionAll),
+        SetOperation::UnionAll => last == SetOperation::UnionAll,
+        _ => false,
     }
 }
 

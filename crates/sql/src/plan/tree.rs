@@ -101,15 +101,15 @@ pub struct RecursivePlan {
     pub conversions: [Vec<Expr>; 2],
 }
 
-/// UNION, EXCEPT and INTERSECT of two queries.
+/// UNION of queries; EXCEPT and INTERSECT of two.
 #[derive(Debug)]
 pub struct SetPlan {
     /// Which.
     pub operation: SetOperation,
-    /// Left and right.
-    pub sides: [QueryPlan; 2],
+    /// From left to right, at least two.
+    pub sides: Vec<QueryPlan>,
     /// How each side's values become those of the common types: expressions over the side's row; `None` if they are that already.
-    pub conversions: [Option<Vec<Expr>>; 2],
+    pub conversions: Vec<Option<Vec<Expr>>>,
     /// ORDER BY of the whole, over the result's columns.
     pub order: Vec<SortItem>,
     /// LIMIT of the whole.
