@@ -246,7 +246,7 @@ fn has_query(item: &ast::SelectItem) -> bool {
 fn parse_query(text: &str) -> Result<ast::Query> {
     // What was written once is read whatever the limit on nesting is now.
     let options = ParseOptions {
-        depth_max: 3_000,
+        depth_max: 1_000,
         ..ParseOptions::default()
     };
     let parsed = parse_first(text.as_bytes(), &options)?;

@@ -78,9 +78,13 @@ impl Parser<'_> {
     }
 
     fn expr_at(&mut self, loosest: Level) -> Result<Expr> {
+        self.deeper(|parser| parser.operand_and_operations(loosest))
+    }
+
+    fn operand_and_operations(&mut self, loosest: Level) -> Result<Expr> {
         let left = if loosest <= Level::Not && self.is_word("NOT") && !self.not_is_tight() {
             self.advance();
-            let expr = Box::new(self.deeper(|parser| parser.expr_at(Level::Not))?);
+            let expr = Box::new(self.expr_at(Level::Not)?);
             Expr::UnaryOp {
                 op: UnaryOperator::Not,
                 expr,

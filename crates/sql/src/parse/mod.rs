@@ -91,14 +91,11 @@ pub struct ParseOptions {
     pub memory: Option<Arc<SessionMemory>>,
 }
 
-/// How deep MariaDB's stack is, in calls of functions: its `thread_stack` of 292 KiB is used up by more.
-const DEPTH_MAX: u32 = 594;
-
 impl Default for ParseOptions {
     fn default() -> Self {
         Self {
             sql_mode: SqlMode::DEFAULT,
-            depth_max: DEPTH_MAX,
+            depth_max: 200,
             memory: None,
         }
     }

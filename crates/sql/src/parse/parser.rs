@@ -17,7 +17,7 @@ use crate::session::{MemoryCharge, SqlMode};
 pub(super) const NAME_LENGTH_MAX: usize = 64;
 
 /// Longest run of operators of one level without parentheses. (AND and OR have no such limit.)
-pub(super) const CHAIN_MAX: usize = 592;
+pub(super) const CHAIN_MAX: usize = 500;
 
 /// What one level may need of the stack, in bytes.
 const STACK_RESERVE_BYTES: usize = 128 << 10;

@@ -204,6 +204,7 @@ impl Planner<'_> {
         common: CommonTables,
         read: ReadMode,
     ) -> Result<QueryPlan> {
+        let _depth = self.descend()?;
         let mut plan_part = |part: &ast::SetExpr| {
             let parent = parent.as_deref_mut().map(|parent| parent as &mut dyn OuterScope);
             self.plan_body(part, None, None, parent, common.clone(), read)
