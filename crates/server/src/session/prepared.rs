@@ -478,7 +478,9 @@ impl Session {
                 return Ok(());
             }
             self.shared.counters.com_stmt_reprepare.add(1);
-            plan = Arc::new(on_text(prepared.text.len(), || self.plan_for(&statement, parameters))?);
+            plan = Arc::new(on_text(prepared.text.len(), || {
+                self.plan_for(&statement, parameters)
+            })?);
             prepared.plan = Some(plan.clone());
             // What the client remembers is not to be relied on any more: it is told the columns with each execution.
             prepared.columns = None;
