@@ -2,6 +2,7 @@
 # make test    everything that CI runs: format, lints, unit, property, golden-script and end-to-end tests
 # make bench   the figures of the README, side by side with MariaDB
 # make torture  tries to break it for an hour (ARGS="--seed N --time SECONDS --only PART"), and says what it tried
+# make exams   what others have written, set to Paceline and MariaDB side by side (ARGS="tpch --scale 0.1"); minutes to hours
 # make fuzz    the fuzz targets, a minute each (needs a nightly toolchain and cargo-fuzz)
 # Each installs what it misses on a fresh Debian, and says so.
 
@@ -14,7 +15,7 @@ SOCKET ?= $(DATADIR)/paceline.sock
 # Replicas of 10 million rows are among them: an hour and a half, and 20 GB. REPLICATION_ARGS="--load updates" takes minutes.
 REPLICATION_ARGS ?= --load updates,single,read-write --durability on,off --lag 30
 
-.PHONY: build run test bench torture fuzz clean
+.PHONY: build run test bench torture exams fuzz clean
 
 build:
 	tools/install.sh build
@@ -37,6 +38,11 @@ torture:
 	tools/install.sh build test
 	cargo build --release --locked
 	PACELINE_BINARY=$(PACELINE) .venv/bin/python tests/torture/run.py $(ARGS)
+
+exams:
+	tools/install.sh build test
+	cargo build --release --locked
+	PACELINE_BINARY=$(PACELINE) .venv/bin/python tests/exams/run.py $(ARGS)
 
 fuzz:
 	tools/install.sh build
