@@ -13,6 +13,7 @@
 //!     paceline.key             what the passwords in the log are sealed under (`paceline_replication::replica::password`)
 //!     paceline.insecure        there if it was begun with --initialize-insecure
 //!     paceline.unfinished      there while the directory is being made (`crate::unfinished`): no server starts on it
+//!     paceline.statistics      what is known of the sizes of tables: derived from them, and made anew where it is not there
 //!     paceline.pid             the process id, gone when the server has stopped (mariadb-admin shutdown waits for that)
 //!     mysql_upgrade_info       for mariadb-upgrade: nothing is to be upgraded
 //!     binlog.index             the log's files, in order
@@ -52,6 +53,8 @@ pub fn version() -> String {
 const UPGRADE_INFO_FILE: &str = "mysql_upgrade_info";
 const UPGRADED_TO: &str = "10.11.19-MariaDB";
 
+/// The file that figures about tables outlive a restart in.
+const STATISTICS_FILE: &str = "paceline.statistics";
 /// The file with the process id.
 const PID_FILE: &str = "paceline.pid";
 
@@ -149,6 +152,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         filters,
         environment,
     );
+    server.statistics.keep_in(directory.path.join(STATISTICS_FILE));
     if options.tls == OfferTls::Yes {
         server.tls.offer(&server.globals)?;
     }
@@ -423,6 +427,7 @@ async fn stop(server: &Arc<Server>) -> Result<(), String> {
             session.socket.close();
         }
     }
+    server.statistics.write();
     let transactions = server.transactions.clone();
     let closed = tokio::task::spawn_blocking(move || transactions.close()).await;
     match closed {

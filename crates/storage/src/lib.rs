@@ -5,6 +5,7 @@
 //!   WriteSet      what one transaction writes, private until it commits      write_set/
 //!   Storage       a group of write sets goes to both engines at once;        storage.rs
 //!     │           snapshots that see all of a group or none of it            snapshot.rs, cursor.rs
+//!     │           and estimate what a range holds                            survey.rs
 //!     ├── RocksDbEngine   tables on disk, without a log of their own         rocksdb_engine/
 //!     ├── MemoryEngine    tables that a restart empties                      memory_engine/
 //!     └── TemporarySpace  rows that only one session sees, and no log holds  temporary.rs
@@ -27,6 +28,7 @@ mod rocksdb_engine;
 mod schema;
 mod snapshot;
 mod storage;
+mod survey;
 mod temporary;
 mod write_set;
 
@@ -47,6 +49,7 @@ pub use schema::{
 };
 pub use snapshot::{StorageSnapshot, StoredValue};
 pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};
+pub use survey::SurveyedEntry;
 pub use temporary::{TemporaryIndex, TemporarySpace, TemporaryWrites};
 pub use write_set::{
     Change, CompleteWriteSet, Entries, EntryIndex, FrozenWriteSet, Mark, MarkedWriteSet, RowIdPlace,

@@ -18,9 +18,11 @@
 
 use crate::collation::{Collation, first_characters, order};
 use crate::data_type::{DataType, Sign};
+use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::row_image::{
-    Columns, enum_bytes, pack_date, pack_datetime, pack_time, pack_timestamp, pack_year, set_bytes,
+    Columns, enum_bytes, fraction_bytes, pack_date, pack_datetime, pack_time, pack_timestamp, pack_year,
+    set_bytes,
 };
 use crate::value::ValueRef;
 
@@ -171,6 +173,28 @@ pub fn append(
     Ok(())
 }
 
+/// The bytes of the key of every value of such a column, without the marker of a nullable one; `None` where they depend on the value.
+pub fn fixed_length(data_type: &DataType, prefix: Option<u32>) -> Option<usize> {
+    Some(match data_type {
+        DataType::Integer(integer) => integer.width.bytes(),
+        DataType::Decimal(decimal) => Decimal::binary_length(decimal.precision, decimal.scale),
+        DataType::Float(_) => 4,
+        DataType::Double(_) => 8,
+        DataType::Bit { length } => usize::from(length.div_ceil(8)),
+        DataType::Date => 3,
+        DataType::Time { decimals } => 3 + fraction_bytes(*decimals),
+        DataType::DateTime { decimals } => 5 + fraction_bytes(*decimals),
+        DataType::Timestamp { decimals } => 4 + fraction_bytes(*decimals),
+        DataType::Year => 1,
+        DataType::Enum { labels, .. } => enum_bytes(labels.len()),
+        DataType::Set { labels, .. } => set_bytes(labels.len()),
+        DataType::Binary { length } => {
+            usize::from(*length).min(prefix.map_or(usize::MAX, |prefix| prefix as usize))
+        }
+        _ => return None,
+    })
+}
+
 /// Appends the NULL marker, if the column has one.
 pub fn append_null(nullability: Nullability, out: &mut Vec<u8>) {
     if nullability == Nullability::Nullable {
@@ -267,6 +291,13 @@ mod tests {
         fn keys_sort_as_values((data_type, a, b) in pairs()) {
             let (x, y) = (key(&a, &data_type, Nullability::NotNull), key(&b, &data_type, Nullability::NotNull));
             prop_assert_eq!(x.cmp(&y), order(&a, &b, &data_type), "{:?} {:?}", x, y);
+        }
+
+        #[test]
+        fn keys_of_fixed_length_have_it((data_type, value, _) in pairs()) {
+            if let Some(length) = fixed_length(&data_type, None) {
+                prop_assert_eq!(key(&value, &data_type, Nullability::NotNull).len(), length);
+            }
         }
 
         #[test]

@@ -521,7 +521,7 @@ impl Session {
             };
             match operation {
                 TableMaintenance::Analyze => {
-                    self.server.statistics.forget(definition);
+                    self.server.statistics.analyze(definition);
                     line("status", "Engine-independent statistics collected");
                     line("status", "OK");
                 }

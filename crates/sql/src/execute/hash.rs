@@ -25,6 +25,11 @@ impl HashTable {
         }
     }
 
+    /// The memory that its rows take.
+    pub fn bytes(&self) -> usize {
+        self.memory.bytes()
+    }
+
     /// Adds a row.
     ///
     /// # Errors

@@ -25,6 +25,7 @@ mod field_reader;
 mod hash;
 mod insert;
 mod join;
+mod kept_rows;
 mod load;
 mod loose_scan;
 mod memory;

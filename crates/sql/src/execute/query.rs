@@ -632,7 +632,7 @@ fn run_recursive(
         all.extend(last.iter().cloned());
         exec.runtime.recursive.insert(plan.table, last);
         // What was hashed or collected of the last round is out of date.
-        exec.runtime.hashes.clear();
+        exec.runtime.kept_rows.clear();
         let materialized = &mut exec.runtime.materialized;
         materialized.retain(|(id, _), _| !plan.readers.contains(id));
         collect(exec, &plan.step, &plan.conversions[1], &mut round)?;

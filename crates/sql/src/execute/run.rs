@@ -40,8 +40,8 @@ pub(crate) struct Runtime<'t> {
     pub materialized: HashMap<(u64, bool), Rows>,
     /// The last round's rows of recursive queries.
     pub recursive: HashMap<u64, Rows>,
-    /// Hash tables of joins, by the access they belong to.
-    pub hashes: HashMap<usize, Rc<HashTable>>,
+    /// Rows that joins keep, by the access they belong to; none for more than can be kept.
+    pub kept_rows: HashMap<usize, Option<Rc<HashTable>>>,
     pub memory: Budget,
     /// For statements that change rows: where the current row of each table is.
     pub handles: Vec<RowHandle>,
@@ -58,7 +58,7 @@ impl<'t> Runtime<'t> {
             transaction,
             materialized: HashMap::new(),
             recursive: HashMap::new(),
-            hashes: HashMap::new(),
+            kept_rows: HashMap::new(),
             memory: Budget::new(memory),
             handles: Vec::new(),
             foreign_keys: None,

@@ -13,7 +13,7 @@ use paceline_storage::{Direction, KeyRange, TableSchema};
 use paceline_txn::{Granted, IsolationLevel, LockMode, LockWait, ScanEntry};
 use paceline_types::{DataType, Value, ValueRef};
 
-use super::hash::{HashTable, HashedRow, append_key};
+use super::kept_rows::read_kept;
 use super::memory::Reservation;
 use super::query::materialize;
 use super::run::{Exec, Rows};
@@ -24,7 +24,7 @@ use crate::plan::range::{
     ColumnTest, NearestValue, RangeCondition, RangeContext, index_ranges, nearest_value,
 };
 use crate::plan::tree::{
-    AccessPath, Covering, HashKey, JoinKind, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode,
+    AccessPath, Covering, JoinKind, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode,
     ScanDirection, SelectPlan, TableAccess, TableInstance, TableSource,
 };
 
@@ -45,8 +45,8 @@ pub(crate) fn read_table(
     visit: Visit<'_>,
 ) -> Result<ControlFlow<()>> {
     let instance = &plan.tables[access.table];
-    if let AccessPath::Hash { keys } = &access.path {
-        return read_hashed(exec, plan, access, step, keys, row, visit);
+    if let AccessPath::Hash { keys, source } = &access.path {
+        return read_kept(exec, plan, access, step, (keys, source), row, visit);
     }
     match &instance.source {
         TableSource::Base(definition) => {
@@ -169,7 +169,7 @@ enum LookupKey {
 }
 
 impl<'p> BaseReader<'p> {
-    fn new(
+    pub(super) fn new(
         plan: &'p SelectPlan,
         access: &'p TableAccess,
         step: &'p JoinStep,
@@ -495,7 +495,7 @@ impl<'p> BaseReader<'p> {
     }
 
     /// Locks a row, reads it again and gives it to `visit`.
-    fn read_locked(
+    pub(super) fn read_locked(
         &self,
         exec: &mut Exec<'_, '_>,
         row_key: &[u8],
@@ -730,150 +730,4 @@ fn lock_wait(patience: LockPatience) -> LockWait {
         LockPatience::SkipLocked => LockWait::SkipLocked,
         LockPatience::Seconds(seconds) => LockWait::Timeout(std::time::Duration::from_secs(seconds)),
     }
-}
-
-fn read_hashed(
-    exec: &mut Exec<'_, '_>,
-    plan: &SelectPlan,
-    access: &TableAccess,
-    step: &JoinStep,
-    keys: &[HashKey],
-    row: &mut [Value],
-    visit: Visit<'_>,
-) -> Result<ControlFlow<()>> {
-    let instance = &plan.tables[access.table];
-    let identity = std::ptr::from_ref(access).addr();
-    let table = match exec.runtime.hashes.get(&identity) {
-        Some(table) => table.clone(),
-        None => {
-            let table = Rc::new(build_hash(exec, plan, step, instance, keys, row)?);
-            exec.runtime.hashes.insert(identity, table.clone());
-            table
-        }
-    };
-    let mut key = Vec::with_capacity(32);
-    for part in keys {
-        let value = exec.eval_unrounded(&part.outer, row)?;
-        if !append_key(&value, &part.by, &mut exec.context(), &mut key)? {
-            return Ok(ControlFlow::Continue(()));
-        }
-    }
-    let Some(rows) = table.rows.get(&key) else {
-        return Ok(ControlFlow::Continue(()));
-    };
-    let locking = match (
-        &instance.source,
-        plan.read.at(exec.runtime.transaction.isolation()),
-    ) {
-        (TableSource::Base(definition), ReadMode::Locking { strength, wait }) => {
-            let reader = BaseReader::new(plan, access, step, instance, definition);
-            Some((reader, strength, wait))
-        }
-        _ => None,
-    };
-    for hashed in rows {
-        exec.tick()?;
-        place(instance, &hashed.values, row);
-        let flow = match &locking {
-            Some((reader, strength, wait)) => {
-                if !exec.all_true(step.candidate_conditions(), row)? {
-                    continue;
-                }
-                reader.read_locked(exec, &hashed.key, *strength, *wait, row, visit)?
-            }
-            None => visit(exec, row)?,
-        };
-        if flow.is_break() {
-            return Ok(ControlFlow::Break(()));
-        }
-    }
-    Ok(ControlFlow::Continue(()))
-}
-
-fn place(instance: &TableInstance, values: &[Value], row: &mut [Value]) {
-    for (&column, value) in instance.used.iter().zip(values) {
-        row[instance.slots.start + column] = value.clone();
-    }
-}
-
-/// Reads a whole table into a hash table.
-fn build_hash(
-    exec: &mut Exec<'_, '_>,
-    plan: &SelectPlan,
-    step: &JoinStep,
-    instance: &TableInstance,
-    keys: &[HashKey],
-    row: &mut [Value],
-) -> Result<HashTable> {
-    let mut table = HashTable::new(exec.runtime.memory.part());
-    let mut add = |exec: &mut Exec<'_, '_>, row: &mut [Value], row_key: &[u8]| -> Result<()> {
-        exec.tick()?;
-        let mut key = Vec::with_capacity(32);
-        for part in keys {
-            let value = exec.eval_unrounded(&part.inner, row)?;
-            if !append_key(&value, &part.by, &mut exec.context(), &mut key)? {
-                return Ok(());
-            }
-        }
-        let values: Vec<Value> = instance
-            .used
-            .iter()
-            .map(|&column| row[instance.slots.start + column].clone())
-            .collect();
-        table.add(
-            key,
-            HashedRow {
-                values,
-                key: row_key.to_vec(),
-            },
-        )
-    };
-    match &instance.source {
-        TableSource::Base(definition) => {
-            let schema = definition.schema();
-            let range = schema.rows_range();
-            let transaction = &mut *exec.runtime.transaction;
-            let locking = plan.read.at(transaction.isolation()).is_locking();
-            if locking && transaction.isolation() == IsolationLevel::Serializable {
-                transaction.lock_range(&range, LockWait::Default)?;
-            }
-            let mut scan = match locking {
-                true => transaction.scan_newest(range, Direction::Forward)?,
-                false => transaction.scan(range, Direction::Forward)?,
-            };
-            while scan.advance()? {
-                let Some(entry) = scan.entry() else { break };
-                decode(
-                    schema,
-                    entry.payload(),
-                    &instance.used,
-                    &mut row[instance.slots.clone()],
-                )?;
-                add(exec, row, if locking { entry.key } else { &[] })?;
-            }
-        }
-        _ => {
-            // It is made once: conditions that read other tables are not for it.
-            let conditions = match step.kind {
-                JoinKind::Left => &step.on,
-                JoinKind::Inner | JoinKind::Semi => &step.filter,
-            };
-            let constant = |condition: &&Expr| {
-                !condition.any(&mut |node| match node.kind {
-                    ExprKind::Column(slot) => !instance.slots.contains(&slot),
-                    _ => false,
-                })
-            };
-            let conditions: Vec<Expr> = match &instance.source {
-                TableSource::Virtual { .. } => conditions.iter().filter(constant).cloned().collect(),
-                _ => Vec::new(),
-            };
-            let rows = made_rows(exec, instance, &conditions, row)?;
-            for values in rows.iter() {
-                row[instance.slots.clone()].clone_from_slice(values);
-                add(exec, row, &[])?;
-            }
-        }
-    }
-    Ok(table)
 }

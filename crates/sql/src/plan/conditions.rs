@@ -100,10 +100,12 @@ pub(crate) fn for_each_outer_slot(plan: &QueryPlan, visit: &mut dyn FnMut(usize)
     }
 }
 
-/// Splits a condition at AND; comparisons of rows are split into those of their elements.
+/// Splits a condition at AND; what all alternatives of an OR have in common is taken out of it; comparisons of rows are split into those of their
+/// elements.
 pub(crate) fn split_and(expr: Expr, out: &mut Vec<Expr>) {
     match expr.kind {
         ExprKind::And(parts) => parts.into_iter().for_each(|part| split_and(part, out)),
+        ExprKind::Or(alternatives) => split_or(alternatives, expr.ty, out),
         ExprKind::Compare {
             op: CompareOp::Eq,
             by: Comparison::Row(rules),
@@ -150,6 +152,70 @@ pub(crate) fn split_and(expr: Expr, out: &mut Vec<Expr>) {
             }
         }
         kind => out.push(Expr { kind, ty: expr.ty }),
+    }
+}
+
+/// An OR of more alternatives, or alternatives of more conjuncts, are left as they are: they are compared with each other.
+const ALTERNATIVES_MAX: usize = 64;
+
+/// Splits an OR into what all alternatives have in common and the OR of the rest: `(a AND b) OR (a AND c)` is `a AND (b OR c)`.
+fn split_or(alternatives: Vec<Expr>, ty: ExprType, out: &mut Vec<Expr>) {
+    let whole = |alternatives, ty| Expr {
+        kind: ExprKind::Or(alternatives),
+        ty,
+    };
+    let may_share = (2..=ALTERNATIVES_MAX).contains(&alternatives.len())
+        && matches!(&alternatives[0].kind, ExprKind::And(_) | ExprKind::Compare { .. })
+        && alternatives.iter().all(Expr::is_stable);
+    if !may_share {
+        return out.push(whole(alternatives, ty));
+    }
+    let conjuncts: Vec<Vec<Expr>> = alternatives
+        .iter()
+        .map(|alternative| {
+            let mut parts = Vec::new();
+            split_and(alternative.clone(), &mut parts);
+            parts
+        })
+        .collect();
+    if conjuncts.iter().any(|parts| parts.len() > ALTERNATIVES_MAX) {
+        return out.push(whole(alternatives, ty));
+    }
+    let (mut common, mut rest) = (Vec::new(), conjuncts);
+    let mut number = 0;
+    while let Some(candidate) = rest[0].get(number) {
+        let places: Option<Vec<usize>> = rest
+            .iter()
+            .map(|parts| {
+                let mut parts = parts.iter();
+                parts.position(|part| super::block::same_expr(part, candidate))
+            })
+            .collect();
+        let Some(places) = places else {
+            number += 1;
+            continue;
+        };
+        let mut taken = None;
+        for (parts, place) in rest.iter_mut().zip(places) {
+            taken = Some(parts.remove(place));
+        }
+        common.extend(taken);
+    }
+    if common.is_empty() {
+        return out.push(whole(alternatives, ty));
+    }
+    out.extend(common);
+    // An alternative of which nothing is left holds whenever the common part does.
+    if rest.iter().all(|parts| !parts.is_empty()) {
+        let rest = rest.into_iter().map(|mut parts| match parts.len() {
+            1 => parts.remove(0),
+            _ => Expr {
+                kind: ExprKind::And(parts),
+                ty: ty.clone(),
+            },
+        });
+        let rest = rest.collect();
+        out.push(whole(rest, ty));
     }
 }
 

@@ -143,7 +143,7 @@ impl Wanted {
                     condition.for_each_value(&mut |expr| self.add(expr));
                 }
             }
-            AccessPath::Hash { keys } => {
+            AccessPath::Hash { keys, .. } => {
                 for key in keys {
                     self.add(&key.inner);
                     self.add(&key.outer);

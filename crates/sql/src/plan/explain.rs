@@ -244,8 +244,13 @@ fn inner_queries(select: &SelectPlan) -> Vec<(Option<Arc<QueryPlan>>, &'static s
 fn inner_queries_steps<'s>(steps: &'s [JoinStep], visit: &mut dyn FnMut(&'s Expr)) {
     for step in steps {
         step.on.iter().chain(&step.filter).for_each(&mut *visit);
-        if let StepSource::Nest(inner) = &step.source {
-            inner_queries_steps(inner, visit);
+        match &step.source {
+            StepSource::Nest(inner) => inner_queries_steps(inner, visit),
+            StepSource::Table(TableAccess {
+                path: AccessPath::Hash { source, .. },
+                ..
+            }) => inner_queries_steps(std::slice::from_ref(source), visit),
+            StepSource::Table(_) => {}
         }
     }
 }
@@ -332,6 +337,7 @@ fn access_line(
     };
     let mut extra: Vec<String> = Vec::new();
     let mut used = 0;
+    let mut joined_by = None;
     match &access.path {
         AccessPath::All => {
             line.access = Some(if access.key_only { "index" } else { "ALL" });
@@ -414,10 +420,24 @@ fn access_line(
                 line.key_len = Some(lengths.join(","));
             }
         }
-        AccessPath::Hash { keys } => {
+        AccessPath::Hash { keys, source } if keys.is_empty() => {
+            if let StepSource::Table(kept) = &source.source {
+                let plain = access_line(select, source, kept, select_type, &mut Vec::new());
+                line.access = plain.access;
+                (line.key, line.key_len) = (plain.key, plain.key_len);
+                (line.reference, line.rows) = (plain.reference, plain.rows);
+            }
+            used = usize::MAX;
+            if !source.filter.is_empty() && step.on.len() + step.filter.len() == 0 {
+                extra.push("Using where".to_owned());
+            }
+            joined_by = Some("Using join buffer (flat, BNL join)");
+        }
+        AccessPath::Hash { keys, .. } => {
             line.access = Some("hash_ALL");
             line.key = Some("#hash#$hj".to_owned());
             line.rows = Some(rows(table.row_estimate));
+            joined_by = Some("Using join buffer (flat, BNLH join)");
             let names: Vec<String> = keys
                 .iter()
                 .map(|key| reference_name(select, &key.outer))
@@ -454,9 +474,7 @@ fn access_line(
         extra.push("FirstMatch".to_owned());
     }
     extra.extend(block_extra.drain(..).map(str::to_owned));
-    if matches!(access.path, AccessPath::Hash { .. }) {
-        extra.push("Using join buffer (flat, BNLH join)".to_owned());
-    }
+    extra.extend(joined_by.map(str::to_owned));
     line.extra = extra.join("; ");
     line
 }

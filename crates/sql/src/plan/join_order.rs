@@ -7,13 +7,19 @@
 //!                         those that change from one evaluation to the next (RAND()) after all tables
 //! ```
 //!
-//! A group of up to [`EXHAUSTIVE_MAX`] items is searched through, cutting off what is dearer than the best so far; a larger one is built up
-//! greedily. The inner side of an outer join is a group of its own, which comes after all tables of the outer side.
+//! For a group of up to [`ITEMS_MAX`] items the cheapest order of every subset is computed from those of the subsets with one item less; a larger one is built
+//! up greedily. The inner side of an outer join is a group of its own, which comes after all tables of the outer side.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::block::Block;
+use super::buffered::{Buffering, Candidates, is_fixed};
 use super::conditions::{Condition, SlotMap, TableSet, literal_truth, rejects_nulls};
+use super::equalities::{add_equalities, add_parts_of_alternatives};
 use super::from::FromNode;
-use super::keys::{Choice, TableInfo, selectivity};
+use super::keys::{Choice, TableInfo};
 use super::tree::{
     AccessPath, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource, TableAccess,
 };
@@ -23,8 +29,10 @@ use crate::expr::Expr;
 /// Tables in one FROM, at most: MariaDB's limit.
 pub(crate) const TABLES_MAX: usize = 61;
 
-/// Groups of more items are not searched through.
-const EXHAUSTIVE_MAX: usize = 7;
+/// For groups of more items not every subset is looked at.
+const ITEMS_MAX: usize = 10;
+/// Handing on a row of a join, checked and put together.
+const COST_JOINED_ROW: f64 = 0.02;
 
 /// Tables and outer joins at one level.
 struct Group {
@@ -49,18 +57,30 @@ struct Ordered {
     cost: f64,
 }
 
-/// A chosen order while it is searched for.
-struct Search<'a> {
-    optimizer: &'a Optimizer<'a>,
-    group: &'a Group,
-    best_cost: f64,
-    best: Vec<usize>,
+/// The cheapest way to join some of a group's items.
+#[derive(Clone, Copy)]
+struct Subset {
+    cost: f64,
+    rows: f64,
+    last: usize,
 }
+
+/// The ways to read a table after certain others, with what comes out for each row before.
+struct Reading {
+    candidates: Candidates,
+    direct_matches: f64,
+    kept_matches: f64,
+}
+
+/// The readings that were looked at: of a group's table, after those of the tables before that its conditions concern.
+type Readings = RefCell<HashMap<(usize, usize, TableSet), Rc<Reading>>>;
 
 /// What ordering works with.
 pub(crate) struct Optimizer<'a> {
-    pub tables: &'a [TableInfo<'a>],
-    pub slots: &'a SlotMap,
+    tables: &'a [TableInfo<'a>],
+    slots: &'a SlotMap,
+    buffering: Buffering,
+    readings: Readings,
 }
 
 /// The join steps of a block.
@@ -73,7 +93,17 @@ pub(crate) struct Joined {
     pub impossible: bool,
 }
 
-impl Optimizer<'_> {
+impl<'a> Optimizer<'a> {
+    /// One for these tables.
+    pub fn new(tables: &'a [TableInfo<'a>], slots: &'a SlotMap, buffering: Buffering) -> Self {
+        Optimizer {
+            tables,
+            slots,
+            buffering,
+            readings: RefCell::default(),
+        }
+    }
+
     /// Orders the tables of FROM for these conditions of WHERE.
     pub fn join(&self, from: Option<FromNode>, conditions: Vec<Expr>, straight: bool) -> Joined {
         let mut constant = Vec::new();
@@ -121,6 +151,7 @@ impl Optimizer<'_> {
             }
         }
         group.conditions = with;
+        self.imply(&mut group, &[]);
         let ordered = self.order(&group, 0, 1.0);
         Joined {
             steps: ordered.steps,
@@ -196,22 +227,71 @@ impl Optimizer<'_> {
         }
     }
 
+    /// Adds the conditions that follow from others; those of an outer join's inner side also from those around it.
+    fn imply(&self, group: &mut Group, around: &[Condition]) {
+        let own = group.items.iter().fold(0, |set, item| set | item.tables());
+        // Not those around it: what an OR says about the inner side is said of rows without a match as well.
+        add_parts_of_alternatives(&mut group.conditions, self.slots, own);
+        let mut all: Vec<Condition> = around.to_vec();
+        all.append(&mut group.conditions);
+        add_equalities(&mut all, self.slots, own);
+        for item in &mut group.items {
+            if let Item::Outer { group: inner, .. } = item {
+                self.imply(inner, &all);
+            }
+        }
+        group.conditions = all.split_off(around.len());
+    }
+
     fn order(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Ordered {
         let order: Vec<usize> = if group.items.len() == 1 || group.straight {
             (0..group.items.len()).collect()
-        } else if group.items.len() <= EXHAUSTIVE_MAX {
-            let mut search = Search {
-                optimizer: self,
-                group,
-                best_cost: f64::INFINITY,
-                best: Vec::new(),
-            };
-            search.extend(&mut Vec::new(), available, prefix_rows, 0.0);
-            search.best
+        } else if group.items.len() <= ITEMS_MAX {
+            self.search(group, available, prefix_rows)
         } else {
             self.greedy(group, available, prefix_rows)
         };
         self.build(group, &order, available, prefix_rows)
+    }
+
+    /// The cheapest order of all, by the cheapest of each subset: bit n of a subset is item n.
+    fn search(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Vec<usize> {
+        let count = group.items.len();
+        let mut subsets: Vec<Option<Subset>> = vec![None; 1 << count];
+        subsets[0] = Some(Subset {
+            cost: 0.0,
+            rows: prefix_rows,
+            last: 0,
+        });
+        for number in 0..subsets.len() - 1 {
+            let Some(subset) = subsets[number] else { continue };
+            let is_in = |item: &usize| number & (1 << item) != 0;
+            let tables = (0..count).filter(is_in).map(|item| group.items[item].tables());
+            let now = tables.fold(available, |set, tables| set | tables);
+            for item in (0..count).filter(|item| !is_in(item)) {
+                if !group.items[item].may_follow(now) {
+                    continue;
+                }
+                let (added, rows) = self.item_cost(group, item, now, subset.rows);
+                let cost = subset.cost + added + rows * COST_JOINED_ROW;
+                let larger = &mut subsets[number | 1 << item];
+                if larger.is_none_or(|known| cost < known.cost) {
+                    *larger = Some(Subset {
+                        cost,
+                        rows,
+                        last: item,
+                    });
+                }
+            }
+        }
+        let mut order = Vec::with_capacity(count);
+        let mut number = subsets.len() - 1;
+        while let Some(subset) = subsets[number].filter(|_| number != 0) {
+            order.push(subset.last);
+            number &= !(1 << subset.last);
+        }
+        order.reverse();
+        order
     }
 
     fn greedy(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Vec<usize> {
@@ -235,43 +315,50 @@ impl Optimizer<'_> {
     fn item_cost(&self, group: &Group, item: usize, available: TableSet, rows: f64) -> (f64, f64) {
         match &group.items[item] {
             Item::Table(table) => {
-                let choice = self.choose(*table, &group.conditions, available);
-                let after = rows * choice.rows * self.filter(group, *table, available, &choice);
-                (choice.total(rows), after)
+                let reading = self.reading(group, *table, available);
+                let (choice, matches) = reading.best(rows);
+                (choice.total(rows), rows * matches)
             }
-            Item::Outer { group: inner, .. } => {
-                let ordered = self.order(inner, available, rows);
-                (ordered.cost, ordered.rows.max(rows))
-            }
+            Item::Outer { group: inner, .. } => match &inner.items[..] {
+                [Item::Table(table)] => {
+                    let reading = self.reading(inner, *table, available);
+                    let (choice, matches) = reading.best(rows);
+                    (choice.total(rows), rows * matches.max(1.0))
+                }
+                _ => {
+                    let ordered = self.order(inner, available, rows);
+                    (ordered.cost, ordered.rows.max(rows))
+                }
+            },
         }
     }
 
-    fn choose(&self, table: usize, conditions: &[Condition], available: TableSet) -> Choice {
+    /// The ways to read a table when those are available.
+    fn reading(&self, group: &Group, table: usize, available: TableSet) -> Rc<Reading> {
         let own = 1 << table;
-        let relevant: Vec<&Condition> = conditions
+        let relevant: Vec<&Condition> = group
+            .conditions
             .iter()
             .filter(|condition| condition.tables & own != 0)
             .collect();
-        self.tables[table].best_access(own, &relevant, available, self.slots)
-    }
-
-    /// Which part of the rows read passes the conditions that can be checked then, beyond those that the path uses.
-    fn filter(&self, group: &Group, table: usize, available: TableSet, choice: &Choice) -> f64 {
-        let own = 1 << table;
-        let now = available | own;
-        let checked = group
-            .conditions
-            .iter()
-            .filter(|condition| condition.tables & own != 0 && condition.tables & !now == 0);
-        let mut selectivities: Vec<f64> = checked.map(|condition| selectivity(&condition.expr)).collect();
-        selectivities.sort_by(f64::total_cmp);
-        let used = match &choice.path {
-            AccessPath::Lookup { key, .. } => key.len(),
-            AccessPath::Range { .. } | AccessPath::Union { .. } => 1,
-            AccessPath::Hash { keys } => keys.len(),
-            AccessPath::All | AccessPath::Index { .. } => 0,
-        };
-        selectivities.iter().skip(used).product::<f64>().max(0.0001)
+        let concerned = relevant.iter().fold(0, |set, condition| set | condition.tables);
+        // That there is something before it counts as well: only then its rows are worth keeping.
+        let before = available & concerned | if available == 0 { 0 } else { own };
+        let key = (std::ptr::from_ref(group).addr(), table, before);
+        if let Some(known) = self.readings.borrow().get(&key) {
+            return known.clone();
+        }
+        let info = &self.tables[table];
+        let candidates = info.candidates(table, &relevant, available, self.slots, self.buffering);
+        let matches =
+            |choice: &Choice| info.matches(table, &relevant, available, choice, (self.tables, self.slots));
+        let reading = Rc::new(Reading {
+            direct_matches: matches(&candidates.direct),
+            kept_matches: candidates.kept.as_ref().map_or(0.0, matches),
+            candidates,
+        });
+        self.readings.borrow_mut().insert(key, reading.clone());
+        reading
     }
 
     fn build(&self, group: &Group, order: &[usize], available: TableSet, prefix_rows: f64) -> Ordered {
@@ -286,16 +373,28 @@ impl Optimizer<'_> {
             for (number, condition) in group.conditions.iter().enumerate() {
                 if !placed[number] && condition.tables & !now == 0 && (condition.stable || is_last) {
                     placed[number] = true;
-                    filter.push(condition.expr.clone());
+                    filter.push(condition);
                 }
             }
+            if let Item::Table(table) = item
+                && let AccessPath::Hash { source, .. } = &self.reading(group, *table, known).best(rows).0.path
+                && !source.filter.is_empty()
+            {
+                // They are checked when the rows are kept.
+                filter.retain(|condition| !is_fixed(condition, 1 << table, self.slots));
+            }
+            let mut filter: Vec<Expr> = filter
+                .into_iter()
+                .map(|condition| condition.expr.clone())
+                .collect();
             // Cheap conditions first.
             filter.sort_by_key(expense);
             match item {
                 Item::Table(table) => {
-                    let choice = self.choose(*table, &group.conditions, known);
+                    let reading = self.reading(group, *table, known);
+                    let (choice, matches) = reading.best(rows);
                     cost += choice.total(rows);
-                    rows *= choice.rows * self.filter(group, *table, known, &choice);
+                    rows *= matches;
                     let source = StepSource::Table(access(*table, choice));
                     steps.push(JoinStep::new(JoinKind::Inner, source, Vec::new(), filter));
                 }
@@ -337,30 +436,15 @@ impl Item {
     }
 }
 
-impl Search<'_> {
-    fn extend(&mut self, order: &mut Vec<usize>, available: TableSet, rows: f64, cost: f64) {
-        if cost >= self.best_cost {
-            return;
-        }
-        if order.len() == self.group.items.len() {
-            self.best_cost = cost;
-            self.best = order.clone();
-            return;
-        }
-        for item in 0..self.group.items.len() {
-            if order.contains(&item) || !self.group.items[item].may_follow(available) {
-                continue;
-            }
-            let (added, after) = self.optimizer.item_cost(self.group, item, available, rows);
-            order.push(item);
-            self.extend(
-                order,
-                available | self.group.items[item].tables(),
-                after,
-                cost + added + after * 0.01,
-            );
-            order.pop();
-        }
+impl Reading {
+    /// The cheaper way for so many rows before, and how many rows it gives for each of them.
+    fn best(&self, prefix_rows: f64) -> (&Choice, f64) {
+        let best = self.candidates.best(prefix_rows);
+        let matches = match std::ptr::eq(best, &self.candidates.direct) {
+            true => self.direct_matches,
+            false => self.kept_matches,
+        };
+        (best, matches)
     }
 }
 
@@ -372,10 +456,10 @@ fn tables_of(node: &FromNode) -> TableSet {
     }
 }
 
-fn access(table: usize, choice: Choice) -> TableAccess {
+fn access(table: usize, choice: &Choice) -> TableAccess {
     TableAccess {
-        possible: choice.possible,
-        ..TableAccess::new(table, choice.path, choice.rows)
+        possible: choice.possible.clone(),
+        ..TableAccess::new(table, choice.path.clone(), choice.rows)
     }
 }
 
@@ -416,18 +500,7 @@ pub(crate) fn estimated_rows(plan: &QueryPlan) -> f64 {
 }
 
 fn select_rows(select: &SelectPlan) -> f64 {
-    let mut rows = 1.0;
-    for step in &select.steps {
-        step.source
-            .for_each_access(&mut |access| rows *= access.rows.max(1.0));
-    }
-    if let Some(aggregation) = &select.aggregation {
-        rows = if aggregation.groups.is_empty() {
-            1.0
-        } else {
-            (rows / 3.0).max(1.0)
-        };
-    }
+    let mut rows = select.row_estimate;
     if let Some(count) = select.limit.count.as_ref().and_then(Expr::as_literal) {
         match count {
             paceline_types::Value::Int(count) => rows = rows.min(*count as f64),
@@ -435,5 +508,17 @@ fn select_rows(select: &SelectPlan) -> f64 {
             _ => {}
         }
     }
-    rows
+    rows.max(1.0)
+}
+
+/// About how many groups so many rows make.
+pub(crate) fn estimated_groups(groups: &[Expr], infos: &[TableInfo<'_>], slots: &SlotMap, rows: f64) -> f64 {
+    let different = groups.iter().map(|group| match group.kind {
+        crate::expr::ExprKind::Column(slot) => match slots.table_of(slot) {
+            Some(table) => infos[table].distinct_values(group),
+            None => 1.0,
+        },
+        _ => rows / 3.0,
+    });
+    different.product::<f64>().min(rows).max(1.0)
 }

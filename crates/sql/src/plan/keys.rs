@@ -2,6 +2,7 @@
 //!
 //! Costs are in reads of one row through the primary key. They need to be right only in comparison with each other.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use paceline_storage::Clustered;
@@ -12,8 +13,8 @@ use super::block::TableRef;
 use super::conditions::{Condition, SlotMap, TableSet};
 use super::known_values::KnownValues;
 use super::range::{RangeCondition, Use, index_serves};
-use super::statistics::{Statistics, TableStatistics};
-use super::tree::{AccessPath, HashKey, LookupPart, TableSource};
+use super::statistics::{Statistics, TableStatistics, Tried};
+use super::tree::{AccessPath, LookupPart, TableSource};
 use crate::catalog::{IndexDefinition, TableDefinition};
 use crate::error::{Error, Result};
 use crate::expr::{CompareOp, Comparison, Expr, ExprKind, Truth};
@@ -24,8 +25,6 @@ pub(crate) const COST_SCANNED_ROW: f64 = 0.2;
 pub(crate) const COST_FETCHED_ROW: f64 = 1.1;
 /// Beginning a scan or a lookup.
 pub(crate) const COST_SEEK: f64 = 1.0;
-/// Looking into a hash table.
-const COST_PROBE: f64 = 0.1;
 
 /// A table as the optimizer sees it.
 pub(crate) struct TableInfo<'s> {
@@ -40,6 +39,8 @@ pub(crate) struct TableInfo<'s> {
     pub covering: Vec<usize>,
     column_count: usize,
     known: KnownValues<'s>,
+    /// How many rows pass the conditions on this table alone, once that was asked for.
+    pub local_rows: Cell<Option<f64>>,
 }
 
 /// A way to read a table and what it costs for each row before it.
@@ -52,6 +53,8 @@ pub(crate) struct Choice {
     /// Once.
     pub setup: f64,
     pub possible: Vec<usize>,
+    /// Columns whose conditions the path uses up: no row that it gives fails them.
+    pub used: Vec<usize>,
 }
 
 impl Choice {
@@ -103,6 +106,7 @@ impl<'s> TableInfo<'s> {
             covering,
             column_count: table.slots().len(),
             known,
+            local_rows: Cell::new(None),
         })
     }
 
@@ -113,6 +117,12 @@ impl<'s> TableInfo<'s> {
             }
             _ => None,
         }
+    }
+
+    /// How conditions on this table fare on some of its rows.
+    pub fn try_conditions(&self, definition: &TableDefinition, conditions: &[&Expr]) -> Option<Tried> {
+        self.statistics
+            .try_conditions(definition, self.base, conditions, self.known)
     }
 
     /// The equalities between a column of this table and something that the available tables give.
@@ -232,16 +242,10 @@ impl<'s> TableInfo<'s> {
     }
 
     /// The cheapest way to read this table for the conditions that the available tables allow to use.
-    pub fn best_access(
-        &self,
-        own: TableSet,
-        conditions: &[&Condition],
-        available: TableSet,
-        slots: &SlotMap,
-    ) -> Choice {
+    pub fn best_access(&self, conditions: &[&Condition], available: TableSet, slots: &SlotMap) -> Choice {
         let rows = self.statistics.rows.max(1.0);
         let Some(definition) = &self.definition else {
-            return self.best_unindexed(own, conditions, available, slots, rows);
+            return Choice::all(rows);
         };
         let equalities = self.equalities(conditions, available, slots);
         let mut possible = Vec::new();
@@ -283,6 +287,7 @@ impl<'s> TableInfo<'s> {
                     cost: COST_SEEK + range_rows * per_row,
                     setup: 0.0,
                     possible: Vec::new(),
+                    used: vec![index_definition.parts[0].column],
                 };
                 offer(&mut best, choice);
             }
@@ -297,7 +302,7 @@ impl<'s> TableInfo<'s> {
         let mut choice = match best {
             // An index that serves is taken also where a scan of a small table would cost the same.
             Some(best) if self.forced || best.cost <= scan_cost * 1.2 + 2.0 => best,
-            _ => self.best_unindexed(own, conditions, available, slots, rows),
+            _ => Choice::all(rows),
         };
         choice.possible = possible;
         choice
@@ -370,74 +375,11 @@ impl<'s> TableInfo<'s> {
                     cost,
                     setup: 0.0,
                     possible: Vec::new(),
+                    used: Vec::new(),
                 });
             }
         }
         best
-    }
-
-    /// All rows, or a hash table of them.
-    fn best_unindexed(
-        &self,
-        own: TableSet,
-        conditions: &[&Condition],
-        available: TableSet,
-        slots: &SlotMap,
-        rows: f64,
-    ) -> Choice {
-        let all = Choice {
-            path: AccessPath::All,
-            rows,
-            cost: COST_SEEK + rows * COST_SCANNED_ROW,
-            setup: 0.0,
-            possible: Vec::new(),
-        };
-        if available == 0 {
-            return all;
-        }
-        let mut keys = Vec::new();
-        for condition in conditions {
-            let ExprKind::Compare {
-                op: CompareOp::Eq,
-                by,
-                operands,
-            } = &condition.expr.kind
-            else {
-                continue;
-            };
-            let [left, right] = &**operands;
-            if !can_hash(by, &left.ty, &right.ty) {
-                continue;
-            }
-            for (inner, outer) in [(left, right), (right, left)] {
-                let outer_tables = slots.tables(outer);
-                // The hash table is made once a statement.
-                if slots.reads_only(inner, own)
-                    && outer_tables != 0
-                    && outer_tables & !available == 0
-                    && outer.is_stable()
-                    && inner.is_stable()
-                {
-                    keys.push(HashKey {
-                        inner: inner.clone(),
-                        outer: outer.clone(),
-                        by: by.clone(),
-                    });
-                    break;
-                }
-            }
-        }
-        if keys.is_empty() {
-            return all;
-        }
-        let matching = (rows / 10.0f64.powi(keys.len() as i32)).max(1.0);
-        Choice {
-            path: AccessPath::Hash { keys },
-            rows: matching,
-            cost: COST_PROBE * (1.0 + matching),
-            setup: COST_SEEK + rows * (COST_SCANNED_ROW + 0.1),
-            possible: Vec::new(),
-        }
     }
 
     fn lookup(
@@ -492,7 +434,9 @@ impl<'s> TableInfo<'s> {
         } else {
             COST_SEEK + rows * per_row
         };
+        let used = definition.parts[..key.len()].iter().map(|part| part.column);
         Some(Choice {
+            used: used.collect(),
             path: AccessPath::Lookup { index, key, unique },
             rows,
             cost,
@@ -582,7 +526,7 @@ pub(crate) fn selectivity(expr: &Expr) -> f64 {
 }
 
 /// Whether a hash table can be used for a comparison: equal values must have equal keys without knowing both types.
-fn can_hash(by: &Comparison, left: &crate::expr::ExprType, right: &crate::expr::ExprType) -> bool {
+pub(super) fn can_hash(by: &Comparison, left: &crate::expr::ExprType, right: &crate::expr::ExprType) -> bool {
     use crate::expr::Class;
     match by {
         Comparison::Int | Comparison::Decimal | Comparison::Double | Comparison::Bytes => true,

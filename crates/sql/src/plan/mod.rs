@@ -19,11 +19,14 @@
 //! prepared statement's plan serves any parameters. It is valid as long as [`Plan::is_current`] says so.
 
 mod block;
+mod buffered;
 mod common_table;
 mod conditions;
 mod covering;
 mod defaults;
 mod dml;
+mod equalities;
+mod estimates;
 mod explain;
 mod from;
 mod index_order;

@@ -11,9 +11,10 @@ use paceline_types::error_code::{
 use sqlparser::ast;
 
 use super::block::{Aliases, BindMode, Block, OuterScope, Output};
+use super::buffered::Buffering;
 use super::common_table::CommonTables;
 use super::conditions::{SlotMap, split_and};
-use super::join_order::{Optimizer, table_infos};
+use super::join_order::{Optimizer, estimated_groups, table_infos};
 use super::tree::{
     Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode,
     SelectPlan, SortItem, SortKey, TableInstance,
@@ -516,10 +517,13 @@ impl Block<'_, '_> {
             self.slot_count,
             self.tables.iter().map(super::block::TableRef::slots),
         );
-        let optimizer = Optimizer {
-            tables: &infos,
-            slots: &slots,
+        let is_grouped = bound.explicit || !self.aggregates.is_empty();
+        let buffering = match bound.read {
+            ReadMode::Locking { .. } | ReadMode::Source(_) => Buffering::Locking,
+            ReadMode::Snapshot if bound.limit.count.is_some() && !is_grouped => Buffering::WithoutIndex,
+            ReadMode::Snapshot => Buffering::Free,
         };
+        let optimizer = Optimizer::new(&infos, &slots, buffering);
         let joined = optimizer.join(from, conditions, bound.straight);
         let mut projection: Vec<Expr> = bound.outputs.iter().map(|output| output.expr.clone()).collect();
         let (mut having, mut windows, mut order) = (bound.having, bound.windows, bound.order);
@@ -544,6 +548,11 @@ impl Block<'_, '_> {
         kept.extend(self.outer.iter().map(|reference| reference.to));
         kept.sort_unstable();
         kept.dedup();
+        let row_estimate = match (bound.explicit, grouped) {
+            (true, _) => estimated_groups(&bound.groups, &infos, &slots, joined.rows),
+            (false, true) => 1.0,
+            (false, false) => joined.rows,
+        };
         let aggregation = grouped.then(|| Aggregation {
             strategy: if bound.explicit {
                 GroupStrategy::Hash
@@ -587,6 +596,7 @@ impl Block<'_, '_> {
             keep_row_handles: false,
             notes: PlanNotes::default(),
             otherwise: None,
+            row_estimate,
         };
         index_order::use_index_order(&mut select, &infos, joined.rows);
         for step in &select.steps {

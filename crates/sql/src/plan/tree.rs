@@ -194,6 +194,8 @@ pub struct SelectPlan {
     pub notes: PlanNotes,
     /// What runs instead where the values are not of the kind that the order of its rows relies on.
     pub otherwise: Option<Otherwise>,
+    /// About how many rows there are without LIMIT.
+    pub row_estimate: f64,
 }
 
 /// A plan that relies on no order of an index, for one that does.
@@ -514,10 +516,13 @@ pub enum AccessPath {
         /// Indexes with what to look for in each.
         parts: Vec<(usize, RangeCondition)>,
     },
-    /// All rows are put into a hash table at first use; then the rows with these values.
+    /// Rows are put into a hash table at first use; then the rows with these values.
     Hash {
-        /// (expression over this table's row, expression over the rows before): equal by the comparison between them.
+        /// (expression over this table's row, expression over the rows before): equal by the comparison between them. None for a list of rows, all
+        /// of which are taken.
         keys: Vec<HashKey>,
+        /// What reads the rows that are put there: this table by itself.
+        source: Box<JoinStep>,
     },
 }
 

@@ -7,7 +7,9 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-use super::tree::{JoinStep, QueryBody, QueryPlan, SelectPlan, SortItem, SortKey, StepSource};
+use super::tree::{
+    AccessPath, JoinStep, QueryBody, QueryPlan, SelectPlan, SortItem, SortKey, StepSource, TableAccess,
+};
 use crate::expr::{Correlation, Expr, ExprKind};
 
 /// The user variables of a statement that is being planned.
@@ -103,8 +105,13 @@ fn for_each_of_select(select: &SelectPlan, visit: &mut dyn FnMut(&Expr)) {
 fn for_each_of_steps(steps: &[JoinStep], visit: &mut dyn FnMut(&Expr)) {
     for step in steps {
         step.on.iter().chain(&step.filter).for_each(&mut *visit);
-        if let StepSource::Nest(steps) = &step.source {
-            for_each_of_steps(steps, visit);
+        match &step.source {
+            StepSource::Nest(steps) => for_each_of_steps(steps, visit),
+            StepSource::Table(TableAccess {
+                path: AccessPath::Hash { source, .. },
+                ..
+            }) => for_each_of_steps(std::slice::from_ref(source), visit),
+            StepSource::Table(_) => {}
         }
     }
 }

@@ -1,36 +1,52 @@
-//! What is known about the sizes of tables: how many rows, and how many of them share a key.
+//! What is known about the sizes of tables: how many rows, how many of them share a key, and some of the rows themselves.
 //!
-//! Figures are taken from the published state when they are first wanted and again when they have aged, the sooner the smaller the table: small tables
-//! are counted, of large ones the first rows are looked at and the rest is estimated from the bytes that the index takes. Nothing is stored; a restart
-//! begins anew.
+//! Figures are taken from the published state when they are first wanted. Small tables are read as a whole; of large ones a
+//! [survey](StorageSnapshot::survey) looks at entries from the whole range of each index:
+//!
+//! ```text
+//!   rows           the survey's estimate                                     mod.rs
+//!   rows_per_key   pairs of neighbours that differ in the first n columns    prefixes.rs
+//!   sample         rows on which conditions are tried                        sample.rs
+//!   ranges         a survey of each, when a statement is planned             ranges.rs
+//! ```
+//!
+//! They are taken anew after ANALYZE TABLE and when the table has changed: when they have aged, a quick survey, which gives the same for the same
+//! rows, is compared with the one from then. A [file](file) keeps them over a restart.
+
+mod file;
+mod prefixes;
+mod ranges;
+mod sample;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use paceline_storage::{Direction, IndexId, KeyRange, StorageSnapshot};
+use paceline_storage::{
+    Direction, EngineKind, IndexId, KeyRange, StorageSnapshot, SurveyedEntry, TableSchema, value_payload,
+};
 use paceline_txn::TransactionManager;
 use parking_lot::Mutex;
 
-use super::known_values::KnownValues;
-use super::range::{RangeCondition, RangeContext, index_ranges};
+use file::StoredStatistics;
+use prefixes::PrefixGroups;
+pub(crate) use sample::Tried;
+use sample::{RowSample, SampleBuilder};
+
 use crate::catalog::TableDefinition;
+use crate::expr::Expr;
+use crate::plan::known_values::KnownValues;
 
 /// Where the figures come from.
 pub trait StatisticsSource: Send + Sync {
     /// The published state.
     fn snapshot(&self) -> Arc<StorageSnapshot>;
-    /// About how many bytes an index takes.
-    fn approximate_bytes(&self, index: IndexId) -> u64;
 }
 
 impl StatisticsSource for TransactionManager {
     fn snapshot(&self) -> Arc<StorageSnapshot> {
         TransactionManager::snapshot(self)
-    }
-
-    fn approximate_bytes(&self, index: IndexId) -> u64 {
-        self.storage().approximate_bytes(index)
     }
 }
 
@@ -38,12 +54,27 @@ impl StatisticsSource for TransactionManager {
 pub struct Statistics {
     source: Arc<dyn StatisticsSource>,
     tables: Mutex<HashMap<IndexId, Entry>>,
+    file: OnceLock<StatisticsFile>,
+}
+
+/// Where figures are kept over a restart.
+struct StatisticsFile {
+    path: PathBuf,
+    /// What it held of tables that were not asked for yet.
+    unused: Mutex<HashMap<IndexId, StoredStatistics>>,
+    written: Mutex<Instant>,
 }
 
 struct Entry {
     statistics: TableStatistics,
     taken: Instant,
+    /// When they were last found to hold.
+    checked: Instant,
+    /// What a quick survey said when they were taken.
+    quick_rows: f64,
     definition: usize,
+    /// What goes to the file; nothing of small tables.
+    stored: Option<StoredStatistics>,
 }
 
 /// What is known of one table.
@@ -53,6 +84,7 @@ pub(crate) struct TableStatistics {
     pub rows: f64,
     /// For each index, about how many rows share the values of its first 1, 2, … columns.
     rows_per_key: Arc<[Vec<f64>]>,
+    sample: Arc<RowSample>,
     source: Option<SourceHandle>,
 }
 
@@ -65,12 +97,20 @@ impl std::fmt::Debug for SourceHandle {
     }
 }
 
-/// Rows looked at to learn how often keys repeat.
-const SAMPLE_ROWS: usize = 256;
-/// Rows counted one by one.
+/// Tables of so many rows are read as a whole.
 const COUNTED_ROWS: usize = 1_024;
-/// Keys counted of a range.
-const COUNTED_KEYS: usize = 64;
+/// Parts of an index that a survey takes entries from.
+const STRATA: usize = 64;
+/// The same where only the number of rows is wanted.
+const QUICK_STRATA: usize = 8;
+/// A table has changed when a quick survey differs by this factor.
+const CHANGED_FACTOR: f64 = 1.1;
+/// Figures are taken anew after so long whatever a quick survey says: changes of values do not move rows.
+const AGE_MAX: Duration = Duration::from_secs(600);
+/// Tables of which figures are kept.
+const TABLES_MAX: usize = 2_048;
+/// The file is written again this long after the last time, at the earliest, when figures were taken.
+const WRITTEN_EVERY: Duration = Duration::from_secs(60);
 
 impl std::fmt::Debug for Statistics {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -86,12 +126,54 @@ impl Statistics {
         Statistics {
             source,
             tables: Mutex::default(),
+            file: OnceLock::new(),
         }
     }
 
-    /// Forgets what is known: ANALYZE TABLE.
+    /// Goes on from what a file holds, and keeps it up.
+    pub fn keep_in(&self, path: PathBuf) {
+        let stored = file::read(&path).into_iter();
+        let unused = stored
+            .map(|stored| (IndexId::new(stored.index), stored))
+            .collect();
+        let file = StatisticsFile {
+            path,
+            unused: Mutex::new(unused),
+            written: Mutex::new(Instant::now()),
+        };
+        // There is one, if any.
+        let _ = self.file.set(file);
+    }
+
+    /// Takes the figures of a table anew: ANALYZE TABLE.
+    pub fn analyze(&self, definition: &Arc<TableDefinition>) {
+        self.forget(definition);
+        self.table(definition);
+        self.write();
+    }
+
+    /// Forgets what is known of a table.
     pub fn forget(&self, definition: &TableDefinition) {
-        self.tables.lock().remove(&definition.schema().clustered_id());
+        let id = definition.schema().clustered_id();
+        self.tables.lock().remove(&id);
+        if let Some(file) = self.file.get() {
+            file.unused.lock().remove(&id);
+        }
+    }
+
+    /// Writes the file. What cannot be written is taken anew after the next start.
+    pub fn write(&self) {
+        let Some(file) = self.file.get() else { return };
+        let known: Vec<StoredStatistics> = {
+            let tables = self.tables.lock();
+            let stored = tables.values().filter_map(|entry| entry.stored.clone());
+            stored.collect()
+        };
+        let mut all: Vec<StoredStatistics> = file.unused.lock().values().cloned().collect();
+        all.truncate(TABLES_MAX);
+        all.extend(known);
+        *file.written.lock() = Instant::now();
+        let _ = file::write(&file.path, &all);
     }
 
     /// About how many rows a table has.
@@ -110,109 +192,181 @@ impl Statistics {
         let id = definition.schema().clustered_id();
         let identity = Arc::as_ptr(definition) as usize;
         let now = Instant::now();
-        if let Some(entry) = self.tables.lock().get(&id)
+        let mut then = None;
+        if let Some(entry) = self.tables.lock().get_mut(&id)
             && entry.definition == identity
-            && now.duration_since(entry.taken) < lifetime(entry.statistics.rows)
         {
-            return entry.statistics.clone();
+            if now.duration_since(entry.checked) < lifetime(entry.statistics.rows) {
+                return entry.statistics.clone();
+            }
+            // While one session looks, the others go on with what is there.
+            entry.checked = now;
+            let is_old = now.duration_since(entry.taken) >= AGE_MAX;
+            then = (!is_old).then(|| (entry.quick_rows, entry.statistics.clone()));
         }
-        let statistics = self.take(definition);
+        let snapshot = self.source.snapshot();
+        let quick_rows = quick_rows(&snapshot, definition.schema());
+        if let Some((quick_then, statistics)) = then
+            && !has_changed(quick_then, quick_rows)
+        {
+            return statistics;
+        }
+        let (statistics, stored) = self.take(definition.schema(), &snapshot, quick_rows);
         let entry = Entry {
             statistics: statistics.clone(),
             taken: now,
+            checked: now,
+            quick_rows,
             definition: identity,
+            stored,
         };
-        self.tables.lock().insert(id, entry);
+        self.insert(id, entry);
         statistics
     }
 
-    fn take(&self, definition: &TableDefinition) -> TableStatistics {
-        let schema = definition.schema();
-        let snapshot = self.source.snapshot();
-        let mut cursor = snapshot.scan(schema.rows_range(), Direction::Forward);
-        let (mut counted, mut bytes) = (0usize, 0usize);
-        let mut keys: Vec<Vec<Vec<Vec<u8>>>> = schema
-            .indexes()
-            .iter()
-            .map(|index| vec![Vec::new(); index.parts.len()])
-            .collect();
-        let mut whole = true;
-        while let Ok(true) = cursor.advance() {
-            let Some((key, value)) = cursor.entry() else { break };
-            if counted >= COUNTED_ROWS {
-                whole = false;
-                break;
-            }
-            counted += 1;
-            bytes += key.len() + value.len();
-            if counted <= SAMPLE_ROWS {
-                sample(definition, paceline_storage::value_payload(value), &mut keys);
+    fn insert(&self, id: IndexId, entry: Entry) {
+        let goes_to_file = entry.stored.is_some();
+        let mut tables = self.tables.lock();
+        if tables.len() >= TABLES_MAX && !tables.contains_key(&id) {
+            let oldest = tables.iter().min_by_key(|(_, entry)| entry.checked);
+            if let Some(oldest) = oldest.map(|(id, _)| *id) {
+                tables.remove(&oldest);
             }
         }
-        let rows = if whole {
-            counted as f64
-        } else {
-            let average = (bytes / counted.max(1)).max(1) as f64;
-            // What is in memory still is not compressed; tables on disk are.
-            (self.source.approximate_bytes(schema.clustered_id()) as f64 / average).max(counted as f64 * 2.0)
+        tables.insert(id, entry);
+        drop(tables);
+        if let Some(file) = self.file.get()
+            && goes_to_file
+            && file.written.lock().elapsed() >= WRITTEN_EVERY
+        {
+            self.write();
+        }
+    }
+
+    /// What the file says of a table, if it is of this definition and of these rows.
+    fn stored(&self, schema: &TableSchema, quick_rows: f64) -> Option<StoredStatistics> {
+        let stored = self.file.get()?.unused.lock().remove(&schema.clustered_id())?;
+        let is_right = stored.definition == file::definition_number(schema)
+            && stored.rows_per_key.len() == schema.indexes().len()
+            && !has_changed(stored.quick_rows, quick_rows);
+        is_right.then_some(stored)
+    }
+
+    /// Takes a table's figures, with what is to be kept of them in the file.
+    fn take(
+        &self,
+        schema: &TableSchema,
+        snapshot: &StorageSnapshot,
+        quick_rows: f64,
+    ) -> (TableStatistics, Option<StoredStatistics>) {
+        let known = self.stored(schema, quick_rows);
+        let mut sample = SampleBuilder::default();
+        let whole = small_table_rows(snapshot, schema, &mut sample);
+        let rows = match whole {
+            Some(rows) => rows,
+            None => {
+                sample = SampleBuilder::default();
+                let surveyed = snapshot.survey(schema.rows_range(), STRATA, &mut |entry| {
+                    sample.add(value_payload(entry.value), entry.weight);
+                    Ok(())
+                });
+                surveyed.unwrap_or(COUNTED_ROWS as f64).max(COUNTED_ROWS as f64)
+            }
         };
-        let sampled = counted.min(SAMPLE_ROWS) as f64;
-        let rows_per_key = keys
-            .into_iter()
-            .map(|parts| {
-                parts
-                    .into_iter()
-                    .map(|mut keys| {
-                        keys.sort_unstable();
-                        keys.dedup();
-                        let distinct = keys.len().max(1) as f64;
-                        if distinct >= sampled * 0.9 {
-                            1.0
-                        } else if distinct <= sampled * 0.1 {
-                            rows / distinct
-                        } else {
-                            sampled / distinct * (rows / sampled).sqrt().max(1.0)
-                        }
-                    })
-                    .map(|rows: f64| rows.max(1.0))
-                    .collect()
+        let is_kept = whole.is_none() && schema.clustered_id().engine() == EngineKind::RocksDb;
+        if let Some(known) = known.filter(|_| is_kept) {
+            let statistics = TableStatistics {
+                rows: known.rows,
+                rows_per_key: known.rows_per_key.clone().into(),
+                sample: Arc::new(sample.finish()),
+                source: Some(SourceHandle(self.source.clone())),
+            };
+            return (statistics, Some(known));
+        }
+        let rows_per_key: Vec<Vec<f64>> = (0..schema.indexes().len())
+            .map(|index| {
+                let mut groups = PrefixGroups::new(schema, index);
+                let range = schema.indexes()[index].id.range();
+                let mut add = |entry: SurveyedEntry<'_>| {
+                    groups.add(snapshot, &entry);
+                    Ok(())
+                };
+                // What cannot be read is met again by the statement itself, which reports it.
+                let _ = match whole {
+                    Some(_) => scan(snapshot, range, &mut add),
+                    None => snapshot.survey(range, STRATA, &mut add).map(drop),
+                };
+                groups.rows_per_key(rows)
             })
             .collect();
-        TableStatistics {
+        let stored = is_kept.then(|| StoredStatistics {
+            index: schema.clustered_id().as_u32(),
+            definition: file::definition_number(schema),
             rows,
-            rows_per_key,
+            quick_rows,
+            rows_per_key: rows_per_key.clone(),
+        });
+        let statistics = TableStatistics {
+            rows,
+            rows_per_key: rows_per_key.into(),
+            sample: Arc::new(sample.finish()),
             source: Some(SourceHandle(self.source.clone())),
-        }
+        };
+        (statistics, stored)
     }
 }
 
-fn sample(definition: &TableDefinition, image: &[u8], keys: &mut [Vec<Vec<Vec<u8>>>]) {
-    let schema = definition.schema();
-    for (index, parts) in keys.iter_mut().enumerate() {
-        let columns = &schema.indexes()[index].parts;
-        let mut key = Vec::with_capacity(32);
-        for (part, keys) in columns.iter().zip(parts) {
-            let column = &schema.columns()[part.column];
-            let Ok(value) = schema.image(image).column(part.column) else {
-                return;
-            };
-            if paceline_types::sort_key::append(
-                &value,
-                &column.data_type,
-                column.nullability,
-                part.prefix,
-                &mut key,
-            )
-            .is_err()
-            {
-                return;
-            }
-            keys.push(key.clone());
-        }
-    }
+/// Whether a table has changed between two quick surveys.
+fn has_changed(then: f64, now: f64) -> bool {
+    then <= COUNTED_ROWS as f64 || !(then / CHANGED_FACTOR..=then * CHANGED_FACTOR).contains(&now)
 }
 
-/// How long figures are good for.
+fn quick_rows(snapshot: &StorageSnapshot, schema: &TableSchema) -> f64 {
+    snapshot
+        .survey(schema.rows_range(), QUICK_STRATA, &mut |_| Ok(()))
+        .unwrap_or(0.0)
+}
+
+/// How many rows a small table has; nothing for a large one.
+fn small_table_rows(
+    snapshot: &StorageSnapshot,
+    schema: &TableSchema,
+    sample: &mut SampleBuilder,
+) -> Option<f64> {
+    let mut cursor = snapshot.scan(schema.rows_range(), Direction::Forward);
+    let mut rows = 0;
+    while let Ok(true) = cursor.advance() {
+        let (_, value) = cursor.entry()?;
+        if rows >= COUNTED_ROWS {
+            return None;
+        }
+        rows += 1;
+        sample.add(value_payload(value), 1.0);
+    }
+    Some(rows as f64)
+}
+
+/// Hands out all entries of a range.
+fn scan(
+    snapshot: &StorageSnapshot,
+    range: KeyRange,
+    visit: &mut dyn FnMut(SurveyedEntry<'_>) -> paceline_storage::Result<()>,
+) -> paceline_storage::Result<()> {
+    let mut cursor = snapshot.scan(range, Direction::Forward);
+    let mut follows = false;
+    while let Some((key, value)) = cursor.next()? {
+        visit(SurveyedEntry {
+            key,
+            value,
+            weight: 1.0,
+            follows,
+        })?;
+        follows = true;
+    }
+    Ok(())
+}
+
+/// How long figures are good for without a look.
 fn lifetime(rows: f64) -> Duration {
     match rows {
         rows if rows < 100.0 => Duration::from_millis(500),
@@ -227,6 +381,7 @@ impl TableStatistics {
         TableStatistics {
             rows,
             rows_per_key: Arc::from(Vec::new()),
+            sample: Arc::default(),
             source: None,
         }
     }
@@ -241,110 +396,31 @@ impl TableStatistics {
             .min(self.rows.max(1.0))
     }
 
-    /// About how many rows the ranges of a condition on an index hold.
-    pub fn range_rows(
+    /// About how many different values a column has.
+    pub fn distinct(&self, definition: &TableDefinition, column: usize) -> f64 {
+        let rows = self.rows.max(1.0);
+        for (index, known) in definition.indexes().iter().zip(self.rows_per_key.iter()) {
+            if let (Some(part), Some(rows_per_key)) = (index.parts.first(), known.first())
+                && part.column == column
+                && part.prefix_length.is_none()
+            {
+                return (rows / rows_per_key).max(1.0);
+            }
+        }
+        match self.sample.distinct(definition.schema(), column, rows) {
+            Some(distinct) => distinct.clamp(1.0, rows),
+            None => (rows / 10.0).max(1.0),
+        }
+    }
+
+    /// Which part of the sampled rows some conditions let pass; nothing where that cannot be told.
+    pub fn try_conditions(
         &self,
         definition: &TableDefinition,
-        index: usize,
-        condition: &RangeCondition,
+        base: usize,
+        conditions: &[&Expr],
         known: KnownValues<'_>,
-    ) -> f64 {
-        let schema = definition.schema();
-        let unknown = !known.tell_all(condition);
-        let ranges = known.evaluating(|eval| {
-            let mut context = RangeContext {
-                eval,
-                row: &[],
-                known: Some(known),
-            };
-            index_ranges(schema, index, condition, &mut context)
-        });
-        let guess = guess_rows(self, definition, index, condition);
-        match (ranges, &self.source) {
-            (Ok(ranges), Some(source)) if !unknown => {
-                let snapshot = source.0.snapshot();
-                let mut rows = 0.0;
-                // One row each, without a look.
-                let is_unique = definition.indexes()[index].kind.is_unique();
-                if is_unique && ranges.iter().all(|range| schema.is_one_key(index, range)) {
-                    return (ranges.len() as f64).min(self.rows.max(1.0));
-                }
-                for (number, range) in ranges.iter().enumerate() {
-                    if number >= 16 {
-                        return rows * ranges.len() as f64 / 16.0;
-                    }
-                    let counted = count_keys(&snapshot, range);
-                    if counted >= COUNTED_KEYS {
-                        rows += guess.max(COUNTED_KEYS as f64 * 2.0);
-                    } else {
-                        rows += counted as f64;
-                    }
-                }
-                rows.min(self.rows.max(1.0))
-            }
-            _ => guess,
-        }
+    ) -> Option<Tried> {
+        self.sample.try_conditions(definition, base, conditions, known)
     }
-}
-
-fn count_keys(snapshot: &StorageSnapshot, range: &KeyRange) -> usize {
-    let mut cursor = snapshot.scan(range.clone(), Direction::Forward);
-    let mut counted = 0;
-    while counted < COUNTED_KEYS && matches!(cursor.advance(), Ok(true)) {
-        counted += 1;
-    }
-    counted
-}
-
-/// How many rows a condition may let pass, by its form alone.
-fn guess_rows(
-    statistics: &TableStatistics,
-    definition: &TableDefinition,
-    index: usize,
-    condition: &RangeCondition,
-) -> f64 {
-    use super::range::ColumnTest;
-    use crate::expr::CompareOp;
-    fn fraction(condition: &RangeCondition, column: usize, equal: f64) -> Option<f64> {
-        match condition {
-            RangeCondition::And(parts) => {
-                let mut known = parts
-                    .iter()
-                    .filter_map(|part| fraction(part, column, equal))
-                    .peekable();
-                known.peek()?;
-                Some(known.product())
-            }
-            RangeCondition::Or(parts) => {
-                let known: Option<Vec<f64>> =
-                    parts.iter().map(|part| fraction(part, column, equal)).collect();
-                Some(known?.iter().sum::<f64>().min(1.0))
-            }
-            RangeCondition::Column { column: tested, .. } if *tested != column => None,
-            RangeCondition::Column { test, .. } => Some(match test {
-                ColumnTest::Compare {
-                    op: CompareOp::Eq | CompareOp::NullSafeEq,
-                    ..
-                }
-                | ColumnTest::Null => equal,
-                ColumnTest::Compare {
-                    op: CompareOp::Ne, ..
-                }
-                | ColumnTest::NotNull => 0.9,
-                ColumnTest::Compare { .. } => 0.33,
-                ColumnTest::Between { .. } | ColumnTest::Like { .. } => 0.05,
-                ColumnTest::In(values) => (equal * values.len() as f64).min(1.0),
-            }),
-        }
-    }
-    let rows = statistics.rows.max(1.0);
-    let mut result = rows;
-    for (place, part) in definition.indexes()[index].parts.iter().enumerate() {
-        let equal = statistics.rows_per_key(index, place + 1) / rows;
-        match fraction(condition, part.column, equal.min(1.0)) {
-            Some(fraction) => result = (result * fraction).max(1.0),
-            None => break,
-        }
-    }
-    result
 }

@@ -1,0 +1,162 @@
+//! How many entries of an index share the values of its first columns.
+//!
+//! Entries come in the order of their keys, from a survey or a whole scan. Where one follows another without a gap, the pair tells whether a new group begins
+//! between them: the share of such pairs is the number of groups for each entry. Where groups are larger than the runs that a survey reads, the groups seen
+//! tell more: there are at least as many.
+
+use paceline_storage::{
+    Clustered, IndexId, KeyPart, StorageSnapshot, SurveyedEntry, TableSchema, value_payload,
+};
+use paceline_types::sort_key::{self, Nullability};
+
+/// Counts the groups of one index.
+pub(super) struct PrefixGroups<'s> {
+    schema: &'s TableSchema,
+    index: usize,
+    /// Where the key of the entry before ends, part by part.
+    last_ends: Vec<usize>,
+    last: Vec<u8>,
+    ends: Vec<usize>,
+    /// The weight of pairs of neighbours.
+    pairs: f64,
+    /// For each part, the weight of pairs that differ in it or before it.
+    changes: Vec<f64>,
+    /// For each part, how many different values were seen.
+    seen: Vec<f64>,
+    row_key: Vec<u8>,
+}
+
+impl<'s> PrefixGroups<'s> {
+    pub fn new(schema: &'s TableSchema, index: usize) -> Self {
+        let parts = schema.indexes()[index].parts.len();
+        PrefixGroups {
+            schema,
+            index,
+            last_ends: Vec::new(),
+            last: Vec::new(),
+            ends: Vec::new(),
+            pairs: 0.0,
+            changes: vec![0.0; parts],
+            seen: vec![0.0; parts],
+            row_key: Vec::new(),
+        }
+    }
+
+    /// Takes the next entry of the index.
+    pub fn add(&mut self, snapshot: &StorageSnapshot, entry: &SurveyedEntry<'_>) {
+        self.ends.clear();
+        let is_told = self.find_ends(snapshot, entry).is_some();
+        // Keys of long values are hashes.
+        if !is_told || self.ends.last().is_none_or(|end| *end > entry.key.len()) {
+            return;
+        }
+        let is_pair = entry.follows && !self.last_ends.is_empty();
+        if is_pair {
+            self.pairs += entry.weight;
+        }
+        for (place, &end) in self.ends.iter().enumerate() {
+            let same = self
+                .last_ends
+                .get(place)
+                .is_some_and(|&last| self.last[..last] == entry.key[..end]);
+            if !same {
+                self.seen[place] += 1.0;
+                if is_pair {
+                    self.changes[place] += entry.weight;
+                }
+            }
+        }
+        std::mem::swap(&mut self.ends, &mut self.last_ends);
+        self.last.clear();
+        self.last.extend_from_slice(entry.key);
+    }
+
+    /// About how many of `rows` share the values of the first 1, 2, … columns.
+    pub fn rows_per_key(&self, rows: f64) -> Vec<f64> {
+        let groups = |(changes, seen): (&f64, &f64)| {
+            let estimate = if self.pairs > 0.0 {
+                rows * changes / self.pairs
+            } else {
+                0.0
+            };
+            (rows / estimate.max(*seen).max(1.0)).max(1.0)
+        };
+        self.changes.iter().zip(&self.seen).map(groups).collect()
+    }
+
+    /// Where each part of an entry's key ends.
+    fn find_ends(&mut self, snapshot: &StorageSnapshot, entry: &SurveyedEntry<'_>) -> Option<()> {
+        let definition = &self.schema.indexes()[self.index];
+        let mut end = IndexId::LENGTH;
+        for (place, part) in definition.parts.iter().enumerate() {
+            match self.fixed_length(part, entry.key.get(end)) {
+                Some(length) => end += length,
+                None if place + 1 == definition.parts.len() && !self.is_clustered() => {
+                    end = columns_end(entry)?
+                }
+                None => return self.ends_by_row(snapshot, entry),
+            }
+            if end > entry.key.len() {
+                return None;
+            }
+            self.ends.push(end);
+        }
+        Some(())
+    }
+
+    fn is_clustered(&self) -> bool {
+        self.schema.clustered() == Clustered::Key(self.index)
+    }
+
+    /// The bytes of a part's key whose first byte is this; none if only the value tells.
+    fn fixed_length(&self, part: &KeyPart, first: Option<&u8>) -> Option<usize> {
+        let column = &self.schema.columns()[part.column];
+        let length = sort_key::fixed_length(&column.data_type, part.prefix)?;
+        Some(match column.nullability {
+            Nullability::NotNull => length,
+            Nullability::Nullable if first == Some(&sort_key::NULL_MARKER) => 1,
+            Nullability::Nullable => 1 + length,
+        })
+    }
+
+    /// As the row tells, from whose values the key was made.
+    fn ends_by_row(&mut self, snapshot: &StorageSnapshot, entry: &SurveyedEntry<'_>) -> Option<()> {
+        self.ends.clear();
+        if self.is_clustered() {
+            return self.ends_by_image(value_payload(entry.value));
+        }
+        self.row_key.clear();
+        self.schema
+            .append_row_key_of_entry(self.index, entry.key, entry.value, &mut self.row_key)
+            .ok()?;
+        let row = snapshot.get(&self.row_key).ok()??;
+        self.ends_by_image(row.payload())
+    }
+
+    fn ends_by_image(&mut self, image: &[u8]) -> Option<()> {
+        let mut key = Vec::new();
+        for part in &self.schema.indexes()[self.index].parts {
+            let column = &self.schema.columns()[part.column];
+            let value = self.schema.image(image).column(part.column).ok()?;
+            sort_key::append(
+                &value,
+                &column.data_type,
+                column.nullability,
+                part.prefix,
+                &mut key,
+            )
+            .ok()?;
+            self.ends.push(IndexId::LENGTH + key.len());
+        }
+        Some(())
+    }
+}
+
+/// Where the columns of an entry of a secondary index end: the row's key follows, where rows share keys.
+fn columns_end(entry: &SurveyedEntry<'_>) -> Option<usize> {
+    let offset = value_payload(entry.value).first_chunk::<2>()?;
+    match usize::from(u16::from_be_bytes(*offset)) {
+        0 => Some(entry.key.len()),
+        offset => Some(offset),
+    }
+}
