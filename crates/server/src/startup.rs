@@ -152,7 +152,7 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
         filters,
         environment,
     );
-    server.statistics.keep_in(directory.path.join(STATISTICS_FILE));
+    server.statistics.keep_in(directory.path().join(STATISTICS_FILE));
     if options.tls == OfferTls::Yes {
         server.tls.offer(&server.globals)?;
     }

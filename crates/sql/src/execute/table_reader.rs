@@ -19,7 +19,7 @@ use super::query::materialize;
 use super::run::{Exec, Rows};
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, ExprKind};
+use crate::expr::Expr;
 use crate::plan::range::{
     ColumnTest, NearestValue, RangeCondition, RangeContext, index_ranges, nearest_value,
 };

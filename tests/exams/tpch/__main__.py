@@ -8,17 +8,20 @@ import argparse
 import contextlib
 import re
 import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import pymysql
-from support.servers import MariaDb, Paceline
-from support.side_by_side import statements_of
-
-from . import data
 
 HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
+
+import data  # noqa: E402
+from support.servers import MariaDb, Paceline  # noqa: E402
+from support.side_by_side import statements_of  # noqa: E402
+
 TABLES = ["region", "nation", "supplier", "part", "partsupp", "customer", "orders", "lineitem"]
 SECONDS_MAX = 600
 # Below this nothing is told apart from the connection's own time.
@@ -87,15 +90,15 @@ def examine(ours, model, options):
     return failed
 
 
-def main(arguments):
-    parser = argparse.ArgumentParser(prog="tests/exams/run.py tpch")
+def main():
+    parser = argparse.ArgumentParser(prog="tests/exams/tpch")
     parser.add_argument("--scale", type=float, default=0.1)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--ratio", type=float, default=3.0)
     parser.add_argument("--only", type=lambda text: [int(number) for number in text.split(",")])
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--plans", action="store_true")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     directory = options.keep or Path(tempfile.mkdtemp(prefix="paceline-tpch-"))
     files = directory / f"scale-{options.scale}"
     servers = [MariaDb(directory / "mariadb", "--innodb-buffer-pool-size=1G", "--skip-log-bin"), Paceline(directory / "paceline")]
@@ -113,3 +116,7 @@ def main(arguments):
                 print(f"loaded into {type(server).__name__} in {load(server, files):.1f} s", flush=True)
         model, ours = servers
         return examine(ours, model, options)
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main() else 0)
