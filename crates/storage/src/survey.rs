@@ -22,8 +22,10 @@ use crate::snapshot::StorageSnapshot;
 const RUN: usize = 16;
 /// No side of a halved interval is followed less often than this.
 const PROBABILITY_MIN: f64 = 0.1;
-/// Halvings on the way to one leaf, at most: keys are told apart within so many bits, or taken as they come.
-const HALVINGS_MAX: usize = 512;
+/// Halvings until there is something in both halves, at most: the bits of the longest keys.
+const HALVINGS_MAX: usize = 8 * 3_500;
+/// Entries of an interval that cannot be halved: more are not looked at.
+const UNDIVIDED_MAX: usize = 1_024;
 
 /// An entry that a survey met.
 #[derive(Debug)]
@@ -32,9 +34,9 @@ pub struct SurveyedEntry<'a> {
     pub key: &'a [u8],
     /// Its value, version in front.
     pub value: &'a [u8],
-    /// For how many entries it stands.
+    /// For how many entries it stands; zero for one that only shows what comes after the one before it.
     pub weight: f64,
-    /// Whether the entry before it in the range was handed out before it, with the same weight.
+    /// Whether nothing stands between it and the entry that was handed out before it.
     pub follows: bool,
 }
 
@@ -68,7 +70,12 @@ impl StorageSnapshot {
         strata: usize,
         visit: &mut dyn FnMut(SurveyedEntry<'_>) -> Result<()>,
     ) -> Result<f64> {
-        let (start, end) = (range.start.clone(), range.end.clone());
+        let start = range.start.clone();
+        let end = match self.scan(range.clone(), Direction::Backward).next()? {
+            // The least key above the last one: what all keys begin with need not be halved.
+            Some((last, _)) => [last, &[0]].concat(),
+            None => return Ok(0.0),
+        };
         let mut survey = Survey {
             cursor: self.scan(range, Direction::Forward),
             visit,
@@ -95,17 +102,15 @@ impl Survey<'_> {
                 Split::Whole(whole) => intervals.push(whole),
             }
         }
-        // In the order of their keys: so runs that touch are known to.
+        // In the order of their keys.
         intervals.sort_by(|left, right| left.start.cmp(&right.start));
-        let mut reached = None;
-        for interval in intervals {
-            self.descend(interval, &mut reached)?;
-        }
-        Ok(())
+        intervals
+            .into_iter()
+            .try_for_each(|interval| self.descend(interval))
     }
 
     /// Follows halves at random down to a leaf.
-    fn descend(&mut self, mut interval: Interval, reached: &mut Option<(Vec<u8>, f64)>) -> Result<()> {
+    fn descend(&mut self, mut interval: Interval) -> Result<()> {
         while !interval.is_leaf {
             interval = match self.split(interval)? {
                 Split::Whole(whole) => whole,
@@ -125,24 +130,25 @@ impl Survey<'_> {
             };
         }
         self.cursor.seek(&interval.start);
-        let mut follows =
-            matches!(reached, Some((end, weight)) if *end == interval.start && *weight == interval.weight);
+        let (mut follows, mut handed_out) = (false, 0);
         while let Some((key, value)) = self.cursor.next()? {
-            if key >= interval.end.as_slice() {
-                *reached = Some((key.to_vec(), interval.weight));
-                return Ok(());
-            }
-            self.total += interval.weight;
+            // The entry after the last is shown too. Intervals end where the keys' bytes change, and so where groups do.
+            let is_beyond = key >= interval.end.as_slice();
+            let weight = if is_beyond { 0.0 } else { interval.weight };
+            self.total += weight;
             let entry = SurveyedEntry {
                 key,
                 value,
-                weight: interval.weight,
+                weight,
                 follows,
             };
             (self.visit)(entry)?;
+            handed_out += 1;
+            if is_beyond || handed_out > UNDIVIDED_MAX {
+                break;
+            }
             follows = true;
         }
-        *reached = None;
         Ok(())
     }
 

@@ -500,7 +500,8 @@ pub(crate) fn estimated_rows(plan: &QueryPlan) -> f64 {
 }
 
 fn select_rows(select: &SelectPlan) -> f64 {
-    let mut rows = select.row_estimate;
+    let having = select.having.iter().map(super::keys::selectivity);
+    let mut rows = select.row_estimate * having.product::<f64>();
     if let Some(count) = select.limit.count.as_ref().and_then(Expr::as_literal) {
         match count {
             paceline_types::Value::Int(count) => rows = rows.min(*count as f64),

@@ -267,7 +267,9 @@ impl Statistics {
             None => {
                 sample = SampleBuilder::default();
                 let surveyed = snapshot.survey(schema.rows_range(), STRATA, &mut |entry| {
-                    sample.add(value_payload(entry.value), entry.weight);
+                    if entry.weight > 0.0 {
+                        sample.add(value_payload(entry.value), entry.weight);
+                    }
                     Ok(())
                 });
                 surveyed.unwrap_or(COUNTED_ROWS as f64).max(COUNTED_ROWS as f64)

@@ -16,6 +16,8 @@ pub(super) struct PrefixGroups<'s> {
     /// Where the key of the entry before ends, part by part.
     last_ends: Vec<usize>,
     last: Vec<u8>,
+    /// Its weight, which is that of the pair with the entry after it.
+    last_weight: f64,
     ends: Vec<usize>,
     /// The weight of pairs of neighbours.
     pairs: f64,
@@ -34,6 +36,7 @@ impl<'s> PrefixGroups<'s> {
             index,
             last_ends: Vec::new(),
             last: Vec::new(),
+            last_weight: 0.0,
             ends: Vec::new(),
             pairs: 0.0,
             changes: vec![0.0; parts],
@@ -51,8 +54,10 @@ impl<'s> PrefixGroups<'s> {
             return;
         }
         let is_pair = entry.follows && !self.last_ends.is_empty();
+        let weight = self.last_weight;
+        self.last_weight = entry.weight;
         if is_pair {
-            self.pairs += entry.weight;
+            self.pairs += weight;
         }
         for (place, &end) in self.ends.iter().enumerate() {
             let same = self
@@ -62,7 +67,7 @@ impl<'s> PrefixGroups<'s> {
             if !same {
                 self.seen[place] += 1.0;
                 if is_pair {
-                    self.changes[place] += entry.weight;
+                    self.changes[place] += weight;
                 }
             }
         }

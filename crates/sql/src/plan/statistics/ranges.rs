@@ -114,8 +114,12 @@ fn guess_rows(
     }
     let rows = statistics.rows.max(1.0);
     let mut result = rows;
+    let mut before = rows;
     for (place, part) in definition.indexes()[index].parts.iter().enumerate() {
-        let equal = statistics.rows_per_key(index, place + 1) / rows;
+        // Of the rows that share the columns before it.
+        let shared = statistics.rows_per_key(index, place + 1);
+        let equal = shared / before.max(1.0);
+        before = shared;
         match fraction(condition, part.column, equal.min(1.0)) {
             Some(fraction) => result = (result * fraction).max(1.0),
             None => break,
