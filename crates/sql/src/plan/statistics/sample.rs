@@ -53,7 +53,7 @@ impl SampleBuilder {
     pub fn add(&mut self, image: &[u8], weight: f64) {
         let every = self.every.max(1);
         self.met += 1;
-        if self.met % every != 0 {
+        if !self.met.is_multiple_of(every) {
             return;
         }
         self.bytes += image.len();
