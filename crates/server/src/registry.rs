@@ -58,6 +58,8 @@ pub struct Activity {
     pub text: Vec<u8>,
     /// Seconds that it may sleep.
     pub wait_timeout_seconds: u64,
+    /// The same while its transaction is open, where that has a limit of its own.
+    pub idle_transaction_timeout: Option<Duration>,
 }
 
 /// The longest text that the process list keeps, in bytes.
@@ -89,6 +91,7 @@ impl SessionShared {
                 state: "login",
                 text: vec![],
                 wait_timeout_seconds,
+                idle_transaction_timeout: None,
             }),
             query_id: AtomicU64::new(0),
             authenticated: AtomicBool::new(false),
@@ -107,10 +110,11 @@ impl SessionShared {
         activity.text.extend_from_slice(&text[..text.len().min(TEXT_MAX)]);
     }
 
-    /// It ended; the session sleeps.
+    /// It ended; the session sleeps, in a transaction at most for `idle_transaction_timeout`.
     #[inline]
-    pub fn end_command(&self, now_micros: i64) {
+    pub fn end_command(&self, now_micros: i64, idle_transaction_timeout: Option<Duration>) {
         let mut activity = self.activity.lock();
+        activity.idle_transaction_timeout = idle_transaction_timeout;
         activity.command = "Sleep";
         activity.since_micros = now_micros;
         activity.state = "";
@@ -210,14 +214,15 @@ impl Sessions {
             .count()
     }
 
-    /// Ends sessions that slept longer than they may (`wait_timeout`).
+    /// Ends sessions that slept longer than they may (`wait_timeout`, `idle_transaction_timeout` and its like).
     pub fn end_idle(&self) {
         let now = now_micros();
         for session in self.all() {
             let activity = session.activity.lock();
             let asleep = activity.command == "Sleep";
             let seconds = u64::try_from((now - activity.since_micros) / 1_000_000).unwrap_or(0);
-            let over = asleep && seconds >= activity.wait_timeout_seconds;
+            let timeout = activity.idle_transaction_timeout;
+            let over = asleep && seconds >= timeout.map_or(activity.wait_timeout_seconds, |timeout| timeout.as_secs());
             drop(activity);
             if over && session.authenticated.load(Ordering::Relaxed) {
                 session.socket.stop_reading();

@@ -208,6 +208,10 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             continue;
         }
         let unknown = || OptionError(format!("unknown option '--{name}'"));
+        let (wanted, is_loose) = match wanted.strip_prefix("loose_") {
+            Some(rest) => (rest.to_owned(), true),
+            None => (wanted, false),
+        };
         let (variable, value) = match (Variable::by_option(&wanted), value) {
             (Some(variable), Some(value)) => (variable, value),
             (Some(variable), None) if variable.definition().kind == Kind::Boolean => {
@@ -224,6 +228,10 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
                     (variable, "OFF".to_owned())
                 } else if let Some(variable) = switch("enable_") {
                     (variable, "ON".to_owned())
+                } else if is_loose {
+                    // As in MariaDB: an option that need not be there.
+                    warnings.push(format!("unknown option '--{name}'"));
+                    continue;
                 } else {
                     return Err(unknown());
                 }
@@ -245,6 +253,9 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
                 "option '{}': value {value} adjusted to {used}",
                 definition.name
             ));
+        }
+        if definition.is_without_effect(&setting) {
+            warnings.push(format!("option '{}': {value} has no effect", definition.name));
         }
         if filter_kind(variable).is_some() && !globals.get(variable).as_str().is_empty() {
             // Such an option may stand several times.

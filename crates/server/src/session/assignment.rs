@@ -6,7 +6,7 @@ use super::services::{SessionServices, must_be_of_connections, of_gtid_list, spl
 use crate::replica_filters::filter_kind;
 use crate::replication::replicated_row_options;
 use crate::variables::{
-    Access, Fit, Globals, Scope, Setting, Variable, apply_to_session, is_transaction_config,
+    Access, Effect, Fit, Globals, Scope, Setting, Variable, apply_to_session, is_transaction_config,
     session_memory_max,
 };
 use paceline_binlog::{BinlogState, GtidPosition};
@@ -112,6 +112,7 @@ impl SessionServices {
             return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &"SESSION"]));
         }
         self.check_transaction(variable, global)?;
+        warn_without_effect(session, variable, &setting);
         let what = match variable {
             // Both are here to be set to what they are: the text of a log does so, and clients that want rows.
             Variable::BinlogFormat if definition.show(&setting).as_deref() != Some("ROW") => {
@@ -408,6 +409,20 @@ impl SessionServices {
             _ => &[Super],
         };
         self.require_any(needed)
+    }
+}
+
+/// Says that a value other than the default changes nothing: a note for sizes and strategies, a warning for what is not here.
+fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting: &Setting) {
+    let definition = variable.definition();
+    if !definition.is_without_effect(setting) {
+        return;
+    }
+    let shown = definition.show(setting).unwrap_or_else(|| "NULL".to_owned());
+    let message = ER_NOT_SUPPORTED_YET.message(&[&format_args!("{}={shown}", definition.name)]);
+    match definition.effect {
+        Effect::Tuning => session.diagnostics.note(ER_NOT_SUPPORTED_YET, message),
+        _ => session.diagnostics.warn(ER_NOT_SUPPORTED_YET, message),
     }
 }
 

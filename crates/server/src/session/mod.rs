@@ -351,7 +351,21 @@ impl Session {
 
     /// The session goes to sleep between two commands.
     pub fn rest(&self) {
-        self.shared.end_command(now_micros());
+        let idle = match self.transaction.is_open() {
+            true => self.idle_transaction_timeout(),
+            false => None,
+        };
+        self.shared.end_command(now_micros(), idle);
+    }
+
+    /// How long the session may sleep in its open transaction, as MariaDB chooses among the three limits.
+    fn idle_transaction_timeout(&self) -> Option<Duration> {
+        let timeouts = &self.context.settings.idle_transaction;
+        let own = match self.transaction.has_writes() {
+            true => timeouts.write,
+            false => timeouts.read_only,
+        };
+        own.or(timeouts.any)
     }
 }
 

@@ -58,6 +58,11 @@ impl TransactionSlot {
         matches!(self.state, State::Open(_) | State::Single(_))
     }
 
+    /// Whether the open one has changed rows.
+    pub fn has_writes(&self) -> bool {
+        matches!(&self.state, State::Open(transaction) if transaction.has_writes())
+    }
+
     /// Whether the open one is READ ONLY.
     pub fn is_read_only(&self) -> bool {
         matches!(&self.state, State::Open(transaction) if transaction.options().access == AccessMode::ReadOnly)

@@ -1,6 +1,7 @@
 //! What a system variable is: where it lives, whether it can be set, and which values it takes.
 
 use super::table::Variable;
+use super::value::Setting;
 
 /// Where a variable has values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +73,17 @@ pub enum Kind {
     TimeZone,
 }
 
+/// Whether assigning a variable changes what the server does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// As in MariaDB, or as docs/variables.md says.
+    Full,
+    /// None: it sizes or steers something that works without it. Assigning it raises a note.
+    Tuning,
+    /// None: it belongs to something that is not here. Assigning it raises a warning.
+    Absent,
+}
+
 /// A row of the table of variables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Definition {
@@ -87,6 +99,8 @@ pub struct Definition {
     pub kind: Kind,
     /// Its default as text; `None` is NULL.
     pub default: Option<&'static str>,
+    /// Whether assigning it changes anything.
+    pub effect: Effect,
 }
 
 /// Makes a row.
@@ -105,10 +119,21 @@ pub const fn variable(
         access,
         kind,
         default,
+        effect: Effect::Full,
     }
 }
 
 impl Definition {
+    /// The same row with another effect.
+    pub const fn with(self, effect: Effect) -> Definition {
+        Definition { effect, ..self }
+    }
+
+    /// Whether a value other than the default has been chosen for a variable that has no effect.
+    pub fn is_without_effect(&self, setting: &Setting) -> bool {
+        self.effect != Effect::Full && *setting != self.default_setting()
+    }
+
     /// What information_schema.SYSTEM_VARIABLES calls its type.
     pub fn type_name(&self) -> &'static str {
         match self.kind {

@@ -5,7 +5,7 @@ use super::table::Variable;
 use super::value::Setting;
 use crate::memory;
 use paceline_replication::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
-use paceline_sql::session::{AlterAlgorithm, IsolationLevel, SessionContext, SqlMode};
+use paceline_sql::session::{AlterAlgorithm, IsolationLevel, Notes, SessionContext, SqlMode};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
 use paceline_types::{Charset, Collation, Locale, TimeZone};
 use std::time::Duration;
@@ -89,6 +89,13 @@ pub fn apply_to_session(
         Variable::SqlSafeUpdates => settings.safe_updates = setting.as_bool(),
         Variable::SqlAutoIsNull => settings.auto_is_null = setting.as_bool(),
         Variable::MaxSessionMemUsed => session.memory.set_limit(setting.as_u64()),
+        Variable::SqlNotes => session.diagnostics.set_notes(match setting.as_bool() {
+            true => Notes::Kept,
+            false => Notes::Dropped,
+        }),
+        Variable::IdleTransactionTimeout => settings.idle_transaction.any = idle(setting),
+        Variable::IdleReadonlyTransactionTimeout => settings.idle_transaction.read_only = idle(setting),
+        Variable::IdleWriteTransactionTimeout => settings.idle_transaction.write = idle(setting),
         Variable::MaxErrorCount => settings.max_error_count = size(setting),
         Variable::GroupConcatMaxLen => settings.group_concat_max_len = size(setting),
         Variable::DivPrecisionIncrement => settings.div_precision_increment = setting.as_u64() as u8,
@@ -140,6 +147,10 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         SqlSafeUpdates,
         SqlAutoIsNull,
         MaxSessionMemUsed,
+        SqlNotes,
+        IdleTransactionTimeout,
+        IdleReadonlyTransactionTimeout,
+        IdleWriteTransactionTimeout,
         MaxErrorCount,
         GroupConcatMaxLen,
         DivPrecisionIncrement,
@@ -274,6 +285,11 @@ pub fn is_transaction_config(variable: Variable) -> bool {
             | MaxBinlogCacheSize
             | BinlogLargeCommitThreshold
     )
+}
+
+/// Seconds that a session may sleep; 0 is no limit.
+fn idle(setting: &Setting) -> Option<Duration> {
+    Some(setting.as_u64()).filter(|seconds| *seconds > 0).map(Duration::from_secs)
 }
 
 fn text(value: &str) -> Setting {

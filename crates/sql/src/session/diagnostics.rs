@@ -26,6 +26,15 @@ impl Level {
     }
 }
 
+/// Whether notes are kept and counted (`sql_notes`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notes {
+    /// As warnings are.
+    Kept,
+    /// Neither.
+    Dropped,
+}
+
 /// One line of SHOW WARNINGS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
@@ -48,6 +57,7 @@ pub struct Diagnostics {
     /// Whether the first condition of this statement takes the place of the earlier ones.
     replaceable: bool,
     capacity: usize,
+    notes: Notes,
     current_row: u64,
 }
 
@@ -61,6 +71,7 @@ impl Diagnostics {
             earlier: 0,
             replaceable: false,
             capacity: max_error_count,
+            notes: Notes::Kept,
             current_row: 1,
         }
     }
@@ -104,8 +115,16 @@ impl Diagnostics {
         self.current_row = 1;
     }
 
+    /// Chooses what becomes of notes from now on.
+    pub fn set_notes(&mut self, notes: Notes) {
+        self.notes = notes;
+    }
+
     /// Adds a condition; beyond the limit it is only counted.
     pub fn push(&mut self, level: Level, code: ErrorCode, message: impl Into<String>) {
+        if level == Level::Note && self.notes == Notes::Dropped {
+            return;
+        }
         self.forget_earlier();
         self.warning_count += 1;
         if level == Level::Error {

@@ -26,13 +26,13 @@ mod wanted_rows;
 
 use std::sync::Arc;
 
-pub use diagnostics::{Condition, Diagnostics, Level};
+pub use diagnostics::{Condition, Diagnostics, Level, Notes};
 pub use memory::{MemoryCharge, ServerMemory, SessionMemory};
 pub use services::{
     NoServices, PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions,
     SystemVariable, SystemVariables, VariableScope, VirtualColumn, VirtualTables, WaitOutcome,
 };
-pub use settings::{AlterAlgorithm, IsolationLevel, Settings};
+pub use settings::{AlterAlgorithm, IdleTransactionTimeouts, IsolationLevel, Settings};
 pub use sql_mode::SqlMode;
 pub(crate) use statement::now_micros;
 pub use statement::{RandomGenerator, StatementContext};

@@ -75,6 +75,17 @@ impl AlterAlgorithm {
     }
 }
 
+/// How long a session may sleep within a transaction; `None` leaves it to `wait_timeout`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdleTransactionTimeouts {
+    /// `idle_transaction_timeout`: where none of the others holds.
+    pub any: Option<Duration>,
+    /// `idle_readonly_transaction_timeout`: of one that has changed nothing.
+    pub read_only: Option<Duration>,
+    /// `idle_write_transaction_timeout`: of one that has changed rows.
+    pub write: Option<Duration>,
+}
+
 /// The session's variables as execution wants them.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -122,6 +133,8 @@ pub struct Settings {
     pub safe_updates: bool,
     /// `sql_auto_is_null`.
     pub auto_is_null: bool,
+    /// `idle_transaction_timeout` and its like.
+    pub idle_transaction: IdleTransactionTimeouts,
     /// `max_error_count`: conditions kept.
     pub max_error_count: usize,
     /// `group_concat_max_len`, in bytes.
@@ -177,6 +190,7 @@ impl Default for Settings {
             select_limit: u64::MAX,
             safe_updates: false,
             auto_is_null: false,
+            idle_transaction: IdleTransactionTimeouts::default(),
             max_error_count: 64,
             group_concat_max_len: 1 << 20,
             div_precision_increment: 4,
