@@ -378,6 +378,8 @@ struct Answer {
 
 fn ours(source: &str, table: &Table, session: &mut SessionContext) -> Answer {
     session.begin_statement(KeepDiagnostics::No);
+    // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not compared here.
+    session.diagnostics.clear(session.settings.max_error_count);
     let result = evaluate(source, table, session);
     let mut warnings: Vec<String> = Vec::new();
     for condition in session.diagnostics.conditions() {

@@ -462,15 +462,28 @@ impl Parser<'_> {
     }
 
     fn parenthesized_operand(&mut self) -> Result<Expr> {
-        if self.is_subquery() {
-            return Ok(Expr::Subquery(Box::new(self.subquery()?)));
-        }
         // Parentheses around parentheses are no levels of the tree: they are counted, and closed one by one.
         let mut open = 0;
-        while self.accept(&Token::LeftParen) {
-            open += 1;
-        }
-        let mut inner = self.expr()?;
+        let mut inner = match self.parentheses_before_subquery() {
+            Some(outer) => {
+                while open < outer {
+                    self.expect(&Token::LeftParen)?;
+                    open += 1;
+                }
+                let subquery = Expr::Subquery(Box::new(self.subquery()?));
+                if open == 0 {
+                    return Ok(subquery);
+                }
+                let operand = self.collated(subquery)?;
+                self.operation(operand, Level::Or)?
+            }
+            None => {
+                while self.accept(&Token::LeftParen) {
+                    open += 1;
+                }
+                self.expr()?
+            }
+        };
         loop {
             inner = if self.accept(&Token::Comma) {
                 let mut list = vec![inner];

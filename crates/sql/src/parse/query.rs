@@ -53,49 +53,59 @@ impl Parser<'_> {
 
     /// Whether a query in parentheses starts here, however many parentheses there are.
     pub(super) fn is_subquery(&mut self) -> bool {
-        if !self.is(&Token::LeftParen) {
-            return false;
+        self.parentheses_before_subquery() == Some(0)
+    }
+
+    /// Number of parentheses at the cursor that belong to an expression whose first operand is a subquery; the subquery's own follow.
+    /// `((SELECT 1) + 1)` has one, `((SELECT 1) UNION SELECT 2)` none. `None` when they enclose something else.
+    ///
+    /// Reads each token ahead once, whatever the number of parentheses.
+    pub(super) fn parentheses_before_subquery(&mut self) -> Option<usize> {
+        let mut open = 0;
+        while self.is_at(open, &Token::LeftParen) {
+            open += 1;
         }
-        let mut n = 1;
-        while self.is_at(n, &Token::LeftParen) {
-            n += 1;
+        let is_values = open == 1 && self.is_word_at(1, "VALUES") && self.is_at(2, &Token::LeftParen);
+        if open == 0 || !(self.is_word_at(open, "SELECT") || self.is_word_at(open, "WITH") || is_values) {
+            return None;
         }
-        let starts = self.is_word_at(n, "SELECT") || self.is_word_at(n, "WITH");
-        let starts =
-            starts || (self.is_word_at(n, "VALUES") && self.is_at(n + 1, &Token::LeftParen) && n == 1);
-        if !starts || n == 1 {
-            return starts;
-        }
-        // ((SELECT 1) + 1): an expression whose first operand is a subquery. Look behind the innermost one's end.
-        let mut depth = n;
-        let mut at = n;
-        loop {
+        // The query's outermost parenthesis, counted from outside, as far as is known.
+        let mut own = open;
+        let mut depth = open;
+        let mut at = open;
+        while own > 1 {
             match self.peek_at(at).token {
                 Token::LeftParen => depth += 1,
                 Token::RightParen => depth -= 1,
-                Token::End | Token::Invalid => return true,
+                Token::End | Token::Invalid => return Some(0),
                 _ => {}
             }
             at += 1;
-            if depth < n {
-                break;
+            if depth < own {
+                if !self.is_at(at, &Token::RightParen) && !self.continues_query_at(at) {
+                    return Some(own - 1);
+                }
+                own -= 1;
             }
         }
-        // Behind it a query goes on with one of these, an expression with anything else.
-        self.is_at(at, &Token::RightParen)
-            || [
-                "UNION",
-                "EXCEPT",
-                "INTERSECT",
-                "ORDER",
-                "LIMIT",
-                "FOR",
-                "LOCK",
-                "OFFSET",
-                "FETCH",
-            ]
-            .iter()
-            .any(|word| self.is_word_at(at, word))
+        Some(0)
+    }
+
+    /// Whether a query in parentheses goes on with the word there; an expression goes on with anything else.
+    fn continues_query_at(&mut self, at: usize) -> bool {
+        [
+            "UNION",
+            "EXCEPT",
+            "INTERSECT",
+            "ORDER",
+            "LIMIT",
+            "FOR",
+            "LOCK",
+            "OFFSET",
+            "FETCH",
+        ]
+        .iter()
+        .any(|word| self.is_word_at(at, word))
     }
 
     /// `(query)`

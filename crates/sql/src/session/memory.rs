@@ -9,7 +9,8 @@
 //!
 //! A charge asks the accounts for chunks, so that a row that is collected costs an addition and a comparison, and it gives back what it has when it is
 //! dropped: a statement that ends, however it ends, leaves nothing behind. A refusal is an error of the statement; whatever can go on in a file does
-//! that instead. Accounts count what is collected and grows with the data. The fixed parts of a session and the engine's caches have limits of their own.
+//! that instead. A session may have at most as much as it leaves free of the server's limit: one alone gets half, n greedy ones get a part of n + 1 each,
+//! and the last part is there for the small statements of everybody else. (A fixed share per session would let a few fill the whole.) Accounts count what is collected and grows with the data. The fixed parts of a session and the engine's caches have limits of their own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,9 +21,6 @@ use crate::error::{Error, Result};
 
 /// A charge asks its account for half as much again as it needs, up to so many bytes more.
 const CHUNK_BYTES: usize = 64 << 10;
-
-/// One session may have this part of what all of them have together, so that the others can go on.
-const SESSION_PART: u64 = 2;
 
 /// What all sessions of a server may collect together.
 #[derive(Debug)]
@@ -55,14 +53,17 @@ impl ServerMemory {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
-    fn charge(&self, bytes: u64) -> Result<()> {
+    /// Takes so many bytes, or none, for a session that then has `session_bytes`; as much must stay free.
+    fn charge(&self, bytes: u64, session_bytes: u64) -> Result<()> {
         let limit = self.limit();
-        if add_within(&self.used, bytes, limit) {
+        if add_within(&self.used, bytes, limit.saturating_sub(session_bytes)) {
             return Ok(());
         }
         Err(Error::with_message(
             ER_OUT_OF_RESOURCES,
-            format!("Out of memory: statements have all of paceline_session_memory_max={limit}"),
+            format!(
+                "Out of memory: a session may have as much as it leaves free of paceline_session_memory_max={limit}"
+            ),
         ))
     }
 }
@@ -116,17 +117,7 @@ impl SessionMemory {
             let option = format!("--max-session-mem-used={limit}");
             return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&option]));
         }
-        let part = self.server.limit() / SESSION_PART;
-        let charged = if self.used() > part {
-            Err(Error::with_message(
-                ER_OUT_OF_RESOURCES,
-                format!(
-                    "Out of memory: a session may have {part} bytes, half of paceline_session_memory_max"
-                ),
-            ))
-        } else {
-            self.server.charge(bytes)
-        };
+        let charged = self.server.charge(bytes, self.used());
         if charged.is_err() {
             self.used.fetch_sub(bytes, Ordering::Relaxed);
         }
@@ -283,18 +274,32 @@ mod tests {
             (charge.used(), first.used(), server.used()),
             (100_000, 100_000, 100_000)
         );
-        // A session without a limit of its own has half of what there is.
+        // A session without a limit of its own has what it leaves free: 150,000 of the 300,000 that are left.
         let mut other = MemoryCharge::new(&second);
-        other.grow(200_000).unwrap();
+        other.grow(150_000).unwrap();
         assert_eq!(code(other.grow(1)), 1041);
         let third = SessionMemory::new(server.clone());
         let mut rest = MemoryCharge::new(&third);
-        assert_eq!(code(rest.grow(100_001)), 1041);
-        rest.grow(100_000).unwrap();
-        assert_eq!(server.used(), 400_000);
+        assert_eq!(code(rest.grow(75_001)), 1041);
+        rest.grow(75_000).unwrap();
+        assert_eq!(server.used(), 325_000);
         drop(other);
-        rest.grow(100_000).unwrap();
+        rest.grow(75_000).unwrap();
         drop((charge, rest));
         assert_eq!(server.used(), 0);
+    }
+
+    #[test]
+    fn sessions_that_take_all_they_can_leave_room_for_a_small_one() {
+        let server = ServerMemory::new(1 << 20);
+        let sessions: Vec<_> = (0..7).map(|_| SessionMemory::new(server.clone())).collect();
+        let mut charges: Vec<_> = sessions.iter().map(MemoryCharge::new).collect();
+        while charges
+            .iter_mut()
+            .map(|charge| charge.grow(1000).is_ok())
+            .fold(false, |any, grown| any | grown)
+        {}
+        let small = SessionMemory::new(server.clone());
+        MemoryCharge::new(&small).grow(50_000).unwrap();
     }
 }
