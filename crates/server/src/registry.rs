@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// What others see of a session.
@@ -222,7 +222,8 @@ impl Sessions {
             let asleep = activity.command == "Sleep";
             let seconds = u64::try_from((now - activity.since_micros) / 1_000_000).unwrap_or(0);
             let timeout = activity.idle_transaction_timeout;
-            let over = asleep && seconds >= timeout.map_or(activity.wait_timeout_seconds, |timeout| timeout.as_secs());
+            let over = asleep
+                && seconds >= timeout.map_or(activity.wait_timeout_seconds, |timeout| timeout.as_secs());
             drop(activity);
             if over && session.authenticated.load(Ordering::Relaxed) {
                 session.socket.stop_reading();

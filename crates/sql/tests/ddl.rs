@@ -34,7 +34,9 @@ impl Server {
     fn run(&mut self, text: &str) -> String {
         self.session.begin_statement(KeepDiagnostics::No);
         // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not compared here.
-        self.session.diagnostics.clear(self.session.settings.max_error_count);
+        self.session
+            .diagnostics
+            .clear(self.session.settings.max_error_count);
         let mut out = String::new();
         let result = self.execute(text, &mut out);
         for condition in self.session.diagnostics.conditions() {

@@ -289,7 +289,9 @@ pub fn is_transaction_config(variable: Variable) -> bool {
 
 /// Seconds that a session may sleep; 0 is no limit.
 fn idle(setting: &Setting) -> Option<Duration> {
-    Some(setting.as_u64()).filter(|seconds| *seconds > 0).map(Duration::from_secs)
+    Some(setting.as_u64())
+        .filter(|seconds| *seconds > 0)
+        .map(Duration::from_secs)
 }
 
 fn text(value: &str) -> Setting {

@@ -316,6 +316,26 @@ fn strict_writes_turn_warnings_into_errors() {
     }
 }
 
+/// Twice would be 2¹⁰⁰ times for the innermost: the test would not end.
+#[test]
+fn functions_that_choose_evaluate_an_argument_once() {
+    for (open, close) in [
+        ("COALESCE(", ")"),
+        ("IFNULL(", ", 1)"),
+        ("IF(1, ", ", 2)"),
+        ("NVL2(1, ", ", 2)"),
+    ] {
+        let source = format!("{}a{}", open.repeat(100), close.repeat(100));
+        let mut session = session();
+        let mut scope = EmptyColumns { session: &session };
+        let expr = bind_expr(&tree(&source), &mut scope).unwrap();
+        let mut state = EvalState::new();
+        let mut context = EvalContext::new(&mut session, &mut state);
+        let value = expr.eval(&[Value::Int(7)], &mut context).unwrap();
+        assert_eq!(value, Value::Int(7), "{open}");
+    }
+}
+
 struct EmptyColumns<'s> {
     session: &'s SessionContext,
 }

@@ -114,7 +114,9 @@ impl Server {
     pub fn run_with(&mut self, text: &str, parameters: &[Value]) -> Answer {
         self.session.begin_statement(KeepDiagnostics::No);
         // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not compared here.
-        self.session.diagnostics.clear(self.session.settings.max_error_count);
+        self.session
+            .diagnostics
+            .clear(self.session.settings.max_error_count);
         let mut sink = Collect::default();
         let caught =
             std::panic::catch_unwind(AssertUnwindSafe(|| self.statement(text, parameters, &mut sink)));
@@ -216,7 +218,9 @@ impl Server {
     pub fn prepare(&mut self, text: &str) -> Result<PreparedDdl> {
         self.session.begin_statement(KeepDiagnostics::No);
         // Only this statement's conditions: earlier ones, which the server keeps for statements without tables, are not compared here.
-        self.session.diagnostics.clear(self.session.settings.max_error_count);
+        self.session
+            .diagnostics
+            .clear(self.session.settings.max_error_count);
         match parse_first(text.as_bytes(), &ParseOptions::default())?.statement {
             Statement::Ddl(ddl) => self.prepare_definition(&ddl),
             other => panic!("{other:?} is no definition"),

@@ -322,12 +322,22 @@ impl Expr {
         frame: &Frame<'a>,
         context: &mut EvalContext<'_>,
     ) -> Result<Cow<'a, Value>> {
-        let value = if ty.class() == Class::String {
-            self.eval_shown(frame, context)?
-        } else {
-            self.eval_in(frame, context)?
-        };
+        let value = self.eval_branch(ty, frame, context)?;
         convert::to_common_type(value, &self.ty, ty, context)
+    }
+
+    /// The value of a branch before it is brought to the type of all branches.
+    pub(crate) fn eval_branch<'a>(
+        &'a self,
+        ty: &ExprType,
+        frame: &Frame<'a>,
+        context: &mut EvalContext<'_>,
+    ) -> Result<Cow<'a, Value>> {
+        if ty.class() == Class::String {
+            self.eval_shown(frame, context)
+        } else {
+            self.eval_in(frame, context)
+        }
     }
 
     pub(crate) fn truth_in<'a>(

@@ -79,9 +79,12 @@ fn bind_coalesce(call: &mut BindCall<'_>) -> Result<ExprType> {
 }
 
 fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    for index in 0..args.len() {
-        if !args.value(index, context)?.is_null() {
-            return choose(args, index, context);
+    // Each argument is evaluated once: twice would be 2ⁿ times for the innermost of n nested calls.
+    for branch in args.call.args.iter() {
+        let value = branch.eval_branch(args.ty, &args.frame, context)?;
+        if !value.is_null() {
+            return convert::to_common_type(value, &branch.ty, args.ty, context)
+                .map(std::borrow::Cow::into_owned);
         }
     }
     Ok(Value::Null)
