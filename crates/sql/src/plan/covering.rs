@@ -111,26 +111,41 @@ impl Wanted {
                 aggregate.order_by.iter().for_each(|(expr, _)| wanted.add(expr));
             }
         }
-        wanted.add_steps(&select.steps);
+        wanted.add_steps(&select.steps, select);
         wanted
     }
 
-    fn add_steps(&mut self, steps: &[JoinStep]) {
+    fn add_steps(&mut self, steps: &[JoinStep], select: &SelectPlan) {
         for step in steps {
             step.on.iter().for_each(|expr| self.add(expr));
             match &step.source {
                 StepSource::Nest(inner) => {
                     step.filter.iter().for_each(|expr| self.add(expr));
-                    self.add_steps(inner);
+                    self.add_steps(inner, select);
                 }
                 StepSource::Table(access) => {
-                    if step.kind != JoinKind::Inner {
-                        step.filter.iter().for_each(|expr| self.add(expr));
+                    match step.kind {
+                        JoinKind::Inner => {
+                            self.add_of_others(&step.filter, &select.tables[access.table].slots)
+                        }
+                        _ => step.filter.iter().for_each(|expr| self.add(expr)),
                     }
                     self.add_path(&access.path);
                 }
             }
         }
+    }
+
+    /// Adds what a step's conditions read of the tables before it. What they read of its own table is looked at where that is read.
+    fn add_of_others(&mut self, conditions: &[Expr], own: &std::ops::Range<usize>) {
+        let mut read = Wanted {
+            slots: Vec::new(),
+            all: false,
+        };
+        conditions.iter().for_each(|expr| read.add(expr));
+        self.all |= read.all;
+        self.slots
+            .extend(read.slots.iter().filter(|slot| !own.contains(slot)));
     }
 
     fn add_path(&mut self, path: &AccessPath) {
