@@ -30,7 +30,7 @@ mod list {
 
     system_variables! {
         AllowSuspiciousUdfs "allow_suspicious_udfs" Global Fixed Boolean => Some("OFF"), Absent;
-        AlterAlgorithm "alter_algorithm" Both Dynamic Enum(&["DEFAULT", "COPY", "INPLACE", "NOCOPY", "INSTANT"]) => Some("DEFAULT"), Tuning;
+        AlterAlgorithm "alter_algorithm" Both Dynamic Enum(&["DEFAULT", "COPY", "INPLACE", "NOCOPY", "INSTANT"]) => Some("DEFAULT");
         AnalyzeMaxLength "analyze_max_length" Both Dynamic Unsigned { min: 32, max: 4294967295, block: 1 } => Some("4294967295"), Absent;
         AnalyzeSamplePercentage "analyze_sample_percentage" Both Dynamic Double { min: 0.0, max: 100.0 } => Some("100.000000"), Tuning;
         AriaBlockSize "aria_block_size" Global Fixed Unsigned { min: 4096, max: 32768, block: 1024 } => Some("8192"), Absent;
