@@ -40,7 +40,7 @@ torture:
 	PACELINE_BINARY=$(PACELINE) .venv/bin/python tests/torture/run.py $(ARGS)
 
 exams:
-	tools/install.sh build test
+	tools/install.sh build test exams
 	cargo build --release --locked
 	PACELINE_BINARY=$(PACELINE) .venv/bin/python tests/exams/run.py $(ARGS)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a build, the tests or the benchmark need and this machine lacks (Debian packages; Python packages into
-# ./.venv), and says what it installs. Usage: tools/install.sh [build] [test] [bench]
+# ./.venv), and says what it installs. Usage: tools/install.sh [build] [test] [exams] [bench]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,6 +28,9 @@ for purpose in "$@"; do
         need fuse3 fusermount3
         need python3-venv python3
         python=yes ;;
+    exams)
+        # The tests are a package of their own, which the runner depends on.
+        need mariadb-test /usr/share/mysql/mysql-test/main ;;
     bench)
         need mariadb-server /usr/sbin/mariadbd
         need mariadb-client mariadb
