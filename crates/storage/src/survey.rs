@@ -176,36 +176,38 @@ impl Survey<'_> {
     /// The interval of the entries from `start` to `end`; none if there is no entry.
     fn interval(&mut self, start: &[u8], end: &[u8], weight: f64) -> Result<Option<Interval>> {
         self.cursor.seek(start);
-        let mut first: Option<Vec<u8>> = None;
-        let (mut count, mut last) = (0usize, Vec::new());
+        let mut run: Vec<Vec<u8>> = Vec::with_capacity(RUN);
         let mut is_leaf = true;
         while let Some((key, _)) = self.cursor.next()? {
             if key >= end {
                 break;
             }
-            if count == RUN {
+            if run.len() == RUN {
                 is_leaf = false;
                 break;
             }
-            count += 1;
-            if first.is_none() {
-                first = Some(key.to_vec());
-            }
-            last.clear();
-            last.extend_from_slice(key);
+            run.push(key.to_vec());
         }
-        let Some(first) = first else { return Ok(None) };
+        if run.is_empty() {
+            return Ok(None);
+        }
+        let count = run.len() as f64;
         let mass = if is_leaf {
-            count as f64
+            count
         } else {
-            let shared = first.iter().zip(end).take_while(|(a, b)| a == b).count();
-            let run = distance(&first, &last, shared);
-            let length = distance(&first, end, shared);
+            let shared = shared_length(&run[0], end);
+            // The median of the gaps: `1`, `10`, `100`, `1000`, `1001` are near to each other but for a few.
+            let mut gaps: Vec<f64> = run
+                .windows(2)
+                .map(|pair| distance(&pair[0], &pair[1], shared))
+                .collect();
+            gaps.sort_by(f64::total_cmp);
+            let gap = gaps[gaps.len() / 2].max(f64::MIN_POSITIVE);
             // A first run that is denser than all that follows would take everything.
-            (count as f64 * length / run.max(f64::MIN_POSITIVE)).clamp(count as f64, 1e12)
+            (distance(&run[0], end, shared) / gap).clamp(count, 1e12)
         };
         Ok(Some(Interval {
-            start: first,
+            start: run.swap_remove(0),
             end: end.to_vec(),
             weight,
             mass,
@@ -228,19 +230,27 @@ enum Split {
     Whole(Interval),
 }
 
-/// The distance between two keys, as fractions that begin at byte `from`.
+/// Length of the beginning that two keys have in common, in bytes.
+fn shared_length(low: &[u8], high: &[u8]) -> usize {
+    low.iter().zip(high).take_while(|(a, b)| a == b).count()
+}
+
+/// The distance between two keys, read as fractions in base 256 that begin at byte `from`. Keys that begin alike are subtracted from where they differ, so
+/// that small distances are exact.
 fn distance(low: &[u8], high: &[u8], from: usize) -> f64 {
+    let shared = shared_length(low, high);
     let number = |key: &[u8]| {
         (0..16).fold(0.0, |number, place| {
-            number * 256.0 + f64::from(key.get(from + place).copied().unwrap_or(0))
+            number * 256.0 + f64::from(key.get(shared + place).copied().unwrap_or(0))
         })
     };
-    (number(high) - number(low)).max(0.0)
+    let places = i32::try_from(shared.saturating_sub(from) + 16).unwrap_or(i32::MAX);
+    (number(high) - number(low)).max(0.0) * 256f64.powi(-places)
 }
 
 /// A key about half-way between two, above the lower one; none where they are as near to each other as keys get.
 fn middle(low: &[u8], high: &[u8]) -> Option<Vec<u8>> {
-    let shared = low.iter().zip(high).take_while(|(a, b)| a == b).count();
+    let shared = shared_length(low, high);
     let longest = low.len().max(high.len()) + 1;
     let mut length = shared + 8;
     loop {

@@ -61,6 +61,16 @@ impl Choice {
     pub fn total(&self, prefix_rows: f64) -> f64 {
         self.setup + self.cost * prefix_rows.max(1.0)
     }
+
+    /// Whether it looks for values that need no other table, of a key that several rows may have.
+    fn looks_for_several_rows(&self, slots: &SlotMap) -> bool {
+        match &self.path {
+            AccessPath::Lookup {
+                key, unique: false, ..
+            } => key.iter().all(|part| slots.tables(&part.value) == 0),
+            _ => false,
+        }
+    }
 }
 
 /// `column = value` that an index may serve.
@@ -255,11 +265,16 @@ impl<'s> TableInfo<'s> {
                 *best = Some(choice);
             }
         };
+        // Lookups of constants, by index: how many rows they find is seen in the index, as for a range.
+        let mut of_constants: Vec<(usize, Choice)> = Vec::new();
         for &index in &self.usable {
             let index_definition = &definition.indexes()[index];
             if let Some(choice) = self.lookup(index, index_definition, conditions, &equalities) {
                 possible.push(index);
-                offer(&mut best, choice);
+                match choice.looks_for_several_rows(slots) {
+                    true => of_constants.push((index, choice)),
+                    false => offer(&mut best, choice),
+                }
             }
         }
         if best.as_ref().is_none_or(|best| best.rows > 1.0)
@@ -277,20 +292,38 @@ impl<'s> TableInfo<'s> {
                     .statistics
                     .range_rows(definition, index, &condition, self.known)
                     .clamp(0.5, rows);
-                let per_row = self.cost_of_row(index);
-                let choice = Choice {
-                    path: AccessPath::Range {
-                        index,
-                        condition: condition.clone(),
+                let cost = COST_SEEK + range_rows * self.cost_of_row(index);
+                let lookup = of_constants.iter().position(|(of_index, _)| *of_index == index);
+                // A lookup of a whole key is the range, unless the conditions bound the column after it.
+                let lookup = lookup
+                    .map(|number| of_constants.swap_remove(number).1)
+                    .filter(|lookup| {
+                        let next = index_definition.parts.get(lookup.used.len());
+                        next.is_none_or(|part| !condition.restricts(part.column))
+                    });
+                let choice = match lookup {
+                    Some(lookup) => Choice {
+                        rows: range_rows,
+                        cost,
+                        ..lookup
                     },
-                    rows: range_rows,
-                    cost: COST_SEEK + range_rows * per_row,
-                    setup: 0.0,
-                    possible: Vec::new(),
-                    used: vec![index_definition.parts[0].column],
+                    None => Choice {
+                        path: AccessPath::Range {
+                            index,
+                            condition: condition.clone(),
+                        },
+                        rows: range_rows,
+                        cost,
+                        setup: 0.0,
+                        possible: Vec::new(),
+                        used: vec![index_definition.parts[0].column],
+                    },
                 };
                 offer(&mut best, choice);
             }
+        }
+        for (_, choice) in of_constants {
+            offer(&mut best, choice);
         }
         if best.as_ref().is_none_or(|best| best.rows > 1.0)
             && let Some(choice) = self.union(definition, conditions, available, slots, &mut possible)

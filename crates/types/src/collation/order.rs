@@ -368,7 +368,8 @@ pub(super) fn key_length<O: Order>(padding: Padding, bytes: &[u8]) -> Option<usi
 fn is_code(code: u32, bytes: &[u8]) -> bool {
     match *bytes {
         [one] => u32::from(one) == code,
-        [first, second] => u32::from(u16::from_be_bytes([first, second])) == 0x8000 + code.wrapping_sub(0x80),
+        // Two bytes hold what is 0x80 or more; a smaller code equals none of them.
+        [first, second] => u32::from(u16::from_be_bytes([first, second])) + 0x80 == 0x8000 + code,
         _ => false,
     }
 }

@@ -50,7 +50,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     steady(
         "connection_id",
         (0, 0),
-        |_| Ok(ExprType::int(10)),
+        |_| Ok(ExprType::int32(10)),
         |_, context| Ok(Value::Int(context.session.connection_id as i64)),
     ),
     steady(

@@ -60,16 +60,21 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("lcase", (1, 1), bind_first, |args, context| {
         change_case(args, context, Collation::lower)
     }),
-    pure("length", (1, 1), bind_int10, eval_length),
-    pure("octet_length", (1, 1), bind_int10, eval_length),
-    pure("lengthb", (1, 1), bind_int10, eval_length),
-    pure("bit_length", (1, 1), bind_int10, |args, context| {
-        Ok(args
-            .bytes(0, context)?
-            .map_or(Value::Null, |bytes| Value::Int(8 * bytes.len() as i64)))
-    }),
-    pure("char_length", (1, 1), bind_int10, eval_char_length),
-    pure("character_length", (1, 1), bind_int10, eval_char_length),
+    pure("length", (1, 1), bind_length, eval_length),
+    pure("octet_length", (1, 1), bind_length, eval_length),
+    pure("lengthb", (1, 1), bind_length, eval_length),
+    pure(
+        "bit_length",
+        (1, 1),
+        |call| Ok(call.with_nullability(ExprType::int(11))),
+        |args, context| {
+            Ok(args
+                .bytes(0, context)?
+                .map_or(Value::Null, |bytes| Value::Int(8 * bytes.len() as i64)))
+        },
+    ),
+    pure("char_length", (1, 1), bind_length, eval_char_length),
+    pure("character_length", (1, 1), bind_length, eval_char_length),
     pure("instr", (2, 2), bind_search, |args, context| {
         locate(args, context, 0, 1, None)
     }),
@@ -123,8 +128,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     ),
 ];
 
-fn bind_int10(call: &mut BindCall<'_>) -> Result<ExprType> {
-    Ok(call.with_nullability(ExprType::int(10)))
+fn bind_length(call: &mut BindCall<'_>) -> Result<ExprType> {
+    Ok(call.with_nullability(ExprType::int32(10)))
 }
 
 fn bind_first(call: &mut BindCall<'_>) -> Result<ExprType> {

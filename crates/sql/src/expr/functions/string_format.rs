@@ -26,7 +26,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "ord",
         (1, 1),
-        |call| Ok(call.with_nullability(ExprType::bigint(21))),
+        |call| Ok(call.with_nullability(ExprType::int32(7))),
         eval_ord,
     ),
     pure(
