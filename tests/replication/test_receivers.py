@@ -383,3 +383,18 @@ def test_the_table_of_positions_keeps_its_engine_and_columns(ours):
         with pytest.raises(pymysql.MySQLError) as error:
             replica.query(f"alter table mysql.gtid_slave_pos {change}")
         assert error.value.args[0] in (1036, 1235, 1286), (change, error.value)
+
+
+@pytest.mark.parametrize("kind", [Paceline, MariaDb])
+def test_what_is_written_comes_after_a_position_that_was_set(servers, kind):
+    server = servers(kind, 2)
+    server.query("create database d", "create table d.t (a int)", "reset master", "set global gtid_slave_pos='0-2-10,1-5-7'")
+    shown = "select @@gtid_slave_pos, @@gtid_current_pos, @@gtid_binlog_pos"
+    assert server.query("insert into d.t values (1)", shown) == (("0-2-10,1-5-7", "0-2-11,1-5-7", "0-2-11"),)
+    assert server.query("set gtid_domain_id=1", "insert into d.t values (1)", shown) == (("0-2-10,1-5-7", "0-2-11,1-2-8", "0-2-11,1-2-8"),)
+    # A new log begins anew; a start takes the position into account again.
+    assert server.query("reset master", "insert into d.t values (1)", "select @@gtid_binlog_pos") == (("0-2-1",),)
+    server.query("reset master")
+    server.stop()
+    server.start()
+    assert server.query("insert into d.t values (1)", shown) == (("0-2-10,1-5-7", "0-2-11,1-5-7", "0-2-11"),)
