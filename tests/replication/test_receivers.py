@@ -323,3 +323,78 @@ def test_an_idle_connection_lives_on_heartbeats(servers, kind):
     change_master(replica, primary, connection="given", port=1, master_heartbeat_period=7)
     shown = replica.query("set default_master_connection='given'", "show status like 'slave_heartbeat_period'")
     assert shown == (("Slave_heartbeat_period", "7.000"),)
+
+
+def test_the_end_of_the_log_is_told_also_where_nothing_is_sent_of_it(ours):
+    """What is not replicated (sql_log_bin=0, records of Paceline's own) may stand last in the log: MASTER_POS_WAIT() of its end ends."""
+    primary, replica = ours
+    primary.query("create database d", "create table d.t (a int primary key)")
+    change_master(replica, primary, master_use_gtid="slave_pos", master_heartbeat_period=1000)
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    for statements in (["set sql_log_bin=0", "create table d.here (a int)"], ["reset slave"], ["flush logs"],
+                       ["set sql_log_bin=0", "insert into d.here values (1)", "set sql_log_bin=1", "insert into d.t values (1)",
+                        "set sql_log_bin=0", "insert into d.here values (2)"]):
+        primary.query(*statements)
+        [(file, position, *_)] = primary.query("show master status")
+        [(moves,)] = replica.query(f"select master_pos_wait('{file}', {position}, 30)")
+        assert moves is not None and moves >= 0, (statements, file, position, slave_status(replica))
+    assert replica.query("select * from d.t") == ((1,),)
+
+
+def test_a_wait_for_a_place_begins_before_anything_is_known_of_the_log(ours):
+    primary, replica = ours
+    primary.query("create database d")
+    [(file, position, *_)] = primary.query("show master status")
+    change_master(replica, primary, master_use_gtid="no", master_log_file="''", master_log_pos=4)
+    replica.query("start slave sql_thread")
+    moves = []
+    waiter = threading.Thread(target=lambda: moves.extend(replica.query(f"select master_pos_wait('{file}', {position}, 30)")))
+    waiter.start()
+    waits = "select count(*) from information_schema.processlist where state like 'Waiting for the slave SQL thread to advance%'"
+    wait_for(lambda: moves or replica.query(waits) == ((1,),), "the wait to begin")
+    replica.query("start slave io_thread")
+    waiter.join()
+    [(moves,)] = moves
+    assert moves is not None and moves >= 0, slave_status(replica)
+    replica.query("use d")
+
+
+def test_reset_master_ends_streams(ours):
+    """As in MariaDB it is not refused because of replicas; they connect again and follow the new log."""
+    primary, replica = ours
+    change_master(replica, primary, master_use_gtid="slave_pos", master_connect_retry=1)
+    start_slave(replica)
+    primary.query("create database d")
+    wait_for_replica(replica, primary)
+    replica.query("stop slave sql_thread")
+    primary.query("reset master")
+    replica.query("stop slave", "reset master", "set global gtid_slave_pos=''")
+    primary.query("create database e")
+    start_slave(replica)
+    wait_for_replica(replica, primary)
+    replica.query("use e")
+
+
+def test_the_table_of_positions_keeps_its_engine_and_columns(ours):
+    _, replica = ours
+    replica.query("alter table mysql.gtid_slave_pos engine=innodb")
+    for change in ("engine=memory", "engine=innodb, add x int", "engine=innodb comment='c'", "drop column sub_id", "force"):
+        with pytest.raises(pymysql.MySQLError) as error:
+            replica.query(f"alter table mysql.gtid_slave_pos {change}")
+        assert error.value.args[0] in (1036, 1235, 1286), (change, error.value)
+
+
+@pytest.mark.parametrize("kind", [Paceline, MariaDb])
+def test_what_is_written_comes_after_a_position_that_was_set(servers, kind):
+    server = servers(kind, 2)
+    server.query("create database d", "create table d.t (a int)", "reset master", "set global gtid_slave_pos='0-2-10,1-5-7'")
+    shown = "select @@gtid_slave_pos, @@gtid_current_pos, @@gtid_binlog_pos"
+    assert server.query("insert into d.t values (1)", shown) == (("0-2-10,1-5-7", "0-2-11,1-5-7", "0-2-11"),)
+    assert server.query("set gtid_domain_id=1", "insert into d.t values (1)", shown) == (("0-2-10,1-5-7", "0-2-11,1-2-8", "0-2-11,1-2-8"),)
+    # A new log begins anew; a start takes the position into account again.
+    assert server.query("reset master", "insert into d.t values (1)", "select @@gtid_binlog_pos") == (("0-2-1",),)
+    server.query("reset master")
+    server.stop()
+    server.start()
+    assert server.query("insert into d.t values (1)", shown) == (("0-2-10,1-5-7", "0-2-11,1-5-7", "0-2-11"),)

@@ -2,7 +2,7 @@
 
 use crate::status::Counters;
 use paceline_sql::session::SessionMemory;
-use paceline_txn::{Interrupt, InterruptReason};
+use paceline_txn::{AwaitedLock, Interrupt, InterruptReason};
 use paceline_wire::socket::SocketHandle;
 use paceline_wire::tls::TlsSession;
 use parking_lot::Mutex;
@@ -128,7 +128,11 @@ impl SessionShared {
 
     /// What the process list shows.
     pub fn activity(&self) -> Activity {
-        self.activity.lock().clone()
+        let mut activity = self.activity.lock().clone();
+        if let Some(wait) = self.interrupt.awaited_lock() {
+            activity.state = state_of_wait(wait, &activity.text);
+        }
+        activity
     }
 
     /// Ends the session, or its statement.
@@ -145,6 +149,36 @@ impl SessionShared {
         }
     }
 }
+
+/// What the process list says of a session that waits for a lock. As in MariaDB, one that waits for a row is seen in what it does with rows.
+fn state_of_wait(wait: AwaitedLock, statement: &[u8]) -> &'static str {
+    match wait {
+        AwaitedLock::Table => "Waiting for table metadata lock",
+        AwaitedLock::Database => "Waiting for schema metadata lock",
+        AwaitedLock::Server => "Waiting for backup lock",
+        AwaitedLock::Name => USER_LOCK,
+        AwaitedLock::Row => {
+            let begins_with = |word: &str| {
+                let head = statement.trim_ascii_start().get(..word.len());
+                head.is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
+            };
+            if begins_with("update") || begins_with("delete") {
+                "Updating"
+            } else if begins_with("insert") || begins_with("replace") || begins_with("load") {
+                "Update"
+            } else {
+                "Sending data"
+            }
+        }
+    }
+}
+
+/// `GET_LOCK()`.
+pub const USER_LOCK: &str = "User lock";
+/// `SLEEP()`.
+pub const USER_SLEEP: &str = "User sleep";
+/// What a statement may wait for without end while nobody is left to read its answer.
+const WAITS_OF_FUNCTIONS: [&str; 2] = [USER_LOCK, USER_SLEEP];
 
 /// What the process list says of a stream to a replica.
 pub const STREAM_COMMAND: &str = "Binlog Dump";
@@ -225,6 +259,10 @@ impl Sessions {
             let over = asleep
                 && seconds >= timeout.map_or(activity.wait_timeout_seconds, |timeout| timeout.as_secs());
             drop(activity);
+            let state = session.activity().state;
+            if WAITS_OF_FUNCTIONS.contains(&state) && session.socket.is_peer_gone() {
+                session.kill(InterruptReason::Connection);
+            }
             if over && session.authenticated.load(Ordering::Relaxed) {
                 session.socket.stop_reading();
             }

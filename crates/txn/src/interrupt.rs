@@ -36,6 +36,22 @@ impl fmt::Display for InterruptReason {
     }
 }
 
+/// What kind of lock a session waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum AwaitedLock {
+    /// A row, or a range of keys.
+    Row = 1,
+    /// A table, or the name of a foreign key.
+    Table = 2,
+    /// A database.
+    Database = 3,
+    /// The server as a whole, or its commits: the global read lock.
+    Server = 4,
+    /// A name (`GET_LOCK()`).
+    Name = 5,
+}
+
 /// Where [`State::deadline`] counts from.
 static CLOCK_START: LazyLock<Instant> = LazyLock::new(Instant::now);
 /// No deadline.
@@ -46,6 +62,8 @@ struct State {
     raised: AtomicU8,
     /// When the statement's time is over, in microseconds since [`CLOCK_START`]; or [`NEVER`].
     deadline: AtomicU64,
+    /// 0, or a [`AwaitedLock`]: for the process list.
+    awaited_lock: AtomicU8,
     /// What the session's wait reads under [`State::gate`]; kept with the flag so that raising it wakes the wait.
     gate: Mutex<()>,
     wake: Condvar,
@@ -56,6 +74,7 @@ impl Default for State {
         State {
             raised: AtomicU8::new(0),
             deadline: AtomicU64::new(NEVER),
+            awaited_lock: AtomicU8::new(0),
             gate: Mutex::new(()),
             wake: Condvar::new(),
         }
@@ -117,6 +136,23 @@ impl Interrupt {
     /// Whether both are the same flag.
     pub(crate) fn is_same(&self, other: &Interrupt) -> bool {
         Arc::ptr_eq(&self.state, &other.state)
+    }
+
+    /// What kind of lock the session waits for now.
+    pub fn awaited_lock(&self) -> Option<AwaitedLock> {
+        match self.state.awaited_lock.load(Ordering::Relaxed) {
+            1 => Some(AwaitedLock::Row),
+            2 => Some(AwaitedLock::Table),
+            3 => Some(AwaitedLock::Database),
+            4 => Some(AwaitedLock::Server),
+            5 => Some(AwaitedLock::Name),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn set_awaited_lock(&self, wait: Option<AwaitedLock>) {
+        let wait = wait.map_or(0, |wait| wait as u8);
+        self.state.awaited_lock.store(wait, Ordering::Relaxed);
     }
 
     /// What was raised.

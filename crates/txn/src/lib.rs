@@ -51,7 +51,7 @@ pub use config::{Config, GtidStrictMode, LeaderMode, LockRelease, PublishBy, ROW
 pub use ddl::DdlCommit;
 pub use error::{Error, Result, RollbackScope};
 pub use event_cache::RowChange;
-pub use interrupt::{Interrupt, InterruptReason};
+pub use interrupt::{AwaitedLock, Interrupt, InterruptReason};
 pub use lock::{Granted, LockMode, LockWait, MetadataGuard, MetadataMode, MetadataObject};
 pub use log_admin::DomainDeletion;
 pub use log_lease::{LeaseRegistry, LogLease};

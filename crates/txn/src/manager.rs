@@ -200,12 +200,14 @@ impl TransactionManager {
         // What stands between the engine's last transaction and the log's end are events of the log itself.
         storage.apply(&[], start).expect("an empty batch can be applied");
         let snapshot = storage.snapshot();
-        let replica = PublishedPosition::new(log.replica_state().position);
+        let replicated = log.replica_state().position;
+        let stage = LogStage::new(state.clone(), &replicated);
+        let replica = PublishedPosition::new(replicated);
         let logged = PublishedPosition::new(state.position());
         let core = Arc::new(Core {
             config: ArcSwap::from_pointee(config.clone()),
             log,
-            log_stage: Mutex::new(LogStage::new(state)),
+            log_stage: Mutex::new(stage),
             storage,
             published: RwLock::new(Arc::new(snapshot)),
             positions: PositionCells::new(start),

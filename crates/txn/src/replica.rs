@@ -202,7 +202,7 @@ fn note(gtids: &mut Vec<Gtid>, gtid: Gtid) {
 impl Core {
     /// Logs a move, to be published in its place: that is returned.
     fn move_replica(&self, record: &ReplicaRecord) -> Result<LogPosition> {
-        let _stage = self.log_stage.lock();
+        let mut stage = self.log_stage.lock();
         if let Some(error) = self.poisoned() {
             return Err(error);
         }
@@ -210,6 +210,11 @@ impl Core {
             Ok(()) => {}
             Err(error @ paceline_binlog::Error::NoSpace { .. }) => return Err(error.into()),
             Err(error) => return Err(self.fatal(&format!("cannot write the binary log: {error}"))),
+        }
+        match &record.gtids {
+            GtidMove::None => {}
+            GtidMove::To(gtids) => gtids.iter().for_each(|gtid| stage.number_after(*gtid)),
+            GtidMove::Replace(position) => position.iter().for_each(|gtid| stage.number_after(gtid)),
         }
         let position = self.log.written();
         self.reach_in_stage(position, record.gtids.clone());

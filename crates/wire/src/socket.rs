@@ -40,6 +40,15 @@ impl SocketHandle {
         let _ = rustix::net::shutdown(&self.0, rustix::net::Shutdown::Read);
     }
 
+    /// Whether the peer has closed the connection, also when something of it is still to be read.
+    pub fn is_peer_gone(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let mut sockets = [PollFd::new(&self.0, PollFlags::RDHUP)];
+        let polled = poll(&mut sockets, Some(&Timespec::default()));
+        let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        polled.is_ok() && sockets[0].revents().intersects(gone)
+    }
+
     /// Ends both directions: also a write that the peer does not take ends.
     pub fn close(&self) {
         let _ = rustix::net::shutdown(&self.0, rustix::net::Shutdown::Both);

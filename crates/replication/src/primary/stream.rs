@@ -129,6 +129,8 @@ pub(super) struct Stream<'a> {
     member: Option<Member>,
     /// Where what has been looked at ends.
     last_event: LogPosition,
+    /// Where the last event that was sent ends; behind it there is only what is left out.
+    told: LogPosition,
 }
 
 impl Primary {
@@ -164,6 +166,7 @@ impl Primary {
             file: String::new(),
             member: None,
             last_event: start.file,
+            told: start.file,
             link,
             host,
             request,
@@ -254,6 +257,7 @@ impl Stream<'_> {
         let is_mid_file = start.state.is_some() || start.told_offset != 4;
         if !is_mid_file {
             self.cursor = Cursor::at(format_end);
+            self.told = format_end;
             return Ok(());
         }
         if start.head == HeadList::Sent
@@ -270,6 +274,7 @@ impl Stream<'_> {
             self.send_list(&list, start.from);
         }
         self.cursor = Cursor::at(start.from);
+        self.told = start.from;
         Ok(())
     }
 
@@ -285,12 +290,16 @@ impl Stream<'_> {
                 let rotate = self.made_up.rotate(&self.file, 4, self.checksum);
                 self.send(&rotate);
                 self.send_format(event.bytes(), start.filter.format_change());
+                self.told = ends;
                 continue;
             }
             let log = self.primary.shared.log();
             let (verdict, then) = start.filter.take(&event, || log.state())?;
             let is_asked = asked_at == Some(ends);
             self.send_event(&event, verdict, if is_asked { Asks::Yes } else { Asks::No })?;
+            if verdict != Verdict::LeaveOut {
+                self.told = ends;
+            }
             if then != Then::GoOn {
                 let list = start.filter.list(then);
                 self.send_list(&list, ends);
@@ -314,9 +323,22 @@ impl Stream<'_> {
         Ok(Then::GoOn)
     }
 
+    /// Tells the replica where the log ends if the last events there were left out: it knows then that it has everything (`MASTER_POS_WAIT()`).
+    async fn tell_end(&mut self) -> Step {
+        let end = self.cursor.position();
+        if self.request.heartbeat.is_none() || self.told >= end {
+            return Ok(());
+        }
+        self.told = end;
+        let heartbeat = self.made_up.heartbeat(&self.file, end.offset(), self.checksum);
+        self.send(&heartbeat);
+        self.flush().await
+    }
+
     /// Waits at the end of the log.
     async fn wait(&mut self) -> Step {
         (self.host.show)(stage::WAITING);
+        self.tell_end().await?;
         let began = Instant::now();
         let mut heartbeat_at = self
             .request

@@ -9,6 +9,7 @@ use crate::accounts::InitialAccounts;
 use crate::replica_filters::{ReplicaFilters, filter_kind};
 use crate::variables::{Access, Fit, Globals, Kind, Scope, Setting, TABLE, Variable};
 use paceline_replication::replica::filter::FilterKind;
+use paceline_types::{Charset, Collation};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -175,6 +176,8 @@ pub fn takes_value(name: &str) -> bool {
 
 fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> Result<Request, OptionError> {
     let globals = Globals::default();
+    let mut chosen_charset = None;
+    let mut chosen_collation = None;
     let mut start = StartOptions {
         datadir: PathBuf::from("./data"),
         socket: PathBuf::new(),
@@ -282,9 +285,24 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
                 warnings.push(format!("option 'binlog_format': {value} adjusted to ROW"));
                 continue;
             }
+            Variable::CharacterSetServer => chosen_charset = Charset::from_name(setting.as_str()),
+            Variable::CollationServer => chosen_collation = Collation::from_name(setting.as_str()),
             _ => {}
         }
         globals.set(variable, setting);
+    }
+    match (chosen_charset, chosen_collation) {
+        // As in MariaDB, whichever stands first.
+        (Some(charset), Some(collation)) if collation.charset() != charset => {
+            return Err(OptionError(format!(
+                "COLLATION '{}' is not valid for CHARACTER SET '{}'",
+                collation.name(),
+                charset.name()
+            )));
+        }
+        (_, Some(_)) => globals.pair_charset(Variable::CollationServer),
+        (Some(_), None) => globals.pair_charset(Variable::CharacterSetServer),
+        (None, None) => {}
     }
     start.filters = connection_filters(&connection_options, &globals)?;
     if start.log_bin.contains('/') {
@@ -406,6 +424,37 @@ mod tests {
             Ok(Request::Version) => Err("the version".into()),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    #[test]
+    fn character_set_and_collation_of_the_server_follow_each_other() {
+        let chosen = |arguments: &[&str]| {
+            let globals = start(arguments)?.globals;
+            let text = |variable| globals.get(variable).as_str().to_owned();
+            Ok::<_, String>((
+                text(Variable::CharacterSetServer),
+                text(Variable::CollationServer),
+            ))
+        };
+        let pair = |charset: &str, collation: &str| Ok((charset.to_owned(), collation.to_owned()));
+        assert_eq!(
+            chosen(&["--character-set-server=latin1"]),
+            pair("latin1", "latin1_swedish_ci")
+        );
+        assert_eq!(
+            chosen(&["--collation-server=latin1_bin"]),
+            pair("latin1", "latin1_bin")
+        );
+        for order in [
+            ["--character-set-server=latin1", "--collation-server=latin1_bin"],
+            ["--collation-server=latin1_bin", "--character-set-server=latin1"],
+        ] {
+            assert_eq!(chosen(&order), pair("latin1", "latin1_bin"));
+        }
+        assert_eq!(
+            chosen(&["--character-set-server=latin1", "--collation-server=utf8mb4_bin"]),
+            Err("COLLATION 'utf8mb4_bin' is not valid for CHARACTER SET 'latin1'".to_owned())
+        );
     }
 
     #[test]

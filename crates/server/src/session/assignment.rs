@@ -6,7 +6,7 @@ use super::services::{SessionServices, must_be_of_connections, of_gtid_list, spl
 use crate::replica_filters::filter_kind;
 use crate::replication::replicated_row_options;
 use crate::variables::{
-    Access, Effect, Fit, Globals, Scope, Setting, Variable, apply_to_session, is_transaction_config,
+    Access, Effect, Fit, Scope, Setting, Variable, apply_to_session, is_transaction_config,
     session_memory_max,
 };
 use paceline_binlog::{BinlogState, GtidPosition};
@@ -243,7 +243,7 @@ impl SessionServices {
         if let Some((other, setting)) = pair {
             globals.set(other, setting);
         }
-        pair_charset(globals, variable);
+        globals.pair_charset(variable);
         if let Variable::SlaveExecMode | Variable::SlaveTypeConversions | Variable::BinlogRowMetadata =
             variable
         {
@@ -423,30 +423,5 @@ fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting
     match definition.effect {
         Effect::Tuning => session.diagnostics.note(ER_NOT_SUPPORTED_YET, message),
         _ => session.diagnostics.warn(ER_NOT_SUPPORTED_YET, message),
-    }
-}
-
-/// Collation and character set of the server follow each other.
-fn pair_charset(globals: &Globals, variable: Variable) {
-    use paceline_types::{Charset, Collation};
-    let (charset, collation) = match variable {
-        Variable::CharacterSetServer | Variable::CollationServer => {
-            (Variable::CharacterSetServer, Variable::CollationServer)
-        }
-        Variable::CharacterSetDatabase | Variable::CollationDatabase => {
-            (Variable::CharacterSetDatabase, Variable::CollationDatabase)
-        }
-        Variable::CharacterSetConnection | Variable::CollationConnection => {
-            (Variable::CharacterSetConnection, Variable::CollationConnection)
-        }
-        _ => return,
-    };
-    let value = globals.get(variable);
-    if variable == charset {
-        if let Some(charset) = Charset::from_name(value.as_str()) {
-            globals.set_text(collation, charset.default_collation().name());
-        }
-    } else if let Some(collation) = Collation::from_name(value.as_str()) {
-        globals.set_text(charset, collation.charset().name());
     }
 }

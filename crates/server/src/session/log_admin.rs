@@ -4,6 +4,7 @@ use super::Session;
 use super::errors::of_transaction;
 use super::query::Execution;
 use crate::output::Output;
+use crate::registry::STREAM_COMMAND;
 use crate::variables::Variable;
 use paceline_binlog::event::{Event, EventFlags, GtidFlags, IntvarKind};
 use paceline_binlog::log::PurgeTarget;
@@ -11,9 +12,14 @@ use paceline_replication::replica::replicas::Forget;
 use paceline_sql::parse::{Purge, ResetTarget, ShowLimit};
 use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
+use paceline_txn::InterruptReason;
 use paceline_types::error_code::*;
 use paceline_types::{DomainId, Value};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How long RESET MASTER waits for the streams that it ends, and how often it looks.
+const STREAM_END_MAX: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 fn of_log(error: paceline_binlog::Error) -> Error {
     of_transaction(&paceline_txn::Error::from(error))
@@ -127,6 +133,7 @@ impl Session {
             match target {
                 ResetTarget::Master(number) => {
                     self.commit().await?;
+                    self.end_streams().await?;
                     let number = number.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
                     let transactions = &self.server.transactions;
                     tokio::task::block_in_place(|| transactions.reset(number))
@@ -144,6 +151,27 @@ impl Session {
             }
         }
         self.write_ok(0, 0, "", more);
+        Ok(())
+    }
+
+    /// Ends the streams to replicas, which would read on in files that are gone. Replicas connect again, and are told then what is left of the log.
+    async fn end_streams(&self) -> Result<()> {
+        let sessions = &self.server.sessions;
+        let streams = || {
+            let all = sessions.all().into_iter();
+            all.filter(|session| session.activity().command == STREAM_COMMAND)
+        };
+        for session in streams() {
+            session.kill(InterruptReason::Connection);
+        }
+        let deadline = Instant::now() + STREAM_END_MAX;
+        while streams().next().is_some() && Instant::now() < deadline {
+            self.shared
+                .interrupt
+                .check()
+                .map_err(|error| of_transaction(&error))?;
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
         Ok(())
     }
 

@@ -50,7 +50,7 @@ pub fn wait_until_applied(
         let status = connection.status();
         let place = status.applier.position.or(status.recorded);
         // Nothing is known of a connection that has received nothing yet.
-        if let Some(place) = &place {
+        if let Some(place) = place.as_ref().filter(|place| !place.file.is_empty()) {
             match compare(place, wanted) {
                 None => break Ok(None),
                 Some(Ordering::Less) => {}

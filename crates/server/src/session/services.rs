@@ -309,7 +309,8 @@ impl Privileges for SessionServices {
 
 impl ServerFunctions for SessionServices {
     fn sleep(&self, _session: &SessionContext, duration: Duration) -> WaitOutcome {
-        self.shared.update(|activity| activity.state = "User sleep");
+        self.shared
+            .update(|activity| activity.state = crate::registry::USER_SLEEP);
         let slept = tokio::task::block_in_place(|| self.shared.interrupt.sleep(duration));
         self.shared.update(|activity| activity.state = "executing");
         match slept {

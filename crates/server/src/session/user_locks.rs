@@ -48,9 +48,7 @@ impl UserLocks {
             seconds if seconds < 0.0 => Duration::from_secs(365 * 86_400),
             seconds => Duration::from_secs_f64(seconds.min(365.0 * 86_400.0)),
         };
-        shared.update(|activity| activity.state = "User lock");
         let locked = locks.lock_metadata(MetadataObject::UserLevel(&key), MetadataMode::Exclusive, timeout);
-        shared.update(|activity| activity.state = "executing");
         match locked {
             Ok(guard) => {
                 server.user_locks.lock().insert(key.clone(), shared.id);

@@ -4,6 +4,7 @@ use super::definition::Scope;
 use super::table::{TABLE, Variable};
 use super::value::Setting;
 use arc_swap::ArcSwap;
+use paceline_types::{Charset, Collation};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -28,6 +29,30 @@ impl Globals {
     /// The value now.
     pub fn get(&self, variable: Variable) -> Setting {
         self.values.load()[variable as usize].clone()
+    }
+
+    /// Lets the collation follow a character set that was set, and the character set a collation.
+    pub fn pair_charset(&self, variable: Variable) {
+        let (charset, collation) = match variable {
+            Variable::CharacterSetServer | Variable::CollationServer => {
+                (Variable::CharacterSetServer, Variable::CollationServer)
+            }
+            Variable::CharacterSetDatabase | Variable::CollationDatabase => {
+                (Variable::CharacterSetDatabase, Variable::CollationDatabase)
+            }
+            Variable::CharacterSetConnection | Variable::CollationConnection => {
+                (Variable::CharacterSetConnection, Variable::CollationConnection)
+            }
+            _ => return,
+        };
+        let value = self.get(variable);
+        if variable == charset {
+            if let Some(charset) = Charset::from_name(value.as_str()) {
+                self.set_text(collation, charset.default_collation().name());
+            }
+        } else if let Some(collation) = Collation::from_name(value.as_str()) {
+            self.set_text(charset, collation.charset().name());
+        }
     }
 
     /// The value of a number, as `u64`.

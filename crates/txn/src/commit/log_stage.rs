@@ -13,8 +13,11 @@ use crate::sync_point::CommitStep;
 use crate::transaction::{GtidChoice, Numbers, Replication};
 use paceline_binlog::event::EventFlags;
 use paceline_binlog::group::GroupSize;
-use paceline_binlog::{BinlogState, CommitGroup, GtidMove, LOCAL_DOMAIN, RecordScope, ReplicaRecord};
+use paceline_binlog::{
+    BinlogState, CommitGroup, GtidMove, GtidPosition, LOCAL_DOMAIN, RecordScope, ReplicaRecord,
+};
 use paceline_types::{DomainId, Gtid, LogPosition, SequenceNumber};
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -22,6 +25,8 @@ use std::time::Instant;
 pub(crate) struct LogStage {
     /// The GTIDs of everything that has a place.
     state: BinlogState,
+    /// Numbers that `gtid_slave_pos` was set to in each domain: what is written here comes after them, though the log has no transaction of that number.
+    floors: BTreeMap<DomainId, SequenceNumber>,
     /// Reused from group to group.
     group: CommitGroup,
     /// Numbers of transactions that are not replicated. They are in no state, so they start anew with the server.
@@ -29,17 +34,29 @@ pub(crate) struct LogStage {
 }
 
 impl LogStage {
-    pub(crate) fn new(state: BinlogState) -> Self {
-        LogStage {
+    /// For a log of that state, on a server with that `gtid_slave_pos`.
+    pub(crate) fn new(state: BinlogState, replicated: &GtidPosition) -> Self {
+        let mut stage = LogStage {
             state,
+            floors: BTreeMap::new(),
             group: CommitGroup::new(),
             local_sequence: 0,
-        }
+        };
+        replicated.iter().for_each(|gtid| stage.number_after(gtid));
+        stage
     }
 
     /// Forgets all GTIDs (RESET MASTER).
     pub(crate) fn reset(&mut self, state: BinlogState) {
         self.state = state;
+        self.floors.clear();
+    }
+
+    /// Numbers what is written here above this GTID's, as MariaDB does: this server's transactions would look older than what it began with, and replicas
+    /// of it that have that as well would pass over them.
+    pub(crate) fn number_after(&mut self, gtid: Gtid) {
+        let floor = self.floors.entry(gtid.domain_id).or_insert(gtid.sequence);
+        *floor = gtid.sequence.max(*floor);
     }
 
     /// Takes the GTID for a transaction whose place is certain.
@@ -53,7 +70,11 @@ impl LogStage {
             ));
         }
         let next = |domain_id, server_id| {
-            let sequence = self.state.next_sequence(domain_id);
+            let floor = self.floors.get(&domain_id);
+            let sequence = match (self.state.next_sequence(domain_id), floor) {
+                (Some(next), Some(floor)) if next <= *floor => floor.0.checked_add(1).map(SequenceNumber),
+                (next, _) => next,
+            };
             let sequence = sequence.ok_or(Error::SequenceExhausted(domain_id))?;
             Ok::<_, Error>(Gtid::new(domain_id, server_id, sequence))
         };

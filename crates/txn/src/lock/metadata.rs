@@ -9,6 +9,7 @@ use super::owner::LockOwner;
 use super::table::{HeldLock, Requested, Wakeups};
 use super::{LockManager, Patience};
 use crate::error::Result;
+use crate::interrupt::AwaitedLock;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -45,30 +46,50 @@ pub enum MetadataObject<'a> {
 /// An object's name in the lock table, in place up to here: locks travel with their transactions.
 type Key = SmallVec<[u8; 32]>;
 
+/// What a key begins with.
+mod kind {
+    pub const GLOBAL: u8 = 0;
+    pub const DATABASE: u8 = 1;
+    pub const TABLE: u8 = 2;
+    pub const USER_LEVEL: u8 = 3;
+    pub const COMMIT: u8 = 4;
+    pub const FOREIGN_KEY_NAME: u8 = 5;
+}
+
+/// What the process list says of a wait for the object of a key.
+fn kind_of(key: &[u8]) -> AwaitedLock {
+    match key.first() {
+        Some(&(kind::GLOBAL | kind::COMMIT)) => AwaitedLock::Server,
+        Some(&kind::DATABASE) => AwaitedLock::Database,
+        Some(&kind::USER_LEVEL) => AwaitedLock::Name,
+        _ => AwaitedLock::Table,
+    }
+}
+
 impl MetadataObject<'_> {
     fn key(&self) -> Key {
         let mut key = Key::new();
         match self {
-            MetadataObject::Global => key.push(0),
+            MetadataObject::Global => key.push(kind::GLOBAL),
             MetadataObject::Database(database) => {
-                key.push(1);
+                key.push(kind::DATABASE);
                 key.extend_from_slice(database.as_bytes());
             }
             MetadataObject::Table { database, table } => {
-                key.push(2);
+                key.push(kind::TABLE);
                 key.extend_from_slice(database.as_bytes());
                 key.push(0);
                 key.extend_from_slice(table.as_bytes());
             }
             MetadataObject::ForeignKeyName { database, name } => {
-                key.push(5);
+                key.push(kind::FOREIGN_KEY_NAME);
                 key.extend_from_slice(database.as_bytes());
                 key.push(0);
                 key.extend_from_slice(name.as_bytes());
             }
-            MetadataObject::Commit => key.push(4),
+            MetadataObject::Commit => key.push(kind::COMMIT),
             MetadataObject::UserLevel(name) => {
-                key.push(3);
+                key.push(kind::USER_LEVEL);
                 key.extend_from_slice(name.as_bytes());
             }
         }
@@ -233,9 +254,13 @@ impl LockManager {
             Requested::New(held) => Ok(Some(held)),
             Requested::Busy => Err(crate::Error::LockWaitTimeout),
             Requested::Queued { held, is_new } => {
-                self.wait(owner, patience, &self.counters.metadata_lock_waits, |wakeups| {
-                    self.metadata.cancel(owner, held, wakeups)
-                })?;
+                self.wait(
+                    owner,
+                    kind_of(key),
+                    patience,
+                    &self.counters.metadata_lock_waits,
+                    |wakeups| self.metadata.cancel(owner, held, wakeups),
+                )?;
                 Ok(is_new.then_some(held))
             }
         }

@@ -24,6 +24,7 @@ pub use metadata::{MetadataGuard, MetadataMode, MetadataObject};
 pub use mode::{Granted, LockMode, LockWait};
 
 use crate::error::{Error, Result};
+use crate::interrupt::AwaitedLock;
 use crate::status::LockCounters;
 use owner::{LockOwner, TableKind, WaitOutcome};
 use paceline_storage::{IndexId, KeyRange};
@@ -152,9 +153,13 @@ impl LockManager {
             Requested::Upgraded => None,
             Requested::Busy => return self.busy(patience),
             Requested::Queued { held: lock, is_new } => {
-                self.wait(owner, patience, &self.counters.row_lock_waits, |wakeups| {
-                    self.rows.cancel(owner, lock, wakeups)
-                })?;
+                self.wait(
+                    owner,
+                    AwaitedLock::Row,
+                    patience,
+                    &self.counters.row_lock_waits,
+                    |wakeups| self.rows.cancel(owner, lock, wakeups),
+                )?;
                 is_new.then_some(lock)
             }
         };
@@ -196,10 +201,16 @@ impl LockManager {
         if patience.if_busy() == IfBusy::Return {
             return self.busy(patience);
         }
-        self.wait(owner, patience, &self.counters.row_lock_waits, |_| {
-            self.ranges.cancel_writer(owner, key);
-            Wakeups::new()
-        })?;
+        self.wait(
+            owner,
+            AwaitedLock::Row,
+            patience,
+            &self.counters.row_lock_waits,
+            |_| {
+                self.ranges.cancel_writer(owner, key);
+                Wakeups::new()
+            },
+        )?;
         Ok(Granted::Granted)
     }
 
@@ -219,10 +230,16 @@ impl LockManager {
             RangeRequested::Granted => {}
             RangeRequested::Busy => return self.busy(patience),
             RangeRequested::Queued => {
-                self.wait(owner, patience, &self.counters.row_lock_waits, |wakeups| {
-                    self.ranges.cancel(owner, range.index(), wakeups);
-                    Wakeups::new()
-                })?;
+                self.wait(
+                    owner,
+                    AwaitedLock::Row,
+                    patience,
+                    &self.counters.row_lock_waits,
+                    |wakeups| {
+                        self.ranges.cancel(owner, range.index(), wakeups);
+                        Wakeups::new()
+                    },
+                )?;
             }
         }
         if !held.ranges.contains(&range.index()) {
@@ -295,6 +312,7 @@ impl LockManager {
     fn wait(
         &self,
         owner: &Arc<LockOwner>,
+        kind: AwaitedLock,
         patience: Patience,
         waits: &std::sync::atomic::AtomicU64,
         cancel: impl FnOnce(&mut Wakeups) -> Wakeups,
@@ -307,7 +325,9 @@ impl LockManager {
                 .deadlocks
                 .fetch_add(self.deadlock.resolve(self, owner), Ordering::Relaxed);
         }
+        owner.interrupt().set_awaited_lock(Some(kind));
         let outcome = owner.wait(patience.deadline());
+        owner.interrupt().set_awaited_lock(None);
         self.counters.current_waits.fetch_sub(1, Ordering::Relaxed);
         self.counters.wait_time.record(start.elapsed());
         if outcome == WaitOutcome::Granted {

@@ -31,7 +31,8 @@ use kept::{kept_checks, renames};
 use void::{Void, void_action};
 
 use crate::catalog::{
-    CheckConstraint, ColumnDefinition, ForeignKey, TableDefinition, TableDescription, same_name,
+    CheckConstraint, ColumnDefinition, ForeignKey, SYSTEM_DATABASE, TableDefinition, TableDescription,
+    TableEngine, same_name,
 };
 use crate::ddl::column_type::resolve_collation;
 use crate::ddl::create_table::{add_constraint, checked_table_comment, row_format};
@@ -84,6 +85,9 @@ struct Alteration {
 impl Planner<'_> {
     pub(in crate::ddl) fn alter_table(&mut self, alter: &AlterTable) -> Result<()> {
         let (database, name) = self.qualified(&alter.table)?;
+        if database == SYSTEM_DATABASE && self.is_made_on_demand(&database, &name) {
+            return self.alter_made_on_demand(alter, &name);
+        }
         if alter.if_exists && self.catalog.table(&database, &name).is_none() {
             let error = Error::new(ER_NO_SUCH_TABLE, &[&database, &name]);
             return self.note_or_fail(alter.if_exists.into(), error);
@@ -120,6 +124,32 @@ impl Planner<'_> {
         alter_checks(&mut alteration, &actions)?;
         self.alter_keys(&mut alteration, &actions)?;
         self.finish_alter(alteration)
+    }
+
+    /// `ALTER TABLE mysql.gtid_slave_pos ENGINE=InnoDB`, which replicas of MariaDB are set up with: such a table has no other engine. All else is refused.
+    fn alter_made_on_demand(&mut self, alter: &AlterTable, name: &str) -> Result<()> {
+        let mut names_engine = false;
+        for action in &alter.actions {
+            match action {
+                AlterAction::Options(options)
+                    if *options
+                        == (TableOptions {
+                            engine: options.engine.clone(),
+                            ..TableOptions::default()
+                        }) =>
+                {
+                    if self.table_engine(name, options)? != TableEngine::InnoDb {
+                        return Err(Error::new(ER_OPEN_AS_READONLY, &[&name]));
+                    }
+                    names_engine = true;
+                }
+                _ => return Err(Error::new(ER_OPEN_AS_READONLY, &[&name])),
+            }
+        }
+        match names_engine {
+            true => Ok(()),
+            false => Err(Error::new(ER_OPEN_AS_READONLY, &[&name])),
+        }
     }
 
     /// The actions, without those that IF EXISTS and its like make void.

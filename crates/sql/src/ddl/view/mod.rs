@@ -81,7 +81,7 @@ impl Planner<'_> {
     }
 
     /// Whether the server makes a table of that name itself: a view would hide `mysql.user`.
-    fn is_made_on_demand(&self, database: &str, name: &str) -> bool {
+    pub(super) fn is_made_on_demand(&self, database: &str, name: &str) -> bool {
         let tables = &self.session.services.virtual_tables;
         tables.columns(database, name).is_some()
     }
