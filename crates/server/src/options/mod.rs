@@ -284,6 +284,9 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             }
             _ => {}
         }
+        if let Some(other) = crate::statement_logs::other_name(variable) {
+            globals.set(other, setting.clone());
+        }
         globals.set(variable, setting);
     }
     start.filters = connection_filters(&connection_options, &globals)?;
