@@ -10,7 +10,6 @@ def lines_of(path):
     return path.read_text().splitlines() if path.exists() else []
 
 
-
 @pytest.mark.parametrize("kind", [Paceline, MariaDb])
 def test_the_general_log_names_what_clients_ask(kind, tmp_path):
     server = kind(tmp_path / "server")
@@ -69,9 +68,6 @@ def test_what_has_no_effect_says_so(tmp_path):
             cursor.execute(statement)
             cursor.execute("show warnings")
             assert [(row[0], row[1]) for row in cursor.fetchall()] == [(level, 1235)], statement
-        cursor.execute("set join_buffer_size = default")
-        cursor.execute("show warnings")
-        assert cursor.fetchall() == ()
         # A log must not be written into a file of the data directory.
         with pytest.raises(pymysql.MySQLError) as refused:
             cursor.execute("set global general_log_file = 'binlog.000001'")

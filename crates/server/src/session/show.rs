@@ -383,7 +383,10 @@ impl Session {
         let name = match what {
             // Variables are shown in lower case, status in its own.
             "VARIABLES" => "LOWER(VARIABLE_NAME)",
-            _ => "CONCAT(UPPER(LEFT(VARIABLE_NAME, 1)), LOWER(SUBSTRING(VARIABLE_NAME, 2)))",
+            _ => {
+                "IF(VARIABLE_NAME LIKE 'WSREP%', LOWER(VARIABLE_NAME), \
+                 CONCAT(UPPER(LEFT(VARIABLE_NAME, 1)), LOWER(SUBSTRING(VARIABLE_NAME, 2))))"
+            }
         };
         let select = format!(
             "SELECT {name} AS `Variable_name`, VARIABLE_VALUE AS `Value` FROM information_schema.{scope}_{what} ORDER BY 1"

@@ -30,7 +30,7 @@ mod list {
 
     system_variables! {
         AllowSuspiciousUdfs "allow_suspicious_udfs" Global Fixed Boolean => Some("OFF"), Absent;
-        AlterAlgorithm "alter_algorithm" Both Dynamic Enum(&["DEFAULT", "COPY", "INPLACE", "NOCOPY", "INSTANT"]) => Some("DEFAULT"), Tuning;
+        AlterAlgorithm "alter_algorithm" Both Dynamic Enum(&["DEFAULT", "COPY", "INPLACE", "NOCOPY", "INSTANT"]) => Some("DEFAULT");
         AnalyzeMaxLength "analyze_max_length" Both Dynamic Unsigned { min: 32, max: 4294967295, block: 1 } => Some("4294967295"), Absent;
         AnalyzeSamplePercentage "analyze_sample_percentage" Both Dynamic Double { min: 0.0, max: 100.0 } => Some("100.000000"), Tuning;
         AriaBlockSize "aria_block_size" Global Fixed Unsigned { min: 4096, max: 32768, block: 1024 } => Some("8192"), Absent;
@@ -596,7 +596,7 @@ mod list {
         SlowQueryLogFile "slow_query_log_file" Global Dynamic Text => Some("");
         Socket "socket" Global Fixed Text => Some("");
         SortBufferSize "sort_buffer_size" Both Dynamic Unsigned { min: 1024, max: u64::MAX, block: 1 } => Some("2097152"), Tuning;
-        SqlAutoIsNull "sql_auto_is_null" Both Dynamic Boolean => Some("OFF");
+        SqlAutoIsNull "sql_auto_is_null" Both Dynamic Boolean => Some("OFF"), Absent;
         SqlBigSelects "sql_big_selects" Both Dynamic Boolean => Some("ON"), Absent;
         SqlBufferResult "sql_buffer_result" Both Dynamic Boolean => Some("OFF"), Tuning;
         SqlIfExists "sql_if_exists" Both Dynamic Boolean => Some("OFF");
