@@ -18,6 +18,7 @@ OTHER_DEFAULTS = {
     "wsrep_data_home_dir": "a path",
     "wsrep_node_name": "the machine's name",
     "host_cache_size": "MariaDB sizes it by itself",
+    "innodb_open_files": "MariaDB sizes it by itself",
     "thread_pool_size": "MariaDB counts the machine's cores",
     "table_open_cache_instances": "nothing is cached so",
     "thread_handling": "sessions share threads",

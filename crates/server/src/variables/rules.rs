@@ -106,6 +106,7 @@ impl Definition {
             Variable::OptimizerSwitch if !self.has_flag(&setting, &["in_to_exists", "materialization"]) => {
                 Err(Error::new(ER_ILLEGAL_SUBQUERY_OPTIMIZER_SWITCHES, &[]))
             }
+            Variable::QueryCacheMinResUnit => Ok(Setting::Unsigned(setting.as_u64().max(512))),
             Variable::QueryCacheType
                 if !is_global && setting.as_u64() > 0 && globals.number(Variable::QueryCacheType) == 0 =>
             {

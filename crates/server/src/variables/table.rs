@@ -509,7 +509,7 @@ mod list {
         PseudoThreadId "pseudo_thread_id" SessionOnly Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("0");
         QueryAllocBlockSize "query_alloc_block_size" Both Dynamic Unsigned { min: 1024, max: 4294967295, block: 1024 } => Some("32768"), Tuning;
         QueryCacheLimit "query_cache_limit" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 1 } => Some("1048576"), Absent;
-        QueryCacheMinResUnit "query_cache_min_res_unit" Global Dynamic Unsigned { min: 512, max: 4294967295, block: 8 } => Some("4096"), Absent;
+        QueryCacheMinResUnit "query_cache_min_res_unit" Global Dynamic Unsigned { min: 0, max: 4294967295, block: 8 } => Some("4096"), Absent;
         QueryCacheSize "query_cache_size" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1024 } => Some("1048576"), Absent;
         QueryCacheStripComments "query_cache_strip_comments" Both Dynamic Boolean => Some("OFF"), Absent;
         QueryCacheType "query_cache_type" Both Dynamic Enum(&["OFF", "ON", "DEMAND"]) => Some("OFF"), Absent;
