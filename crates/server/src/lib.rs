@@ -37,6 +37,7 @@ pub mod restore;
 pub mod server;
 pub mod session;
 pub mod startup;
+pub mod statement_logs;
 pub mod status;
 pub mod status_list;
 pub mod tls;

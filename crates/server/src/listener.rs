@@ -90,6 +90,7 @@ fn session(
         table_locks: Default::default(),
         multi_statements: false,
         state_changes: vec![],
+        statement_log_settings: Default::default(),
         phase: Phase::Login,
         login_collation: None,
         client,

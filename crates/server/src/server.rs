@@ -9,6 +9,7 @@ use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
 use crate::replication::replicated_row_options;
 use crate::session::idle_poll::LastCommand;
+use crate::statement_logs::StatementLogs;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
 use crate::variables::{Globals, Variable, semi_sync_settings, session_memory_max, transaction_config};
@@ -63,6 +64,8 @@ pub struct Server {
     pub replica_filters: ReplicaFilters,
     /// Replicas of this server.
     pub primary: Primary,
+    /// The general log and that of slow queries.
+    pub statement_logs: StatementLogs,
     /// TLS.
     pub tls: Tls,
     /// Who holds which lock of `GET_LOCK`.
@@ -112,6 +115,7 @@ impl Server {
             sessions: Sessions::default(),
             last_command: Arc::default(),
             counters: ServerCounters::default(),
+            statement_logs: StatementLogs::default(),
             tls: Tls::default(),
             statistics: Arc::new(Statistics::new(transactions.clone())),
             catalog,

@@ -85,12 +85,34 @@ pub fn run_unfinished(options: StartOptions, directory: &Unfinished) -> Result<(
     run_in(options, DirectoryAge::New)
 }
 
+/// `log_error`: the server's log goes to that file, which stands in the data directory unless it is named with another.
+fn open_error_log(options: &StartOptions) -> Result<(), String> {
+    let name = options.globals.get(Variable::LogError);
+    if name.as_str().is_empty() {
+        return Ok(());
+    }
+    let mut path = options.datadir.join(name.as_str());
+    if path.extension().is_none() {
+        path.set_extension("err");
+    }
+    let mut file = std::fs::OpenOptions::new();
+    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o660);
+    let file = file.create(true).append(true).open(&path);
+    file.and_then(|file| Ok(rustix::stdio::dup2_stderr(file)?))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    options
+        .globals
+        .set_text(Variable::LogError, path.display().to_string());
+    Ok(())
+}
+
 fn run_in(mut options: StartOptions, age: DirectoryAge) -> Result<(), String> {
+    let directory = DataDirectory::lock(&options.datadir, LOCK_PATIENCE)?;
+    open_error_log(&options)?;
     for warning in &options.warnings {
         tracing::warn!("{warning}");
     }
     raise_file_limit(&options.globals);
-    let directory = DataDirectory::lock(&options.datadir, LOCK_PATIENCE)?;
     options.initial_accounts = directory.initial_accounts(options.initial_accounts, age)?;
     let workers = match options.globals.number(Variable::PacelineWorkerThreads) {
         0 => std::thread::available_parallelism().map_or(2, usize::from),
@@ -106,9 +128,13 @@ fn run_in(mut options: StartOptions, age: DirectoryAge) -> Result<(), String> {
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start threads: {error}"))?;
+    let pid_file = match options.globals.get(Variable::PidFile).as_str() {
+        "" => directory.path().join(PID_FILE),
+        chosen => directory.path().join(chosen),
+    };
     let outcome = runtime.block_on(serve(options, &directory));
     runtime.shutdown_timeout(Duration::from_secs(1));
-    let _ = std::fs::remove_file(directory.path().join(PID_FILE));
+    let _ = std::fs::remove_file(pid_file);
     outcome
 }
 
@@ -209,11 +235,13 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
             }
         }
     }
-    std::fs::write(
-        directory.path().join(PID_FILE),
-        format!("{}\n", std::process::id()),
-    )
-    .map_err(|error| format!("cannot write {PID_FILE}: {error}"))?;
+    let pid_file = server.globals.get(Variable::PidFile);
+    std::fs::write(pid_file.as_str(), format!("{}\n", std::process::id()))
+        .map_err(|error| format!("cannot write {}: {error}", pid_file.as_str()))?;
+    server
+        .statement_logs
+        .configure(&server.globals)
+        .map_err(|error| format!("cannot open the general log or that of slow queries: {error}"))?;
     // The tables of `mysql` are part of the program. The file is how MariaDB says that they are those of its version.
     std::fs::write(directory.path().join(UPGRADE_INFO_FILE), UPGRADED_TO)
         .map_err(|error| format!("cannot write {UPGRADE_INFO_FILE}: {error}"))?;
@@ -298,7 +326,11 @@ fn fill_in(globals: &Globals, directory: &Path, log_bin: &str, socket: &Path) {
     text(Variable::Socket, socket.display().to_string());
     text(Variable::LogBinBasename, inside(log_bin));
     text(Variable::LogBinIndex, inside(&format!("{log_bin}.index")));
-    text(Variable::PidFile, inside(PID_FILE));
+    if globals.get(Variable::PidFile).as_str().is_empty() {
+        text(Variable::PidFile, inside(PID_FILE));
+    } else {
+        text(Variable::PidFile, inside(globals.get(Variable::PidFile).as_str()));
+    }
     text(Variable::Version, version());
     text(
         Variable::VersionComment,
@@ -310,6 +342,24 @@ fn fill_in(globals: &Globals, directory: &Path, log_bin: &str, socket: &Path) {
     text(Variable::InnodbVersion, "10.11.19".into());
     let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     text(Variable::Hostname, hostname.trim().to_owned());
+    for (variable, other, ending) in [
+        (Variable::GeneralLogFile, None, ".log"),
+        (
+            Variable::SlowQueryLogFile,
+            Some(Variable::LogSlowQueryFile),
+            "-slow.log",
+        ),
+    ] {
+        if globals.get(variable).as_str().is_empty() {
+            text(variable, format!("{}{ending}", hostname.trim()));
+        }
+        if let Some(other) = other {
+            globals.set(other, globals.get(variable));
+        }
+    }
+    if globals.number(Variable::ReportPort) == 0 {
+        globals.set(Variable::ReportPort, globals.get(Variable::Port));
+    }
     text(Variable::SystemTimeZone, system_time_zone());
     if let Some(basedir) = std::env::current_exe()
         .ok()

@@ -289,6 +289,9 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             Variable::CollationServer => chosen_collation = Collation::from_name(setting.as_str()),
             _ => {}
         }
+        if let Some(other) = crate::statement_logs::other_name(variable) {
+            globals.set(other, setting.clone());
+        }
         globals.set(variable, setting);
     }
     match (chosen_charset, chosen_collation) {

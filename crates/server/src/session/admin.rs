@@ -236,7 +236,14 @@ impl Session {
                         .collect();
                     return self.lock_tables_statement(&locks, more).await;
                 }
-                FlushTarget::Logs("" | "BINARY") => self.flush_binary_logs()?,
+                FlushTarget::Logs(kind @ ("" | "BINARY" | "GENERAL" | "SLOW")) => {
+                    if *kind != "BINARY" {
+                        self.reopen_statement_logs();
+                    }
+                    if matches!(*kind, "" | "BINARY") {
+                        self.flush_binary_logs()?;
+                    }
+                }
                 FlushTarget::DeleteDomains(domains) => self.delete_domains(domains)?,
                 FlushTarget::Logs(_) => {}
                 FlushTarget::Other("STATUS") => self.shared.counters.reset(),
@@ -546,6 +553,13 @@ impl Session {
             self.log_for_replicas(execution.text, timeout).await?;
         }
         self.send(output, execution)
+    }
+
+    /// Opens the logs of statements anew. What cannot be opened is told in the server's log.
+    fn reopen_statement_logs(&self) {
+        if let Err(error) = self.server.statement_logs.reopen(&self.server.globals) {
+            tracing::error!("a log of statements cannot be opened: {error}");
+        }
     }
 
     /// HELP: there are no help tables.

@@ -5,9 +5,10 @@ use super::replication::of_replica;
 use super::services::{SessionServices, must_be_of_connections, of_gtid_list, split_connection, unknown};
 use crate::replica_filters::filter_kind;
 use crate::replication::replicated_row_options;
+use crate::statement_logs::{is_log_variable, other_name};
 use crate::variables::{
-    Access, Effect, Fit, Scope, Setting, Variable, apply_to_session, is_transaction_config,
-    session_memory_max,
+    Access, Effect, Fit, Kind, Scope, Setting, Variable, apply_to_session, is_transaction_config,
+    overflowed, session_memory_max,
 };
 use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_replication::replica::definition::UseGtid;
@@ -79,14 +80,22 @@ impl SessionServices {
         }
         let global = scope == VariableScope::Global;
         self.may_assign(variable, global)?;
-        if !global && matches!(variable, Variable::MaxAllowedPacket | Variable::NetBufferLength) {
-            return Err(Error::new(
-                ER_VARIABLE_IS_READONLY,
-                &[&"SESSION", &name, &"GLOBAL"],
-            ));
+        definition.warn_deprecated(session);
+        let overflow = value
+            .as_ref()
+            .and_then(overflowed)
+            .filter(|_| matches!(definition.kind, Kind::Integer { .. } | Kind::Unsigned { .. }));
+        if let (Some(number), Some(given)) = (&overflow, &value) {
+            let [given, number] = [given, number]
+                .map(|value| paceline_types::text::to_string(&value.as_ref(), &session.settings.time_zone));
+            if given != number {
+                let message = ER_DATA_OVERFLOW.message(&[&given, &"INT"]);
+                session.diagnostics.warn(ER_DATA_OVERFLOW, message);
+            }
         }
+        let value = overflow.or(value);
         let setting = match &value {
-            None if variable == Variable::GtidSlavePos => return Err(Error::new(ER_NO_DEFAULT, &[&name])),
+            None if variable.has_no_default() => return Err(Error::new(ER_NO_DEFAULT, &[&name])),
             // SET SESSION x = DEFAULT takes the global value, SET GLOBAL x = DEFAULT the built-in one.
             None if global || definition.scope == Scope::SessionOnly => definition.default_setting(),
             None => self.server.globals.get(variable),
@@ -107,11 +116,22 @@ impl SessionServices {
                 setting
             }
         };
-        if global && variable == Variable::SqlLogBin {
+        let setting = match &value {
+            Some(_) => definition.admit(setting, &self.server.globals, global)?,
+            None => setting,
+        };
+        if !global && matches!(variable, Variable::MaxAllowedPacket | Variable::NetBufferLength) {
+            return Err(Error::new(
+                ER_VARIABLE_IS_READONLY,
+                &[&"SESSION", &name, &"GLOBAL"],
+            ));
+        }
+        if global && matches!(variable, Variable::SqlLogBin | Variable::TcpNodelay) {
             // It can be read all the same.
             return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &"SESSION"]));
         }
         self.check_transaction(variable, global)?;
+        definition.warn_assigned(session, &setting, &self.server.globals);
         warn_without_effect(session, variable, &setting);
         let what = match variable {
             // Both are here to be set to what they are: the text of a log does so, and clients that want rows.
@@ -224,6 +244,7 @@ impl SessionServices {
             )),
             _ => None,
         };
+        let pair = pair.or_else(|| Some((other_name(variable)?, setting.clone())));
         let paired = pair
             .as_ref()
             .is_some_and(|(other, _)| is_transaction_config(*other));
@@ -242,6 +263,17 @@ impl SessionServices {
         globals.set(variable, setting);
         if let Some((other, setting)) = pair {
             globals.set(other, setting);
+        }
+        if is_log_variable(variable)
+            && let Err(error) = self.server.statement_logs.configure(globals)
+        {
+            tracing::error!("{}: {error}", variable.definition().name);
+            globals.set(variable, before.clone());
+            if let Some(other) = other_name(variable) {
+                globals.set(other, before.clone());
+            }
+            let shown = variable.definition().show(&before).unwrap_or_default();
+            return Err(variable.definition().wrong_value(&shown));
         }
         globals.pair_charset(variable);
         if let Variable::SlaveExecMode | Variable::SlaveTypeConversions | Variable::BinlogRowMetadata =
@@ -276,6 +308,9 @@ impl SessionServices {
             Variable::GtidSeqNo => self.transaction.lock().gtid_seq_no = setting.as_u64(),
             _ => {
                 let mut values = self.values.lock();
+                if let Some(other) = other_name(variable) {
+                    values.set(other, setting.clone());
+                }
                 values.set(variable, setting.clone());
                 apply_to_session(session, &mut values, variable, &setting);
                 if variable == Variable::WaitTimeout {
@@ -412,9 +447,20 @@ impl SessionServices {
     }
 }
 
+/// `log_output`'s bit of TABLE: the tables of logs are there and empty.
+const LOG_TO_TABLE: u64 = 1 << 2;
+
 /// Says that a value other than the default changes nothing: a note for sizes and strategies, a warning for what is not here.
 fn warn_without_effect(session: &mut SessionContext, variable: Variable, setting: &Setting) {
     let definition = variable.definition();
+    if variable == Variable::SqlMode && setting.as_str().split(',').any(|mode| mode == "ORACLE") {
+        let message = ER_NOT_SUPPORTED_YET.message(&[&"sql_mode=ORACLE"]);
+        session.diagnostics.warn(ER_NOT_SUPPORTED_YET, message);
+    }
+    if variable == Variable::LogOutput && setting.as_u64() & LOG_TO_TABLE != 0 {
+        let message = ER_NOT_SUPPORTED_YET.message(&[&"log_output=TABLE"]);
+        session.diagnostics.warn(ER_NOT_SUPPORTED_YET, message);
+    }
     if !definition.is_without_effect(setting) {
         return;
     }

@@ -57,7 +57,10 @@ impl Session {
         let counters = &self.shared.counters;
         match command {
             Command::Query(_) | Command::StatementExecute { .. } => unreachable!("answered before"),
-            Command::Quit => self.phase = Phase::Closing,
+            Command::Quit => {
+                self.log_command("Quit", b"");
+                self.phase = Phase::Closing;
+            }
             Command::Ping => {
                 counters.com_admin_commands.add(1);
                 self.write_ok(0, 0, "", More::No);
@@ -65,6 +68,7 @@ impl Session {
             Command::InitDb(name) => {
                 let name = self.text_of_client(name).into_owned();
                 counters.com_change_db.add(1);
+                self.log_command("Init DB", name.as_bytes());
                 match self.use_database(&name) {
                     Ok(()) => self.write_ok(0, 0, "", More::No),
                     Err(error) => self.write_sql_error(&error),
@@ -176,6 +180,15 @@ impl Session {
     pub fn begin_command(&self, command: &'static str, text: &[u8]) {
         self.shared.counters.questions.add(1);
         self.shared.begin_command(command, text, now_micros());
+        self.log_command(command, text);
+    }
+
+    /// Writes a command to the general log, if there is one and the session does not keep out of it.
+    pub fn log_command(&self, command: &str, argument: &[u8]) {
+        let logs = &self.server.statement_logs;
+        if logs.has_general() && !self.statement_log_settings.is_silent {
+            logs.command(u64::from(self.shared.id), command, argument);
+        }
     }
 
     /// Writes OK, or the error.

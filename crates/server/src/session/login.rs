@@ -383,6 +383,7 @@ impl Session {
             .reader
             .set_payload_max(self.context.settings.max_allowed_packet);
         self.connection.heed(&values);
+        self.statement_log_settings.heed(&values);
         if self.connection.capabilities.has(Capabilities::IGNORE_SPACE) {
             let mode = self
                 .context

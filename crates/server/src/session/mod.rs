@@ -57,6 +57,7 @@ pub mod user_locks;
 
 use crate::registry::{SessionShared, now_micros};
 use crate::server::Server;
+use crate::statement_logs::StatementLogSettings;
 use crate::variables::Variable;
 use connection::Connection;
 use idle_poll::IdlePoll;
@@ -97,6 +98,8 @@ pub struct Session {
     pub services: Arc<SessionServices>,
     /// What execution reads.
     pub context: SessionContext,
+    /// What it lets into the logs of statements.
+    pub statement_log_settings: StatementLogSettings,
     /// Its end of the wire.
     pub connection: Connection,
     /// Its transaction.

@@ -3,6 +3,7 @@
 use super::result::RowFormat;
 use super::turn::on_text;
 use super::{More, Session};
+use crate::statement_logs::SlowStatement;
 use paceline_sql::parse::{self, IntoPlace, ParseOptions, ParsedStatement, SelectInto, Show, Statement};
 use paceline_sql::session::{KeepDiagnostics, MemoryCharge};
 use paceline_sql::{Error, Result};
@@ -11,6 +12,7 @@ use paceline_types::error_code::*;
 use paceline_wire::WireResult;
 use paceline_wire::authentication::NativePassword;
 use std::borrow::Cow;
+use std::time::{Duration, Instant};
 
 /// A statement that is executed: how it came, and what its reply looks like.
 #[derive(Clone, Copy)]
@@ -129,6 +131,7 @@ impl Session {
         let limit = self.context.settings.max_statement_time;
         self.services.set_deadline(limit);
         self.services.turn.begin();
+        self.statement_log_settings.started = Instant::now();
     }
 
     /// A statement ended: an error is told, and its transaction dealt with.
@@ -138,6 +141,37 @@ impl Session {
             self.write_sql_error(error);
         }
         self.shared.interrupt.clear_query();
+        let duration = self.statement_log_settings.started.elapsed();
+        if duration >= self.statement_log_settings.slow_after {
+            self.log_slow_statement(duration);
+        }
+    }
+
+    /// Counts a statement that took longer than `long_query_time`, and writes it to the log of slow queries.
+    #[cold]
+    fn log_slow_statement(&self, duration: Duration) {
+        self.shared.counters.slow_queries.add(1);
+        let logs = &self.server.statement_logs;
+        if !logs.has_slow() || !self.statement_log_settings.logs_slow {
+            return;
+        }
+        let activity = self.shared.activity();
+        let user = &self.context.user;
+        let account = format!(
+            "{}[{}] @ {} []",
+            self.context.current_user.user, user.user, user.host
+        );
+        let duration_micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+        logs.slow(&SlowStatement {
+            account: &account,
+            connection_id: u64::from(self.shared.id),
+            database: self.context.database.as_deref().unwrap_or_default(),
+            duration_micros,
+            rows_sent: self.context.found_rows,
+            rows_affected: u64::try_from(self.context.row_count).unwrap_or(0),
+            start_micros: activity.since_micros,
+            text: &activity.text,
+        });
     }
 
     /// Executes a statement of any kind and writes its reply.
@@ -204,6 +238,7 @@ impl Session {
                 *self.services.values.lock() = before.1;
                 self.choose_temporary_tables(owner);
                 self.connection.heed(&self.services.values.lock());
+                self.statement_log_settings.heed(&self.services.values.lock());
                 done
             }
             Statement::Use(name) => {

@@ -188,6 +188,7 @@ pub fn own_session(
         table_locks: Default::default(),
         multi_statements: false,
         state_changes: vec![],
+        statement_log_settings: Default::default(),
         phase: Phase::Commands,
         login_collation: None,
         client: ClientHost::local(),

@@ -66,7 +66,10 @@ impl Session {
         let before = self.temporary_owner();
         let done = self.set_each(items, parameters).await;
         self.choose_temporary_tables(before);
-        self.connection.heed(&self.services.values.lock());
+        let values = self.services.values.lock();
+        self.connection.heed(&values);
+        self.statement_log_settings.heed(&values);
+        drop(values);
         done
     }
 

@@ -383,7 +383,10 @@ impl Session {
         let name = match what {
             // Variables are shown in lower case, status in its own.
             "VARIABLES" => "LOWER(VARIABLE_NAME)",
-            _ => "CONCAT(UPPER(LEFT(VARIABLE_NAME, 1)), LOWER(SUBSTRING(VARIABLE_NAME, 2)))",
+            _ => {
+                "IF(VARIABLE_NAME LIKE 'WSREP%', LOWER(VARIABLE_NAME), \
+                 CONCAT(UPPER(LEFT(VARIABLE_NAME, 1)), LOWER(SUBSTRING(VARIABLE_NAME, 2))))"
+            }
         };
         let select = format!(
             "SELECT {name} AS `Variable_name`, VARIABLE_VALUE AS `Value` FROM information_schema.{scope}_{what} ORDER BY 1"
@@ -641,13 +644,14 @@ fn virtual_create_table(database: &str, name: &str) -> String {
             format!("  {} {}{null}", identifier(&column.name), column.ty.data_type)
         })
         .collect();
-    // `mariadb-dump` passes over the temporary tables of information_schema; the others it makes again, where they are missing.
-    let kind = match database.eq_ignore_ascii_case("information_schema") {
-        true => "TEMPORARY TABLE",
-        false => "TABLE",
+    // `mariadb-dump` passes over the temporary tables of information_schema; the others it makes again, where they are missing: they
+    // must be in an engine that takes their LONGTEXT.
+    let (kind, engine) = match database.eq_ignore_ascii_case("information_schema") {
+        true => ("TEMPORARY TABLE", "MEMORY"),
+        false => ("TABLE", "InnoDB"),
     };
     format!(
-        "CREATE {kind} {} (\n{}\n) ENGINE=MEMORY DEFAULT CHARSET=utf8mb3 COLLATE=utf8mb3_general_ci",
+        "CREATE {kind} {} (\n{}\n) ENGINE={engine} DEFAULT CHARSET=utf8mb3 COLLATE=utf8mb3_general_ci",
         identifier(name),
         lines.join(",\n")
     )

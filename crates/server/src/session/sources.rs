@@ -17,7 +17,7 @@ use paceline_sql::catalog::{
 use paceline_sql::parse::{ParseOptions, parse_first};
 use paceline_sql::plan::{Plan, PlanContext, plan_statement};
 use paceline_sql::session::{
-    Privilege, PrivilegeTarget, Privileges, SessionContext, VirtualColumn, VirtualTables, WantedRows,
+    Privilege, PrivilegeTarget, Privileges, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
 };
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Collation, Value, Version};
@@ -272,36 +272,31 @@ impl Sources for SessionSources<'_> {
     fn system_variables(&self) -> Vec<Row> {
         let text = |value: Option<String>| value.map_or(Value::Null, Value::Text);
         let one = |row: &variables::Definition| {
-            let global = (row.scope != variables::Scope::SessionOnly)
-                .then(|| {
-                    self.services
-                        .show(self.session, row.variable, variables::Scope::Global)
-                })
-                .flatten();
-            let session = (row.scope != variables::Scope::Global)
-                .then(|| {
-                    self.services
-                        .show(self.session, row.variable, variables::Scope::Both)
-                })
-                .flatten();
-            let (min, max, block) = match row.kind {
-                Kind::Integer { min, max } => {
-                    (Some(min.to_string()), Some(max.to_string()), Some("1".to_owned()))
-                }
-                Kind::Unsigned { min, max, block } => (
-                    Some(min.to_string()),
-                    Some(max.to_string()),
-                    Some(block.to_string()),
-                ),
-                Kind::Double { min, max } => (Some(min.to_string()), Some(max.to_string()), None),
-                _ => (None, None, None),
+            let global = (row.scope != variables::Scope::SessionOnly).then(|| {
+                self.services
+                    .show(self.session, row.variable, variables::Scope::Global)
+                    .unwrap_or_default()
+            });
+            let session = (row.scope != variables::Scope::Global).then(|| {
+                self.services
+                    .show(self.session, row.variable, variables::Scope::Both)
+                    .unwrap_or_default()
+            });
+            let (min, max) = match row.kind {
+                Kind::Integer { min, max } => (Some(min.to_string()), Some(max.to_string())),
+                Kind::Unsigned { min, max, .. } => (Some(min.to_string()), Some(max.to_string())),
+                Kind::Double { min, max } => (Some(min.to_string()), Some(max.to_string())),
+                _ => (None, None),
             };
+            let description = row.description();
             let words = match row.kind {
-                Kind::Enum(words) | Kind::Set(words) | Kind::Flags(words) => Some(words.join(",")),
+                Kind::Enum(words) | Kind::Set(words) => Some(words.join(",")),
+                Kind::Flags(words) => Some(format!("{},default", words.join(","))),
+                Kind::SqlMode => Some(SqlMode::names().collect::<Vec<_>>().join(",")),
                 Kind::Boolean => Some("OFF,ON".to_owned()),
                 _ => None,
             };
-            let default = row.default.map(str::to_owned);
+            let default = row.default.map(str::to_owned).filter(|_| description.has_default);
             let origin = if global == default {
                 "COMPILE-TIME"
             } else {
@@ -321,23 +316,16 @@ impl Sources for SessionSources<'_> {
                     }
                     .to_owned(),
                 )),
-                text(Some(row.type_name().to_owned())),
+                text(Some(description.type_name)),
                 text(Some(String::new())),
                 text(min),
                 text(max),
-                text(block),
+                text(description.block),
                 text(words),
                 text(Some(
                     if row.access == Access::Fixed { "YES" } else { "NO" }.to_owned(),
                 )),
-                text(Some(
-                    if row.kind == Kind::Boolean {
-                        "OPTIONAL"
-                    } else {
-                        "REQUIRED"
-                    }
-                    .to_owned(),
-                )),
+                text(description.argument),
                 Value::Null,
             ]
         };

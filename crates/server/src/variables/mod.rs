@@ -11,7 +11,9 @@
 //! value in these stores; [`crate::session::services`] knows them.
 
 mod definition;
+mod description;
 mod effects;
+mod rules;
 mod store;
 mod table;
 mod value;
@@ -23,7 +25,7 @@ pub use effects::{
 };
 pub use store::{Globals, SessionValues};
 pub use table::{TABLE, Variable};
-pub use value::{Fit, Setting};
+pub use value::{Fit, Setting, overflowed};
 
 use paceline_sql::expr::{Coercibility, ExprType};
 use paceline_types::{Collation, DataType};

@@ -1,6 +1,7 @@
 //! Values of system variables: what `SET` makes of what it is given, and how they are shown.
 
 use super::definition::{Definition, Kind};
+use super::table::Variable;
 use paceline_sql::Error;
 use paceline_sql::expr::ExprType;
 use paceline_sql::session::SqlMode;
@@ -128,7 +129,13 @@ impl Definition {
                 Some(_) if self.kind == Kind::Charset && self.name == "character_set_results" => {
                     Ok((Setting::Null, Fit::Exact))
                 }
-                Some(_) => Err(self.wrong_value("NULL")),
+                Some(_) if self.takes_null_as_empty() => Ok((Setting::Text("".into()), Fit::Exact)),
+                Some(_) => match self.kind {
+                    Kind::Integer { .. } | Kind::Unsigned { .. } | Kind::Double { .. } => {
+                        Err(self.wrong_type())
+                    }
+                    _ => Err(self.wrong_value("NULL")),
+                },
             };
         }
         let exact = |setting| Ok((setting, Fit::Exact));
@@ -155,6 +162,9 @@ impl Definition {
                 Some(text) => exact(Setting::Text(text.into())),
                 None => Err(self.wrong_type()),
             },
+            Kind::Charset | Kind::Collation if integer(value).is_none() && text(value).is_none() => {
+                Err(self.wrong_type())
+            }
             Kind::Charset => {
                 let charset = match integer(value) {
                     Some(id) => u16::try_from(id)
@@ -181,8 +191,11 @@ impl Definition {
             Kind::Locale => match text(value) {
                 Some(name) if name.eq_ignore_ascii_case("en_US") => exact(Setting::Text("en_US".into())),
                 Some(name) => Err(Error::new(ER_UNKNOWN_LOCALE, &[&name])),
-                None if integer(value) == Some(0) => exact(Setting::Text("en_US".into())),
-                None => Err(self.wrong_type()),
+                None => match integer(value) {
+                    Some(0) => exact(Setting::Text("en_US".into())),
+                    Some(number) => Err(Error::new(ER_UNKNOWN_LOCALE, &[&number])),
+                    None => Err(self.wrong_type()),
+                },
             },
             Kind::TimeLocale => {
                 let (name, locale) = match integer(value) {
@@ -223,6 +236,23 @@ impl Definition {
                 exact(Setting::Text(name.into()))
             }
         }
+    }
+
+    /// Whether NULL is taken for the empty text.
+    fn takes_null_as_empty(&self) -> bool {
+        matches!(
+            self.variable,
+            Variable::InitConnect
+                | Variable::InitSlave
+                | Variable::ReplicateDoDb
+                | Variable::ReplicateDoTable
+                | Variable::ReplicateIgnoreDb
+                | Variable::ReplicateIgnoreTable
+                | Variable::ReplicateRewriteDb
+                | Variable::ReplicateWildDoTable
+                | Variable::ReplicateWildIgnoreTable
+                | Variable::ProxyProtocolNetworks
+        )
     }
 
     /// Cuts a number to the range.
@@ -300,6 +330,12 @@ impl Definition {
 
     /// `name=on,name=off,name=default,default`, from the defaults on. MariaDB starts at the value before; clients set all or one.
     fn flags(&self, words: &[&str], value: &Value) -> Result<u64, Error> {
+        if let Some(bits) = integer(value) {
+            return match u64::try_from(bits) {
+                Ok(bits) if bits >> words.len() == 0 => Ok(bits),
+                _ => Err(self.wrong_value(&bits.to_string())),
+            };
+        }
         let Some(list) = text(value) else {
             return Err(self.wrong_type());
         };
@@ -434,6 +470,19 @@ fn integer(value: &Value) -> Option<i128> {
     }
 }
 
+/// A number without a fraction that is too large for an integer: the nearest one that is.
+pub fn overflowed(value: &Value) -> Option<Value> {
+    let Value::Decimal(number) = value else {
+        return None;
+    };
+    (number.scale() == 0).then(|| {
+        Value::Int(number.to_i64().unwrap_or(match number.is_negative() {
+            true => i64::MIN,
+            false => i64::MAX,
+        }))
+    })
+}
+
 fn double(value: &Value) -> Option<f64> {
     match value {
         Value::Double(number) => Some(*number),
@@ -508,7 +557,7 @@ mod tests {
         assert_eq!(set(MaxAllowedPacket, Value::Int(2000)), "1024 cut");
         assert_eq!(
             set(WaitTimeout, Value::Null),
-            "1231 Variable 'wait_timeout' can't be set to the value of 'NULL'"
+            "1232 Incorrect argument type to variable 'wait_timeout'"
         );
         assert_eq!(set(LogOutput, word("file,TABLE")), "FILE,TABLE");
         assert!(set(OptimizerSwitch, word("mrr=on")).contains("mrr=on,mrr_cost_based=off"));

@@ -97,6 +97,13 @@ pub fn resolve_type(
     } else {
         Sign::Signed
     };
+    let is_of_characters = matches!(
+        spec.kind,
+        TypeKind::VarChar | TypeKind::VarBinary | TypeKind::Text | TypeKind::Blob
+    );
+    if is_of_characters && spec.length.is_some_and(|length| length > u64::from(u32::MAX)) {
+        return Err(Error::new(ER_TOO_BIG_DISPLAYWIDTH, &[&column, &u32::MAX]));
+    }
     let decimals = |length: Option<u64>| match length {
         None => Ok(0),
         Some(digits @ 0..=6) => Ok(digits as u8),

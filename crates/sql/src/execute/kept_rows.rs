@@ -163,6 +163,7 @@ fn keep_newest(
         let Some(entry) = scan.entry() else { break };
         let slots = &mut row[instance.slots.clone()];
         decode(schema, entry.payload(), &instance.used, slots)?;
+        instance.pad(slots);
         add(exec, &mut table, instance, keys, row, entry.key)?;
     }
     Ok(table)

@@ -431,7 +431,12 @@ impl<'p> BaseReader<'p> {
     }
 
     fn decode(&self, image: &[u8], row: &mut [Value]) -> Result<()> {
-        decode(self.schema, image, &self.instance.used, self.slots(row))
+        decode(self.schema, image, &self.instance.used, self.slots(row))?;
+        // What is written again is written as it was.
+        if !self.instance.padding.is_empty() && !self.plan.keep_row_handles {
+            self.instance.pad(self.slots(row));
+        }
+        Ok(())
     }
 
     fn read_unique(

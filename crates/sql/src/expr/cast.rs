@@ -8,6 +8,7 @@ use paceline_types::error_code::{
     ER_CANNOT_CONVERT_CHARACTER, ER_DATA_OVERFLOW, ER_INVALID_CHARACTER_STRING, ER_TRUNCATED_WRONG_VALUE,
     ER_UNKNOWN_ERROR, ER_WARN_DATA_OUT_OF_RANGE,
 };
+use paceline_types::temporal::Fractions;
 use paceline_types::{Charset, Collation, Decimal, Value};
 
 use super::context::EvalContext;
@@ -212,11 +213,11 @@ pub(crate) fn cast<'a>(
             None => Value::Null,
         },
         CastTarget::DateTime { decimals } => match temporal(&value, "datetime", context)? {
-            Some(datetime) => Value::DateTime(datetime.truncated(*decimals)),
+            Some(datetime) => Value::DateTime(values::fitted_datetime(datetime, *decimals, context)),
             None => Value::Null,
         },
         CastTarget::Time { decimals } => match values::to_time(&value, context)? {
-            Some(time) => Value::Time(time.truncated(*decimals)),
+            Some(time) => Value::Time(values::fitted_time(time, *decimals, context)),
             None => Value::Null,
         },
     };
@@ -364,9 +365,13 @@ fn temporal(
     kind: &str,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<paceline_types::DateTime>> {
+    let mut modes = context.convert_context().date_modes;
+    if kind == "date" {
+        // A day is never rounded to the next.
+        modes.fractions = Fractions::Cut;
+    }
     if let Value::Text(text) = value
-        && let Some(parsed) =
-            paceline_types::temporal::parse_datetime(text, context.convert_context().date_modes)
+        && let Some(parsed) = paceline_types::temporal::parse_datetime(text, modes)
     {
         if parsed.truncated {
             context.warn_truncated(kind, value)?;

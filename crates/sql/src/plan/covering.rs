@@ -23,7 +23,8 @@ use crate::expr::{CompareOp, Comparison, Correlation, Expr, ExprKind};
 
 /// Lets the accesses of a plan whose index holds all that is wanted do without rows.
 pub(crate) fn read_keys_alone(select: &mut SelectPlan, infos: &[TableInfo<'_>]) {
-    if select.read != ReadMode::Snapshot || select.keep_row_handles {
+    let padded = select.tables.iter().any(|table| !table.padding.is_empty());
+    if select.read != ReadMode::Snapshot || select.keep_row_handles || padded {
         return;
     }
     prefer_small_index(select, infos);

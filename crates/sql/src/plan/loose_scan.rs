@@ -51,7 +51,8 @@ pub(crate) fn skip_through_groups(select: &mut SelectPlan, infos: &[TableInfo<'_
     let Some(definition) = &info.definition else {
         return;
     };
-    if select.read != ReadMode::Snapshot || select.keep_row_handles || !on.is_empty() {
+    let padded = select.tables.iter().any(|table| !table.padding.is_empty());
+    if select.read != ReadMode::Snapshot || select.keep_row_handles || !on.is_empty() || padded {
         return;
     }
     let Some(need) = need(select, info) else { return };

@@ -181,6 +181,7 @@ impl PointRead {
             && select.limit.offset.is_none()
             && !select.count_found_rows
             && select.read == tree::ReadMode::Snapshot
+            && table.padding.is_empty()
             && step.kind == tree::JoinKind::Inner
             && step.on.is_empty();
         // Conditions beyond the key are for the long way.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use paceline_types::DataType;
 use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_MIX_OF_GROUP_FUNC_AND_FIELDS, ER_NO_TABLES_USED, ER_WRONG_FIELD_WITH_GROUP,
@@ -10,14 +11,14 @@ use paceline_types::error_code::{
 };
 use sqlparser::ast;
 
-use super::block::{Aliases, BindMode, Block, OuterScope, Output};
+use super::block::{Aliases, BindMode, Block, OuterScope, Output, TableRef};
 use super::buffered::Buffering;
 use super::common_table::CommonTables;
 use super::conditions::{SlotMap, split_and};
 use super::join_order::{Optimizer, estimated_groups, table_infos};
 use super::tree::{
     Aggregation, GroupStrategy, Limit, LockPatience, LockStrength, PlanNotes, QueryBody, QueryPlan, ReadMode,
-    SelectPlan, SortItem, SortKey, TableInstance,
+    SelectPlan, SortItem, SortKey, TableInstance, TableSource,
 };
 use super::window::BoundWindow;
 use super::{Planner, ResultColumn, TableUsage, index_order, unique_id};
@@ -631,8 +632,24 @@ pub(crate) fn instances(block: &Block<'_, '_>, infos: &[super::keys::TableInfo<'
                 .filter(|(_, used)| **used)
                 .map(|(column, _)| column)
                 .collect(),
+            padding: padding(block, table),
             row_estimate: info.statistics.rows,
             distinct: table.distinct,
+        })
+        .collect()
+}
+
+/// The CHAR columns that are read with their trailing blanks, and their lengths.
+fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
+    let mode = block.planner.session().settings.sql_mode;
+    if !mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH) || !matches!(table.source, TableSource::Base(_)) {
+        return Vec::new();
+    }
+    let used = table.columns.iter().zip(&table.used).enumerate();
+    used.filter(|(_, (_, used))| **used)
+        .filter_map(|(number, (column, _))| match column.ty.data_type {
+            DataType::Char { length, .. } => Some((number, usize::from(length))),
+            _ => None,
         })
         .collect()
 }

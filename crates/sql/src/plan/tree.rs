@@ -312,10 +312,24 @@ pub struct TableInstance {
     pub source: TableSource,
     /// The columns that the query uses, as offsets in the table, ascending: only they are decoded.
     pub used: Vec<usize>,
+    /// Those of them that are read with their trailing blanks (`PAD_CHAR_TO_FULL_LENGTH`), and how many characters they then have.
+    pub padding: Vec<(usize, usize)>,
     /// About how many rows it has.
     pub row_estimate: f64,
     /// Equal rows count once: a subquery of IN that was turned into a join.
     pub distinct: bool,
+}
+
+impl TableInstance {
+    /// Gives CHAR values in the table's slots their trailing blanks, where they are to have them.
+    pub(crate) fn pad(&self, slots: &mut [paceline_types::Value]) {
+        for (column, length) in &self.padding {
+            if let paceline_types::Value::Text(text) = &mut slots[*column] {
+                let missing = length.saturating_sub(text.chars().count());
+                text.extend(std::iter::repeat_n(' ', missing));
+            }
+        }
+    }
 }
 
 /// Where a table's rows come from.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use paceline_types::table_map_metadata::RowMetadata;
-use paceline_types::temporal::DateModes;
+use paceline_types::temporal::{DateModes, Fractions};
 use paceline_types::{Charset, Collation, Locale, TimeZone};
 
 use super::SqlMode;
@@ -216,6 +216,10 @@ impl Settings {
             no_zero_date: self.sql_mode.contains(SqlMode::NO_ZERO_DATE),
             no_zero_in_date: self.sql_mode.contains(SqlMode::NO_ZERO_IN_DATE),
             allow_invalid_dates: self.sql_mode.contains(SqlMode::ALLOW_INVALID_DATES),
+            fractions: match self.sql_mode.contains(SqlMode::TIME_ROUND_FRACTIONAL) {
+                true => Fractions::Rounded,
+                false => Fractions::Cut,
+            },
         }
     }
 }

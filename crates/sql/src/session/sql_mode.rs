@@ -59,6 +59,11 @@ impl SqlMode {
     /// No flag at all.
     pub const EMPTY: SqlMode = SqlMode(0);
 
+    /// The names of all flags, in the order of their bits.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::NAMES.iter().map(|(name, _)| *name)
+    }
+
     /// MariaDB 10.11's default.
     pub const DEFAULT: SqlMode = SqlMode(
         Self::STRICT_TRANS_TABLES.0

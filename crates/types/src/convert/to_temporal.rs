@@ -4,8 +4,9 @@ use super::{Assigned, ConvertContext, Problem, as_text, number, printable};
 use crate::decimal::{Decimal, Rounding};
 use crate::error_code::{ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE, WARN_DATA_TRUNCATED};
 use crate::temporal::{
-    Date, DateModes, DateTime, IntervalOrDateTime, ParsedTemporal, Time, TimeZone, Timestamp, add_interval,
-    datetime_from_number, interval_from_number, parse_datetime, parse_time_under, time_from_number,
+    Date, DateModes, DateTime, Fractions, IntervalOrDateTime, ParsedTemporal, Time, TimeZone, Timestamp,
+    add_interval, datetime_from_number, interval_from_number, parse_datetime, parse_time_under,
+    time_from_number,
 };
 use crate::value::Value;
 
@@ -22,7 +23,7 @@ enum Lost {
 }
 
 /// A number and its fraction in microseconds, as temporal values are read from numbers; `None` if it is far out of range.
-fn number_and_micros(value: &Value) -> Option<(i64, u32, Lost)> {
+fn number_and_micros(value: &Value, fractions: Fractions) -> Option<(i64, u32, Lost)> {
     let decimal = match value {
         Value::Int(v) => return Some((*v, 0, Lost::Nothing)),
         Value::UInt(v) => return Some((i64::try_from(*v).unwrap_or(i64::MAX), 0, Lost::Nothing)),
@@ -32,7 +33,13 @@ fn number_and_micros(value: &Value) -> Option<(i64, u32, Lost)> {
         Value::Double(_) | Value::Float(_) => number::to_decimal(value, &TimeZone::UTC)?.0,
         _ => return None,
     };
-    let cut = decimal.round(6, Rounding::Truncate);
+    let cut = decimal.round(
+        6,
+        match fractions {
+            Fractions::Cut => Rounding::Truncate,
+            Fractions::Rounded => Rounding::HalfUp,
+        },
+    );
     let whole = cut.round(0, Rounding::Truncate);
     let fraction = cut.sub(&whole).ok()?.mul(&Decimal::from(1_000_000u64)).ok()?;
     let limit = if decimal.is_negative() { i64::MIN } else { i64::MAX };
@@ -84,7 +91,7 @@ fn read_datetime(value: &Value, context: &ConvertContext<'_>, modes: DateModes) 
         Value::Time(v) => on_day(*v, context).map(|value| (value, Lost::Nothing)),
         Value::Null => None,
         _ => {
-            let (number, micros, lost) = number_and_micros(value)?;
+            let (number, micros, lost) = number_and_micros(value, modes.fractions)?;
             // A number that is a day has no fraction of a second.
             let (micros, lost) = if micros > 0 && is_day_number(number) {
                 (0, Lost::Part)
@@ -139,7 +146,7 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
         Value::Timestamp(v) => Some(date_dropped(v.to_datetime(context.time_zone), Lost::Nothing)),
         Value::Null => None,
         _ => {
-            let (number, micros, lost) = number_and_micros(value)?;
+            let (number, micros, lost) = number_and_micros(value, context.date_modes.fractions)?;
             let is_day = number > 9_999_999 && is_day_number(number);
             let read = time_from_number(number, if is_day { 0 } else { micros })?;
             let negative = matches!(value, Value::Decimal(v) if v.is_negative())
@@ -168,13 +175,13 @@ pub fn to_time_clipped(value: &Value, context: &ConvertContext<'_>) -> Option<(T
 
 /// A number as an interval of days to seconds or, with more than twelve digits, a datetime. `None` if it is neither, or no number.
 pub fn number_to_interval(value: &Value) -> Option<IntervalOrDateTime> {
-    let (number, micros, _) = number_and_micros(value)?;
+    let (number, micros, _) = number_and_micros(value, Fractions::Cut)?;
     interval_from_number(number, micros)
 }
 
 /// A number as a datetime where it has more digits than a time, else `None`: where both may stand.
 pub fn number_to_datetime(value: &Value, context: &ConvertContext<'_>) -> Option<DateTime> {
-    let (number, ..) = number_and_micros(value)?;
+    let (number, ..) = number_and_micros(value, Fractions::Cut)?;
     (9_999_999 < number && number <= 99_991_231_235_959).then_some(())?;
     to_datetime(value, context)
 }
@@ -199,7 +206,12 @@ fn wrong(kind: &'static str, value: &Value, lost: Lost) -> Option<Problem> {
 }
 
 pub(super) fn date(value: Value, context: &ConvertContext<'_>) -> Assigned {
-    match read_datetime(&value, context, context.date_modes) {
+    // A day is never rounded to the next.
+    let modes = DateModes {
+        fractions: Fractions::Cut,
+        ..context.date_modes
+    };
+    match read_datetime(&value, context, modes) {
         None => Assigned {
             problem: wrong("date", &value, Lost::Rest),
             value: Value::Date(Date::ZERO),
@@ -221,7 +233,14 @@ pub(super) fn date(value: Value, context: &ConvertContext<'_>) -> Assigned {
 }
 
 pub(super) fn datetime(value: Value, decimals: u8, context: &ConvertContext<'_>) -> Assigned {
-    match read_datetime(&value, context, context.date_modes) {
+    let fractions = context.date_modes.fractions;
+    let fit = |(read, lost): (DateTime, Lost)| match read.with_decimals(decimals, fractions) {
+        Some(fitted) => Some((fitted, lost)),
+        // Past the last day, and not from a date with a zero part to the next.
+        None if read.date.month != 0 && read.date.day != 0 => Some((read.truncated(decimals), Lost::Clipped)),
+        None => None,
+    };
+    match read_datetime(&value, context, context.date_modes).and_then(fit) {
         None => Assigned {
             problem: wrong("datetime", &value, Lost::Rest),
             value: Value::DateTime(DateTime {
@@ -231,20 +250,25 @@ pub(super) fn datetime(value: Value, decimals: u8, context: &ConvertContext<'_>)
         },
         Some((read, lost)) => Assigned {
             problem: wrong("datetime", &value, lost),
-            value: Value::DateTime(read.truncated(decimals)),
+            value: Value::DateTime(read),
         },
     }
 }
 
 pub(super) fn time(value: Value, decimals: u8, context: &ConvertContext<'_>) -> Assigned {
-    match read_time(&value, context) {
+    let fractions = context.date_modes.fractions;
+    let fit = |(read, lost): (Time, Lost)| match read.with_decimals(decimals, fractions) {
+        Some(fitted) => (fitted, lost),
+        None => (read.truncated(decimals), Lost::Clipped),
+    };
+    match read_time(&value, context).map(fit) {
         None => Assigned {
             problem: wrong("time", &value, Lost::Rest),
             value: Value::Time(Time::from_micros(0, decimals)),
         },
         Some((read, lost)) => Assigned {
             problem: wrong("time", &value, lost),
-            value: Value::Time(read.truncated(decimals)),
+            value: Value::Time(read),
         },
     }
 }
@@ -253,7 +277,14 @@ pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>
     let zero = Value::Timestamp(Timestamp::new(0, 0, decimals));
     // An instant needs no detour over the time zone's clock, which may show a time twice.
     if let Value::Timestamp(instant) = value {
-        return Assigned::fine(Value::Timestamp(instant.truncated(decimals)));
+        let fitted = instant.with_decimals(decimals, context.date_modes.fractions);
+        return match fitted {
+            Some(fitted) => Assigned::fine(Value::Timestamp(fitted)),
+            None => Assigned {
+                problem: wrong("datetime", &value, Lost::Clipped),
+                value: zero,
+            },
+        };
     }
     let modes = DateModes {
         no_zero_in_date: true,
@@ -279,7 +310,13 @@ pub(super) fn timestamp(value: Value, decimals: u8, context: &ConvertContext<'_>
     };
     match u32::try_from(seconds) {
         Ok(stored) if (1..=Timestamp::SECONDS_MAX).contains(&stored) => {
-            let instant = Timestamp::new(stored, read.micros, 6).truncated(decimals);
+            let instant = Timestamp::new(stored, read.micros, 6);
+            let Some(instant) = instant.with_decimals(decimals, context.date_modes.fractions) else {
+                return Assigned {
+                    problem: wrong("datetime", &value, Lost::Clipped),
+                    value: zero,
+                };
+            };
             // A time that the clock skipped is stored as the second at which it was put forward.
             let skipped = context.time_zone.to_local(seconds) != DateTime { micros: 0, ..read };
             let lost = if skipped { lost.max(Lost::Rest) } else { lost };

@@ -33,6 +33,30 @@ pub struct DateModes {
     pub no_zero_in_date: bool,
     /// `ALLOW_INVALID_DATES`: February 31st does.
     pub allow_invalid_dates: bool,
+    /// What becomes of digits of a fraction that there is no place for.
+    pub fractions: Fractions,
+}
+
+/// What becomes of digits of a fraction of a second that there is no place for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Fractions {
+    /// They are cut off.
+    #[default]
+    Cut,
+    /// `TIME_ROUND_FRACTIONAL`: they are rounded, half away from zero.
+    Rounded,
+}
+
+impl Fractions {
+    /// Microseconds with `decimals` digits of fraction.
+    fn fit(self, micros: i128, decimals: u8) -> i128 {
+        let unit = i128::from(micros_unit(decimals));
+        let micros = match self {
+            Fractions::Cut => micros,
+            Fractions::Rounded => micros + micros.signum() * (unit / 2),
+        };
+        micros / unit * unit
+    }
 }
 
 /// A day; parts may be zero (`2024-00-00`), and February 31st is possible under ALLOW_INVALID_DATES.
@@ -233,6 +257,15 @@ impl Time {
         }
     }
 
+    /// The same time with `decimals` digits of fraction; `None` where it is rounded past the range of TIME.
+    pub fn with_decimals(self, decimals: u8, fractions: Fractions) -> Option<Self> {
+        let micros = fractions.fit(i128::from(self.micros), decimals) as i64;
+        (micros.unsigned_abs() <= Time::MICROS_MAX as u64).then_some(Time {
+            micros,
+            decimals: decimals.min(6),
+        })
+    }
+
     /// Appends `-12:30:00.5`.
     pub fn append_text(self, out: &mut Vec<u8>) {
         if self.micros < 0 {
@@ -294,6 +327,26 @@ impl DateTime {
             decimals: decimals.min(6),
             ..self
         }
+    }
+
+    /// The same with `decimals` digits of fraction; `None` where it is rounded past the last day, or from a date with a zero part to the next.
+    pub fn with_decimals(self, decimals: u8, fractions: Fractions) -> Option<Self> {
+        const DAY: i128 = 86_400_000_000;
+        let of_day = i128::from(self.micros_of_day());
+        let rounded = fractions.fit(of_day, decimals);
+        if rounded >= DAY {
+            let interval = Interval {
+                months: 0,
+                micros: rounded - of_day,
+            };
+            let next = add_interval(self, interval)?;
+            return Some(next.truncated(decimals));
+        }
+        Some(DateTime::from_date_and_micros(
+            self.date,
+            rounded as i64,
+            decimals.min(6),
+        ))
     }
 
     /// Whether it is `0000-00-00 00:00:00`.
@@ -381,6 +434,14 @@ impl Timestamp {
             decimals: decimals.min(6),
             ..self
         }
+    }
+
+    /// The same instant with `decimals` digits of fraction; `None` where it is rounded past the last second.
+    pub fn with_decimals(self, decimals: u8, fractions: Fractions) -> Option<Self> {
+        let micros = fractions.fit(i128::from(self.micros), decimals) as u32;
+        let seconds = self.seconds.checked_add(micros / 1_000_000)?;
+        (seconds <= Timestamp::SECONDS_MAX)
+            .then(|| Timestamp::new(seconds, micros % 1_000_000, decimals.min(6)))
     }
 
     /// The day and time that a clock in that zone shows; the zero timestamp gives the zero date.

@@ -128,6 +128,10 @@ pub(super) fn introduced(prefix: &str, value: &ast::Expr) -> Result<Expr> {
 /// `DATE '2020-01-31'`, `TIME '…'`, `TIMESTAMP '…'`.
 pub(super) fn temporal(data_type: &ast::DataType, text: &str, session: &SessionContext) -> Result<Expr> {
     let modes = session.settings.date_modes();
+    let time_modes = temporal::DateModes {
+        fractions: modes.fractions,
+        ..temporal::DateModes::default()
+    };
     match data_type {
         ast::DataType::Date => match temporal::parse_datetime(text, modes) {
             Some(parsed) if !parsed.truncated && !parsed.has_time => {
@@ -135,7 +139,7 @@ pub(super) fn temporal(data_type: &ast::DataType, text: &str, session: &SessionC
             }
             _ => Err(errors::error(ER_WRONG_VALUE, &[&"DATE", &text])),
         },
-        ast::DataType::Time(..) => match temporal::parse_time(text) {
+        ast::DataType::Time(..) => match temporal::parse_time_under(text, time_modes) {
             Some(ParsedTemporal::Time(parsed)) if !parsed.truncated => {
                 let decimals = parsed.value.decimals();
                 Ok(Expr::literal(Value::Time(parsed.value), ExprType::time(decimals)))

@@ -333,6 +333,21 @@ pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Resul
     Ok(datetime)
 }
 
+/// With so many digits of fraction, as `sql_mode` has the others cut or rounded; what would be rounded out of range is cut.
+pub(crate) fn fitted_datetime(datetime: DateTime, decimals: u8, context: &EvalContext<'_>) -> DateTime {
+    let fractions = context.session.settings.date_modes().fractions;
+    datetime
+        .with_decimals(decimals, fractions)
+        .unwrap_or_else(|| datetime.truncated(decimals))
+}
+
+/// With so many digits of fraction, as [`fitted_datetime`].
+pub(crate) fn fitted_time(time: Time, decimals: u8, context: &EvalContext<'_>) -> Time {
+    let fractions = context.session.settings.date_modes().fractions;
+    time.with_decimals(decimals, fractions)
+        .unwrap_or_else(|| time.truncated(decimals))
+}
+
 /// As a time; `None` for NULL, and with warning 1292 for what is none.
 pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
     let value = &*bits_as_text(value, context);
@@ -340,7 +355,11 @@ pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Op
         Value::Null => return Ok(None),
         Value::Time(time) => return Ok(Some(*time)),
         Value::Text(text) => {
-            let parsed = temporal::parse_time(text);
+            let modes = temporal::DateModes {
+                fractions: context.convert_context().date_modes.fractions,
+                ..temporal::DateModes::default()
+            };
+            let parsed = temporal::parse_time_under(text, modes);
             let (time, truncated) = match parsed {
                 Some(ParsedTemporal::Time(parsed)) => (parsed.value, parsed.truncated || parsed.clipped),
                 Some(ParsedTemporal::DateTime(parsed)) => (parsed.value.time(), parsed.truncated),
@@ -480,7 +499,7 @@ pub(crate) fn to_common_type<'a>(
         ) => Value::Text(typed_text(other, from, context)),
         (Value::Date(_), DataType::Date) => return Ok(value),
         (other, DataType::DateTime { decimals }) => match to_datetime(other, context)? {
-            Some(datetime) => Value::DateTime(datetime.truncated(*decimals)),
+            Some(datetime) => Value::DateTime(fitted_datetime(datetime, *decimals, context)),
             None => Value::Null,
         },
         (other, DataType::Date) => match to_datetime(other, context)? {
@@ -488,7 +507,7 @@ pub(crate) fn to_common_type<'a>(
             None => Value::Null,
         },
         (other, DataType::Time { decimals }) => match to_time(other, context)? {
-            Some(time) => Value::Time(time.truncated(*decimals)),
+            Some(time) => Value::Time(fitted_time(time, *decimals, context)),
             None => Value::Null,
         },
         _ => return Ok(value),

@@ -890,7 +890,7 @@ fn eval_maketime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
         return Ok(Value::Null);
     }
     let micros = second
-        .round(6, Rounding::Truncate)
+        .round(6, super::temporal_number::fraction_rounding(context))
         .mul(&Decimal::from(1_000_000i64))?
         .to_i64()?;
     let magnitude = i64::try_from(hour.unsigned_abs())

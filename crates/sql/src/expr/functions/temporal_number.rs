@@ -1,6 +1,7 @@
 //! Dates and times as numbers and back: Unix time, seconds of a time, periods; and from one time zone to another.
 
 use paceline_types::decimal::Rounding;
+use paceline_types::temporal::Fractions;
 use paceline_types::{Decimal, Time, TimeZone, Value};
 
 use super::arguments::{Args, BindCall, some};
@@ -103,6 +104,14 @@ fn eval_unix_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result
     ))
 }
 
+/// What `sql_mode` has done with digits of a fraction that there is no place for.
+pub(super) fn fraction_rounding(context: &EvalContext<'_>) -> Rounding {
+    match context.session.settings.date_modes().fractions {
+        Fractions::Cut => Rounding::Truncate,
+        Fractions::Rounded => Rounding::HalfUp,
+    }
+}
+
 fn bind_from_unixtime(call: &mut BindCall<'_>) -> Result<ExprType> {
     if call.args.len() > 1 {
         let length = super::temporal_format::format_length(call, 1);
@@ -121,7 +130,7 @@ fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<
         return Ok(Value::Null);
     }
     let micros = number
-        .round(6, Rounding::Truncate)
+        .round(6, fraction_rounding(context))
         .mul(&Decimal::from(1_000_000i64))?
         .to_i64()?;
     let seconds = micros / 1_000_000;
@@ -144,7 +153,7 @@ fn eval_sec_to_time(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     let value = args.value(0, context)?;
     let number = some!(args.decimal(0, context)?);
     let micros = number
-        .round(6, Rounding::Truncate)
+        .round(6, fraction_rounding(context))
         .mul(&Decimal::from(1_000_000i64))
         .and_then(|micros| micros.to_i64());
     let limit = if number.is_negative() {

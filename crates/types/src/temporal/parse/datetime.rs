@@ -8,7 +8,7 @@ use crate::temporal::{Date, DateModes, DateTime};
 pub fn parse_datetime(text: &str, modes: DateModes) -> Option<Parsed<DateTime>> {
     let body = find_body(text)?;
     let (read, _) = read_datetime(&body, modes, Accept::Any);
-    read.ok().filter(|_| !body.negative)
+    Some(read.ok().filter(|_| !body.negative)?.fitted(modes.fractions))
 }
 
 /// Why a text is no datetime.
@@ -109,6 +109,7 @@ pub(super) fn read_datetime<'a>(
         truncated: body.truncated || truncated || !reader.bytes.is_empty(),
         clipped: false,
         fraction_cut: fraction.cut,
+        rest_is_half: fraction.rest_is_half,
         has_time: fields > 3,
     };
     (Ok(read), reader.bytes)

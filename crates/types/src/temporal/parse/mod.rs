@@ -17,7 +17,7 @@ pub use time::{
     ExtractedPart, IntervalOrDateTime, parse_day_second, parse_extract_source, parse_time, parse_time_under,
 };
 
-use super::{DateTime, Time};
+use super::{DateTime, Fractions, Interval, Time, add_interval};
 
 /// What was read, and what was lost on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Parsed<T> {
     pub clipped: bool,
     /// The fraction had more than six digits: a note.
     pub fraction_cut: bool,
+    /// What was cut is half a microsecond or more.
+    pub rest_is_half: bool,
     /// Whether the text had a part for the time of day.
     pub has_time: bool,
 }
@@ -51,7 +53,38 @@ impl<T> Parsed<T> {
             truncated: false,
             clipped: false,
             fraction_cut: false,
+            rest_is_half: false,
             has_time: true,
+        }
+    }
+}
+
+impl Parsed<DateTime> {
+    /// The same, with what is left of the fraction rounded into it.
+    fn fitted(self, fractions: Fractions) -> Self {
+        let value = self.value;
+        if fractions == Fractions::Cut || !self.rest_is_half {
+            return self;
+        }
+        let next = Interval { months: 0, micros: 1 };
+        Parsed {
+            value: add_interval(value, next).map_or(value, |later| later.truncated(value.decimals)),
+            ..self
+        }
+    }
+}
+
+impl Parsed<Time> {
+    /// The same, with what is left of the fraction rounded into it.
+    fn fitted(self, fractions: Fractions) -> Self {
+        let micros = self.value.micros();
+        if fractions == Fractions::Cut || !self.rest_is_half || micros.abs() >= Time::MICROS_MAX {
+            return self;
+        }
+        let step = if micros < 0 { -1 } else { 1 };
+        Parsed {
+            value: Time::from_micros(micros + step, self.value.decimals()),
+            ..self
         }
     }
 }

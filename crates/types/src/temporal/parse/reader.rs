@@ -101,11 +101,13 @@ impl<'a> Reader<'a> {
         let (number, count) = self.digits(6);
         let micros = (count..6).fold(number as u32, |number, _| number * 10);
         let garbage = count == 0 && !self.bytes.is_empty();
+        let next_is_half = matches!(self.peek(), Some(b'5'..=b'9'));
         let (_, more) = self.digits(usize::MAX);
         Fraction {
             micros,
             decimals: count as u8,
             cut: more > 0,
+            rest_is_half: more > 0 && next_is_half,
             garbage,
         }
     }
@@ -120,6 +122,8 @@ pub(super) struct Fraction {
     pub decimals: u8,
     /// There were more than 6.
     pub cut: bool,
+    /// Those behind the sixth are half a microsecond or more.
+    pub rest_is_half: bool,
     /// Something that is no digit stood behind the point.
     pub garbage: bool,
 }

@@ -56,8 +56,8 @@ pub fn parse_time(text: &str) -> Option<ParsedTemporal> {
 /// As [`parse_time`], where a datetime's day must be one that the modes let pass.
 pub fn parse_time_under(text: &str, modes: DateModes) -> Option<ParsedTemporal> {
     match read_time_or_datetime(text, modes, Wanted::Time)? {
-        TimeOrDateTime::DateTime(read) => Some(ParsedTemporal::DateTime(read)),
-        TimeOrDateTime::Time(read) => Some(ParsedTemporal::Time(read.into_time())),
+        TimeOrDateTime::DateTime(read) => Some(ParsedTemporal::DateTime(read.fitted(modes.fractions))),
+        TimeOrDateTime::Time(read) => Some(ParsedTemporal::Time(read.into_time().fitted(modes.fractions))),
     }
 }
 
@@ -125,6 +125,7 @@ impl ReadTime {
             truncated: self.truncated,
             clipped: self.hours > Time::HOURS_MAX,
             fraction_cut: self.fraction.cut,
+            rest_is_half: self.fraction.rest_is_half,
             has_time: true,
         }
     }

@@ -1,0 +1,169 @@
+//! Rules of single variables: which values of its kind a variable refuses, and what is said when it is assigned.
+
+use super::definition::Definition;
+use super::store::Globals;
+use super::table::Variable;
+use super::value::Setting;
+use paceline_sql::Error;
+use paceline_sql::session::SessionContext;
+use paceline_types::error_code::*;
+
+/// The storage engines that CREATE TABLE takes, in the letters in which MariaDB shows them.
+const ENGINES: [(&str, &str); 5] = [
+    ("InnoDB", "InnoDB"),
+    ("MEMORY", "MEMORY"),
+    ("HEAP", "MEMORY"),
+    ("MyISAM", "MyISAM"),
+    ("Aria", "Aria"),
+];
+
+/// Variables that MariaDB 10.11 calls deprecated whenever they are assigned, and what to use instead.
+const DEPRECATED: [(Variable, Option<&str>); 11] = [
+    (Variable::BigTables, None),
+    (Variable::InnodbChangeBuffering, None),
+    (Variable::InnodbLogSpinWaitDelay, None),
+    (Variable::InnodbLruFlushSize, None),
+    (Variable::InnodbPrefixIndexClusterOptimization, None),
+    (Variable::InnodbPurgeRsegTruncateFrequency, None),
+    (Variable::MaxTmpTables, None),
+    (Variable::Old, Some("@@old_mode")),
+    (Variable::OldAlterTable, Some("@@alter_algorithm")),
+    (Variable::SecureAuth, None),
+    (Variable::StorageEngine, Some("@@default_storage_engine")),
+];
+
+impl Variable {
+    /// Whether DEFAULT cannot be assigned.
+    pub fn has_no_default(self) -> bool {
+        matches!(
+            self,
+            Variable::GtidSlavePos
+                | Variable::GtidBinlogState
+                | Variable::LastInsertId
+                | Variable::Identity
+                | Variable::RandSeed1
+                | Variable::RandSeed2
+        )
+    }
+}
+
+impl Definition {
+    /// Checks a setting that is of the variable's kind; the setting that is stored.
+    ///
+    /// # Errors
+    /// 1231 and those of the variable's own, as in MariaDB.
+    pub fn admit(&self, setting: Setting, globals: &Globals, is_global: bool) -> Result<Setting, Error> {
+        let refused = || Err(self.wrong_value(&self.show(&setting).unwrap_or_else(|| "NULL".to_owned())));
+        match self.variable {
+            Variable::DefaultStorageEngine | Variable::StorageEngine => engine(setting),
+            Variable::DefaultTmpStorageEngine | Variable::EnforceStorageEngine if setting != Setting::Null => {
+                engine(setting)
+            }
+            Variable::GtidPosAutoEngines if !setting.as_str().is_empty() => {
+                for name in setting.as_str().split(',') {
+                    engine(Setting::Text(name.trim().into()))?;
+                }
+                Ok(setting)
+            }
+            // There are no tables of stop words, no counters and no rules of full-text search that these could name.
+            Variable::InnodbFtAuxTable
+            | Variable::InnodbFtServerStopwordTable
+            | Variable::InnodbFtUserStopwordTable
+            | Variable::InnodbMonitorDisable
+            | Variable::InnodbMonitorEnable
+            | Variable::InnodbMonitorReset
+            | Variable::InnodbMonitorResetAll
+                if setting != Setting::Null && setting != self.default_setting() =>
+            {
+                refused()
+            }
+            Variable::InnodbTmpdir if !setting.as_str().is_empty() => {
+                match std::path::Path::new(setting.as_str()).is_dir() {
+                    true => Ok(setting),
+                    false => refused(),
+                }
+            }
+            Variable::FtBooleanSyntax if setting != self.default_setting() => refused(),
+            Variable::GeneralLogFile | Variable::SlowQueryLogFile | Variable::LogSlowQueryFile
+                // A name such as a file of the data directory has must not be chosen: the log would be written into it.
+                if !setting.as_str().ends_with(".log") =>
+            {
+                refused()
+            }
+            Variable::LogOutput if setting.as_u64() == 0 => refused(),
+            Variable::EventScheduler => match self.show(&setting).as_deref() {
+                Some("DISABLED") => refused(),
+                Some("ORIGINAL") => Ok(self.default_setting()),
+                _ => Ok(setting),
+            },
+            // What the server was not built with in Debian either.
+            Variable::InnodbCompressionAlgorithm
+                if !matches!(self.show(&setting).as_deref(), Some("none" | "zlib")) =>
+            {
+                refused()
+            }
+            Variable::InnodbEncryptTables if setting != self.default_setting() => refused(),
+            Variable::OptimizerSwitch if !self.has_flag(&setting, &["in_to_exists", "materialization"]) => {
+                Err(Error::new(ER_ILLEGAL_SUBQUERY_OPTIMIZER_SWITCHES, &[]))
+            }
+            Variable::QueryCacheMinResUnit => Ok(Setting::Unsigned(setting.as_u64().max(512))),
+            Variable::QueryCacheType
+                if !is_global && setting.as_u64() > 0 && globals.number(Variable::QueryCacheType) == 0 =>
+            {
+                Err(Error::new(ER_QUERY_CACHE_IS_GLOBALY_DISABLED, &[]))
+            }
+            Variable::MaxDelayedThreads | Variable::MaxInsertDelayedThreads
+                if !is_global
+                    && setting.as_u64() > 0
+                    && setting.as_u64() != globals.number(self.variable) =>
+            {
+                refused()
+            }
+            _ => Ok(setting),
+        }
+    }
+
+    /// Warns of a variable that MariaDB calls deprecated.
+    pub fn warn_deprecated(&self, session: &mut SessionContext) {
+        let Some((_, instead)) = DEPRECATED.iter().find(|(known, _)| *known == self.variable) else {
+            return;
+        };
+        let name = format!("@@{}", self.name);
+        let message = match instead {
+            Some(instead) => ER_WARN_DEPRECATED_SYNTAX.message(&[&name, &format_args!("'{instead}'")]),
+            None => format!("'{name}' is deprecated and will be removed in a future release"),
+        };
+        session.diagnostics.warn(ER_WARN_DEPRECATED_SYNTAX, message);
+    }
+
+    /// Says what MariaDB says of a value that it accepts.
+    pub fn warn_assigned(&self, session: &mut SessionContext, setting: &Setting, globals: &Globals) {
+        let below = match self.variable {
+            Variable::MaxAllowedPacket => setting.as_u64() < globals.number(Variable::NetBufferLength),
+            Variable::NetBufferLength => setting.as_u64() > globals.number(Variable::MaxAllowedPacket),
+            _ => false,
+        };
+        if below {
+            let message = WARN_OPTION_BELOW_LIMIT.message(&[&"max_allowed_packet", &"net_buffer_length"]);
+            session.diagnostics.warn(WARN_OPTION_BELOW_LIMIT, message);
+        }
+    }
+
+    /// Whether one of these flags is on.
+    fn has_flag(&self, setting: &Setting, flags: &[&str]) -> bool {
+        let shown = self.show(setting).unwrap_or_default();
+        shown
+            .split(',')
+            .filter_map(|part| part.split_once('='))
+            .any(|(name, state)| state == "on" && flags.contains(&name))
+    }
+}
+
+/// The name of a storage engine as it is shown; 1286 for one that MariaDB does not know.
+fn engine(setting: Setting) -> Result<Setting, Error> {
+    let name = setting.as_str();
+    match ENGINES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+        Some((_, shown)) => Ok(Setting::Text((*shown).into())),
+        None => Err(Error::new(ER_UNKNOWN_STORAGE_ENGINE, &[&name])),
+    }
+}

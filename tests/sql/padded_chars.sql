@@ -1,0 +1,33 @@
+-- PAD_CHAR_TO_FULL_LENGTH: CHAR columns are read with their trailing blanks.
+set sql_mode='PAD_CHAR_TO_FULL_LENGTH';
+create table p (id int primary key, c char(5), v varchar(5), key (c));
+insert into p values (1,'ab','ab'), (2,'','x'), (3,null,'y'), (4,'äöü','z');
+select id, concat('<',c,'>'), char_length(c), c from p order by id;
+select concat('<',c,'>') from p where c = 'ab';
+select concat('<',c,'>') from p where id = 1;
+select c from p where c like 'ab';
+select c from p where c like 'ab%';
+select c from p order by c;
+select distinct concat(c,'|') as d from p order by d;
+select max(concat(c,'|')) from p;
+select c, count(*) from p group by c order by c;
+update p set v = 'w' where c = 'ab';
+select hex(c), v from p where id = 1;
+set sql_mode='';
+select hex(c), v from p order by id;
+set sql_mode='PAD_CHAR_TO_FULL_LENGTH';
+create table q as select * from p;
+create table r (v varchar(10));
+insert into r select c from p where id = 1;
+select a.c, b.c from p a join q b on a.c = b.c order by a.id;
+set sql_mode='';
+select hex(c) from q order by id;
+select hex(v) from r;
+drop table p, q, r;
+-- EMPTY_STRING_IS_NULL: so is the literal.
+set sql_mode='EMPTY_STRING_IS_NULL';
+create table p (a varchar(5), b varchar(5) default 'd');
+insert into p values ('', 'x');
+select '' is null, concat('a',''), '' = '', a is null from p;
+select * from p where a = '';
+drop table p;

@@ -1,0 +1,26 @@
+-- TIME_ROUND_FRACTIONAL: what a column or a cast has no place for is rounded.
+set sql_mode='TIME_ROUND_FRACTIONAL,STRICT_TRANS_TABLES';
+create table f (a datetime(0), b time(0), c timestamp(0) null, d datetime(6), e date, f time(2), g timestamp(3) null);
+insert into f (a,b,c,d,e,f,g) values ('2001-01-01 10:10:10.5','10:10:10.5','2001-01-01 10:10:10.5','2001-01-01 10:10:10.9999999','2001-01-01 23:59:59.9999999','-10:10:10.995','2001-01-01 23:59:59.9999');
+insert into f (a,b,c) values ('2001-01-01 10:10:10.4999999','10:10:10.4999999','2001-01-01 10:10:10.4999999');
+insert into f (a,b,e) values (20010101235959.5,235959.5,20010101235959.9);
+insert into f (a) values ('9999-12-31 23:59:59.9');
+insert into f (b) values ('838:59:59.9');
+insert into f (c) values ('2038-01-19 03:14:07.9');
+set sql_mode='TIME_ROUND_FRACTIONAL';
+insert into f (a) values ('9999-12-31 23:59:59.9');
+insert into f (b) values ('838:59:59.9');
+insert into f (c) values ('2038-01-19 03:14:07.9');
+select * from f;
+select cast('2001-01-01 23:59:59.5' as datetime), cast('23:59:59.5' as time), cast(235959.5 as time), cast('9999-12-31 23:59:59.9' as datetime), cast('838:59:59.9' as time);
+select sec_to_time(10.9999999), from_unixtime(10.9999999), maketime(10,10,10.9999999);
+create table h (a datetime(6), b time(6));
+insert into h values ('2001-01-01 10:10:10.6','10:10:10.6');
+insert into f (a,b,c) select a, b, a from h;
+select cast(a as datetime), cast(b as time), cast(a as time), cast(b as time(1)) from h;
+select a, b, c from f;
+alter table h modify a datetime, modify b time;
+select * from h;
+set sql_mode='';
+select sec_to_time(10.9999999), from_unixtime(10.9999999), maketime(10,10,10.9999999), cast('23:59:59.5' as time);
+drop table f, h;
