@@ -368,7 +368,9 @@ pub(super) fn key_length<O: Order>(padding: Padding, bytes: &[u8]) -> Option<usi
 fn is_code(code: u32, bytes: &[u8]) -> bool {
     match *bytes {
         [one] => u32::from(one) == code,
-        [first, second] => u32::from(u16::from_be_bytes([first, second])) == 0x8000 + code.wrapping_sub(0x80),
+        [first, second] => code
+            .checked_sub(0x80)
+            .is_some_and(|code| u32::from(u16::from_be_bytes([first, second])) == 0x8000 + code),
         _ => false,
     }
 }
