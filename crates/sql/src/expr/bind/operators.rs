@@ -3,7 +3,7 @@
 use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::WARN_DATA_TRUNCATED;
-use paceline_types::{DataType, FixedPoint, FloatType, Value};
+use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
 
 use super::cast::as_compared;
 use super::fold::fold;
@@ -264,10 +264,7 @@ fn literal_to_integer(expr: &mut Expr) -> bool {
 
 /// JSON_EXTRACT compared with text gives a string without its quotes; of two, MariaDB unquotes the left one only.
 pub(crate) fn unquote_json(by: &Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
-    if !matches!(
-        by,
-        Comparison::Text(_) | Comparison::Bytes | Comparison::Dynamic(_)
-    ) {
+    if !reads_text(by) {
         return;
     }
     for operand in [left, right] {
@@ -278,6 +275,14 @@ pub(crate) fn unquote_json(by: &Comparison, left: &mut Expr, right: &mut Expr, s
             return;
         }
     }
+}
+
+/// Whether texts are compared as such.
+pub(crate) fn reads_text(by: &Comparison) -> bool {
+    matches!(
+        by,
+        Comparison::Text(_) | Comparison::Bytes | Comparison::Dynamic(_)
+    )
 }
 
 /// Calls another function with the same arguments, and folds what can be folded now.
@@ -321,49 +326,6 @@ pub(crate) fn hex_number(bytes: &[u8]) -> Value {
     Value::UInt(tail.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// Whether a value is read in one way as a number or a date and in another as text.
-fn reads_differently(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Call(call) => !std::ptr::eq(call.function, call.number_function()),
-        _ => expr.ty.note == TypeNote::HexLiteral,
-    }
-}
-
-/// An operand that serves several comparisons which read it differently is compared by itself in each: these are its comparisons, each with the
-/// value of its own. `None` where one evaluation serves all, or has to.
-pub(super) fn compared_apart(
-    operand: &Expr,
-    rules: &[Comparison],
-    values: &mut Vec<Expr>,
-    session: &SessionContext,
-) -> Option<Vec<Expr>> {
-    let is_number = |by: &Comparison| {
-        matches!(
-            by,
-            Comparison::Int | Comparison::Decimal | Comparison::Double | Comparison::FixedDouble(_)
-        )
-    };
-    let numbers = rules.iter().filter(|by| is_number(by)).count();
-    let is_mixed = numbers > 0 && numbers < rules.len();
-    if !is_mixed || !operand.is_stable() || !reads_differently(operand) {
-        return None;
-    }
-    let compared = rules.iter().zip(values.drain(..)).map(|(by, value)| {
-        let mut operand = operand.clone();
-        adapt_shared(&mut operand, std::slice::from_ref(by), session);
-        let nullable = operand.ty.nullable || value.ty.nullable;
-        Expr {
-            kind: ExprKind::Compare {
-                op: CompareOp::Eq,
-                by: by.clone(),
-                operands: Box::new([operand, value]),
-            },
-            ty: ExprType::boolean().with_nullable(nullable),
-        }
-    });
-    Some(compared.collect())
-}
-
 /// Of an operand that serves several comparisons, converts the elements of which all want the same.
 pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &SessionContext) {
     for (place, element) in elements(operand).iter_mut().enumerate() {
@@ -374,14 +336,8 @@ pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &S
         let Some(first) = wanted.next() else {
             return;
         };
-        let is_number = |by: &Comparison| {
-            matches!(
-                by,
-                Comparison::Int | Comparison::Decimal | Comparison::Double | Comparison::FixedDouble(_)
-            )
-        };
-        if is_number(first) {
-            if wanted.all(is_number) {
+        if first.is_numeric() {
+            if wanted.all(Comparison::is_numeric) {
                 read_as_number(element);
             }
         } else if wanted.all(|by| by == first) {
@@ -416,6 +372,7 @@ fn converted_once(constant: &mut Expr, function: &'static Function, ty: ExprType
         function,
         args: vec![std::mem::replace(constant, Expr::null())],
         id: unique_id(),
+        compared: None,
     };
     Expr {
         kind: ExprKind::Call(Box::new(call)),
@@ -449,27 +406,9 @@ pub(super) fn between(
     }
     literal_to_year(&value, &mut low, session);
     literal_to_year(&value, &mut high, session);
-    let from = comparison_rule_for("between", &value.ty, &low.ty, connection)?;
-    let to = comparison_rule_for("between", &value.ty, &high.ty, connection)?;
+    let mut by = between_rule(&value.ty, &low.ty, &high.ty, connection)?;
     let nullable = value.ty.nullable || low.ty.nullable || high.ty.nullable;
     let ty = ExprType::boolean().with_nullable(nullable);
-    let mut by = match (&from, &to) {
-        (a, b) if a == b => from,
-        (Comparison::Text(_) | Comparison::Bytes, Comparison::Text(_) | Comparison::Bytes) => {
-            let collation =
-                CollationMix::for_comparison(&[&value.ty, &low.ty, &high.ty], connection, "between")?;
-            if collation == paceline_types::Collation::Binary {
-                Comparison::Bytes
-            } else {
-                Comparison::Text(collation)
-            }
-        }
-        (Comparison::Dynamic(_), _) => from,
-        (_, Comparison::Dynamic(_)) => to,
-        (Comparison::DateTime, _) | (_, Comparison::DateTime) => Comparison::DateTime,
-        (Comparison::Double, _) | (_, Comparison::Double) => Comparison::Double,
-        _ => Comparison::Decimal,
-    };
     if let Comparison::Text(collation) = by {
         CollationMix::check_literals(&[&value, &low, &high], collation, connection, "between")?;
     }
@@ -495,6 +434,36 @@ pub(super) fn between(
             operands: Box::new([value, low, high]),
         },
         ty,
+    })
+}
+
+/// The one rule by which a value is compared with both bounds.
+fn between_rule(
+    value: &ExprType,
+    low: &ExprType,
+    high: &ExprType,
+    connection: Collation,
+) -> Result<Comparison> {
+    let all = [value, low, high];
+    let is_text = |ty: &&ExprType| matches!(ty.class(), Class::String | Class::Null) && !ty.is_parameter();
+    if all.iter().all(is_text) && all.iter().any(|ty| ty.class() == Class::String) {
+        return CollationMix::for_comparison(&all, connection, "between").map(Comparison::of_texts);
+    }
+    let from = comparison_rule_for("between", value, low, connection)?;
+    let to = comparison_rule_for("between", value, high, connection)?;
+    Ok(match (&from, &to) {
+        (Comparison::Dynamic(_), _) => from,
+        (_, Comparison::Dynamic(_)) => to,
+        (Comparison::DateTime, _) | (_, Comparison::DateTime) => Comparison::DateTime,
+        // A number between two texts is compared as a double, which is what a decimal and a text are compared as.
+        (Comparison::Decimal, Comparison::Decimal)
+            if all.iter().filter(|ty| ty.class() == Class::String).count() > 1 =>
+        {
+            Comparison::Double
+        }
+        (a, b) if a == b => from,
+        (Comparison::Double, _) | (_, Comparison::Double) => Comparison::Double,
+        _ => Comparison::Decimal,
     })
 }
 

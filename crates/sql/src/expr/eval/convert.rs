@@ -428,6 +428,22 @@ pub(crate) fn as_stored<'v>(value: Cow<'v, Value>, data_type: &DataType) -> Cow<
     }
 }
 
+/// As [`to_common_type`], for a column of a UNION: what is stored as text of a BIT column is its number, which is its bytes in an expression.
+pub(crate) fn to_union_type<'a>(
+    value: Cow<'a, Value>,
+    from: &ExprType,
+    to: &ExprType,
+    context: &mut EvalContext<'_>,
+) -> Result<Cow<'a, Value>> {
+    match (&*value, to.class()) {
+        (Value::Bit(bits), Class::String) => {
+            let number = Cow::Owned(Value::UInt(bits.bits));
+            to_common_type(number, &ExprType::bigint_unsigned(20), to, context)
+        }
+        _ => to_common_type(value, from, to, context),
+    }
+}
+
 /// Brings one branch's value (CASE, COALESCE, UNION) to the type of all: numbers to the common number, temporal values to the
 /// common temporal type, everything to text when the result is text.
 pub(crate) fn to_common_type<'a>(

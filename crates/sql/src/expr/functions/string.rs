@@ -398,7 +398,12 @@ fn eval_char_length(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
 }
 
 fn bind_search(call: &mut BindCall<'_>) -> Result<ExprType> {
-    call.compared_collation(2)?;
+    if call.name == "instr" {
+        call.compared_collation(2)?;
+    } else {
+        // In the order of INSTR, which MariaDB's errors have.
+        call.compared_collation_of(&[1, 0])?;
+    }
     Ok(call.with_nullability(ExprType::int32(11)))
 }
 
@@ -485,6 +490,7 @@ fn characters_equal(left: &str, right: &str, collation: Collation) -> bool {
 }
 
 fn bind_replace(call: &mut BindCall<'_>) -> Result<ExprType> {
+    call.compared_collation(3)?;
     let grown = call.length(0).saturating_mul(call.length(2).max(1));
     call.text(grown.min(LONGEST).max(call.length(0)), &[0, 1, 2])
 }
