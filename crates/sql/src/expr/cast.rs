@@ -369,7 +369,7 @@ fn temporal(
             paceline_types::temporal::parse_datetime(text, context.convert_context().date_modes)
     {
         if parsed.truncated {
-            context.warn_truncated(kind, value)?;
+            context.warn_truncated(if parsed.has_time { kind } else { "date" }, value)?;
         }
         return Ok(Some(parsed.value));
     }

@@ -19,8 +19,8 @@ use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 pub(crate) use aggregate::sort_order;
 pub(crate) use cast::{as_compared, compared_charset, in_common_charset};
 pub(crate) use operators::{
-    arithmetic, compare_fixed, fixed_decimals, hex_number, literal_to_year, read_as_number, reads_text,
-    unquote_json,
+    arithmetic, compare_exactly, compare_fixed, fixed_decimals, hex_number, literal_to_number,
+    literal_to_year, read_as_number, reads_text, unquote_json,
 };
 pub(crate) use rules::{
     CollationMix, common_type_in, comparison_rule_for, is_exact_quotient, round_quotient, rule_of_classes,
@@ -598,7 +598,7 @@ fn case(
                     _ => rules::comparison_rule_for("case", &operand.ty, &test.ty, connection)?,
                 };
                 let mut unchanged = operand.clone();
-                operators::adapt(&mut by, &mut unchanged, test, scope.session());
+                operators::adapt_each(&mut by, &mut unchanged, test, scope.session());
                 rules.push(by);
             }
             operators::adapt_shared(&mut operand, &rules, scope.session());

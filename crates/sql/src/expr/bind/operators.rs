@@ -3,6 +3,7 @@
 use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::WARN_DATA_TRUNCATED;
+use paceline_types::temporal::{self, ParsedTemporal};
 use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
 
 use super::cast::as_compared;
@@ -11,7 +12,9 @@ use super::rules::{CollationMix, comparison_rule_for, round_quotient};
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
-use crate::expr::functions::{COMPARED_DATETIME, COMPARED_TIME, Call, Function};
+use crate::expr::functions::{
+    COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, Call, Function, listed,
+};
 use crate::expr::scope::unique_id;
 use crate::expr::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind};
 use crate::session::{SessionContext, SqlMode};
@@ -70,6 +73,7 @@ pub(super) fn compare(
         let mut by = row_rules(op.as_str(), &column_types(&left), &column_types(&right), session)?;
         for ((by, left), right) in by.iter_mut().zip(elements(&mut left)).zip(elements(&mut right)) {
             check_literals(by, op, left, right, session)?;
+            compare_exactly(by, left, right);
             unquote_json(by, left, right, session);
             let decimals = fixed_decimals(by, &left.ty, &right.ty);
             adapt(by, left, right, session);
@@ -91,6 +95,7 @@ pub(super) fn compare(
     }
     let mut by = comparison_rule_for(op.as_str(), &left.ty, &right.ty, connection)?;
     check_literals(&by, op, &left, &right, session)?;
+    compare_exactly(&mut by, &left, &right);
     unquote_json(&by, &mut left, &mut right, session);
     let decimals = fixed_decimals(&by, &left.ty, &right.ty);
     adapt(&mut by, &mut left, &mut right, session);
@@ -158,9 +163,16 @@ fn is_temporal(by: &Comparison) -> bool {
     matches!(by, Comparison::DateTime | Comparison::Time)
 }
 
+/// As [`adapt_each`], and constant texts become the numbers that they are compared as.
+pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+    adapt_each(by, left, right, session);
+    literal_to_number(by, left);
+    literal_to_number(by, right);
+}
+
 /// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an integer
 /// becomes a comparison of integers, which an index can serve.
-pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
     // A constant text is stored in the integer column that it is compared with, and then is the number that it begins with.
     let is_stored = [
         is_integer_column(right) && is_constant_sum(left),
@@ -350,7 +362,12 @@ fn literal_to_datetime(expr: &mut Expr, session: &SessionContext) {
     let ExprKind::Literal(value @ (Value::Text(_) | Value::Int(_) | Value::Date(_))) = &expr.kind else {
         return;
     };
-    *expr = match convert::to_datetime(value, &lax(session)) {
+    let is_whole = match value {
+        Value::Text(text) => temporal::parse_datetime(text, lax(session).date_modes)
+            .is_some_and(|parsed| !parsed.truncated && !parsed.fraction_cut),
+        _ => true,
+    };
+    *expr = match convert::to_datetime(value, &lax(session)).filter(|_| is_whole) {
         Some(datetime) => Expr::literal(Value::DateTime(datetime), ExprType::datetime(datetime.decimals)),
         None => converted_once(expr, &COMPARED_DATETIME, ExprType::datetime(0)),
     };
@@ -360,10 +377,70 @@ fn literal_to_time(expr: &mut Expr, session: &SessionContext) {
     let ExprKind::Literal(value @ (Value::Text(_) | Value::Int(_))) = &expr.kind else {
         return;
     };
-    *expr = match convert::to_time(value, &lax(session)) {
+    let is_whole = match value {
+        Value::Text(text) => match temporal::parse_time(text) {
+            Some(ParsedTemporal::Time(parsed)) => {
+                !parsed.truncated && !parsed.clipped && !parsed.fraction_cut
+            }
+            Some(ParsedTemporal::DateTime(parsed)) => !parsed.truncated,
+            None => false,
+        },
+        _ => true,
+    };
+    *expr = match convert::to_time(value, &lax(session)).filter(|_| is_whole) {
         Some(time) => Expr::literal(Value::Time(time), ExprType::time(time.decimals())),
         None => converted_once(expr, &COMPARED_TIME, ExprType::time(0)),
     };
+}
+
+/// A constant text that is compared as a number: that number, or what it begins with and a warning for each execution.
+pub(crate) fn literal_to_number(by: &Comparison, expr: &mut Expr) {
+    let ExprKind::Literal(Value::Text(text)) = &expr.kind else {
+        return;
+    };
+    let whole = match by {
+        Comparison::Decimal => match convert::text_to_decimal(text) {
+            (number, Completeness::Whole) => Some(Value::Decimal(number)),
+            _ => None,
+        },
+        Comparison::Double => match convert::text_to_double(text) {
+            (number, Completeness::Whole) => Some(Value::Double(number)),
+            _ => None,
+        },
+        _ => return,
+    };
+    *expr = match (whole, by) {
+        (Some(Value::Decimal(number)), _) => Expr::literal(
+            Value::Decimal(number),
+            ExprType::decimal(u32::from(number.precision()), u32::from(number.scale())),
+        ),
+        (Some(number), _) => Expr::literal(number, ExprType::double()),
+        (None, Comparison::Decimal) => converted_once(expr, &COMPARED_DECIMAL, ExprType::decimal(65, 38)),
+        (None, _) => converted_once(expr, &COMPARED_DOUBLE, ExprType::double()),
+    };
+}
+
+/// A constant of an IN list that is converted once is so before the statement runs.
+pub(super) fn converted_before(item: &mut Expr) {
+    if let ExprKind::Call(call) = &mut item.kind
+        && let Some(listed) = listed(call.function)
+    {
+        call.function = listed;
+    }
+}
+
+/// A decimal that is no constant and a constant text are compared as decimals, so that no digit is lost.
+pub(crate) fn compare_exactly(by: &mut Comparison, left: &Expr, right: &Expr) {
+    let is_exact = |number: &Expr, text: &Expr| {
+        number.ty.class() == Class::Decimal
+            && text.ty.class() == Class::String
+            && !text.ty.is_parameter()
+            && text.is_constant_during_execution()
+            && !number.is_constant_during_execution()
+    };
+    if *by == Comparison::Double && (is_exact(left, right) || is_exact(right, left)) {
+        *by = Comparison::Decimal;
+    }
 }
 
 /// A constant that cannot be converted here, since each execution warns of it.

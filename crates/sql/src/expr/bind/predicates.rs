@@ -71,7 +71,13 @@ pub(super) fn in_list(
             // The needle serves every item, so only items are converted ahead.
             let mut unchanged = needle.clone();
             let decimals = operators::fixed_decimals(&by, &needle.ty, &item.ty);
+            if single {
+                operators::compare_exactly(&mut by, &needle, item);
+            }
             operators::adapt(&mut by, &mut unchanged, item, session);
+            if !single {
+                operators::converted_before(item);
+            }
             if single {
                 operators::compare_fixed(&mut by, decimals);
                 round_quotient(&by, &mut needle);

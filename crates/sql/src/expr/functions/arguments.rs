@@ -80,15 +80,15 @@ impl BindCall<'_> {
     /// The collation in which the first `count` arguments are compared, and brings them to its character set.
     pub fn compared_collation(&mut self, count: usize) -> Result<Collation> {
         let indexes: Vec<usize> = (0..count).collect();
-        self.compared_collation_of(&indexes)
+        self.compared_collation_of(&indexes, self.name)
     }
 
-    /// The collation in which the arguments of these numbers are compared, and brings them to its character set.
-    pub fn compared_collation_of(&mut self, indexes: &[usize]) -> Result<Collation> {
+    /// The collation in which the arguments of these numbers are compared, in this order in errors of the operation, and brings them to its character set.
+    pub fn compared_collation_of(&mut self, indexes: &[usize], operation: &str) -> Result<Collation> {
         let args: Vec<&Expr> = indexes.iter().filter_map(|index| self.args.get(*index)).collect();
         let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
-        let collation = CollationMix::for_comparison(&types, self.connection(), self.name)?;
-        CollationMix::check_literals(&args, collation, self.connection(), self.name)?;
+        let collation = CollationMix::for_comparison(&types, self.connection(), operation)?;
+        CollationMix::check_literals(&args, collation, self.connection(), operation)?;
         for index in indexes {
             if let Some(arg) = self.args.get_mut(*index) {
                 in_common_charset(arg, collation, self.session);

@@ -8,8 +8,9 @@ use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, steady};
 use crate::error::Result;
 use crate::expr::bind::{
-    as_compared, common_type_in, compare_fixed, compared_charset, comparison_rule_for, fixed_decimals,
-    is_exact_quotient, literal_to_year, read_as_number, reads_text, round_quotient, unquote_json,
+    as_compared, common_type_in, compare_exactly, compare_fixed, compared_charset, comparison_rule_for,
+    fixed_decimals, is_exact_quotient, literal_to_number, literal_to_year, read_as_number, reads_text,
+    round_quotient, unquote_json,
 };
 use crate::expr::context::EvalContext;
 use crate::expr::eval::convert::{self, as_computed};
@@ -94,7 +95,12 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     if let [column, constant] = &mut call.args[..] {
         literal_to_year(column, constant, call.session);
     }
-    let by = comparison_rule_for("nullif", &call.args[0].ty, &call.args[1].ty, call.connection())?;
+    let mut by = comparison_rule_for("nullif", &call.args[0].ty, &call.args[1].ty, call.connection())?;
+    let of_types = by.clone();
+    compare_exactly(&mut by, &call.args[0], &call.args[1]);
+    if by != of_types {
+        literal_to_number(&by, &mut call.args[1]);
+    }
     let mut ty = call.args[0].ty.clone().nullable();
     ty.data_type = match ty.data_type {
         DataType::Text { collation, .. } => ExprType::long_text(ty.max_characters(), collation).data_type,

@@ -398,12 +398,9 @@ fn eval_char_length(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
 }
 
 fn bind_search(call: &mut BindCall<'_>) -> Result<ExprType> {
-    if call.name == "instr" {
-        call.compared_collation(2)?;
-    } else {
-        // In the order of INSTR, which MariaDB's errors have.
-        call.compared_collation_of(&[1, 0])?;
-    }
+    // INSTR's order is that of MariaDB's errors, in which it is LOCATE.
+    let order = if call.name == "instr" { [0, 1] } else { [1, 0] };
+    call.compared_collation_of(&order, "locate")?;
     Ok(call.with_nullability(ExprType::int32(11)))
 }
 
