@@ -54,6 +54,7 @@ pub(super) fn in_list(
         }
     }
     let single = items.len() == 1;
+    let mut asked = Vec::with_capacity(items.len());
     for item in &mut items {
         if width(item) != columns {
             return Err(errors::operand_columns(columns));
@@ -74,10 +75,8 @@ pub(super) fn in_list(
             if single {
                 operators::compare_exactly(&mut by, &needle, item);
             }
+            asked.push(by.clone());
             operators::adapt(&mut by, &mut unchanged, item, session);
-            if !single {
-                operators::converted_before(item);
-            }
             if single {
                 operators::compare_fixed(&mut by, decimals);
                 round_quotient(&by, &mut needle);
@@ -97,6 +96,10 @@ pub(super) fn in_list(
             }
             rules.push(Comparison::Row(by));
         }
+    }
+    let is_constant_list = items.iter().all(Expr::is_constant_during_execution);
+    if !single && is_constant_list && asked.windows(2).all(|pair| pair[0] == pair[1]) {
+        items.iter_mut().for_each(operators::converted_before);
     }
     let ty = ExprType::boolean().with_nullable(nullable);
     operators::adapt_shared(&mut needle, &rules, session);
