@@ -374,7 +374,7 @@ fn temporal(
         && let Some(parsed) = paceline_types::temporal::parse_datetime(text, modes)
     {
         if parsed.truncated {
-            context.warn_truncated(kind, value)?;
+            context.warn_truncated(if parsed.has_time { kind } else { "date" }, value)?;
         }
         return Ok(Some(parsed.value));
     }

@@ -34,6 +34,7 @@ pub use aggregate::{Accumulator, Aggregate, AggregateFunction, Distinctness};
 pub(crate) use bind::{arithmetic, sort_order};
 pub use bind::{
     bind_comparison, bind_condition, bind_expr, common_type, comparison_rule, convert_to_common_type,
+    union_type,
 };
 pub use cast::CastTarget;
 pub use context::{EvalContext, EvalMode, EvalState, OuterRow, SubqueryFrame, SubqueryRunner};

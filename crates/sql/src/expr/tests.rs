@@ -409,3 +409,51 @@ fn short_circuits() {
         );
     }
 }
+
+/// Shapes whose operand is wanted in two ways, and the innermost operand of many of them inside each other.
+const READ_TWICE: [(&str, &str, &str); 7] = [
+    ("1 / (SELECT 1)", "NULLIF(", ", 5)"),
+    ("CONVERT((SELECT 1) USING latin1)", "NULLIF(", ", x'35')"),
+    ("(SELECT 1)", "NULLIF(JSON_EXTRACT(", ", '$'), 'x')"),
+    ("(SELECT 1)", "NULLIF(DATE_ADD(", ", INTERVAL 1 DAY), 5)"),
+    ("(SELECT 1)", "DATE_ADD(", ", INTERVAL 1 DAY) IN (20010102, 'x')"),
+    (
+        "(SELECT 1)",
+        "CASE DATE_ADD(",
+        ", INTERVAL 1 DAY) WHEN 20010102 THEN '2001-01-01' WHEN 'x' THEN '2001-01-03' END",
+    ),
+    ("(SELECT 1)", "IFNULL(", ", 5)"),
+];
+
+fn nested((inner, before, after): (&str, &str, &str), depth: usize) -> String {
+    format!("{}{inner}{}", before.repeat(depth), after.repeat(depth))
+}
+
+#[test]
+fn operands_that_are_read_in_two_ways_are_not_copied() {
+    let session = session();
+    for shape in READ_TWICE {
+        let nodes = |depth| {
+            let mut scope = TestScope {
+                session: &session,
+                rows: vec![vec![ONE]],
+                correlation: Correlation::Volatile,
+                parameters: Vec::new(),
+            };
+            let mut nodes = 0;
+            let expr = bind_expr(&tree(&nested(shape, depth)), &mut scope).unwrap();
+            expr.visit(&mut |_| nodes += 1);
+            nodes
+        };
+        let (two, four, twelve) = (nodes(2), nodes(4), nodes(12));
+        assert_eq!(twelve - four, (four - two) * 4, "{shape:?}");
+    }
+}
+
+#[test]
+fn operands_that_are_read_in_two_ways_are_evaluated_once() {
+    for shape in READ_TWICE {
+        let (_, runs) = with_rows(&nested(shape, 12), &[&[ONE]], Correlation::Volatile);
+        assert_eq!(runs, 2, "{shape:?}: one for each of two evaluations");
+    }
+}

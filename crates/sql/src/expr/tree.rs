@@ -283,6 +283,24 @@ pub enum Comparison {
     Row(Vec<Comparison>),
 }
 
+impl Comparison {
+    /// How texts are compared in a collation.
+    pub(crate) fn of_texts(collation: Collation) -> Self {
+        match collation {
+            Collation::Binary => Comparison::Bytes,
+            collation => Comparison::Text(collation),
+        }
+    }
+
+    /// Whether what is compared are numbers.
+    pub(crate) fn is_numeric(&self) -> bool {
+        matches!(
+            self,
+            Comparison::Int | Comparison::Decimal | Comparison::Double | Comparison::FixedDouble(_)
+        )
+    }
+}
+
 /// What `IS` tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {

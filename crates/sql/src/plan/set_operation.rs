@@ -16,7 +16,7 @@ use super::tree::{
 };
 use super::{Planner, ResultColumn, unique_id};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, ExprKind, ExprType, common_type, convert_to_common_type};
+use crate::expr::{Expr, ExprKind, ExprType, convert_to_common_type, union_type};
 
 impl Planner<'_> {
     /// Plans the query of a SELECT statement.
@@ -223,7 +223,7 @@ impl Planner<'_> {
         for (column, ty) in first.types.iter().enumerate() {
             let others = rest.iter().map(|(_, plan)| &plan.types[column]);
             let all: Vec<&ExprType> = std::iter::once(ty).chain(others).collect();
-            types.push(common_type(&all, connection, "UNION")?);
+            types.push(union_type(&all, connection)?);
         }
         let mut columns = Vec::with_capacity(types.len());
         for (column, ty) in first.columns.iter().zip(&types) {
@@ -345,7 +345,7 @@ impl Planner<'_> {
         let mut columns = Vec::with_capacity(width);
         for column in 0..width {
             let all: Vec<&ExprType> = rows.iter().map(|row| &row[column].ty).collect();
-            let ty = common_type(&all, self.session().settings.collation_connection, "UNION")?;
+            let ty = union_type(&all, self.session().settings.collation_connection)?;
             let name = match &values.rows[0].content[column] {
                 ast::Expr::Value(value) => match &value.value {
                     ast::Value::SingleQuotedString(text) => text.clone(),

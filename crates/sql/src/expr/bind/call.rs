@@ -166,12 +166,14 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
         args,
         session,
         function,
+        compared: None,
     };
     let ty = (function.bind)(&mut call)?;
     let call = Call {
         function: call.function,
         args: call.args,
         id: unique_id(),
+        compared: call.compared,
     };
     Ok(Expr {
         kind: ExprKind::Call(Box::new(call)),

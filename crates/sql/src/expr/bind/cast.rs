@@ -166,16 +166,8 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
 /// as a column does beside a literal, bytes are the characters that they are in latin1. Unicode's text is kept as its bytes, and needs
 /// neither.
 pub(crate) fn in_common_charset(operand: &mut Expr, collation: Collation, session: &SessionContext) {
-    if operand.ty.class() != Class::String || operand.ty.is_parameter() {
+    let Some(target) = common_charset(&operand.ty, collation) else {
         return;
-    }
-    let target = match (operand.ty.charset(), collation.charset()) {
-        (Charset::Latin1, Charset::Binary) => CastTarget::Binary { length: None },
-        (Charset::Binary, Charset::Latin1) => CastTarget::Char {
-            length: None,
-            collation,
-        },
-        _ => return,
     };
     let ty = target
         .result_type(&operand.ty)
@@ -186,6 +178,30 @@ pub(crate) fn in_common_charset(operand: &mut Expr, collation: Collation, sessio
         operand: operand_before,
     };
     *operand = fold(Expr { kind, ty }, session);
+}
+
+/// What a text of this type is converted to in order to be of the collation's character set, as [`in_common_charset`] says.
+fn common_charset(ty: &ExprType, collation: Collation) -> Option<CastTarget> {
+    if ty.class() != Class::String || ty.is_parameter() {
+        return None;
+    }
+    match (ty.charset(), collation.charset()) {
+        (Charset::Latin1, Charset::Binary) => Some(CastTarget::Binary { length: None }),
+        (Charset::Binary, Charset::Latin1) => Some(CastTarget::Char {
+            length: None,
+            collation,
+        }),
+        _ => None,
+    }
+}
+
+/// What an operand of this type is converted to for this comparison.
+pub(crate) fn compared_charset(ty: &ExprType, by: &Comparison) -> Option<CastTarget> {
+    match by {
+        Comparison::Bytes => common_charset(ty, Collation::Binary),
+        Comparison::Text(collation) => common_charset(ty, *collation),
+        _ => None,
+    }
 }
 
 /// As [`in_common_charset`], for what this comparison compares.

@@ -31,7 +31,7 @@ fn is_foldable(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Call(call) if call.function.stability != Stability::Pure => return false,
         // What it gives depends on who reads it.
-        ExprKind::Call(call) if !std::ptr::eq(call.number_function(), call.function) => return false,
+        ExprKind::Call(call) if call.has_number_function() => return false,
         // A division keeps more digits for the arithmetic around it than its value shows.
         ExprKind::Arithmetic {
             domain: Domain::Decimal | Domain::Dynamic,

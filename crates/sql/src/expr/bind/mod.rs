@@ -13,22 +13,25 @@ mod window;
 
 use std::sync::Arc;
 
-use paceline_types::{Charset, DataType, Value};
+use paceline_types::{Charset, Collation, DataType, Value};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 pub(crate) use aggregate::sort_order;
-pub(crate) use cast::{as_compared, in_common_charset};
+pub(crate) use cast::{as_compared, compared_charset, in_common_charset};
 pub(crate) use operators::{
-    arithmetic, compare_fixed, fixed_decimals, hex_number, literal_to_year, read_as_number, unquote_json,
+    arithmetic, compare_exactly, compare_fixed, fixed_decimals, hex_number, literal_to_number,
+    literal_to_year, read_as_number, reads_text, unquote_json,
 };
-pub(crate) use rules::{CollationMix, common_type_in, comparison_rule_for, round_quotient, rule_of_classes};
-pub use rules::{common_type, comparison_rule};
+pub(crate) use rules::{
+    CollationMix, common_type_in, comparison_rule_for, is_exact_quotient, round_quotient, rule_of_classes,
+};
+pub use rules::{common_type, comparison_rule, union_type};
 
 use super::cast::CastTarget;
 use super::errors;
-use super::expr_type::ExprType;
+use super::expr_type::{Class, ExprType};
 use super::scope::Scope;
-use super::tree::{ArithmeticOp, BitOp, CompareOp, Expr, ExprKind, Quantifier, Truth};
+use super::tree::{ArithmeticOp, BitOp, CompareOp, Comparison, Expr, ExprKind, Quantifier, Truth};
 use crate::error::Result;
 use cast::{cast, cast_target, charset_named, collate};
 use names::{column_name, identifier};
@@ -541,6 +544,19 @@ fn assign(variable: &ast::Expr, value: &ast::Expr, scope: &mut dyn Scope) -> Res
     })
 }
 
+/// How CASE compares a text with the texts among its values: all in one collation.
+fn case_of_texts(operand: &Expr, tests: &[Expr], connection: Collation) -> Result<Option<Comparison>> {
+    let is_text = |expr: &&Expr| expr.ty.class() == Class::String && !expr.ty.is_parameter();
+    if !is_text(&operand) || !tests.iter().any(|test| is_text(&test)) {
+        return Ok(None);
+    }
+    let all: Vec<&Expr> = std::iter::once(operand).chain(tests).collect();
+    let types: Vec<&ExprType> = all.iter().map(|expr| &expr.ty).collect();
+    let collation = CollationMix::for_comparison(&types, connection, "case")?;
+    CollationMix::check_literals(&all, collation, connection, "case")?;
+    Ok(Some(Comparison::of_texts(collation)))
+}
+
 fn case(
     operand: Option<&ast::Expr>,
     conditions: &[ast::CaseWhen],
@@ -575,16 +591,15 @@ fn case(
         },
         Some(mut operand) => {
             let mut rules = Vec::with_capacity(tests.len());
+            let of_texts = case_of_texts(&operand, &tests, connection)?;
             for test in &mut tests {
-                let mut by = rules::comparison_rule_for("case", &operand.ty, &test.ty, connection)?;
+                let mut by = match &of_texts {
+                    Some(by) if test.ty.class() == Class::String && !test.ty.is_parameter() => by.clone(),
+                    _ => rules::comparison_rule_for("case", &operand.ty, &test.ty, connection)?,
+                };
                 let mut unchanged = operand.clone();
-                operators::adapt(&mut by, &mut unchanged, test, scope.session());
+                operators::adapt_each(&mut by, &mut unchanged, test, scope.session());
                 rules.push(by);
-            }
-            if let Some(compared) = operators::compared_apart(&operand, &rules, &mut tests, scope.session()) {
-                let branches = compared.into_iter().zip(results).collect();
-                let kind = ExprKind::Case { branches, otherwise };
-                return Ok(Expr { kind, ty });
             }
             operators::adapt_shared(&mut operand, &rules, scope.session());
             let branches = rules

@@ -3,7 +3,8 @@
 use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
 use paceline_types::error_code::WARN_DATA_TRUNCATED;
-use paceline_types::{DataType, FixedPoint, FloatType, Value};
+use paceline_types::temporal::{self, ParsedTemporal};
+use paceline_types::{Collation, DataType, FixedPoint, FloatType, Value};
 
 use super::cast::as_compared;
 use super::fold::fold;
@@ -11,7 +12,9 @@ use super::rules::{CollationMix, comparison_rule_for, round_quotient};
 use crate::error::Result;
 use crate::expr::errors;
 use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
-use crate::expr::functions::{COMPARED_DATETIME, COMPARED_TIME, Call, Function};
+use crate::expr::functions::{
+    COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, Call, Function, listed,
+};
 use crate::expr::scope::unique_id;
 use crate::expr::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind};
 use crate::session::{SessionContext, SqlMode};
@@ -70,6 +73,7 @@ pub(super) fn compare(
         let mut by = row_rules(op.as_str(), &column_types(&left), &column_types(&right), session)?;
         for ((by, left), right) in by.iter_mut().zip(elements(&mut left)).zip(elements(&mut right)) {
             check_literals(by, op, left, right, session)?;
+            compare_exactly(by, left, right);
             unquote_json(by, left, right, session);
             let decimals = fixed_decimals(by, &left.ty, &right.ty);
             adapt(by, left, right, session);
@@ -91,6 +95,7 @@ pub(super) fn compare(
     }
     let mut by = comparison_rule_for(op.as_str(), &left.ty, &right.ty, connection)?;
     check_literals(&by, op, &left, &right, session)?;
+    compare_exactly(&mut by, &left, &right);
     unquote_json(&by, &mut left, &mut right, session);
     let decimals = fixed_decimals(&by, &left.ty, &right.ty);
     adapt(&mut by, &mut left, &mut right, session);
@@ -158,9 +163,16 @@ fn is_temporal(by: &Comparison) -> bool {
     matches!(by, Comparison::DateTime | Comparison::Time)
 }
 
+/// As [`adapt_each`], and constant texts become the numbers that they are compared as.
+pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+    adapt_each(by, left, right, session);
+    literal_to_number(by, left);
+    literal_to_number(by, right);
+}
+
 /// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an integer
 /// becomes a comparison of integers, which an index can serve.
-pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
+pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
     // A constant text is stored in the integer column that it is compared with, and then is the number that it begins with.
     let is_stored = [
         is_integer_column(right) && is_constant_sum(left),
@@ -264,10 +276,7 @@ fn literal_to_integer(expr: &mut Expr) -> bool {
 
 /// JSON_EXTRACT compared with text gives a string without its quotes; of two, MariaDB unquotes the left one only.
 pub(crate) fn unquote_json(by: &Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
-    if !matches!(
-        by,
-        Comparison::Text(_) | Comparison::Bytes | Comparison::Dynamic(_)
-    ) {
+    if !reads_text(by) {
         return;
     }
     for operand in [left, right] {
@@ -278,6 +287,14 @@ pub(crate) fn unquote_json(by: &Comparison, left: &mut Expr, right: &mut Expr, s
             return;
         }
     }
+}
+
+/// Whether texts are compared as such.
+pub(crate) fn reads_text(by: &Comparison) -> bool {
+    matches!(
+        by,
+        Comparison::Text(_) | Comparison::Bytes | Comparison::Dynamic(_)
+    )
 }
 
 /// Calls another function with the same arguments, and folds what can be folded now.
@@ -321,49 +338,6 @@ pub(crate) fn hex_number(bytes: &[u8]) -> Value {
     Value::UInt(tail.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// Whether a value is read in one way as a number or a date and in another as text.
-fn reads_differently(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Call(call) => !std::ptr::eq(call.function, call.number_function()),
-        _ => expr.ty.note == TypeNote::HexLiteral,
-    }
-}
-
-/// An operand that serves several comparisons which read it differently is compared by itself in each: these are its comparisons, each with the
-/// value of its own. `None` where one evaluation serves all, or has to.
-pub(super) fn compared_apart(
-    operand: &Expr,
-    rules: &[Comparison],
-    values: &mut Vec<Expr>,
-    session: &SessionContext,
-) -> Option<Vec<Expr>> {
-    let is_number = |by: &Comparison| {
-        matches!(
-            by,
-            Comparison::Int | Comparison::Decimal | Comparison::Double | Comparison::FixedDouble(_)
-        )
-    };
-    let numbers = rules.iter().filter(|by| is_number(by)).count();
-    let is_mixed = numbers > 0 && numbers < rules.len();
-    if !is_mixed || !operand.is_stable() || !reads_differently(operand) {
-        return None;
-    }
-    let compared = rules.iter().zip(values.drain(..)).map(|(by, value)| {
-        let mut operand = operand.clone();
-        adapt_shared(&mut operand, std::slice::from_ref(by), session);
-        let nullable = operand.ty.nullable || value.ty.nullable;
-        Expr {
-            kind: ExprKind::Compare {
-                op: CompareOp::Eq,
-                by: by.clone(),
-                operands: Box::new([operand, value]),
-            },
-            ty: ExprType::boolean().with_nullable(nullable),
-        }
-    });
-    Some(compared.collect())
-}
-
 /// Of an operand that serves several comparisons, converts the elements of which all want the same.
 pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &SessionContext) {
     for (place, element) in elements(operand).iter_mut().enumerate() {
@@ -374,14 +348,8 @@ pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &S
         let Some(first) = wanted.next() else {
             return;
         };
-        let is_number = |by: &Comparison| {
-            matches!(
-                by,
-                Comparison::Int | Comparison::Decimal | Comparison::Double | Comparison::FixedDouble(_)
-            )
-        };
-        if is_number(first) {
-            if wanted.all(is_number) {
+        if first.is_numeric() {
+            if wanted.all(Comparison::is_numeric) {
                 read_as_number(element);
             }
         } else if wanted.all(|by| by == first) {
@@ -394,7 +362,12 @@ fn literal_to_datetime(expr: &mut Expr, session: &SessionContext) {
     let ExprKind::Literal(value @ (Value::Text(_) | Value::Int(_) | Value::Date(_))) = &expr.kind else {
         return;
     };
-    *expr = match convert::to_datetime(value, &lax(session)) {
+    let is_whole = match value {
+        Value::Text(text) => temporal::parse_datetime(text, lax(session).date_modes)
+            .is_some_and(|parsed| !parsed.truncated && !parsed.fraction_cut),
+        _ => true,
+    };
+    *expr = match convert::to_datetime(value, &lax(session)).filter(|_| is_whole) {
         Some(datetime) => Expr::literal(Value::DateTime(datetime), ExprType::datetime(datetime.decimals)),
         None => converted_once(expr, &COMPARED_DATETIME, ExprType::datetime(0)),
     };
@@ -404,10 +377,70 @@ fn literal_to_time(expr: &mut Expr, session: &SessionContext) {
     let ExprKind::Literal(value @ (Value::Text(_) | Value::Int(_))) = &expr.kind else {
         return;
     };
-    *expr = match convert::to_time(value, &lax(session)) {
+    let is_whole = match value {
+        Value::Text(text) => match temporal::parse_time(text) {
+            Some(ParsedTemporal::Time(parsed)) => {
+                !parsed.truncated && !parsed.clipped && !parsed.fraction_cut
+            }
+            Some(ParsedTemporal::DateTime(parsed)) => !parsed.truncated,
+            None => false,
+        },
+        _ => true,
+    };
+    *expr = match convert::to_time(value, &lax(session)).filter(|_| is_whole) {
         Some(time) => Expr::literal(Value::Time(time), ExprType::time(time.decimals())),
         None => converted_once(expr, &COMPARED_TIME, ExprType::time(0)),
     };
+}
+
+/// A constant text that is compared as a number: that number, or what it begins with and a warning for each execution.
+pub(crate) fn literal_to_number(by: &Comparison, expr: &mut Expr) {
+    let ExprKind::Literal(Value::Text(text)) = &expr.kind else {
+        return;
+    };
+    let whole = match by {
+        Comparison::Decimal => match convert::text_to_decimal(text) {
+            (number, Completeness::Whole) => Some(Value::Decimal(number)),
+            _ => None,
+        },
+        Comparison::Double => match convert::text_to_double(text) {
+            (number, Completeness::Whole) => Some(Value::Double(number)),
+            _ => None,
+        },
+        _ => return,
+    };
+    *expr = match (whole, by) {
+        (Some(Value::Decimal(number)), _) => Expr::literal(
+            Value::Decimal(number),
+            ExprType::decimal(u32::from(number.precision()), u32::from(number.scale())),
+        ),
+        (Some(number), _) => Expr::literal(number, ExprType::double()),
+        (None, Comparison::Decimal) => converted_once(expr, &COMPARED_DECIMAL, ExprType::decimal(65, 38)),
+        (None, _) => converted_once(expr, &COMPARED_DOUBLE, ExprType::double()),
+    };
+}
+
+/// A constant of an IN list that is converted once is so before the statement runs.
+pub(super) fn converted_before(item: &mut Expr) {
+    if let ExprKind::Call(call) = &mut item.kind
+        && let Some(listed) = listed(call.function)
+    {
+        call.function = listed;
+    }
+}
+
+/// A decimal that is no constant and a constant text are compared as decimals, so that no digit is lost.
+pub(crate) fn compare_exactly(by: &mut Comparison, left: &Expr, right: &Expr) {
+    let is_exact = |number: &Expr, text: &Expr| {
+        number.ty.class() == Class::Decimal
+            && text.ty.class() == Class::String
+            && !text.ty.is_parameter()
+            && text.is_constant_during_execution()
+            && !number.is_constant_during_execution()
+    };
+    if *by == Comparison::Double && (is_exact(left, right) || is_exact(right, left)) {
+        *by = Comparison::Decimal;
+    }
 }
 
 /// A constant that cannot be converted here, since each execution warns of it.
@@ -416,6 +449,7 @@ fn converted_once(constant: &mut Expr, function: &'static Function, ty: ExprType
         function,
         args: vec![std::mem::replace(constant, Expr::null())],
         id: unique_id(),
+        compared: None,
     };
     Expr {
         kind: ExprKind::Call(Box::new(call)),
@@ -449,27 +483,9 @@ pub(super) fn between(
     }
     literal_to_year(&value, &mut low, session);
     literal_to_year(&value, &mut high, session);
-    let from = comparison_rule_for("between", &value.ty, &low.ty, connection)?;
-    let to = comparison_rule_for("between", &value.ty, &high.ty, connection)?;
+    let mut by = between_rule(&value.ty, &low.ty, &high.ty, connection)?;
     let nullable = value.ty.nullable || low.ty.nullable || high.ty.nullable;
     let ty = ExprType::boolean().with_nullable(nullable);
-    let mut by = match (&from, &to) {
-        (a, b) if a == b => from,
-        (Comparison::Text(_) | Comparison::Bytes, Comparison::Text(_) | Comparison::Bytes) => {
-            let collation =
-                CollationMix::for_comparison(&[&value.ty, &low.ty, &high.ty], connection, "between")?;
-            if collation == paceline_types::Collation::Binary {
-                Comparison::Bytes
-            } else {
-                Comparison::Text(collation)
-            }
-        }
-        (Comparison::Dynamic(_), _) => from,
-        (_, Comparison::Dynamic(_)) => to,
-        (Comparison::DateTime, _) | (_, Comparison::DateTime) => Comparison::DateTime,
-        (Comparison::Double, _) | (_, Comparison::Double) => Comparison::Double,
-        _ => Comparison::Decimal,
-    };
     if let Comparison::Text(collation) = by {
         CollationMix::check_literals(&[&value, &low, &high], collation, connection, "between")?;
     }
@@ -495,6 +511,36 @@ pub(super) fn between(
             operands: Box::new([value, low, high]),
         },
         ty,
+    })
+}
+
+/// The one rule by which a value is compared with both bounds.
+fn between_rule(
+    value: &ExprType,
+    low: &ExprType,
+    high: &ExprType,
+    connection: Collation,
+) -> Result<Comparison> {
+    let all = [value, low, high];
+    let is_text = |ty: &&ExprType| matches!(ty.class(), Class::String | Class::Null) && !ty.is_parameter();
+    if all.iter().all(is_text) && all.iter().any(|ty| ty.class() == Class::String) {
+        return CollationMix::for_comparison(&all, connection, "between").map(Comparison::of_texts);
+    }
+    let from = comparison_rule_for("between", value, low, connection)?;
+    let to = comparison_rule_for("between", value, high, connection)?;
+    Ok(match (&from, &to) {
+        (Comparison::Dynamic(_), _) => from,
+        (_, Comparison::Dynamic(_)) => to,
+        (Comparison::DateTime, _) | (_, Comparison::DateTime) => Comparison::DateTime,
+        // A number between two texts is compared as a double, which is what a decimal and a text are compared as.
+        (Comparison::Decimal, Comparison::Decimal)
+            if all.iter().filter(|ty| ty.class() == Class::String).count() > 1 =>
+        {
+            Comparison::Double
+        }
+        (a, b) if a == b => from,
+        (Comparison::Double, _) | (_, Comparison::Double) => Comparison::Double,
+        _ => Comparison::Decimal,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paceline_types::error_code::ER_WRONG_ARGUMENTS;
-use paceline_types::{Collation, DataType, Value};
+use paceline_types::{DataType, Value};
 use sqlparser::ast;
 
 use super::operators::width;
@@ -32,7 +32,13 @@ pub(super) fn in_list(
     let connection = session.settings.collation_connection;
     let mut rules = Vec::with_capacity(items.len());
     let mut nullable = needle.ty.nullable;
-    let mut binary = false;
+    // Texts are all compared in one collation.
+    let mut of_texts = None;
+    let operation = match (items.len(), negated) {
+        (1, false) => "=",
+        (1, true) => "<>",
+        _ => "in",
+    };
     if columns == 1 {
         let types: Vec<&ExprType> = std::iter::once(&needle.ty)
             .chain(items.iter().map(|item| &item.ty))
@@ -41,27 +47,23 @@ pub(super) fn in_list(
             .iter()
             .all(|ty| matches!(ty.class(), Class::String | Class::Null) && !ty.is_parameter());
         if texts {
-            let collation = CollationMix::for_comparison(&types, connection, "in")?;
+            let collation = CollationMix::for_comparison(&types, connection, operation)?;
             let operands: Vec<&Expr> = std::iter::once(&needle).chain(&items).collect();
-            let operation = match (operands.len(), negated) {
-                (2, false) => "=",
-                (2, true) => "<>",
-                _ => "in",
-            };
             CollationMix::check_literals(&operands, collation, connection, operation)?;
-            binary = collation == Collation::Binary;
+            of_texts = Some(Comparison::of_texts(collation));
         }
     }
     let single = items.len() == 1;
+    let mut asked = Vec::with_capacity(items.len());
     for item in &mut items {
         if width(item) != columns {
             return Err(errors::operand_columns(columns));
         }
         nullable |= item.ty.nullable;
         if columns == 1 {
-            let mut by = match binary {
-                true => Comparison::Bytes,
-                false => rules::comparison_rule_for("in", &needle.ty, &item.ty, connection)?,
+            let mut by = match &of_texts {
+                Some(by) => by.clone(),
+                None => rules::comparison_rule_for(operation, &needle.ty, &item.ty, connection)?,
             };
             // `a IN (b)` is `a = b`; a longer list is compared with JSON as it is written.
             if single {
@@ -70,6 +72,10 @@ pub(super) fn in_list(
             // The needle serves every item, so only items are converted ahead.
             let mut unchanged = needle.clone();
             let decimals = operators::fixed_decimals(&by, &needle.ty, &item.ty);
+            if single {
+                operators::compare_exactly(&mut by, &needle, item);
+            }
+            asked.push(by.clone());
             operators::adapt(&mut by, &mut unchanged, item, session);
             if single {
                 operators::compare_fixed(&mut by, decimals);
@@ -80,7 +86,7 @@ pub(super) fn in_list(
         } else {
             let left = operators::column_types(&needle);
             let right = operators::column_types(item);
-            let mut by = operators::row_rules("in", &left, &right, session)?;
+            let mut by = operators::row_rules(operation, &left, &right, session)?;
             let mut unchanged = needle.clone();
             let pairs = operators::elements(&mut unchanged)
                 .iter_mut()
@@ -91,14 +97,11 @@ pub(super) fn in_list(
             rules.push(Comparison::Row(by));
         }
     }
-    let ty = ExprType::boolean().with_nullable(nullable);
-    if let Some(compared) = operators::compared_apart(&needle, &rules, &mut items, session) {
-        let found = Expr {
-            kind: ExprKind::Or(compared),
-            ty,
-        };
-        return Ok(if negated { super::negation(found) } else { found });
+    let is_constant_list = items.iter().all(Expr::is_constant_during_execution);
+    if !single && is_constant_list && asked.windows(2).all(|pair| pair[0] == pair[1]) {
+        items.iter_mut().for_each(operators::converted_before);
     }
+    let ty = ExprType::boolean().with_nullable(nullable);
     operators::adapt_shared(&mut needle, &rules, session);
     Ok(Expr {
         kind: ExprKind::InList {

@@ -67,7 +67,7 @@ impl CollationMix {
             matches!(operand.as_literal(), Some(Value::Text(text))
                 if operand.ty.class() == Class::String && !charset.can_encode(text))
         };
-        if charset == Charset::Latin1 && operands.iter().any(is_lost) {
+        if matches!(charset, Charset::Latin1 | Charset::Ascii) && operands.iter().any(is_lost) {
             let types: Vec<&ExprType> = operands.iter().map(|operand| &operand.ty).collect();
             return Err(Self::illegal(&types, connection, operation));
         }
@@ -188,11 +188,7 @@ pub(crate) fn comparison_rule_for(
     match (numeric_class(left, right), numeric_class(right, left)) {
         (Class::String | Class::Null, Class::String | Class::Null) => {
             let collation = CollationMix::for_comparison(&[left, right], connection, operation)?;
-            Ok(if collation == Collation::Binary {
-                Comparison::Bytes
-            } else {
-                Comparison::Text(collation)
-            })
+            Ok(Comparison::of_texts(collation))
         }
         (a, b) => Ok(rule_of_classes(a, b).unwrap_or(Comparison::Double)),
     }
@@ -237,6 +233,18 @@ pub(crate) fn rule_of_classes(a: Class, b: Class) -> Option<Comparison> {
 /// 1267, 1270, 1271.
 pub fn common_type(types: &[&ExprType], connection: Collation, operation: &str) -> Result<ExprType> {
     common_type_in(types, connection, operation)
+}
+
+/// The type of a column of a UNION or its like, whose values must have one collation.
+///
+/// # Errors
+/// 1267, 1270, 1271.
+pub fn union_type(types: &[&ExprType], connection: Collation) -> Result<ExprType> {
+    let ty = common_type_in(types, connection, "UNION")?;
+    if ty.class() == Class::String && ty.coercibility == Coercibility::None {
+        return Err(errors::error(ER_CANT_AGGREGATE_NCOLLATIONS, &[&"UNION"]));
+    }
+    Ok(ty)
 }
 
 pub(crate) fn common_type_in(
@@ -401,6 +409,20 @@ fn common_double(types: &[&ExprType]) -> ExprType {
 /// `=` and its like compare a quotient with the digits that it shows; BETWEEN, IN and CASE compare all that it has. Says whether
 /// `operand` holds one.
 pub(crate) fn round_quotient(by: &Comparison, operand: &mut Expr) -> bool {
+    if !is_exact_quotient(by, operand) {
+        return false;
+    }
+    let ty = operand.ty.clone();
+    let inner = std::mem::replace(operand, Expr::null());
+    *operand = Expr {
+        kind: ExprKind::Rounded(Box::new(inner)),
+        ty,
+    };
+    true
+}
+
+/// Whether an operand of this comparison may have more digits than it shows.
+pub(crate) fn is_exact_quotient(by: &Comparison, operand: &Expr) -> bool {
     let exact = matches!(by, Comparison::Decimal | Comparison::Dynamic(_));
     let divides = |node: &Expr| {
         matches!(
@@ -411,14 +433,5 @@ pub(crate) fn round_quotient(by: &Comparison, operand: &mut Expr) -> bool {
             }
         )
     };
-    if !exact || operand.ty.class() != Class::Decimal || !operand.any(&mut { divides }) {
-        return false;
-    }
-    let ty = operand.ty.clone();
-    let inner = std::mem::replace(operand, Expr::null());
-    *operand = Expr {
-        kind: ExprKind::Rounded(Box::new(inner)),
-        ty,
-    };
-    true
+    exact && operand.ty.class() == Class::Decimal && operand.any(&mut { divides })
 }

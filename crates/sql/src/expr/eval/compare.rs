@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use paceline_types::Value;
 
 use super::in_set::InSet;
+use super::readings::SharedOperand;
 use super::{Frame, convert};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
@@ -211,16 +212,19 @@ pub(super) fn in_list<'a>(
         }
         return Ok(if unknown { None } else { Some(false) });
     }
-    let needle = needle.eval_in(frame, context)?;
+    let needle = SharedOperand::new(needle, by.iter(), frame, context)?;
     if needle.is_null() {
         return Ok(None);
     }
-    if let Some(found) = set.find(by, &needle, list, context)? {
+    if let Some(needle) = needle.single()
+        && let Some(found) = set.find(by, needle, list, context)?
+    {
         return Ok(found);
     }
     let mut unknown = false;
     for (by, item) in by.iter().zip(list) {
         let item = item.eval_in(frame, context)?;
+        let needle = needle.compared_by(by, context)?;
         match compare_with(CompareOp::Eq, by, &needle, &item, context)? {
             Some(true) => return Ok(Some(true)),
             Some(false) => {}

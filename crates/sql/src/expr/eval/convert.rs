@@ -283,6 +283,17 @@ pub(crate) fn to_datetime_for_comparison(
     context: &mut EvalContext<'_>,
 ) -> Result<Option<DateTime>> {
     let value = &*bits_as_text(value, context);
+    if let Value::Text(text) = value
+        && let Some(parsed) = temporal::parse_datetime(text, context.lax_convert_context().date_modes)
+    {
+        let kind = if parsed.has_time { "datetime" } else { "date" };
+        if parsed.truncated {
+            context.warn_truncated(kind, value)?;
+        } else if parsed.fraction_cut {
+            context.note_truncated(kind, value);
+        }
+        return Ok(Some(parsed.value));
+    }
     Ok(match value {
         Value::DateTime(datetime) => Some(*datetime),
         Value::Date(date) => Some(date.at_midnight()),
@@ -396,7 +407,13 @@ pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_
     let value = &*bits_as_text(value, context);
     let is_time = match value {
         Value::Null | Value::Time(_) => true,
-        Value::Text(text) => temporal::parse_time(text).is_some(),
+        Value::Text(text) => match temporal::parse_time(text) {
+            Some(ParsedTemporal::Time(parsed)) if parsed.fraction_cut && !parsed.truncated => {
+                context.note_truncated("time", value);
+                true
+            }
+            parsed => parsed.is_some(),
+        },
         _ => convert::to_time(value, &context.lax_convert_context()).is_some(),
     };
     if is_time {
@@ -444,6 +461,22 @@ pub(crate) fn as_stored<'v>(value: Cow<'v, Value>, data_type: &DataType) -> Cow<
         })),
         (Value::Int(year @ 0..=2155), DataType::Year) => Cow::Owned(Value::Year(*year as u16)),
         _ => value,
+    }
+}
+
+/// As [`to_common_type`], for a column of a UNION: what is stored as text of a BIT column is its number, which is its bytes in an expression.
+pub(crate) fn to_union_type<'a>(
+    value: Cow<'a, Value>,
+    from: &ExprType,
+    to: &ExprType,
+    context: &mut EvalContext<'_>,
+) -> Result<Cow<'a, Value>> {
+    match (&*value, to.class()) {
+        (Value::Bit(bits), Class::String) => {
+            let number = Cow::Owned(Value::UInt(bits.bits));
+            to_common_type(number, &ExprType::bigint_unsigned(20), to, context)
+        }
+        _ => to_common_type(value, from, to, context),
     }
 }
 

@@ -8,6 +8,7 @@ mod compare;
 pub(crate) mod convert;
 pub(crate) mod in_set;
 mod like;
+mod readings;
 mod regex;
 
 use std::borrow::Cow;
@@ -18,8 +19,10 @@ use paceline_types::{DataType, Value};
 
 pub(crate) use arithmetic::division_by_zero;
 pub(crate) use compare::{compare_row_values, compare_rows, compare_values, compare_with, row_values};
+pub(crate) use readings::Reading;
 pub(crate) use regex::{CompiledPattern, with_pattern};
 
+use self::readings::SharedOperand;
 use super::context::{EvalContext, OuterRow};
 use super::expr_type::{Class, ExprType};
 use super::tree::{ArithmeticOp, CompareOp, Comparison, Expr, ExprKind, Truth};
@@ -138,15 +141,19 @@ impl Expr {
         frame: &Frame<'a>,
         context: &mut EvalContext<'_>,
     ) -> Result<Cow<'a, Value>> {
-        let value = self.eval_in(frame, context)?;
-        Ok(match (&*value, &self.ty.data_type) {
+        Ok(self.as_shown(self.eval_in(frame, context)?))
+    }
+
+    /// A value of this expression with the digits that its type shows.
+    fn as_shown<'a>(&self, value: Cow<'a, Value>) -> Cow<'a, Value> {
+        match (&*value, &self.ty.data_type) {
             // A variable's type may be older than its value.
             _ if matches!(self.kind, ExprKind::UserVariable(_)) => value,
             (Value::Decimal(number), DataType::Decimal(ty)) if number.scale() > ty.scale => Cow::Owned(
                 Value::Decimal(number.round(i32::from(ty.scale), Rounding::HalfUp)),
             ),
             _ => value,
-        })
+        }
     }
 
     /// The value with all the digits that a division gave, as MariaDB has it: `1/3*3` is 1.0000 although 1/3 shows as 0.3333.
@@ -261,24 +268,27 @@ impl Expr {
                         return result.eval_as(&self.ty, frame, context);
                     }
                 }
-                let value = match otherwise {
-                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context)?,
-                    None => Cow::Owned(Value::Null),
+                return match otherwise {
+                    // A column of a UNION is a table's.
+                    Some(otherwise) if branches.is_empty() => {
+                        let value = otherwise.eval_branch(&self.ty, frame, context)?;
+                        let value = convert::to_union_type(value, &otherwise.ty, &self.ty, context)?;
+                        Ok(convert::as_stored(value, &self.ty.data_type))
+                    }
+                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context),
+                    None => Ok(Cow::Owned(Value::Null)),
                 };
-                // A column of a UNION is a table's.
-                return Ok(match branches.is_empty() {
-                    true => convert::as_stored(value, &self.ty.data_type),
-                    false => value,
-                });
             }
             ExprKind::SimpleCase {
                 operand,
                 branches,
                 otherwise,
             } => {
-                let subject = operand.eval_in(frame, context)?;
+                let rules = branches.iter().map(|(by, ..)| by);
+                let subject = SharedOperand::new(operand, rules, frame, context)?;
                 for (by, value, result) in branches {
                     let value = value.eval_in(frame, context)?;
+                    let subject = subject.compared_by(by, context)?;
                     if compare_with(CompareOp::Eq, by, &subject, &value, context)? == Some(true) {
                         return result.eval_as(&self.ty, frame, context);
                     }

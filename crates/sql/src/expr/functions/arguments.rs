@@ -8,7 +8,7 @@ use super::{Call, Function};
 use crate::error::Result;
 use crate::expr::bind::{CollationMix, common_type_in, in_common_charset};
 use crate::expr::context::EvalContext;
-use crate::expr::eval::{Frame, convert};
+use crate::expr::eval::{Frame, Reading, convert};
 use crate::expr::expr_type::{Class, Coercibility, ExprType};
 use crate::expr::tree::{Expr, ExprKind};
 use crate::session::SessionContext;
@@ -25,6 +25,8 @@ pub(crate) struct BindCall<'b> {
     pub session: &'b SessionContext,
     /// What is called; a function whose argument's types ask for another says so here.
     pub function: &'static Function,
+    /// How the first argument is compared, where that is not as it is returned.
+    pub compared: Option<Box<Reading>>,
 }
 
 impl BindCall<'_> {
@@ -77,12 +79,20 @@ impl BindCall<'_> {
 
     /// The collation in which the first `count` arguments are compared, and brings them to its character set.
     pub fn compared_collation(&mut self, count: usize) -> Result<Collation> {
-        let args: Vec<&Expr> = self.args.iter().take(count).collect();
+        let indexes: Vec<usize> = (0..count).collect();
+        self.compared_collation_of(&indexes, self.name)
+    }
+
+    /// The collation in which the arguments of these numbers are compared, in this order in errors of the operation, and brings them to its character set.
+    pub fn compared_collation_of(&mut self, indexes: &[usize], operation: &str) -> Result<Collation> {
+        let args: Vec<&Expr> = indexes.iter().filter_map(|index| self.args.get(*index)).collect();
         let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
-        let collation = CollationMix::for_comparison(&types, self.connection(), self.name)?;
-        CollationMix::check_literals(&args, collation, self.connection(), self.name)?;
-        for arg in self.args.iter_mut().take(count) {
-            in_common_charset(arg, collation, self.session);
+        let collation = CollationMix::for_comparison(&types, self.connection(), operation)?;
+        CollationMix::check_literals(&args, collation, self.connection(), operation)?;
+        for index in indexes {
+            if let Some(arg) = self.args.get_mut(*index) {
+                in_common_charset(arg, collation, self.session);
+            }
         }
         Ok(collation)
     }

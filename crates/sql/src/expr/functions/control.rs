@@ -8,14 +8,15 @@ use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, steady};
 use crate::error::Result;
 use crate::expr::bind::{
-    as_compared, common_type_in, compare_fixed, comparison_rule_for, fixed_decimals, literal_to_year,
-    read_as_number, round_quotient, unquote_json,
+    as_compared, common_type_in, compare_exactly, compare_fixed, compared_charset, comparison_rule_for,
+    fixed_decimals, is_exact_quotient, literal_to_number, literal_to_year, read_as_number, reads_text,
+    round_quotient, unquote_json,
 };
 use crate::expr::context::EvalContext;
 use crate::expr::eval::convert::{self, as_computed};
-use crate::expr::eval::{compare_values, compare_with};
+use crate::expr::eval::{Reading, compare_values, compare_with};
 use crate::expr::expr_type::{Class, ExprType};
-use crate::expr::tree::{CompareOp, Comparison, ExprKind};
+use crate::expr::tree::{CompareOp, Comparison, Expr, ExprKind};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("if", (3, 3), bind_if, eval_if),
@@ -94,7 +95,12 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     if let [column, constant] = &mut call.args[..] {
         literal_to_year(column, constant, call.session);
     }
-    let by = comparison_rule_for("nullif", &call.args[0].ty, &call.args[1].ty, call.connection())?;
+    let mut by = comparison_rule_for("nullif", &call.args[0].ty, &call.args[1].ty, call.connection())?;
+    let of_types = by.clone();
+    compare_exactly(&mut by, &call.args[0], &call.args[1]);
+    if by != of_types {
+        literal_to_number(&by, &mut call.args[1]);
+    }
     let mut ty = call.args[0].ty.clone().nullable();
     ty.data_type = match ty.data_type {
         DataType::Text { collation, .. } => ExprType::long_text(ty.max_characters(), collation).data_type,
@@ -104,50 +110,52 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
         same => same,
     };
     // What is compared is not what is returned.
-    let mut compared = call.args[0].clone();
-    match by {
-        Comparison::Int | Comparison::Decimal | Comparison::Double => {
-            read_as_number(&mut compared);
-            read_as_number(&mut call.args[1]);
-        }
-        _ => unquote_json(&by, &mut compared, &mut call.args[1], call.session),
-    }
-    let charset = compared.ty.charset();
-    as_compared(&mut compared, &by, call.session);
-    as_compared(&mut call.args[1], &by, call.session);
-    let converted = compared.ty.charset() != charset;
-    let rounded = round_quotient(&by, &mut compared);
-    round_quotient(&by, &mut call.args[1]);
-    let read_otherwise = match (&call.args[0].kind, &compared.kind) {
-        (ExprKind::Call(returned), ExprKind::Call(compared)) => {
-            !std::ptr::eq(returned.function, compared.function)
-        }
-        (ExprKind::Call(_), _) => true,
-        _ => false,
+    let [subject, other] = &mut call.args[..] else {
+        return Ok(ty);
     };
-    if converted || rounded || read_otherwise {
-        call.args.push(compared);
+    let mut reading = Reading::default();
+    match (&subject.kind, by.is_numeric()) {
+        (ExprKind::Call(subject), true) if subject.has_number_function() => {
+            reading.function = Some(subject.number_function());
+        }
+        (ExprKind::Call(subject), false) if reads_text(&by) => {
+            reading.function = subject.function.as_compared
+        }
+        _ => {}
     }
+    if by.is_numeric() {
+        read_as_number(other);
+    } else if reading.function.is_none() {
+        unquote_json(&by, &mut Expr::null(), other, call.session);
+    }
+    reading.target = compared_charset(&subject.ty, &by);
+    as_compared(other, &by, call.session);
+    reading.is_rounded = is_exact_quotient(&by, subject);
+    round_quotient(&by, other);
+    call.compared = (!reading.is_plain()).then(|| Box::new(reading));
     Ok(ty)
 }
 
 fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let left = args.value(0, context)?;
+    // The first argument is evaluated once: twice would be 2ⁿ times for the innermost of n nested calls.
+    let subject = &args.call.args[0];
+    let (returned, compared) = match &args.call.compared {
+        None => (args.value(0, context)?, None),
+        Some(reading) => {
+            let (returned, compared) = reading.values(subject, &args.frame, context)?;
+            (returned, Some(compared))
+        }
+    };
     let right = args.value(1, context)?;
     let connection = context.session.settings.collation_connection;
     let mut by = comparison_rule_for("nullif", args.ty_of(0), args.ty_of(1), connection)?;
     let decimals = fixed_decimals(&by, args.ty_of(0), args.ty_of(1));
     compare_fixed(&mut by, decimals);
-    let equal = if args.len() > 2 {
-        let compared = args.value(2, context)?;
-        compare_with(CompareOp::Eq, &by, &compared, &right, context)?
-    } else {
-        compare_with(CompareOp::Eq, &by, &left, &right, context)?
-    };
-    if equal == Some(true) {
+    let compared = compared.as_ref().unwrap_or(&returned);
+    if compare_with(CompareOp::Eq, &by, compared, &right, context)? == Some(true) {
         return Ok(Value::Null);
     }
-    Ok(as_computed(left).into_owned())
+    Ok(as_computed(returned).into_owned())
 }
 
 fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {

@@ -26,11 +26,12 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 pub(crate) use arguments::{Args, BindCall};
-pub(crate) use compared::{COMPARED_DATETIME, COMPARED_TIME};
+pub(crate) use compared::{COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, listed};
 pub(crate) use json::{append_json_value, json_quote};
 pub(crate) use number_arguments::reads_number;
 
 use super::context::EvalContext;
+use super::eval::Reading;
 use super::expr_type::ExprType;
 use super::tree::Expr;
 use crate::error::Result;
@@ -137,6 +138,8 @@ pub struct Call {
     pub args: Vec<Expr>,
     /// Keys the state that the call keeps during an execution.
     pub id: u64,
+    /// How NULLIF compares its first argument, where that is not as it returns it. It follows from the arguments.
+    pub(crate) compared: Option<Box<Reading>>,
 }
 
 impl std::fmt::Debug for Call {
@@ -157,6 +160,11 @@ impl Call {
     /// What is called for a date or a time.
     pub(crate) fn temporal_function(&self) -> &'static Function {
         self.function.as_temporal.unwrap_or(self.function)
+    }
+
+    /// Whether a number or a truth value is asked of another function.
+    pub(crate) fn has_number_function(&self) -> bool {
+        !std::ptr::eq(self.function, self.number_function())
     }
 
     /// What is called for a number or a truth value.

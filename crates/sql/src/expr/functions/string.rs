@@ -403,7 +403,9 @@ fn eval_char_length(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
 }
 
 fn bind_search(call: &mut BindCall<'_>) -> Result<ExprType> {
-    call.compared_collation(2)?;
+    // INSTR's order is that of MariaDB's errors, in which it is LOCATE.
+    let order = if call.name == "instr" { [0, 1] } else { [1, 0] };
+    call.compared_collation_of(&order, "locate")?;
     Ok(call.with_nullability(ExprType::int32(11)))
 }
 
@@ -490,6 +492,7 @@ fn characters_equal(left: &str, right: &str, collation: Collation) -> bool {
 }
 
 fn bind_replace(call: &mut BindCall<'_>) -> Result<ExprType> {
+    call.compared_collation(3)?;
     let grown = call.length(0).saturating_mul(call.length(2).max(1));
     call.text(grown.min(LONGEST).max(call.length(0)), &[0, 1, 2])
 }

@@ -357,7 +357,6 @@ fn interval_decimals(unit: IntervalUnit, amount: &ExprType) -> u8 {
 }
 
 fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
-    use IntervalUnit as U;
     let word = keyword_of(call, 2);
     let unit = unit_named(word).ok_or_else(|| errors::syntax_near(word))?;
     let interval_decimals = interval_decimals(unit, &call.args[1].ty);
@@ -368,9 +367,7 @@ fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
         Class::DateTime => ExprType::datetime(decimals),
         Class::Date if is_date_unit(unit) => ExprType::date(),
         Class::Date => ExprType::datetime(interval_decimals),
-        Class::Time if !matches!(unit, U::Year | U::Quarter | U::Month | U::YearMonth) => {
-            ExprType::time(decimals)
-        }
+        Class::Time if !is_calendar_unit(unit) => ExprType::time(decimals),
         Class::Time => ExprType::datetime(decimals),
         _ => ExprType::new(DataType::Char {
             length: if interval_decimals > 0 { 26 } else { 19 },
@@ -381,6 +378,12 @@ fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
         call.function = function_of_text(call.function.name);
     }
     Ok(ty.nullable())
+}
+
+/// Whether a unit counts in the calendar: a time of day has no place for it.
+fn is_calendar_unit(unit: IntervalUnit) -> bool {
+    use IntervalUnit as U;
+    matches!(unit, U::Year | U::Quarter | U::Month | U::Week | U::YearMonth)
 }
 
 /// The interval of arguments 1 and 2.
@@ -529,6 +532,10 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
     if date.is_null() {
         return Ok(Value::Null);
     }
+    let unit = unit_named(args.keyword(2)).unwrap_or(IntervalUnit::Day);
+    if matches!(&*date, Value::Time(_)) && is_calendar_unit(unit) {
+        return overflow("time", context);
+    }
     let mut interval = match interval(args, context)? {
         Amount::Interval(interval) => interval,
         Amount::Null => return Ok(Value::Null),
@@ -582,7 +589,6 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
         DataType::DateTime { .. } => Value::DateTime(DateTime { decimals, ..result }),
         DataType::Time { .. } => Value::Time(result.time()),
         _ => {
-            let unit = unit_named(args.keyword(2)).unwrap_or(IntervalUnit::Day);
             if is_date_unit(unit) && !has_time {
                 Value::Date(result.date)
             } else {

@@ -21,8 +21,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (2, 3),
         |call| Ok(call.connection_text(format_length(call, 1)).nullable()),
         |args, context| {
-            let datetime = some!(args.datetime(0, context)?);
+            let value = args.value(0, context)?;
+            let datetime = match &*value {
+                // A time has no day here.
+                Value::Time(time) if !time.is_negative() && time.hours() < 24 => {
+                    let (hour, minute) = (time.hours() as u8, time.minute() as u8);
+                    DateTime::new(Date::ZERO, hour, minute, time.second() as u8)
+                        .with_micros(time.microsecond(), time.decimals())
+                }
+                other => some!(convert::to_datetime(other, context)?),
+            };
             let format = some!(args.text(1, context)?);
+            if matches!(&*value, Value::Time(_)) && names_a_day(&format) {
+                return Ok(Value::Null);
+            }
             let locale = match args.len() {
                 3 => locale_named(args, 2, context)?,
                 _ => context.session.settings.time_locale,
@@ -48,6 +60,17 @@ pub(super) static FUNCTIONS: &[Function] = &[
         eval_get_format,
     ),
 ];
+
+/// Whether a format asks for what only a day has: its number in the year, its name, its month's name.
+fn names_a_day(format: &str) -> bool {
+    let mut characters = format.chars();
+    while let Some(character) = characters.next() {
+        if character == '%' && matches!(characters.next(), Some('j' | 'W' | 'a' | 'w' | 'M' | 'b')) {
+            return true;
+        }
+    }
+    false
+}
 
 /// How long a formatted time gets, in characters.
 pub(super) fn format_length(call: &BindCall<'_>, index: usize) -> u64 {
