@@ -7,8 +7,8 @@ use crate::replica_filters::filter_kind;
 use crate::replication::replicated_row_options;
 use crate::statement_logs::{is_log_variable, other_name};
 use crate::variables::{
-    Access, Effect, Fit, Kind, Scope, Setting, Variable, apply_to_session, is_transaction_config,
-    overflowed, session_memory_max,
+    Access, Effect, Fit, Kind, Scope, Setting, Variable, apply_to_session, is_transaction_config, overflowed,
+    session_memory_max,
 };
 use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_replication::replica::definition::UseGtid;

@@ -529,12 +529,15 @@ fn as_shown(args: &Args<'_>, value: Value) -> Result<Value> {
 /// The sum as a date or a time, whatever the call gives.
 fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
     let date = args.value(0, context)?;
+    let unit = unit_named(args.keyword(2)).unwrap_or(IntervalUnit::Day);
+    let is_time =
+        matches!(args.ty_of(0).data_type, DataType::Time { .. }) || matches!(&*date, Value::Time(_));
+    if is_time && is_calendar_unit(unit) {
+        // MariaDB looks at nothing before, not even at whether the time is NULL.
+        return overflow("time", context);
+    }
     if date.is_null() {
         return Ok(Value::Null);
-    }
-    let unit = unit_named(args.keyword(2)).unwrap_or(IntervalUnit::Day);
-    if matches!(&*date, Value::Time(_)) && is_calendar_unit(unit) {
-        return overflow("time", context);
     }
     let mut interval = match interval(args, context)? {
         Amount::Interval(interval) => interval,

@@ -12,6 +12,7 @@ use super::arguments::{Args, BindCall, some};
 use super::{Function, pure, steady};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
+use crate::expr::eval::convert;
 use crate::expr::expr_type::ExprType;
 
 pub(super) static FUNCTIONS: &[Function] = &[

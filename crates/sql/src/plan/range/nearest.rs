@@ -117,9 +117,6 @@ pub(super) fn nearest(
         (Comparison::Int, Value::Text(text)) => paceline_types::convert::text_to_integer(&text).0,
         (_, value) => value,
     };
-    if *by == Comparison::Double && is_equal_to_several(data_type, &value) {
-        return Bound::Unknown;
-    }
     let near = assign(value.clone(), data_type, &context.convert_context()).value;
     if near.is_null() {
         return Bound::Unknown;
@@ -128,16 +125,4 @@ pub(super) fn nearest(
         Ok(Some(ordering)) => Bound::Near(near, ordering),
         _ => Bound::Unknown,
     }
-}
-
-/// Whether several values of an exact type may be equal to a number as doubles.
-fn is_equal_to_several(data_type: &DataType, value: &Value) -> bool {
-    /// Integers below are doubles of their own.
-    const DISTINCT_MAX: f64 = 9_007_199_254_740_992.0;
-    let scale = match data_type {
-        DataType::Decimal(decimal) => i32::from(decimal.scale),
-        DataType::Integer(_) => 0,
-        _ => return false,
-    };
-    matches!(value, Value::Double(number) if number.abs() * 10f64.powi(scale) >= DISTINCT_MAX)
 }
