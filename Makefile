@@ -1,4 +1,4 @@
-# make run     build the server and start it on 127.0.0.1:3306 with its data in ./data; root needs no password until an account is made
+# make run     build the server and start it on 127.0.0.1:3306 with its data in ./data
 # make test    everything that CI runs: format, lints, unit, property, golden-script and end-to-end tests
 # make bench   the figures of the README, side by side with MariaDB
 # make torture  tries to break it for an hour (ARGS="--seed N --time SECONDS --only PART"), and says what it tried
@@ -21,7 +21,7 @@ build:
 	cargo build --release --locked
 
 run: build
-	$(PACELINE) server --datadir $(DATADIR) --port $(PORT) --socket $(SOCKET) --initialize-insecure $(ARGS)
+	$(PACELINE) server --datadir $(DATADIR) --port $(PORT) --socket $(SOCKET) $(ARGS)
 
 test:
 	tools/install.sh build test

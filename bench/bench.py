@@ -115,7 +115,7 @@ class Paceline(Server):
 
     def command(self):
         binary = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "paceline"
-        return [binary, "server", "--datadir", self.directory / "data", "--port", "0", "--socket", self.socket, "--initialize-insecure",
+        return [binary, "server", "--datadir", self.directory / "data", "--port", "0", "--socket", self.socket,
                 "--server-id", "2", "--sync_binlog=1", "--max_connections=2000", *self.options]
 
 

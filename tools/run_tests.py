@@ -20,16 +20,7 @@ PYTEST = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "--color=no", "-
           "-o", "tmp_path_retention_policy=failed"]
 
 
-# Most of a test's time is waiting for a server. Files run side by side, the tests of a file one after another: they may share servers.
-SIDE_BY_SIDE = ["-n", "3", "--dist", "loadfile"]
-
-
 def pytest(*paths):
-    return [*PYTEST, *SIDE_BY_SIDE, *paths]
-
-
-def pytest_alone(*paths):
-    """For tests that measure times or fill disks: one at a time."""
     return [*PYTEST, *paths]
 
 
@@ -48,8 +39,8 @@ STEPS = [
     ("replication", pytest("tests/replication"), "to and from a real MariaDB, switch-over, kill -9 of either side"),
     ("backup", pytest("tests/backup"), "backups under load, restores to any point in time, interrupted and damaged ones; joined replicas"),
     ("archive", pytest("tests/archive"), "the archive between MariaDB or Paceline and their replicas, kill -9"),
-    ("crash", pytest_alone("tests/crash"), "kill -9 under load, machine crashes, damaged files, full disk, failing fsync"),
-    ("torture", pytest_alone("tests/torture"), "the suite that tries to break it, in short; `make torture` is the long form"),
+    ("crash", pytest("tests/crash"), "kill -9 under load, machine crashes, damaged files, full disk, failing fsync"),
+    ("torture", pytest("tests/torture"), "the suite that tries to break it, in short; `make torture` is the long form"),
 ]
 
 

@@ -7,9 +7,21 @@ import time
 import pytest
 
 from conftest import fill, follow
-from support.archive import OF_THE_LOG, Archive, Serving, events, gtids
-from support.real_replicas import catch_up, check_same_tables, wait_for
+from support.archive import OF_THE_LOG, Archive, events, gtids
+from support.real_replicas import ACCOUNT, PASSWORD, catch_up, check_same_tables, wait_for
 from support.servers import BINARY, MariaDb, Paceline
+
+
+class Serving(Archive):
+    """An archive of another server's files."""
+
+    def __init__(self, directory, files, *options):
+        super().__init__(directory, options=options)
+        self.files_of = files
+
+    def command(self):
+        return [BINARY, "archive", "--serve", self.files_of, "--port", self.port, "--socket", self.socket, "--bind-address", "127.0.0.1",
+                "--user", ACCOUNT, "--password", PASSWORD]
 
 
 @pytest.fixture

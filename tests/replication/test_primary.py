@@ -2,7 +2,6 @@
 
 import glob
 import re
-import signal
 import struct
 import threading
 import time
@@ -13,7 +12,7 @@ import pytest
 from support import workload
 from support.real_replicas import (ACCOUNT, allow_replicas, catch_up, change_master, check_runs, check_same_tables,
                                  replica_status, start_replica, wait_for, wait_for_io_error, without_places)
-from support.servers import ROOT, MariaDb, Paceline
+from support.servers import ROOT, MariaDb
 
 SCRIPT = (ROOT / "tests/log/every_type.sql").read_text()
 
@@ -602,86 +601,6 @@ def test_semi_sync_times_out_loudly_and_comes_back(paceline, semi_replica):
     assert int(semi_status(paceline, "yes_tx")) == before + 1
     catch_up(semi_replica, paceline)
     assert check_same_tables(paceline, semi_replica) == 5
-
-
-def test_semi_sync_without_fallback(paceline, semi_replica):
-    """Stopped and continued, and with no replica at all: no commit is told to its client that no replica has."""
-    fill(paceline, 1)
-    start_replica(semi_replica, paceline)
-    catch_up(semi_replica, paceline)
-    paceline.query("set global rpl_semi_sync_master_timeout=1, global rpl_semi_sync_master_wait_no_slave=off, "
-                   "global paceline_semi_sync_fallback=off, global rpl_semi_sync_master_enabled=1")
-    wait_for("the client", lambda: semi_status(paceline, "clients") == "1")
-    paceline.query("insert into t.a (v) values ('acknowledged')")
-    semi_replica.query("stop slave")
-    wait_for("the client to go", lambda: semi_status(paceline, "clients") == "0")
-    told = []
-
-    def write(value):
-        try:
-            paceline.query(f"insert into t.a (v) values ('{value}')")
-            told.append(value)
-        except pymysql.err.MySQLError:
-            pass
-
-    writers = [threading.Thread(target=write, args=(value,)) for value in ("waits", "is killed")]
-    for number, writer in enumerate(writers):
-        writer.start()
-        wait_for("the commit to wait", lambda: semi_status(paceline, "wait_sessions") == str(number + 1))
-    paceline.process.send_signal(signal.SIGSTOP)
-    time.sleep(0.1)
-    paceline.process.send_signal(signal.SIGCONT)
-    # Whoever gives up does not know; nobody sees it yet.
-    (killed,) = [row[0] for row in paceline.query("show processlist") if "is killed" in (row[7] or "")]
-    paceline.query(f"kill {killed}")
-    assert paceline.query("select count(*) from t.a") == ((2,),)
-    status = {name: semi_status(paceline, name) for name in ("status", "no_times", "no_tx", "wait_sessions")}
-    assert status == {"status": "ON", "no_times": "0", "no_tx": "0", "wait_sessions": "2"} and not told
-    semi_replica.query("start slave")
-    writers[0].join()
-    catch_up(semi_replica, paceline)
-    assert "waits" in told and check_same_tables(paceline, semi_replica) == 4
-    writers[1].join()
-
-
-def test_a_restart_waits_for_no_replica(tmp_path):
-    """What is logged before replicas can connect would wait in vain: a primary's empty MEMORY tables."""
-    server = Paceline(tmp_path / "primary", "--server-id=1", "--rpl-semi-sync-master-enabled", "--paceline-semi-sync-fallback=off")
-    server.start("--skip-rpl-semi-sync-master-enabled")
-    try:
-        server.query("create database t", "create table t.m (id int primary key) engine=memory", "insert into t.m values (1)")
-        server.kill()
-        server.start()
-        assert server.query("select count(*) from t.m") == ((0,),)
-        assert semi_status(server, "status") == "ON"
-    finally:
-        server.close()
-
-
-def test_semi_sync_of_a_replica_without_replicas(paceline, tmp_path):
-    """All servers of a group have the same settings: a replica that nobody replicates from must not hold its primary's commits up."""
-    settings = ["set global rpl_semi_sync_master_timeout=60000, global rpl_semi_sync_slave_enabled=1, global paceline_semi_sync_fallback=off, "
-                "global rpl_semi_sync_master_enabled=1"]
-    fill(paceline, 1)
-    replica = Paceline(tmp_path / "replica", "--server-id=200").start()
-    try:
-        replica.query(*settings)
-        start_replica(replica, paceline)
-        catch_up(replica, paceline)
-        paceline.query(*settings)
-        wait_for("the client", lambda: semi_status(paceline, "clients") == "1")
-        began = time.monotonic()
-        for number in range(3):
-            paceline.query(f"insert into t.a (v) values ('{number}')")
-        paceline.query("alter table t.a add column w int")
-        # Else it waits a minute, or for ever.
-        assert time.monotonic() - began < 20
-        assert semi_status(paceline, "yes_tx") == "4" and semi_status(paceline, "no_tx") == "0"
-        catch_up(replica, paceline)
-        assert semi_status(replica, "wait_sessions") == "0" and semi_status(replica, "status") == "ON"
-        assert check_same_tables(paceline, replica) == 4
-    finally:
-        replica.close()
 
 
 def test_semi_sync_waits_before_anybody_sees_it(paceline):

@@ -62,7 +62,7 @@ def test_an_acknowledgement_is_for_every_domain(ours):
     primary.query("create database d", "create table d.t (a int primary key)", "create table d.u (a int primary key)",
                   "set global rpl_semi_sync_master_timeout=60000, global rpl_semi_sync_master_wait_no_slave=on, "
                   "global rpl_semi_sync_master_enabled=on")
-    replica.query("set global rpl_semi_sync_slave_enabled=on, global slave_parallel_threads=2")
+    replica.query("set global rpl_semi_sync_slave_enabled=on")
     change_master(replica, primary, master_use_gtid="slave_pos")
     start_slave(replica)
     wait_for_replica(replica, primary)
@@ -137,25 +137,6 @@ def test_the_counter_is_refused_where_domains_would_race(pair):
     assert error.value.args[0] == 1966
     change_master(replica, primary, master_use_gtid="no")
     replica.query("set global sql_slave_skip_counter=1")
-
-
-def test_domains_keep_the_primarys_order_without_threads(pair):
-    """A table that is made in one domain and filled in another; MASTER_POS_WAIT() tells when all is there."""
-    primary, replica = pair
-    change_master(replica, primary, master_use_gtid="slave_pos")
-    for number in range(30):
-        primary.query(f"set gtid_domain_id={2 * number}", "create database if not exists d", f"create table d.t{number} (a int primary key)",
-                      f"set gtid_domain_id={2 * number + 1}", f"insert into d.t{number} values (1)")
-    start_slave(replica)
-    [(file, position, *_)] = primary.query("show master status")
-    [(moves,)] = replica.query(f"select master_pos_wait('{file}', {position}, 30)")
-    assert moves >= 0, slave_status(replica)
-    assert replica.query("select count(*) from d.t29") == ((1,),)
-    # There already; in another log; too late; without an applier.
-    assert replica.query(f"select master_pos_wait('{file}', 4), master_pos_wait('other.000001', 4), master_pos_wait('{file}', {position + 1}, 1)") == \
-        ((0, None, -1),)
-    replica.query("stop slave")
-    assert replica.query(f"select master_pos_wait('{file}', 4)") == ((None,),)
 
 
 def test_a_skipped_transaction_does_not_come_back(pair):

@@ -1,7 +1,6 @@
 """Paceline as a replica: of a real MariaDB, of several, by GTID and by file and position, through crashes and cut lines."""
 
 import random
-import subprocess
 import threading
 import time
 
@@ -448,47 +447,6 @@ def test_passwords_of_a_primary_are_logged_as_hashes(pair):
     assert all(b"in the clear" not in file.read_bytes() for file in replica.log_files())
 
 
-def test_the_log_does_not_tell_the_primarys_password(pair):
-    """Neither the data directory's files nor a copy of the log have it; a start goes on with it, and one without its key asks for it."""
-    primary, replica = pair
-    replication_user(primary)
-    password = "geheim-4711"
-    primary.query(f"set password for repl@localhost = password('{password}')", f"set password for repl@'%' = password('{password}')")
-    change_master(replica, primary, master_password=f"'{password}'", master_use_gtid="slave_pos")
-    start_slave(replica)
-    replica.query("flush binary logs")
-
-    def check_files():
-        key = replica.datadir / "paceline.key"
-        assert key.stat().st_mode & 0o777 == 0o600
-        for file in replica.datadir.rglob("*"):
-            assert not file.is_file() or password.encode() not in file.read_bytes(), file
-        for name in (file.name for file in replica.log_files()[:-1]):
-            copied = subprocess.run(["mariadb-binlog", "-R", "--raw", "-uroot", "-S", replica.socket, f"--result-file={replica.directory}/raw-", name],
-                                    capture_output=True)
-            assert copied.returncode == 0, copied.stderr
-            copy = (replica.directory / f"raw-{name}").read_bytes()
-            assert password.encode() not in copy and key.read_bytes().strip() not in copy
-
-    check_files()
-    replica.stop()
-    replica.start()
-    wait_for(lambda: running(replica), "the connection to be started with the server")
-    check_files()
-
-    replica.stop()
-    (replica.datadir / "paceline.key").rename(replica.directory / "elsewhere")
-    replica.start()
-    assert "MASTER_PASSWORD" in replica.said()
-    with pytest.raises(pymysql.err.MySQLError) as refused:
-        replica.query("start slave")
-    assert refused.value.args[0] == 1201 and "paceline.key" in refused.value.args[1]
-    assert slave_status(replica)["Last_IO_Errno"] == 1201
-    assert password not in replica.said()
-    replica.query(f"change master to master_password='{password}'")
-    start_slave(replica)
-
-
 def test_a_semi_synchronous_primary_is_answered(servers):
     primary = servers(MariaDb, 100, "--rpl-semi-sync-master-timeout=20000", "--rpl-semi-sync-master-wait-point=AFTER_SYNC")
     replication_user(primary)
@@ -670,29 +628,3 @@ def test_memory_tables_of_a_replica_are_emptied_without_a_gtid(pair):
     primary.query("insert into d.m values (2)")
     wait_for_replica(replica, primary)
     assert replica.query("select * from d.m") == ((2,),)
-
-
-def test_the_receiver_reads_while_the_applier_is_stopped(pair):
-    """As MariaDB's, though nothing of it is kept; and what holds the replica back is told."""
-    primary, replica = pair
-    replication_user(primary)
-    primary.query("create database r", "create table r.t (id int primary key)", "insert into r.t values (1)")
-    change_master(replica, primary, master_use_gtid="slave_pos")
-    start_slave(replica)
-    wait_for_replica(replica, primary)
-    replica.query("stop slave sql_thread")
-    has = slave_status(replica)["Gtid_IO_Pos"]
-    primary.query("insert into r.t values (2)")
-    file, end = primary.query("show master status")[0][:2]
-    read = wait_for(lambda: (status := slave_status(replica))["Read_Master_Log_Pos"] == end and status, "the place")
-    assert (read["Master_Log_File"], read["Slave_IO_Running"], read["Gtid_IO_Pos"]) == (file, "Yes", has)
-    replica.query("start slave sql_thread")
-    wait_for_replica(replica, primary)
-    assert replica.query("select count(*) from r.t") == ((2,),)
-    with replica.connect() as session, session.cursor() as cursor:
-        cursor.execute("lock tables r.t write")
-        primary.query("insert into r.t values (3)")
-        wait_for(lambda: replica.query("show status like 'Paceline_replica_held_back_by'")[0][1] == "the applier", "the lock to show")
-        cursor.execute("unlock tables")
-    wait_for_replica(replica, primary)
-    assert replica.query("show status like 'Paceline_replica_held_back_by'")[0][1] == "nothing"

@@ -44,18 +44,6 @@ class Archive(Server):
         return position
 
 
-class Serving(Archive):
-    """An archive of another server's files."""
-
-    def __init__(self, directory, files, *options):
-        super().__init__(directory, options=options)
-        self.files_of = files
-
-    def command(self):
-        return [BINARY, "archive", "--serve", self.files_of, "--port", self.port, "--socket", self.socket, "--bind-address", "127.0.0.1",
-                "--user", ACCOUNT, "--password", PASSWORD]
-
-
 def events(path):
     """Type, timestamp, server id, flags and body of each event of a file, up to the zeros behind the last one."""
     content = Path(path).read_bytes()

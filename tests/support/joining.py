@@ -29,7 +29,7 @@ class Joined(Paceline):
         self.through = None
 
     def command(self):
-        own = ["--datadir", self.datadir, "--port", self.port, "--socket", self.socket, "--server-id", 7, *self.accounts]
+        own = ["--datadir", self.datadir, "--port", self.port, "--socket", self.socket, "--server-id", 7]
         if self.complete:
             return [BINARY, "server", *own]
         return ["env", f"PACELINE_PASSWORD={self.environment['PACELINE_PASSWORD']}", f"PACELINE_REPLICATION_PASSWORD={PASSWORD}",

@@ -127,15 +127,12 @@ class Server:
 
 
 class Paceline(Server):
-    # As MariaDB's servers here have it (`new_mariadb`): root needs no password, over TCP either.
-    accounts = ["--initialize-insecure"]
-
     def __init__(self, directory, *options, datadir=None):
         super().__init__(directory, *options)
         self.datadir = Path(datadir or self.directory / "data")
 
     def command(self):
-        return [BINARY, "server", "--datadir", self.datadir, "--port", self.port, "--socket", self.socket, *self.accounts]
+        return [BINARY, "server", "--datadir", self.datadir, "--port", self.port, "--socket", self.socket]
 
     def log_files(self):
         """The binary log's files, oldest first."""

@@ -145,8 +145,7 @@ class Cluster:
     def promote(self, candidate, old_primary, *others):
         """A planned switch-over: what the old primary has acknowledged goes over, and it follows the new one. Or, if it is dead, without it."""
         old = [f"--old-primary=127.0.0.1:{old_primary.port}"] if old_primary else []
-        archives = [f"--archive=127.0.0.1:{archive.port}" for archive in self.archives]
-        command = [BINARY, "promote", f"127.0.0.1:{candidate.port}", *[f"127.0.0.1:{other.port}" for other in others], *old, *archives,
+        command = [BINARY, "promote", f"127.0.0.1:{candidate.port}", *[f"127.0.0.1:{other.port}" for other in others], *old,
                    f"--user={ACCOUNT}", f"--password={PASSWORD}", f"--replication-user={ACCOUNT}", f"--replication-password={PASSWORD}",
                    "--timeout=120"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS_MAX * 2)

@@ -64,7 +64,6 @@ fn tables() -> Tables {
         generated: None,
     };
     let index = |id, name: &str, kind, column| IndexDefinition {
-        hashed: false,
         id,
         name: name.into(),
         kind,

@@ -58,19 +58,7 @@ impl DataDirectory {
                 )));
             }
         }
-        paceline_storage::create_directory(path)
-            .map_err(Error::system(format!("make the directory {shown}")))?;
-        match paceline_storage::close_directory(path) {
-            Ok(None) => {}
-            Ok(Some(mode)) => tracing::warn!(
-                "the directory {shown} had the permissions {mode:04o}: it is closed to other users now"
-            ),
-            Err(error) => {
-                tracing::warn!(
-                    "other users can enter the directory {shown}, and that cannot be changed: {error}"
-                );
-            }
-        }
+        std::fs::create_dir_all(path).map_err(Error::system(format!("make the directory {shown}")))?;
         let path = path
             .canonicalize()
             .map_err(Error::system(format!("find the directory {shown}")))?;
@@ -218,7 +206,7 @@ async fn open(
         Log::open(Arc::new(disk.clone()), config, OpenRequest::new(unix_seconds()))
     })?;
     if let Some(cut) = &recovery.cut {
-        tracing::warn!("the end of the log was torn by a crash: {cut}");
+        tracing::warn!("the end of the log was torn by a crash: {cut:?}");
     }
     log.write_checkpoint(log.written(), unix_seconds())?;
     let keeper = Keeper::new(

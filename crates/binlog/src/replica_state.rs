@@ -8,8 +8,7 @@
 //!   Ignorable              ReplicaRecord: the position moves without a transaction (a filter, SET gtid_slave_pos), at once; or a place
 //!                          in a primary's log, which holds together with the event group behind it
 //! ```
-//! The same records hold what `CHANGE MASTER` has said, so that a connection and its place are never at odds. They are copied with the log, by backups and by
-//! every account that may read it: no secret stands in them in clear (passwords are sealed under a key that is not in the log, by `paceline_replication`).
+//! The same records hold what `CHANGE MASTER` has said, so that a connection and its place are never at odds.
 //!
 //! So start-up reads the one file that it reads anyway, and what a crash takes with a transaction it takes of the position too.
 //! Other readers step over the records ([`crate::event::IgnorableEvent`]) and ignore the flag.

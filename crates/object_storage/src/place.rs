@@ -6,9 +6,8 @@ use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{BackoffConfig, RetryConfig};
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,7 +55,7 @@ fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
         true => Made::Before,
         false => Made::Here,
     };
-    make_directory(&path).map_err(|error| problem(error.to_string()))?;
+    fs::create_dir_all(&path).map_err(|error| problem(error.to_string()))?;
     let path = path.canonicalize().map_err(|error| problem(error.to_string()))?;
     let store = LocalFileSystem::new_with_prefix(&path).map_err(|error| problem(error.to_string()))?;
     Ok(ObjectStorage {
@@ -66,17 +65,6 @@ fn open_directory(place: &str, path: PathBuf) -> Result<ObjectStorage> {
         directory: Some(path),
         made,
     })
-}
-
-/// Makes a directory, for its owner alone, and those above it that are missing.
-fn make_directory(path: &std::path::Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    DirBuilder::new().mode(0o700).create(path)
 }
 
 fn open_bucket(place: &str, url: &Url) -> Result<ObjectStorage> {

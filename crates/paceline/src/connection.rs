@@ -169,16 +169,6 @@ impl Connection {
         rows.map_err(|error| self.problem(format!("{statement}: {error}")))
     }
 
-    /// Executes a statement with a password in it, which no message may have: `shown` stands for it there.
-    ///
-    /// # Errors
-    /// What the server says.
-    pub async fn execute_secret(&mut self, statement: &str, shown: &str) -> Result<()> {
-        let done = self.client.rows(statement).await;
-        done.map(drop)
-            .map_err(|error| self.problem(format!("{shown}: {error}")))
-    }
-
     /// The columns of the only row; NULL is empty.
     ///
     /// # Errors

@@ -5,9 +5,7 @@ mod archive;
 mod backup;
 mod binlog;
 mod connection;
-mod hidden_arguments;
 mod join;
-mod log_lines;
 mod new_files;
 mod progress;
 mod promote;
@@ -19,6 +17,7 @@ mod tls;
 use clap::{Parser, Subcommand};
 use join::Afterwards;
 use paceline_server::options::{self, Request};
+use std::ffi::OsString;
 use std::process::ExitCode;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -31,13 +30,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// A transactional database server that speaks MariaDB's protocols and whose binary log is its only log.
 #[derive(Parser)]
-#[command(
-    name = "paceline",
-    version,
-    about,
-    disable_help_subcommand = true,
-    propagate_version = true
-)]
+#[command(name = "paceline", version, about, disable_help_subcommand = true)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -46,7 +39,7 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     /// Start a server. `paceline server --help` lists its options.
-    #[command(disable_help_flag = true, disable_version_flag = true)]
+    #[command(disable_help_flag = true)]
     Server {
         /// --datadir DIR, --port N, --socket PATH, --VARIABLE=VALUE …
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -57,7 +50,7 @@ enum Command {
     /// Keep the log of one primary or several, durably and byte for byte, and serve it to replicas.
     Archive(archive::Options),
     /// Turn an empty directory into a replica of a running server, and go on as that replica. `paceline join --help` lists its options.
-    #[command(disable_help_flag = true, disable_version_flag = true)]
+    #[command(disable_help_flag = true)]
     Join {
         /// PRIMARY --datadir DIR …
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -74,17 +67,8 @@ enum Command {
     Rewind(rewind::Options),
 }
 
-/// What this program makes holds rows and passwords' hashes: other users of the machine get no part of it. What the caller's umask takes away besides
-/// stays away.
-fn close_files_to_others() {
-    use rustix::fs::Mode;
-    let inherited = rustix::process::umask(Mode::RWXO);
-    rustix::process::umask(inherited | Mode::RWXO);
-}
-
 fn main() -> ExitCode {
-    close_files_to_others();
-    let arguments = hidden_arguments::reveal_or_hide(std::env::args_os().collect());
+    let arguments: Vec<OsString> = std::env::args_os().collect();
     let line = match arguments.get(1).is_some_and(|command| command == "binlog") {
         true => CommandLine::parse_from(binlog::spelled_out(arguments)),
         false => CommandLine::parse_from(arguments),
@@ -110,10 +94,6 @@ fn main() -> ExitCode {
             print!("{text}");
             Ok(())
         }
-        Ok(Request::Version) => {
-            println!("{}", version("server"));
-            Ok(())
-        }
         Ok(Request::Start(options)) => {
             start_logging(chosen_level());
             paceline_server::startup::run(*options)
@@ -129,10 +109,6 @@ fn main() -> ExitCode {
 fn join(arguments: &[String]) -> ExitCode {
     let arguments = match join::parse(arguments) {
         Ok(arguments) => arguments,
-        Err(join::Refusal::Version) => {
-            println!("{}", version("join"));
-            return ExitCode::SUCCESS;
-        }
         Err(join::Refusal::Clap(error)) => error.exit(),
         Err(join::Refusal::Server(error)) => {
             eprintln!("paceline join: {error}\nTry 'paceline join --help' and 'paceline server --help'.");
@@ -153,11 +129,6 @@ fn join(arguments: &[String]) -> ExitCode {
             end(paceline_server::startup::run(arguments.into_server()))
         }
     }
-}
-
-/// What `--version` says, as clap says it of the other commands.
-fn version(command: &str) -> String {
-    format!("paceline-{command} {}", env!("CARGO_PKG_VERSION"))
 }
 
 fn end(done: Result<(), String>) -> ExitCode {
@@ -234,7 +205,7 @@ fn chosen_level() -> LevelFilter {
 fn start_logging(level: LevelFilter) -> reload::Handle<LevelFilter, Registry> {
     let (level, handle) = reload::Layer::new(level);
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(log_lines::LogLines::default)
+        .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(false);
     tracing_subscriber::registry().with(level).with(lines).init();

@@ -12,9 +12,7 @@ use paceline_binlog::event::{
     ExecuteLoadQueryEvent, FileBlockEvent, FormatDescription, GtidEvent, GtidFlags, IntvarEvent, IntvarKind,
     LoadDuplicates, QueryEvent, RawEvent, XidEvent, encode_event,
 };
-use paceline_replication::replica::apply::{
-    Applier, ApplierOptions, ApplierState, ParallelMode, SharedRowOptions,
-};
+use paceline_replication::replica::apply::{Applier, ApplierOptions, ApplierState, ParallelMode};
 use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
 use paceline_txn::{Config, Numbers, SyncBinlog};
 use paceline_types::{Gtid, LogPosition, ServerId, Value};
@@ -481,7 +479,7 @@ fn missing_rows_are_told_passed_over_or_skipped() {
             });
             let idempotent = rows.exec_mode == ExecMode::Idempotent;
             let applier = replica.applier(ApplierOptions {
-                rows: Arc::new(SharedRowOptions::new(rows)),
+                rows,
                 ..options(2, ParallelMode::Optimistic)
             });
             apply_all(&applier, primary.received(base)).await;

@@ -11,7 +11,7 @@ use paceline_binlog::event::{
     QueryEvent, RawEvent, RowsCompression, RowsEvent, RowsFlags, RowsKind, RowsVersion, TableId,
     TableMapEvent, XidEvent, encode_event,
 };
-use paceline_replication::replica::apply::{ApplierOptions, ApplierState, ApplierStatus, SharedRowOptions};
+use paceline_replication::replica::apply::{ApplierOptions, ApplierState, ApplierStatus};
 use paceline_replication::replica::received::{Received, ReceivedGroup, SourcePosition};
 use paceline_txn::{Config, Numbers};
 use paceline_types::row_image::RowLayout;
@@ -196,10 +196,10 @@ fn apply(server: &TestServer, conversions: TypeConversions, received: Vec<Receiv
     runtime.block_on(async {
         let applier = server.applier(ApplierOptions {
             workers: 2,
-            rows: Arc::new(SharedRowOptions::new(RowOptions {
+            rows: RowOptions {
                 conversions,
                 ..RowOptions::default()
-            })),
+            },
             ..ApplierOptions::default()
         });
         for one in received {

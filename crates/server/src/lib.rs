@@ -8,8 +8,8 @@
 //! ```
 //!
 //! * [`options`]: the command line and my.cnf; [`startup`]: from there to "ready for connections", and the end.
-//! * [`data_directory`]: whose it is, and who may enter it; [`unfinished`]: one that is still being made.
-//! * [`listener`], [`registry`]: clients come; who is there. [`host_errors`]: hosts that may not come.
+//! * [`unfinished`]: a data directory that is still being made.
+//! * [`listener`], [`registry`]: clients come; who is there.
 //! * [`tls`]: the certificate that is shown, and who counts the handshakes.
 //! * [`session`]: one client, from its greeting to its end.
 //! * [`variables`], [`status`]: SHOW VARIABLES and SHOW STATUS.
@@ -20,8 +20,6 @@
 
 pub mod accounts;
 pub mod backup;
-pub mod data_directory;
-pub mod host_errors;
 pub mod information_schema;
 pub mod listener;
 pub mod memory;
@@ -42,3 +40,4 @@ pub mod status_list;
 pub mod tls;
 pub mod unfinished;
 pub mod variables;
+mod whose;

@@ -8,7 +8,7 @@ use crate::session::login::LOGIN_PACKET_MAX;
 use crate::session::services::SessionServices;
 use crate::session::{Phase, Registered, Session};
 use crate::variables::Variable;
-use paceline_sql::session::{Services, SessionContext, SessionMemory};
+use paceline_sql::session::{Services, SessionContext};
 use paceline_wire::listener::Listener;
 use paceline_wire::socket::Socket;
 use std::sync::Arc;
@@ -56,18 +56,11 @@ fn session(
     let handle = socket.handle()?;
     let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
     let wait_timeout = server.globals.number(Variable::WaitTimeout);
-    let shared = Arc::new(SessionShared::new(
-        number as u32,
-        handle,
-        host,
-        wait_timeout,
-        SessionMemory::new(server.memory.clone()),
-    ));
+    let shared = Arc::new(SessionShared::new(number as u32, handle, host, wait_timeout));
     let registered = Registered::new(server, &shared);
     let locks = server.transactions.session(shared.interrupt.clone());
     let services = Arc::new(SessionServices::new(server.clone(), shared.clone(), locks));
-    let context = SessionContext::charged_to(
-        shared.memory.clone(),
+    let context = SessionContext::new(
         u64::from(shared.id),
         Services {
             variables: services.clone(),
@@ -91,7 +84,7 @@ fn session(
         multi_statements: false,
         state_changes: vec![],
         phase: Phase::Login,
-        login_collation: None,
+        login_collation: 0,
         client,
         registered: Some(registered),
     })

@@ -23,20 +23,11 @@ pub fn machine_bytes() -> u64 {
         .unwrap_or(BYTES_ASSUMED)
 }
 
-/// How much this process has of its own, in bytes; 0 where nobody says.
-pub fn resident_bytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    kilobytes(&status, "RssAnon:").map_or(0, |kilobytes| kilobytes << 10)
-}
-
 /// What /proc/meminfo says, in bytes.
 fn total(text: &str) -> Option<u64> {
-    kilobytes(text, "MemTotal:").map(|kilobytes| kilobytes << 10)
-}
-
-fn kilobytes(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes << 10)
 }
 
 #[cfg(test)]
@@ -51,6 +42,5 @@ mod tests {
         );
         assert_eq!(total("MemFree: 1 kB"), None);
         assert!(machine_bytes() > 64 << 20);
-        assert!(resident_bytes() > 100 << 10);
     }
 }

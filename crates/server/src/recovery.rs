@@ -1,7 +1,7 @@
 //! Start-up's replay of the log.
 
 use crate::accounts::statements::{StatementContext, apply};
-use crate::accounts::{Accounts, InitialAccounts};
+use crate::server::accounts_of;
 use crate::session::account::changes;
 use paceline_apply::CatalogDefinitions;
 use paceline_binlog::event::Follows;
@@ -9,7 +9,7 @@ use paceline_binlog::log::Log;
 use paceline_sql::catalog::{Catalog, CatalogChange, CatalogHandle};
 use paceline_sql::ddl::ReplayHost;
 use paceline_sql::parse::AccountStatement;
-use paceline_sql::session::{SessionContext, VirtualColumn, VirtualTables, WantedRows};
+use paceline_sql::session::{SessionContext, VirtualColumn, VirtualTables};
 use paceline_storage::Storage;
 use paceline_types::{LogPosition, Value};
 use std::sync::Arc;
@@ -18,18 +18,12 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// For people.
-pub fn recover(
-    storage: &Arc<Storage>,
-    log: &Log,
-    start: LogPosition,
-    initial_accounts: &InitialAccounts,
-) -> Result<Arc<CatalogHandle>, String> {
+pub fn recover(storage: &Arc<Storage>, log: &Log, start: LogPosition) -> Result<Arc<CatalogHandle>, String> {
     follow_reset(storage, log, start)?;
     let catalog =
         Catalog::load(&storage.snapshot()).map_err(|error| format!("cannot read the catalog: {error}"))?;
     let catalog = Arc::new(CatalogHandle::new(catalog));
-    let host = ServerHost { initial_accounts };
-    let mut definitions = CatalogDefinitions::new(catalog.clone(), &host);
+    let mut definitions = CatalogDefinitions::new(catalog.clone(), &ServerHost);
     paceline_apply::recover(log, storage, &mut definitions)
         .map_err(|error| format!("the binary log cannot be applied to the tables: {error}"))?;
     Ok(catalog)
@@ -66,24 +60,15 @@ impl VirtualTables for DeclaredTables {
         crate::server::virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
     }
 
-    fn rows(
-        &self,
-        _: &SessionContext,
-        _: &str,
-        _: &str,
-        _: &WantedRows,
-    ) -> paceline_sql::Result<Vec<Vec<Value>>> {
+    fn rows(&self, _: &SessionContext, _: &str, _: &str) -> paceline_sql::Result<Vec<Vec<Value>>> {
         Err(paceline_sql::Error::unsupported("reading this table here"))
     }
 }
 
 /// This server, for statements that are replayed.
-pub struct ServerHost<'a> {
-    /// The accounts before the first statement about them.
-    pub initial_accounts: &'a InitialAccounts,
-}
+pub struct ServerHost;
 
-impl ReplayHost for ServerHost<'_> {
+impl ReplayHost for ServerHost {
     fn virtual_tables(&self) -> Option<Arc<dyn VirtualTables>> {
         Some(Arc::new(DeclaredTables))
     }
@@ -94,7 +79,7 @@ impl ReplayHost for ServerHost<'_> {
         catalog: &Catalog,
         session: &SessionContext,
     ) -> paceline_sql::Result<Vec<CatalogChange>> {
-        let before = Accounts::of_catalog(catalog, self.initial_accounts);
+        let before = accounts_of(catalog);
         let current = (
             session.current_user.user.as_str(),
             session.current_user.host.as_str(),
@@ -136,7 +121,7 @@ mod tests {
     /// What a server leaves that is killed when it has begun a new log, before the tables have followed.
     fn killed_after_reset(directory: &Path, state: &BinlogState) -> LogPosition {
         let (storage, log, start) = open(directory);
-        recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
+        recover(&storage, &log, start).unwrap();
         storage.apply(&[], log.written()).unwrap();
         storage.flush().unwrap();
         log.reset_to(None, state, 1).unwrap()
@@ -150,7 +135,7 @@ mod tests {
             let begun = killed_after_reset(directory.path(), &state);
             let (storage, log, start) = open(directory.path());
             assert!(storage.position() < start && start <= begun);
-            recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
+            recover(&storage, &log, start).unwrap();
             assert!(storage.position() >= start);
             assert_eq!(log.state(), state);
         }
@@ -162,7 +147,7 @@ mod tests {
         let state: BinlogState = "0-1-7".parse().unwrap();
         killed_after_reset(directory.path(), &state);
         let (storage, log, start) = open(directory.path());
-        recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap();
+        recover(&storage, &log, start).unwrap();
         storage.flush().unwrap();
         drop((storage, log));
         // The tables' files are older than they should be: the log that they need is gone.
@@ -179,7 +164,7 @@ mod tests {
         std::fs::remove_dir_all(directory.path().join("tables")).unwrap();
         std::fs::rename(elsewhere.path().join("tables"), directory.path().join("tables")).unwrap();
         let (storage, log, start) = open(directory.path());
-        let refused = recover(&storage, &log, start, &InitialAccounts::WithoutPassword).unwrap_err();
+        let refused = recover(&storage, &log, start).unwrap_err();
         assert!(
             refused.contains("files that recovery needs are gone"),
             "{refused}"

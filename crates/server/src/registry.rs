@@ -1,7 +1,6 @@
 //! All sessions: to list them, to kill them, to count them.
 
 use crate::status::Counters;
-use paceline_sql::session::SessionMemory;
 use paceline_txn::{Interrupt, InterruptReason};
 use paceline_wire::socket::SocketHandle;
 use paceline_wire::tls::TlsSession;
@@ -25,8 +24,6 @@ pub struct SessionShared {
     pub killed: Arc<Notify>,
     /// Its counters.
     pub counters: Counters,
-    /// The memory that it collects in.
-    pub memory: Arc<SessionMemory>,
     /// When it connected.
     pub connected: Instant,
     /// Who it is and what it does.
@@ -65,20 +62,13 @@ const TEXT_MAX: usize = 64 * 1024;
 
 impl SessionShared {
     /// One that is about to log in.
-    pub fn new(
-        id: u32,
-        socket: SocketHandle,
-        host: String,
-        wait_timeout_seconds: u64,
-        memory: Arc<SessionMemory>,
-    ) -> Self {
+    pub fn new(id: u32, socket: SocketHandle, host: String, wait_timeout_seconds: u64) -> Self {
         SessionShared {
             id,
             interrupt: Interrupt::new(),
             socket,
             killed: Arc::default(),
             counters: Counters::default(),
-            memory,
             connected: Instant::now(),
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".into(),

@@ -9,11 +9,9 @@ use paceline_replication::replica::apply::{
 };
 use paceline_replication::replica::environment::Environment;
 use paceline_replication::replica::options::{MarkedForSkip, ReplicaOptions};
-use paceline_replication::replica::password::PasswordKey;
 use paceline_txn::TransactionManager;
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::{DomainId, ServerId};
-use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -57,13 +55,8 @@ pub fn parallel_mode(server: &Server) -> String {
         .unwrap_or_default()
 }
 
-fn applier_options(server: &Server, position: KeptPosition) -> ApplierOptions {
-    let globals = &server.globals;
-    // `none` is as if there were no threads.
-    let workers = match globals.number(Variable::SlaveParallelMode) {
-        0 => 0,
-        _ => globals.number(Variable::SlaveParallelThreads) as usize,
-    };
+fn applier_options(globals: &Globals, position: KeptPosition) -> ApplierOptions {
+    let workers = globals.number(Variable::SlaveParallelThreads) as usize;
     ApplierOptions {
         workers,
         domain_workers: globals.number(Variable::SlaveDomainParallelThreads) as usize,
@@ -77,24 +70,10 @@ fn applier_options(server: &Server, position: KeptPosition) -> ApplierOptions {
             .saturating_mul(workers.max(1))
             .max(1 << 20),
         position,
-        rows: server.row_options.clone(),
-    }
-}
-
-/// How connections apply rows.
-pub fn replicated_row_options(globals: &Globals) -> RowOptions {
-    RowOptions {
-        skipped_errors: skipped_errors(globals.get(Variable::SlaveSkipErrors).as_str()),
-        ..row_options(globals)
-    }
-}
-
-/// `binlog_row_metadata`.
-pub fn row_metadata(globals: &Globals) -> RowMetadata {
-    match globals.number(Variable::BinlogRowMetadata) {
-        1 => RowMetadata::Minimal,
-        2 => RowMetadata::Full,
-        _ => RowMetadata::NoLog,
+        rows: RowOptions {
+            skipped_errors: skipped_errors(globals.get(Variable::SlaveSkipErrors).as_str()),
+            ..row_options(globals)
+        },
     }
 }
 
@@ -107,7 +86,11 @@ pub fn row_options(globals: &Globals) -> RowOptions {
         },
         conversions: TypeConversions::from_bits(globals.number(Variable::SlaveTypeConversions)),
         skipped_errors: SkippedErrors::None,
-        row_metadata: row_metadata(globals),
+        row_metadata: match globals.number(Variable::BinlogRowMetadata) {
+            1 => RowMetadata::Minimal,
+            2 => RowMetadata::Full,
+            _ => RowMetadata::NoLog,
+        },
     }
 }
 
@@ -130,17 +113,12 @@ fn skipped_errors(list: &str) -> SkippedErrors {
 pub struct ServerEnvironment {
     server: Weak<Server>,
     transactions: Arc<TransactionManager>,
-    password_key: PasswordKey,
 }
 
 impl ServerEnvironment {
-    /// For the connections of the server on this data directory, which may still be in the making.
-    pub fn new(server: Weak<Server>, transactions: Arc<TransactionManager>, directory: &Path) -> Self {
-        ServerEnvironment {
-            server,
-            transactions,
-            password_key: PasswordKey::in_directory(directory),
-        }
+    /// For the connections of this server, which may still be in the making.
+    pub fn new(server: Weak<Server>, transactions: Arc<TransactionManager>) -> Self {
+        ServerEnvironment { server, transactions }
     }
 
     fn server(&self) -> Arc<Server> {
@@ -153,10 +131,6 @@ impl ServerEnvironment {
 impl Environment for ServerEnvironment {
     fn transactions(&self) -> &Arc<TransactionManager> {
         &self.transactions
-    }
-
-    fn password_key(&self) -> &PasswordKey {
-        &self.password_key
     }
 
     fn options(&self, connection: &str) -> ReplicaOptions {
@@ -176,7 +150,7 @@ impl Environment for ServerEnvironment {
             catalog: server.catalog.clone(),
             // The receiver has filtered already.
             filter: Arc::new(Unfiltered),
-            options: applier_options(&server, position),
+            options: applier_options(&server.globals, position),
             statements: Arc::new(ReplicatedSessions::new(server, connection.clone())),
         })
     }

@@ -8,12 +8,10 @@
 //!   restored to. Everything up to that point counts as replicated (`gtid_slave_pos`), whoever wrote it: told to follow any server of the same
 //!   history, it fetches what comes behind. A copy that joins is told so at once ([`Follows`]), in the same record of the log.
 
-use crate::accounts::InitialAccounts;
 use crate::startup::version;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk};
 use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, History, RecordScope, ReplicaRecord};
 use paceline_replication::replica::definition::Definition;
-use paceline_replication::replica::password::PasswordKey;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{ManagerParts, TransactionManager};
 use paceline_types::{LogPosition, ServerId};
@@ -88,7 +86,7 @@ pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send))
     let (log, recovery) = Log::open(Arc::new(RealDisk), config, request)
         .map_err(|error| format!("cannot open the binary log: {error}"))?;
     telling(&storage, tell, || {
-        crate::recovery::recover(&storage, &log, recovery.start, &InitialAccounts::by_socket())
+        crate::recovery::recover(&storage, &log, recovery.start)
     })?;
     let state = recovery.state.position();
     let transactions = TransactionManager::open(ManagerParts::new(log, recovery.state, storage));
@@ -100,11 +98,7 @@ pub fn recover_copy(copied: &Copied, tell: &mut (dyn FnMut(LogPosition) + Send))
     if let Follows::Primary(definition) = &copied.follows {
         let unnamed = Arc::from("");
         definitions.retain(|(name, _)| *name != unnamed);
-        let key = PasswordKey::in_directory(&copied.directory);
-        let record = definition
-            .to_record(&key)
-            .map_err(|error| format!("cannot seal the password of the replication account: {error}"))?;
-        definitions.push((unnamed, Some(record.into())));
+        definitions.push((unnamed, Some(definition.to_record().into())));
     }
     let record = ReplicaRecord {
         scope: RecordScope::Alone,

@@ -1,24 +1,21 @@
 //! The running server: what all sessions share.
 
-use crate::accounts::{InitialAccounts, SharedAccounts};
-use crate::host_errors::HostErrors;
+use crate::accounts::{Accounts, SharedAccounts};
 use crate::information_schema::{self, TableSize};
-use crate::mysql_tables;
 use crate::registry::Sessions;
 use crate::replica_filters::ReplicaFilters;
 use crate::replicated_tables::ReplicatedTables;
-use crate::replication::replicated_row_options;
 use crate::session::idle_poll::LastCommand;
 use crate::status::ServerCounters;
 use crate::tls::Tls;
-use crate::variables::{Globals, Variable, semi_sync_settings, session_memory_max, transaction_config};
+use crate::variables::{Globals, Variable, semi_sync_settings, transaction_config};
+use crate::{accounts, mysql_tables};
 use paceline_replication::primary::{Primary, SemiSync};
-use paceline_replication::replica::apply::SharedRowOptions;
 use paceline_replication::replica::environment::Environment;
 use paceline_replication::replica::replicas::Replicas;
-use paceline_sql::catalog::{CatalogHandle, TableDefinition, TemporaryTables};
+use paceline_sql::catalog::{Catalog, CatalogHandle, TableDefinition, TemporaryTables};
 use paceline_sql::plan::Statistics;
-use paceline_sql::session::{ServerMemory, VirtualColumn};
+use paceline_sql::session::VirtualColumn;
 use paceline_sql::{Error, Result};
 use paceline_storage::IndexId;
 use paceline_txn::TransactionManager;
@@ -37,16 +34,12 @@ pub struct Server {
     pub globals: Globals,
     /// Who may connect and do what.
     pub accounts: SharedAccounts,
-    /// Hosts whose connections fail before a login.
-    pub host_errors: HostErrors,
     /// The sessions.
     pub sessions: Sessions,
     /// Whose command was the last.
     pub last_command: Arc<LastCommand>,
     /// Counters for the server as a whole.
     pub counters: ServerCounters,
-    /// What all sessions may collect together (`paceline_session_memory_max`).
-    pub memory: Arc<ServerMemory>,
     /// Databases and tables.
     pub catalog: Arc<CatalogHandle>,
     /// What is known of the tables' sizes.
@@ -55,8 +48,6 @@ pub struct Server {
     pub transactions: Arc<TransactionManager>,
     /// Connections to primaries.
     replicas: Replicas,
-    /// How their rows are applied, as the variables say now.
-    pub row_options: Arc<SharedRowOptions>,
     /// Temporary tables of the primaries' sessions.
     pub replicated_tables: ReplicatedTables,
     /// `replicate_do_db` and its like of connections that have rules of their own.
@@ -69,8 +60,6 @@ pub struct Server {
     pub user_locks: Mutex<HashMap<String, u32>>,
     /// Held while a statement about accounts is applied and committed.
     pub changing_accounts: tokio::sync::Mutex<()>,
-    /// What the process had as it started, in bytes.
-    pub initial_memory_bytes: u64,
     /// When the server started.
     pub started: Instant,
     prepared_statements: AtomicU64,
@@ -89,26 +78,22 @@ impl Server {
     /// A server on what start-up has opened. `environment` makes what its connections to primaries are given.
     pub fn new(
         globals: Globals,
-        initial_accounts: InitialAccounts,
         catalog: Arc<CatalogHandle>,
         transactions: Arc<TransactionManager>,
         semi_sync: Arc<SemiSync>,
         replica_filters: ReplicaFilters,
         environment: impl FnOnce(Weak<Server>) -> Arc<dyn Environment>,
     ) -> Arc<Self> {
-        let accounts = SharedAccounts::new(initial_accounts, &catalog.load());
-        let memory = ServerMemory::new(session_memory_max(&globals));
+        let accounts = accounts_of(&catalog.load());
         let primary = Primary::new(transactions.clone(), semi_sync);
+        primary.semi_sync().set(semi_sync_settings(&globals));
         Arc::new_cyclic(|server| Server {
             replicas: Replicas::open(environment(server.clone())),
-            row_options: Arc::new(SharedRowOptions::new(replicated_row_options(&globals))),
             replicated_tables: ReplicatedTables::default(),
             replica_filters,
             primary,
-            memory,
             globals,
-            accounts,
-            host_errors: HostErrors::default(),
+            accounts: SharedAccounts::new(accounts),
             sessions: Sessions::default(),
             last_command: Arc::default(),
             counters: ServerCounters::default(),
@@ -118,16 +103,10 @@ impl Server {
             transactions,
             user_locks: Mutex::default(),
             changing_accounts: tokio::sync::Mutex::default(),
-            initial_memory_bytes: crate::memory::resident_bytes(),
             started: Instant::now(),
             prepared_statements: AtomicU64::new(0),
             shutdown: watch::Sender::new(false),
         })
-    }
-
-    /// From now on commits wait for replicas, if the variables say so. Not before replicas can connect: what is logged until then would wait in vain.
-    pub fn start_semi_sync(&self) {
-        self.primary.semi_sync().set(semi_sync_settings(&self.globals));
     }
 
     /// Connections to primaries.
@@ -205,8 +184,23 @@ impl Server {
     }
 }
 
-/// Databases that programs look for, without tables here: MariaDB's views of its own state. One of these names may also be a user's database.
-pub const EMPTY_DATABASES: [&str; 2] = ["performance_schema", "sys"];
+/// The accounts that the catalog holds. A new data directory holds none: then there are the initial ones, which become records with the
+/// first statement about accounts.
+pub fn accounts_of(catalog: &Catalog) -> Accounts {
+    let mut list = vec![];
+    for (user, host, record) in catalog.accounts() {
+        match accounts::Account::from_record(record) {
+            Some(account) => list.push(account),
+            None => {
+                tracing::error!("the record of account '{user}'@'{host}' cannot be read; it cannot log in")
+            }
+        }
+    }
+    match list.is_empty() {
+        true => Accounts::initial(),
+        false => Accounts::new(list),
+    }
+}
 
 /// The name of a database that exists without being in the catalog, in its own spelling.
 pub fn virtual_database(name: &str) -> Option<&'static str> {

@@ -10,25 +10,20 @@
 //! ```text
 //!   DATADIR/
 //!     paceline.lock            held while a server runs on it; its process id
-//!     paceline.key             what the passwords in the log are sealed under (`paceline_replication::replica::password`)
-//!     paceline.insecure        there if it was begun with --initialize-insecure
 //!     paceline.unfinished      there while the directory is being made (`crate::unfinished`): no server starts on it
 //!     paceline.pid             the process id, gone when the server has stopped (mariadb-admin shutdown waits for that)
-//!     mysql_upgrade_info       for mariadb-upgrade: nothing is to be upgraded
 //!     binlog.index             the log's files, in order
 //!     binlog.000001 …          the log
 //!     tables/                  the engine's files
 //! ```
 
-use crate::accounts::InitialAccounts;
-use crate::data_directory::{DataDirectory, DirectoryAge, LOCK_PATIENCE, refuse_anothers};
 use crate::listener;
 use crate::options::{OfferTls, StartOptions, absolute};
 use crate::replication::ServerEnvironment;
 use crate::server::Server;
-use crate::session::init_file::run_init_file;
 use crate::unfinished::{Unfinished, refuse_unfinished};
 use crate::variables::{Globals, Kind, Setting, Variable, transaction_config};
+use crate::whose::refuse_anothers;
 use paceline_binlog::History;
 use paceline_binlog::log::{Log, LogConfig, OpenRequest, RealDisk, SyncMode};
 use paceline_replication::primary::{SemiSync, SemiSyncAcknowledger};
@@ -39,7 +34,9 @@ use paceline_storage::{Storage, StorageConfig};
 use paceline_txn::{GtidChoice, ManagerParts, Replication, TransactionManager};
 use paceline_types::{DomainId, ServerId};
 use paceline_wire::listener::Listener;
-use std::path::Path;
+use std::fs::{File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -48,15 +45,71 @@ pub fn version() -> String {
     format!("10.11.19-MariaDB-paceline-{}", env!("CARGO_PKG_VERSION"))
 }
 
-/// The file in which `mariadb-upgrade` finds the version that it was run for last, and what it finds.
-const UPGRADE_INFO_FILE: &str = "mysql_upgrade_info";
-const UPGRADED_TO: &str = "10.11.19-MariaDB";
-
 /// The file with the process id.
 const PID_FILE: &str = "paceline.pid";
 
+/// How long a start waits for the server before it to give the data directory free: the memory of one that was killed takes the kernel a
+/// while. MariaDB waits too.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often it looks.
+const LOCK_RETRY: Duration = Duration::from_millis(50);
+
 /// How long sessions have to end when the server stops.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// A data directory, locked for this process.
+#[derive(Debug)]
+pub struct DataDirectory {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl DataDirectory {
+    /// Locks it. A server that was killed a moment ago may still be ending: its lock is waited for, for `patience`.
+    ///
+    /// # Errors
+    /// For people: who has it, or why it cannot be locked.
+    pub fn lock(path: &Path, patience: Duration) -> Result<DataDirectory, String> {
+        let shown = path.display();
+        paceline_storage::create_directory(path)
+            .map_err(|error| format!("cannot make the data directory {shown}: {error}"))?;
+        let file = path.join("paceline.lock");
+        let mut lock = File::options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&file)
+            .map_err(|error| format!("cannot open {}: {error}", file.display()))?;
+        let deadline = Instant::now() + patience;
+        let mut locked = lock.try_lock();
+        if matches!(locked, Err(TryLockError::WouldBlock)) && !patience.is_zero() {
+            tracing::info!("the data directory {shown} is in use; waiting for its server to end");
+        }
+        while matches!(locked, Err(TryLockError::WouldBlock)) && Instant::now() < deadline {
+            std::thread::sleep(LOCK_RETRY);
+            locked = lock.try_lock();
+        }
+        match locked {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let holder = std::fs::read_to_string(&file).unwrap_or_default();
+                return Err(format!(
+                    "the data directory {shown} is in use by another server (process {})",
+                    holder.trim()
+                ));
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(format!("cannot lock {}: {error}", file.display()));
+            }
+        }
+        let _ = lock.set_len(0);
+        let _ = writeln!(lock, "{}", std::process::id());
+        let path = path.canonicalize().map_err(|error| format!("{shown}: {error}"))?;
+        Ok(DataDirectory { path, _lock: lock })
+    }
+}
 
 /// Runs a server until it is told to stop: SIGTERM, SIGINT, SHUTDOWN.
 ///
@@ -64,8 +117,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Why it could not start, or not stop cleanly; for people.
 pub fn run(options: StartOptions) -> Result<(), String> {
     refuse_unfinished(&options.datadir)?;
-    let age = refuse_anothers(&options.datadir, &options.log_bin)?;
-    run_in(options, age)
+    refuse_anothers(&options.datadir, &options.log_bin)?;
+    run_in(options)
 }
 
 /// Runs a server in a directory that is being made, for who makes it.
@@ -79,16 +132,15 @@ pub fn run_unfinished(options: StartOptions, directory: &Unfinished) -> Result<(
             options.datadir.display()
         ));
     }
-    run_in(options, DirectoryAge::New)
+    run_in(options)
 }
 
-fn run_in(mut options: StartOptions, age: DirectoryAge) -> Result<(), String> {
+fn run_in(options: StartOptions) -> Result<(), String> {
     for warning in &options.warnings {
         tracing::warn!("{warning}");
     }
     raise_file_limit(&options.globals);
     let directory = DataDirectory::lock(&options.datadir, LOCK_PATIENCE)?;
-    options.initial_accounts = directory.initial_accounts(options.initial_accounts, age)?;
     let workers = match options.globals.number(Variable::PacelineWorkerThreads) {
         0 => std::thread::available_parallelism().map_or(2, usize::from),
         count => count as usize,
@@ -105,7 +157,7 @@ fn run_in(mut options: StartOptions, age: DirectoryAge) -> Result<(), String> {
         .map_err(|error| format!("cannot start threads: {error}"))?;
     let outcome = runtime.block_on(serve(options, &directory));
     runtime.shutdown_timeout(Duration::from_secs(1));
-    let _ = std::fs::remove_file(directory.path().join(PID_FILE));
+    let _ = std::fs::remove_file(directory.path.join(PID_FILE));
     outcome
 }
 
@@ -122,33 +174,16 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     let started = Instant::now();
     let (port, address, socket) = (options.port(), options.bind_address(), absolute(&options.socket));
     let log_bin = options.log_bin.clone();
-    fill_in(&options.globals, directory.path(), &log_bin, &socket);
+    fill_in(&options.globals, &directory.path, &log_bin, &socket);
     let semi_sync = SemiSync::new();
-    let initial_accounts = options.initial_accounts;
-    let (catalog, transactions) = open(
-        directory.path(),
-        &log_bin,
-        &options.globals,
-        &initial_accounts,
-        &semi_sync,
-    )?;
+    let (catalog, transactions) = open(&directory.path, &log_bin, &options.globals, &semi_sync)?;
     let is_new = catalog.load().accounts().next().is_none();
     let environment = {
         let transactions = transactions.clone();
-        |server| {
-            Arc::new(ServerEnvironment::new(server, transactions, directory.path())) as Arc<dyn Environment>
-        }
+        |server| Arc::new(ServerEnvironment::new(server, transactions)) as Arc<dyn Environment>
     };
     let (globals, filters) = (options.globals, options.filters);
-    let server = Server::new(
-        globals,
-        initial_accounts,
-        catalog,
-        transactions,
-        semi_sync,
-        filters,
-        environment,
-    );
+    let server = Server::new(globals, catalog, transactions, semi_sync, filters, environment);
     if options.tls == OfferTls::Yes {
         server.tls.offer(&server.globals)?;
     }
@@ -171,17 +206,6 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
     };
     paceline_apply::empty_memory_tables(&server.transactions, &server.catalog, gtid, replication)
         .map_err(|error| format!("the MEMORY tables cannot be emptied: {error}"))?;
-    server.start_semi_sync();
-    if server.globals.is_on(Variable::SkipGrantTables) {
-        tracing::warn!(
-            "--skip-grant-tables: everybody who can connect may do everything, until FLUSH PRIVILEGES"
-        );
-        server.accounts.skip();
-    }
-    let init_file = server.globals.get(Variable::InitFile);
-    if !init_file.as_str().is_empty() {
-        run_init_file(&server, Path::new(init_file.as_str())).await?;
-    }
     let listener = Listener::bind(&address, port, Some(&socket))
         .await
         .map_err(|error| error.to_string())?;
@@ -191,28 +215,12 @@ async fn serve(options: StartOptions, directory: &DataDirectory) -> Result<(), S
             .set(Variable::Port, Setting::Unsigned(u64::from(port)));
     }
     if is_new {
-        match server.accounts.initial() {
-            InitialAccounts::WithoutPassword => tracing::warn!(
-                "the data directory was begun with --initialize-insecure, and no account has been made yet: 'root' may log in without a password, from this machine only"
-            ),
-            InitialAccounts::BySocket { server_user } => {
-                let users = ["root"].into_iter().chain(server_user.as_deref());
-                let users: Vec<_> = users.map(|user| format!("'{user}'")).collect();
-                tracing::info!(
-                    "no account has been made yet: the operating system's {} may log in under that name, over the UNIX socket only",
-                    users.join(" and ")
-                );
-            }
-        }
+        tracing::info!(
+            "nobody has made an account yet: 'root' may log in without a password, from this machine only"
+        );
     }
-    std::fs::write(
-        directory.path().join(PID_FILE),
-        format!("{}\n", std::process::id()),
-    )
-    .map_err(|error| format!("cannot write {PID_FILE}: {error}"))?;
-    // The tables of `mysql` are part of the program. The file is how MariaDB says that they are those of its version.
-    std::fs::write(directory.path().join(UPGRADE_INFO_FILE), UPGRADED_TO)
-        .map_err(|error| format!("cannot write {UPGRADE_INFO_FILE}: {error}"))?;
+    std::fs::write(directory.path.join(PID_FILE), format!("{}\n", std::process::id()))
+        .map_err(|error| format!("cannot write {PID_FILE}: {error}"))?;
     spawn_housekeeping(&server);
     tokio::spawn(server.primary.semi_sync().clone().run_timer());
     watch_signals(&server)?;
@@ -237,7 +245,6 @@ fn open(
     directory: &Path,
     log_bin: &str,
     globals: &Globals,
-    initial_accounts: &InitialAccounts,
     semi_sync: &Arc<SemiSync>,
 ) -> Result<(Arc<CatalogHandle>, Arc<TransactionManager>), String> {
     let mut storage_config = StorageConfig::new(directory.join("tables"));
@@ -268,9 +275,9 @@ fn open(
     let (log, recovery) = Log::open(Arc::new(RealDisk), log_config, request)
         .map_err(|error| format!("cannot open the binary log: {error}"))?;
     if let Some(cut) = &recovery.cut {
-        tracing::warn!("the end of the binary log was torn by a crash: {cut}");
+        tracing::warn!("the end of the binary log was torn by a crash: {cut:?}");
     }
-    let catalog = crate::recovery::recover(&storage, &log, recovery.start, initial_accounts)?;
+    let catalog = crate::recovery::recover(&storage, &log, recovery.start)?;
     let parts = ManagerParts {
         config: transaction_config(globals, paceline_txn::Config::default()),
         acknowledger: Box::new(SemiSyncAcknowledger(semi_sync.clone())),
@@ -447,22 +454,28 @@ pub(crate) mod tests {
         let globals = Globals::default();
         fill_in(&globals, directory, "binlog", &directory.join("socket"));
         let semi_sync = SemiSync::new();
-        let initial_accounts = InitialAccounts::WithoutPassword;
-        let (catalog, transactions) =
-            open(directory, "binlog", &globals, &initial_accounts, &semi_sync).unwrap();
+        let (catalog, transactions) = open(directory, "binlog", &globals, &semi_sync).unwrap();
         let environment = {
             let transactions = transactions.clone();
-            |server| Arc::new(ServerEnvironment::new(server, transactions, directory)) as Arc<dyn Environment>
+            |server| Arc::new(ServerEnvironment::new(server, transactions)) as Arc<dyn Environment>
         };
         let filters = ReplicaFilters::default();
-        Server::new(
-            globals,
-            initial_accounts,
-            catalog,
-            transactions,
-            semi_sync,
-            filters,
-            environment,
-        )
+        Server::new(globals, catalog, transactions, semi_sync, filters, environment)
+    }
+
+    #[test]
+    fn a_data_directory_is_for_one_server() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new/data");
+        let first = DataDirectory::lock(&path, Duration::ZERO).unwrap();
+        let refused = DataDirectory::lock(&path, Duration::ZERO).err().unwrap();
+        assert!(refused.contains("is in use by another server"), "{refused}");
+        assert!(refused.contains(&std::process::id().to_string()));
+        let ends = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            drop(first);
+        });
+        DataDirectory::lock(&path, Duration::from_secs(20)).unwrap();
+        ends.join().unwrap();
     }
 }

@@ -1,7 +1,6 @@
 //! The list behind `SHOW STATUS`.
 
 use crate::information_schema::Scope;
-use crate::memory;
 use crate::session::services::SessionServices;
 use crate::variables::Variable;
 use paceline_replication::primary::semi_sync::SemiSyncStatus;
@@ -79,8 +78,6 @@ pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
         (transactions.lock_wait_usec.sum / 1000).to_string(),
     );
     put("Innodb_row_lock_waits", transactions.row_lock_waits.to_string());
-    put("Memory_used", memory_used(services, scope).to_string());
-    put("Memory_used_initial", server.initial_memory_bytes.to_string());
     put("Max_used_connections", counter(&server.counters.connections_max));
     put(
         "Paceline_block_cache_bytes",
@@ -114,7 +111,6 @@ pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
     );
     histogram(&mut put, "Paceline_publish_usec", &transactions.publish_usec);
     put("Paceline_rollbacks", transactions.rollbacks.to_string());
-    put("Paceline_session_memory_bytes", server.memory.used().to_string());
     histogram(&mut put, "Paceline_sync_usec", &transactions.sync_usec);
     put(
         "Paceline_temporary_tables_bytes",
@@ -141,14 +137,6 @@ pub fn list(services: &SessionServices, scope: Scope) -> Vec<(String, String)> {
     put("Uptime_since_flush_status", uptime);
     list.sort_by_key(|(name, _)| name.to_ascii_lowercase());
     list
-}
-
-/// Bytes that the session has collected, or those that the process has.
-fn memory_used(services: &SessionServices, scope: Scope) -> u64 {
-    match scope {
-        Scope::Session => services.shared.memory.used(),
-        Scope::Global => memory::resident_bytes(),
-    }
 }
 
 /// What connections to primaries count: of the session's default connection, or of all together.

@@ -1,27 +1,15 @@
-//! Directories that a power failure does not take away, and that other users do not enter.
+//! Directories that a power failure does not take away.
 
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
-/// Makes a directory, for its owner alone, and those above it that are missing, and syncs the names into the directories that hold them: syncing what is
+/// Makes a directory and those above it that are missing, and syncs the names into the directories that hold them: syncing what is
 /// *in* a new directory says nothing about its own name.
 ///
 /// # Errors
 /// If one of them cannot be made or synced.
 pub fn create_directory(path: &Path) -> io::Result<()> {
-    create(path, OWNER_ONLY)
-}
-
-/// The permissions of a directory that nobody but its owner enters.
-const OWNER_ONLY: u32 = 0o700;
-/// Everything that users other than owner and group may do.
-const OTHERS: u32 = 0o007;
-/// The permissions of a new directory above it, less the umask.
-const ABOVE: u32 = 0o777;
-
-fn create(path: &Path, mode: u32) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -29,26 +17,13 @@ fn create(path: &Path, mode: u32) -> io::Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    create(parent, ABOVE)?;
-    match DirBuilder::new().mode(mode).create(path) {
+    create_directory(parent)?;
+    match fs::create_dir(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
         Err(error) => return Err(error),
     }
     File::open(parent)?.sync_all()
-}
-
-/// Takes from other users what they may do with a directory. Its permissions before, where they had any.
-///
-/// # Errors
-/// If they cannot be read or changed: not every file system has permissions.
-pub fn close_directory(path: &Path) -> io::Result<Option<u32>> {
-    let mode = path.metadata()?.permissions().mode() & 0o7777;
-    if mode & OTHERS == 0 {
-        return Ok(None);
-    }
-    fs::set_permissions(path, Permissions::from_mode(mode & !OTHERS))?;
-    Ok(Some(mode))
 }
 
 #[cfg(test)]
@@ -62,11 +37,6 @@ mod tests {
         create_directory(&path).unwrap();
         create_directory(&path).unwrap();
         assert!(path.is_dir());
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
-        assert_eq!(close_directory(&path).unwrap(), None);
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(close_directory(&path).unwrap(), Some(0o755));
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
         fs::write(directory.path().join("file"), "").unwrap();
         assert!(create_directory(&directory.path().join("file/below")).is_err());
     }

@@ -32,7 +32,7 @@ mod write_set;
 
 pub use bulk::{BuildId, BulkBuild, IndexBuilder, InputOrder, RowFiles};
 pub use cursor::Cursor;
-pub use directory::{close_directory, create_directory};
+pub use directory::create_directory;
 pub use error::{Error, Result};
 pub use held_files::{HeldFile, HeldFiles};
 pub use key::{
@@ -42,8 +42,8 @@ pub use key::{
 pub use memory_engine::{MemoryConfig, MemoryEngine};
 pub use rocksdb_engine::{RocksDbConfig, RocksDbEngine};
 pub use schema::{
-    CheckedIndex, Clustered, ColumnSchema, EntryKind, EntryReader, HiddenIndexes, IndexKind, IndexMismatch,
-    IndexSchema, KeyPart, Row, RowReader, TableCheck, TableSchema,
+    Clustered, ColumnSchema, EntryKind, HiddenIndexes, IndexKind, IndexSchema, KeyPart, Row, RowReader,
+    TableSchema,
 };
 pub use snapshot::{StorageSnapshot, StoredValue};
 pub use storage::{LogBarrier, Storage, StorageConfig, StorageStatistics};

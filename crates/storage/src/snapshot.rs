@@ -57,22 +57,6 @@ impl StorageSnapshot {
         }
     }
 
-    /// The values of several keys of one engine, which are in ascending order: as [`get`](Self::get) of each, but what leads to several is read once.
-    ///
-    /// # Errors
-    /// If a table file cannot be read or is corrupt.
-    pub fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<StoredValue<'_>>>> {
-        debug_assert!(keys.is_sorted(), "keys are read in their order");
-        match keys.first().map(|key| EngineKind::of_key(key)) {
-            Some(EngineKind::RocksDb) => {
-                let values = self.0.rocksdb.get_many(keys)?;
-                let stored = |value: Option<Vec<u8>>| value.map(|value| StoredValue(Holder::Owned(value)));
-                Ok(values.into_iter().map(stored).collect())
-            }
-            _ => keys.iter().map(|key| self.get(key)).collect(),
-        }
-    }
-
     /// The entries of a range, which must lie within one engine.
     pub fn scan(&self, range: KeyRange, direction: Direction) -> Cursor {
         match EngineKind::of_key(&range.start) {
@@ -97,7 +81,6 @@ pub struct StoredValue<'a>(Holder<'a>);
 enum Holder<'a> {
     Pinned(DBPinnableSlice<'a>),
     Shared(Arc<[u8]>),
-    Owned(Vec<u8>),
 }
 
 impl<'a> StoredValue<'a> {
@@ -130,7 +113,6 @@ impl Deref for StoredValue<'_> {
         match &self.0 {
             Holder::Pinned(value) => value,
             Holder::Shared(value) => value,
-            Holder::Owned(value) => value,
         }
     }
 }

@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 
 use common::position;
 use paceline_storage::{
-    Change, CheckedIndex, Clustered, ColumnSchema, EntryKind, Error, FrozenWriteSet, HiddenIndexes, IndexId,
-    IndexKind, IndexMismatch, IndexSchema, KeyPart, KeyRange, Row, RowId, RowReader, TableCheck, TableSchema,
-    VERSION_LENGTH, WriteSet,
+    Change, Clustered, ColumnSchema, EntryKind, Error, FrozenWriteSet, HiddenIndexes, IndexId, IndexKind,
+    IndexSchema, KeyPart, KeyRange, Row, RowId, RowReader, TableSchema, VERSION_LENGTH, WriteSet,
 };
 use paceline_types::sort_key::Nullability;
 use paceline_types::{Collation, DataType, IntegerType, IntegerWidth, Sign, Value, ValueRef};
@@ -169,21 +168,6 @@ fn entries_of(schema: &TableSchema, rows: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<(V
     entries
 }
 
-/// What CHECK TABLE finds.
-fn checked(schema: &TableSchema, engine: &Engine) -> Result<Vec<IndexMismatch>, Error> {
-    let mut check = TableCheck::new(schema);
-    let rows = schema.rows_range();
-    for (key, value) in engine.range(rows.start..rows.end) {
-        check.add_row(key, &value[VERSION_LENGTH..])?;
-    }
-    for range in check.entry_ranges() {
-        for (key, value) in engine.range(range.start..range.end) {
-            check.add_entry(key, &value[VERSION_LENGTH..]);
-        }
-    }
-    Ok(check.mismatches())
-}
-
 #[derive(Clone, Debug)]
 enum Step {
     Insert(Vec<Value>),
@@ -294,7 +278,6 @@ proptest! {
                     let stored: Vec<_> =
                         engine.iter().map(|(key, value)| (key.clone(), value[VERSION_LENGTH..].to_vec())).collect();
                     prop_assert_eq!(stored, entries_of(&schema, &rows));
-                    prop_assert_eq!(checked(&schema, &engine).unwrap(), vec![]);
                 }
             }
         }
@@ -400,53 +383,4 @@ fn the_number_of_a_row_that_goes_is_kept() {
     assert_eq!(numbers(Some(&five), Some(&moved)), [(kept, 5)]);
     assert_eq!(numbers(Some(&five), None), [(kept, 5)]);
     assert_eq!(numbers(Some(&image(&row(-5, None, None, ""))), None), []);
-}
-
-#[test]
-fn a_check_finds_what_does_not_go_together() {
-    for primary in [true, false] {
-        let schema = schema(primary);
-        let mut engine = Engine::new();
-        let mut writes = WriteSet::new();
-        for id in 0..3 {
-            let image = image(&schema, &row(id, Some("abc"), (id > 0).then_some(id), "x"));
-            schema.row_change(None, Some(&image), &mut writes).unwrap();
-        }
-        apply(&mut engine, &writes.assign_version(position(5)));
-        assert_eq!(checked(&schema, &engine).unwrap(), []);
-        let rows = schema.rows_range();
-        let is_row = |key: &Vec<u8>| rows.contains(key);
-        for (key, value) in engine.clone() {
-            // An entry that is gone, or a row without one.
-            let mut damaged = engine.clone();
-            damaged.remove(&key);
-            let found = checked(&schema, &damaged).unwrap();
-            let index = IndexId::of_key(&key).unwrap();
-            match is_row(&key) {
-                true => assert!(found.iter().all(|wrong| (wrong.found, wrong.expected) == (3, 2))),
-                false => {
-                    assert_eq!(found.len(), 1);
-                    assert_eq!((found[0].found, found[0].expected), (2, 3));
-                    let named = match found[0].index {
-                        CheckedIndex::Declared(number) => schema.indexes()[number].id,
-                        CheckedIndex::Hash => HIDDEN.hash,
-                    };
-                    assert_eq!(named, index);
-                }
-            }
-            // One under another key.
-            let mut damaged = engine.clone();
-            damaged.remove(&key);
-            let mut moved = key.clone();
-            *moved.last_mut().unwrap() ^= 1;
-            damaged.insert(moved, value.clone());
-            let found = checked(&schema, &damaged);
-            assert!(found.map_or(is_row(&key), |found| !found.is_empty()), "{key:?}");
-        }
-        // A row that is cut off.
-        let (key, value) = engine.range(rows.start..rows.end).next().unwrap();
-        let mut damaged = engine.clone();
-        damaged.insert(key.clone(), value[..value.len() - 1].to_vec());
-        assert!(checked(&schema, &damaged).is_err());
-    }
 }

@@ -34,8 +34,7 @@ pub enum Error {
         /// [`crate::Config::row_locks_max`].
         keys_max: usize,
     },
-    /// 1020: the row was changed or deleted after this transaction's snapshot. The conflicting version is published; this
-    /// transaction is rolled back.
+    /// 1020: the row was changed or deleted after this transaction's snapshot. The conflicting version is published.
     #[error("a row of index {index} has changed since the transaction's snapshot")]
     SnapshotConflict {
         /// The index of the key; SQL turns it into the table's name for the message.
@@ -44,7 +43,7 @@ pub enum Error {
         version: LogPosition,
     },
     /// 1317, 1927 or 1053.
-    #[error("interrupted: {0}")]
+    #[error("interrupted: {0:?}")]
     Interrupted(InterruptReason),
     /// 1197: more events than `max_binlog_cache_size`.
     #[error("the transaction has more than {limit_bytes} bytes of events")]
@@ -127,7 +126,6 @@ impl Error {
         match self {
             Error::Deadlock
             | Error::TooManyLocks { .. }
-            | Error::SnapshotConflict { .. }
             | Error::RolledBack
             | Error::Fatal(_)
             | Error::Closed

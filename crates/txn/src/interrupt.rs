@@ -6,7 +6,6 @@
 
 use crate::error::{Error, Result};
 use parking_lot::{Condvar, Mutex};
-use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -23,17 +22,6 @@ pub enum InterruptReason {
     Connection = 2,
     /// The server stops: 1053.
     Shutdown = 3,
-}
-
-impl fmt::Display for InterruptReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            InterruptReason::StatementTimeout => "its time is over",
-            InterruptReason::Query => "KILL QUERY",
-            InterruptReason::Connection => "KILL",
-            InterruptReason::Shutdown => "the server stops",
-        })
-    }
 }
 
 /// Where [`State::deadline`] counts from.

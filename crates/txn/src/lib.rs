@@ -64,6 +64,6 @@ pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
 pub use sync_point::{CommitStep, SyncPoints};
 pub use transaction::{
     AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, LockMark, Numbers,
-    Replication, RowMark, RowValue, Scan, ScanEntry, Settled, SnapshotIsolation, SourceMark, TemporaryMark,
-    Transaction, TransactionOptions, WriteMark,
+    Replication, RowMark, RowValue, Scan, ScanEntry, Settled, SourceMark, TemporaryMark, Transaction,
+    TransactionOptions, WriteMark,
 };

@@ -660,7 +660,7 @@ impl DataType {
             DataType::Enum { .. } => flags |= ENUM,
             DataType::Set { .. } => flags |= SET,
             DataType::Date | DataType::Time { .. } | DataType::DateTime { .. } => flags |= BINARY,
-            DataType::Timestamp { .. } => flags |= BINARY | UNSIGNED,
+            DataType::Timestamp { .. } => flags |= BINARY | TIMESTAMP | UNSIGNED,
             _ => {}
         }
         flags

@@ -463,7 +463,7 @@ pub(crate) fn pack_timestamp(value: Timestamp, decimals: u8, out: &mut Vec<u8>) 
 
 /// An integer column's value from its bytes.
 #[inline]
-pub(crate) fn unpack_integer(t: IntegerType, bytes: &[u8]) -> ValueRef<'static> {
+fn unpack_integer(t: IntegerType, bytes: &[u8]) -> ValueRef<'static> {
     let raw = little_endian(bytes);
     match t.sign {
         Sign::Unsigned => ValueRef::UInt(raw),
@@ -476,7 +476,7 @@ pub(crate) fn unpack_integer(t: IntegerType, bytes: &[u8]) -> ValueRef<'static> 
 
 /// A column's value from its bytes.
 #[inline]
-pub(crate) fn unpack<'a>(data_type: &'a DataType, bytes: &'a [u8]) -> Option<ValueRef<'a>> {
+fn unpack<'a>(data_type: &'a DataType, bytes: &'a [u8]) -> Option<ValueRef<'a>> {
     Some(match data_type {
         DataType::Integer(t) => unpack_integer(*t, bytes),
         DataType::Char { collation, .. }

@@ -75,7 +75,6 @@ impl Capabilities {
             | Self::LONG_FLAG.0
             | Self::CONNECT_WITH_DB.0
             | Self::NO_SCHEMA.0
-            | Self::COMPRESS.0
             | Self::ODBC.0
             | Self::LOCAL_FILES.0
             | Self::IGNORE_SPACE.0

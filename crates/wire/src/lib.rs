@@ -6,7 +6,6 @@
 //! ```
 //!
 //! * [`socket`]: a TCP or UNIX stream, in clear or encrypted, and a handle by which another task can end its reading.
-//! * [`compressed`]: the same for a client that wants compression.
 //! * [`tls`]: how it becomes encrypted, and whom one believes.
 //! * [`framing`]: packets: 3 bytes of length, a sequence number, payload; payloads of 16 MiB and more in several. Both directions are
 //!   buffered so that one request costs one `read` and one `write`.
@@ -28,7 +27,6 @@ pub mod capability;
 pub mod client;
 pub mod column;
 pub mod command;
-pub mod compressed;
 pub mod error;
 pub mod framing;
 pub mod handshake;

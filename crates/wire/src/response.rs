@@ -140,15 +140,6 @@ const MESSAGE_MAX: usize = 512;
 /// Writes an ERR packet: MariaDB's error number, five characters of SQLSTATE, and the message, of which 512 bytes are sent.
 pub fn write_error(writer: &mut PacketWriter, code: u16, sqlstate: &str, message: &str) {
     debug_assert_eq!(sqlstate.len(), 5, "SQLSTATE has five characters: {sqlstate:?}");
-    write_error_packet(writer, code, &["#", sqlstate], message);
-}
-
-/// Writes an ERR packet for a client that has not said which protocol it speaks: without a SQLSTATE.
-pub fn write_early_error(writer: &mut PacketWriter, code: u16, message: &str) {
-    write_error_packet(writer, code, &[], message);
-}
-
-fn write_error_packet(writer: &mut PacketWriter, code: u16, state: &[&str], message: &str) {
     let mut end = message.len().min(MESSAGE_MAX);
     while !message.is_char_boundary(end) {
         end -= 1;
@@ -156,9 +147,8 @@ fn write_error_packet(writer: &mut PacketWriter, code: u16, state: &[&str], mess
     let out = writer.begin();
     out.push(0xFF);
     out.extend_from_slice(&code.to_le_bytes());
-    for part in state {
-        out.extend_from_slice(part.as_bytes());
-    }
+    out.push(b'#');
+    out.extend_from_slice(sqlstate.as_bytes());
     out.extend_from_slice(&message.as_bytes()[..end]);
     writer.end();
 }

@@ -1,9 +1,8 @@
-//! A stream socket, TCP or UNIX, in clear, encrypted or compressed, and the handle by which others can end it.
+//! A stream socket, TCP or UNIX, in clear or encrypted, and the handle by which others can end it.
 //!
 //! A session sleeps in a read most of its life. To wake it (`KILL`, shutdown, `wait_timeout`) its socket's reading side is shut
 //! down, which makes that read return 0: nothing has to be checked, locked or registered per statement for this.
 
-use crate::compressed::CompressedSocket;
 use crate::tls::TlsSession;
 use crate::tls::stream::TlsSocket;
 use std::io;
@@ -23,8 +22,6 @@ pub enum Socket {
     Unix(UnixStream),
     /// Encrypted, over one of the others.
     Tls(Box<TlsSocket>),
-    /// Compressed, over one of the others.
-    Compressed(Box<CompressedSocket>),
     /// Somebody else has it: a handshake that is under way, or that has failed.
     Taken,
 }
@@ -62,15 +59,9 @@ impl Socket {
         Socket::Unix(stream)
     }
 
-    /// Takes it from its place, to be given back encrypted or compressed.
+    /// Takes it from its place, to be given back encrypted.
     pub fn take(&mut self) -> Socket {
         std::mem::replace(self, Socket::Taken)
-    }
-
-    /// Compresses what goes over it from now on. `early` was received already, and is compressed.
-    pub fn compress(&mut self, early: Vec<u8>) {
-        let below = self.take();
-        *self = Socket::Compressed(Box::new(CompressedSocket::new(below, early)));
     }
 
     /// The peer's address, where it has one.
@@ -79,17 +70,6 @@ impl Socket {
             Socket::Tcp(stream) => stream.peer_addr().ok(),
             Socket::Unix(_) | Socket::Taken => None,
             Socket::Tls(tls) => tls.below().peer_address(),
-            Socket::Compressed(compressed) => compressed.below().peer_address(),
-        }
-    }
-
-    /// The user of the operating system whose process connected, over a UNIX socket.
-    pub fn peer_user_id(&self) -> Option<u32> {
-        match self {
-            Socket::Unix(stream) => stream.peer_cred().ok().map(|peer| peer.uid()),
-            Socket::Tcp(_) | Socket::Taken => None,
-            Socket::Tls(tls) => tls.below().peer_user_id(),
-            Socket::Compressed(compressed) => compressed.below().peer_user_id(),
         }
     }
 
@@ -98,7 +78,6 @@ impl Socket {
         match self {
             Socket::Tcp(_) | Socket::Unix(_) | Socket::Taken => None,
             Socket::Tls(tls) => Some(tls.session()),
-            Socket::Compressed(compressed) => compressed.below().tls(),
         }
     }
 
@@ -107,7 +86,6 @@ impl Socket {
         match self {
             Socket::Tcp(_) | Socket::Taken => false,
             Socket::Unix(_) | Socket::Tls(_) => true,
-            Socket::Compressed(compressed) => compressed.below().keeps_secrets(),
         }
     }
 
@@ -117,7 +95,6 @@ impl Socket {
             Socket::Tcp(stream) => stream.as_fd().try_clone_to_owned()?,
             Socket::Unix(stream) => stream.as_fd().try_clone_to_owned()?,
             Socket::Tls(tls) => return tls.below().handle(),
-            Socket::Compressed(compressed) => return compressed.below().handle(),
             Socket::Taken => return Err(taken()),
         }))
     }
@@ -127,13 +104,13 @@ impl Socket {
         match self {
             Socket::Tcp(stream) => stream.write_all(bytes).await,
             Socket::Unix(stream) => stream.write_all(bytes).await,
-            Socket::Tls(_) | Socket::Compressed(_) => self.send_by_polls(bytes).await,
+            Socket::Tls(_) => self.send_encrypted(bytes).await,
             Socket::Taken => Err(taken()),
         }
     }
 
     /// Out of line, so that it costs the others nothing.
-    async fn send_by_polls(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+    async fn send_encrypted(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let count = std::future::poll_fn(|context| self.poll_send(context, bytes)).await?;
             if count == 0 {
@@ -157,22 +134,19 @@ impl Socket {
             Socket::Tcp(stream) => Pin::new(stream).poll_read(context, &mut buffer),
             Socket::Unix(stream) => Pin::new(stream).poll_read(context, &mut buffer),
             Socket::Tls(tls) => return tls.poll_receive(context, buffer.initialize_unfilled()),
-            Socket::Compressed(compressed) => {
-                return compressed.poll_receive(context, buffer.initialize_unfilled());
-            }
             Socket::Taken => return Poll::Ready(Err(taken())),
         };
         polled.map_ok(|()| buffer.filled().len())
     }
 
     /// What has arrived, without asking the runtime, which may not have looked yet: one read into `buffer`, as
-    /// [`receive`](Socket::receive) does it; pending where there is nothing, and nobody is woken then. An encrypted or compressed socket never has anything for this.
+    /// [`receive`](Socket::receive) does it; pending where there is nothing, and nobody is woken then. An encrypted socket never has anything for this.
     pub fn receive_arrived(&mut self, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         use rustix::net::{RecvFlags, recv};
         let received = match self {
             Socket::Tcp(stream) => recv(&*stream, buffer, RecvFlags::DONTWAIT),
             Socket::Unix(stream) => recv(&*stream, buffer, RecvFlags::DONTWAIT),
-            Socket::Tls(_) | Socket::Compressed(_) => return Poll::Pending,
+            Socket::Tls(_) => return Poll::Pending,
             Socket::Taken => return Poll::Ready(Err(taken())),
         };
         match received {
@@ -180,11 +154,6 @@ impl Socket {
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Poll::Pending,
             Err(error) => Poll::Ready(Err(error.into())),
         }
-    }
-
-    /// Whether [`receive_arrived`](Socket::receive_arrived) can ever have anything.
-    pub fn delivers_at_once(&self) -> bool {
-        matches!(self, Socket::Tcp(_) | Socket::Unix(_))
     }
 
     /// Says goodbye: flushes and closes the writing side.
@@ -198,19 +167,17 @@ impl Socket {
             Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
             Socket::Unix(stream) => Pin::new(stream).poll_shutdown(context),
             Socket::Tls(tls) => tls.poll_finish(context),
-            Socket::Compressed(compressed) => compressed.poll_finish(context),
             Socket::Taken => Poll::Ready(Ok(())),
         }
     }
 
-    /// Polls a write, for those who drive the socket by hand. What an encrypted or compressed socket has taken may still wait in it: see
+    /// Polls a write, for those who drive the socket by hand. What an encrypted socket has taken may still wait in it: see
     /// [`poll_flush`](Socket::poll_flush).
     pub fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
             Socket::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
             Socket::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
             Socket::Tls(tls) => tls.poll_send(context, bytes),
-            Socket::Compressed(compressed) => compressed.poll_send(context, bytes),
             Socket::Taken => Poll::Ready(Err(taken())),
         }
     }
@@ -220,7 +187,6 @@ impl Socket {
         match self {
             Socket::Tcp(_) | Socket::Unix(_) | Socket::Taken => Poll::Ready(Ok(())),
             Socket::Tls(tls) => tls.poll_flush(context),
-            Socket::Compressed(compressed) => compressed.poll_flush(context),
         }
     }
 }

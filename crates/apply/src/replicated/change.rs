@@ -7,7 +7,7 @@
 use super::ExecMode;
 use super::failure::{Failure, HandlerError};
 use super::table::MappedTable;
-use paceline_sql::catalog::{TableDefinition, duplicate_entry};
+use paceline_sql::catalog::TableDefinition;
 use paceline_sql::foreign_key::{ForeignKeyRun, RunMode};
 use paceline_storage::{Clustered, Row};
 use paceline_txn::{LockMode, LockWait, RowChange, Transaction, WriteMark};
@@ -297,13 +297,29 @@ pub(super) fn missing(table: &MappedTable, error: HandlerError) -> Failure {
 
 /// 1062.
 fn duplicate(definition: &TableDefinition, index: usize, image: &[u8]) -> Failure {
+    let index = &definition.indexes()[index];
+    let mut text = Vec::new();
     let image = definition.schema().image(image);
-    let entry = duplicate_entry(definition.description(), index, &TimeZone::UTC, |column| {
-        image.column(column).unwrap_or(ValueRef::Null)
-    });
+    for (number, part) in index.parts.iter().enumerate() {
+        if number > 0 {
+            text.push(b'-');
+        }
+        let data_type = &definition.columns()[part.column].data_type;
+        match (image.column(part.column), part.prefix_length) {
+            (Err(_), _) | (Ok(ValueRef::Null), _) => text.extend_from_slice(b"NULL"),
+            (Ok(ValueRef::Text(value)), Some(prefix)) => {
+                let prefix: String = value.chars().take(prefix as usize).collect();
+                text.extend_from_slice(prefix.as_bytes());
+            }
+            (Ok(value), _) => {
+                paceline_types::text::append_column_value(&value, data_type, &TimeZone::UTC, &mut text);
+            }
+        }
+    }
     let message = format!(
-        "Duplicate entry '{entry}' for key '{}'",
-        definition.indexes()[index].name
+        "Duplicate entry '{}' for key '{}'",
+        String::from_utf8_lossy(&text),
+        index.name
     );
     Failure::met(ER_DUP_ENTRY, message, HandlerError::DuplicateKey)
 }

@@ -177,7 +177,7 @@ impl Older {
             Value::Int(number) => number,
             Value::UInt(number) => number as i64,
             Value::Bit(bit) => bit.bits as i64,
-            _ => return Err(damaged(format_args!("a value of another type than its column"))),
+            other => return Err(damaged(format_args!("{other:?}"))),
         };
         let decimals = self.decimals();
         // Microseconds in the last digit.

@@ -25,7 +25,7 @@ pub fn definition(shared: &ArchiveShared, address: &Address) -> Definition {
         host: address.host.clone(),
         port: address.port,
         user: shared.account.user.clone(),
-        password: shared.account.password.clone().into(),
+        password: shared.account.password.clone(),
         heartbeat_period_ms: Some(HEARTBEAT_MS),
         connect_retry_seconds: 5,
         tls: shared.source_tls.clone(),

@@ -111,14 +111,9 @@ impl Follower {
         self.candidates.lock().clone()
     }
 
-    /// `CHANGE MASTER`: whom it may follow from now on. What was wrong with the others is forgotten.
+    /// `CHANGE MASTER`: whom it may follow from now on.
     pub fn set_candidates(&self, candidates: Candidates) {
         *self.candidates.lock() = candidates;
-        *self.unfit.lock() = None;
-        self.update(|status| {
-            status.error_number = 0;
-            status.error.clear();
-        });
         self.changed.send_modify(|number| *number += 1);
     }
 
@@ -176,10 +171,6 @@ impl Follower {
         let mut wanted = self.wanted.subscribe();
         let mut changed = self.changed.subscribe();
         loop {
-            // Also one that was about to try again is stopped now.
-            if *wanted.borrow() == Wanted::Stop {
-                self.update(|status| status.stop());
-            }
             if wanted.wait_for(|wanted| *wanted == Wanted::Follow).await.is_err() {
                 return;
             }

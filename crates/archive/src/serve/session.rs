@@ -131,12 +131,7 @@ impl Session {
         }
         let login = Login::decode(self.reader.payload())?;
         self.capabilities = login.capabilities & Capabilities::SERVER;
-        self.authenticate(login, scramble).await?;
-        if self.phase == Phase::Commands && self.capabilities.has(Capabilities::COMPRESS) {
-            let early = self.reader.take_buffered();
-            self.socket.compress(early);
-        }
-        Ok(())
+        self.authenticate(login, scramble).await
     }
 
     async fn authenticate(&mut self, login: Login, scramble: Scramble) -> WireResult<()> {

@@ -31,7 +31,7 @@ impl Session {
             Statement::Show(show) => self.show(&show),
             Statement::Replication(statement) => self.replication_statement(&statement),
             Statement::Purge(purge) => self.purge(&purge).await,
-            Statement::Flush { targets, .. } => self.flush_statement(&targets).await,
+            Statement::Flush(targets) => self.flush_statement(&targets).await,
             Statement::Kill(kill) => match kill.target {
                 KillTarget::Connection(expr) => match self.evaluate(&expr).await? {
                     Cell::Number(id) => self.kill(id),
@@ -82,7 +82,7 @@ impl Session {
                     let ty = ExprType::null();
                     self.state
                         .user_variables
-                        .set(&name.to_lowercase(), UserVariable { value, ty })?;
+                        .set(&name.to_lowercase(), UserVariable { value, ty });
                 }
                 SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Transaction { .. } => {}
                 SetItem::Variable {

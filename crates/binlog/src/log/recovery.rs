@@ -3,7 +3,6 @@
 use crate::gtid::BinlogState;
 use crate::replica_state::ReplicaState;
 use paceline_types::LogPosition;
-use std::fmt;
 
 /// How the server that wrote the log before went down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,16 +24,6 @@ pub struct Cut {
     pub offset: u64,
     /// How many bytes had been written behind.
     pub length: u64,
-}
-
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "'{}' ends at {} now, {} bytes behind that were cut off",
-            self.file, self.offset, self.length
-        )
-    }
 }
 
 /// What opening found.

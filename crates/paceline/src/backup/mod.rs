@@ -35,6 +35,8 @@ use xxhash_rust::xxh3::Xxh3;
 /// What the command line says.
 #[derive(clap::Args, Debug)]
 pub struct Options {
+    #[command(flatten)]
+    access: Access,
     /// Where the backup goes: a directory, file:///DIR or s3://BUCKET/NAME.
     #[arg(long, value_name = "DIR|URL")]
     to: String,
@@ -47,9 +49,6 @@ pub struct Options {
     /// Remove what an interrupted backup of another machine has left there. It must not run any more.
     #[arg(long)]
     replace_unfinished: bool,
-    // The last: its options for TLS have a heading of their own, which holds for what comes behind them too.
-    #[command(flatten)]
-    access: Access,
 }
 
 /// Makes the backup.

@@ -167,15 +167,15 @@ pub struct Options {
     /// Copy the server's files as they are.
     #[arg(long, group = "report")]
     pub raw: bool,
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerOptions,
     /// Print this.
     #[arg(long, short = '?', action = ArgAction::HelpLong)]
     help: Option<bool>,
     /// Print the version.
     #[arg(long, short = 'V', action = ArgAction::Version)]
     version: Option<bool>,
-    /// The server. The last: its options for TLS have a heading of their own, which holds for what comes behind them too.
-    #[command(flatten)]
-    pub server: ServerOptions,
 }
 
 /// The name stands in a statement.

@@ -116,14 +116,6 @@ impl ServerOptions {
             path: path.clone(),
             source,
         })?;
-        let is_ours = |line: &str| section(line).is_some_and(|section| SECTIONS.contains(&section));
-        if !text.lines().any(is_ours) {
-            eprintln!(
-                "warning: nothing of {} is read: it has none of the sections [{}]",
-                path.display(),
-                SECTIONS.join("], [")
-            );
-        }
         let mut tls = std::mem::take(&mut self.tls);
         for (name, value) in client_options(&text) {
             let text = || Some(value.to_owned());
@@ -236,19 +228,12 @@ fn ask_password() -> io::Result<String> {
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }
 
-/// The name of the section that a line begins.
-fn section(line: &str) -> Option<&str> {
-    line.trim()
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'))
-}
-
 /// The options in the sections for clients.
 fn client_options(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut is_ours = false;
     text.lines().filter_map(move |line| {
         let line = line.trim();
-        if let Some(section) = section(line) {
+        if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             is_ours = SECTIONS.contains(&section);
             return None;
         }

@@ -15,7 +15,7 @@ const PARALLEL_MAX: i64 = 64;
 #[command(
     name = "paceline join",
     after_help = "Beside these it takes every option of `paceline server` (--datadir DIR, --server-id N, --port N, …): with them the \
-                  replica starts when it is complete. It starts with --read-only, unless they say otherwise."
+                  replica starts when it is complete."
 )]
 pub struct Options {
     /// The running server: HOST, HOST:PORT or [IPV6]:PORT. The replica connects to it there, too.
@@ -138,8 +138,6 @@ impl Arguments {
 pub enum Refusal {
     /// Clap's answer: an error, or the help.
     Clap(clap::Error),
-    /// The version is asked for.
-    Version,
     /// An option of the server.
     Server(OptionError),
 }
@@ -149,12 +147,6 @@ pub enum Refusal {
 /// # Errors
 /// [`Refusal`].
 pub fn parse(arguments: &[String]) -> Result<Arguments, Refusal> {
-    if arguments
-        .iter()
-        .any(|argument| argument == "--version" || argument == "-V")
-    {
-        return Err(Refusal::Version);
-    }
     let (own, mut server_arguments) = split(arguments);
     let own = std::iter::once("paceline join".to_owned()).chain(own);
     let mut options = Options::try_parse_from(own).map_err(Refusal::Clap)?;
@@ -163,8 +155,6 @@ pub fn parse(arguments: &[String]) -> Result<Arguments, Refusal> {
         // In front of the others, one of which may say something else.
         server_arguments.insert(0, format!("--paceline-replicate-leave-out={}", later.join(",")));
     }
-    // A replica that takes writes of clients is no replica any more. In front of the others as well.
-    server_arguments.insert(0, "--read-only=1".to_owned());
     let mut server = start_options(&server_arguments).map_err(Refusal::Server)?;
     server.datadir = options::absolute(&server.datadir);
     options.password = or_environment(&options.password, &["PACELINE_PASSWORD", "MYSQL_PWD"]);
@@ -182,7 +172,7 @@ pub fn parse(arguments: &[String]) -> Result<Arguments, Refusal> {
 fn start_options(arguments: &[String]) -> Result<StartOptions, OptionError> {
     match options::parse(arguments)? {
         Request::Start(options) => Ok(*options),
-        Request::Help(_) | Request::Version => Err(OptionError(
+        Request::Help(_) => Err(OptionError(
             "`paceline server --help` tells the server's options".into(),
         )),
     }
@@ -270,21 +260,6 @@ mod tests {
             of(&["--leave-out=routines", "--paceline-replicate-leave-out=ROLES"]),
             0b1000
         );
-    }
-
-    #[test]
-    fn clients_do_not_write_on_a_replica() {
-        let of = |more: &[&str]| {
-            let arguments = strings(&[&["--datadir=/d", "db1"], more].concat());
-            parse(&arguments)
-                .unwrap()
-                .server
-                .globals
-                .is_on(Variable::ReadOnly)
-        };
-        assert!(of(&[]));
-        assert!(!of(&["--read-only=0"]));
-        assert!(!of(&["--skip-read-only"]));
     }
 
     #[test]

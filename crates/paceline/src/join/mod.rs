@@ -51,7 +51,6 @@ use arguments::{Copy, Options};
 use copy::Copier;
 use error::{Error, Result};
 use paceline_server::unfinished::Unfinished;
-use paceline_server::variables::Variable;
 use primary::Primary;
 use progress::{Progress, Reporting};
 use schema::Choice;
@@ -110,14 +109,9 @@ async fn run(arguments: &Arguments) -> Result<()> {
         match what {
             Copy::Files => "accounts are those of the primary",
             Copy::Rows =>
-                "accounts were not copied: only the operating system's root may log in, as 'root' over the UNIX socket",
+                "accounts were not copied: only 'root' may log in, without a password, from this machine",
         }
     );
-    if server.globals.is_on(Variable::ReadOnly) {
-        eprintln!(
-            "it starts with read_only=1, as a replica should: give --read-only to `paceline server` too"
-        );
-    }
     if !memory_tables.is_empty() {
         eprintln!(
             "note: tables in memory are empty here, as after a restart, and get what changes from now on: {}",

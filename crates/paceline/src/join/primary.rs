@@ -292,7 +292,7 @@ impl Primary {
             host,
             port,
             user: user.to_owned(),
-            password: password.to_owned().into(),
+            password: password.to_owned(),
             use_gtid: UseGtid::SlavePos,
             tls: options.tls.settings(),
             ..Definition::default()

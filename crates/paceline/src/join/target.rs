@@ -87,7 +87,7 @@ impl Target {
     /// Another session, as soon as the server is there.
     pub async fn connect(&mut self) -> Result<Session> {
         let options = ConnectOptions {
-            user: paceline_server::accounts::initial::own_user(),
+            user: "root".into(),
             capabilities: Capabilities::LOCAL_FILES,
             ..ConnectOptions::default()
         };

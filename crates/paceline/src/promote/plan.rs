@@ -4,8 +4,6 @@
 //! at the same number by different writers contradict each other.
 
 use paceline_binlog::{BinlogState, GtidPosition};
-use paceline_types::DomainId;
-use std::collections::HashSet;
 
 /// What a server has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,25 +23,6 @@ impl Holding {
         self.replicated.iter().for_each(|gtid| position.advance(gtid));
         position
     }
-
-    /// Leaves only these domains.
-    pub fn keep(&mut self, domains: &HashSet<DomainId>) {
-        for position in [&mut self.logged, &mut self.replicated] {
-            *position = position
-                .iter()
-                .filter(|gtid| domains.contains(&gtid.domain_id))
-                .collect();
-        }
-    }
-}
-
-/// The domains that any of them has something in.
-pub fn domains(holdings: &[Holding]) -> HashSet<DomainId> {
-    let all = holdings
-        .iter()
-        .flat_map(|holding| [&holding.logged, &holding.replicated]);
-    all.flat_map(|position| position.iter().map(|gtid| gtid.domain_id))
-        .collect()
 }
 
 /// What stands in `other` and is missing in `has`, domain by domain.

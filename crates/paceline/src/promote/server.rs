@@ -1,14 +1,13 @@
 //! A server that takes part in a promotion, through SQL.
 
+use super::Result;
 use super::plan::{Holding, not_logged};
-use super::{Error, Result};
 use crate::connection::{Address, Connection, ServerError, master_tls, quoted};
 use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_replication::replica::definition::TlsSettings;
-use paceline_types::{DomainId, ServerId};
 use paceline_wire::TcpAddress;
 use paceline_wire::client::ConnectOptions;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// How often something is looked at that is waited for.
@@ -17,41 +16,13 @@ const POLL: Duration = Duration::from_millis(50);
 /// How long a replica may take to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// The account of a connection to a primary or an archive.
-#[derive(Clone)]
+/// Whom servers replicate as.
+#[derive(Clone, Debug)]
 pub struct Replication {
     pub user: String,
     pub password: String,
     /// What CHANGE MASTER says of TLS where a connection is new: nothing, or with a comma before it.
     pub tls: String,
-}
-
-/// What a server is in a promotion.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// It becomes the primary, or follows it.
-    Replica,
-    /// It keeps the log, and follows the primary.
-    Archive,
-    /// It is the primary until now.
-    OldPrimary,
-}
-
-/// Where a server replicates from.
-#[derive(Clone, Debug)]
-pub struct Upstream {
-    pub address: TcpAddress,
-    /// Known from the first connection on.
-    pub server_id: Option<ServerId>,
-    pub is_connected: bool,
-}
-
-/// The connections of a server that a promotion is about.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Concerned {
-    All,
-    /// Those of these names. The others are to other primaries.
-    Named(HashSet<String>),
 }
 
 /// What a session is set to: literals are read as they are written here, and it is not closed while others are waited for.
@@ -62,9 +33,6 @@ pub struct Server {
     connection: Connection,
     /// HOST:PORT.
     name: String,
-    role: Role,
-    server_id: ServerId,
-    concerned: Concerned,
 }
 
 /// A row by its columns' names.
@@ -72,30 +40,13 @@ type Row = HashMap<String, String>;
 
 impl Server {
     /// Connects to a server that others can connect to, too.
-    pub async fn connect(address: &str, account: &ConnectOptions, role: Role) -> Result<Self> {
-        let address = address.parse::<Address>().map_err(Error::Address)?;
-        let address = address.for_others().map_err(Error::Address)?.clone();
+    pub async fn connect(address: &str, account: &ConnectOptions) -> Result<Self> {
+        let address = address.parse::<Address>()?.for_others()?.clone();
         let name = address.to_string();
         let connection = Connection::open(&Address::Tcp(address), account).await?;
-        let mut server = Server {
-            connection,
-            name,
-            role,
-            server_id: ServerId(0),
-            concerned: Concerned::All,
-        };
+        let mut server = Server { connection, name };
         server.execute(SESSION).await?;
-        let id = server.value("@@GLOBAL.server_id").await?;
-        server.server_id = id
-            .parse()
-            .map(ServerId)
-            .map_err(|_| server.problem(format!("server_id: {id}")))?;
         Ok(server)
-    }
-
-    /// Its `server_id`.
-    pub fn server_id(&self) -> ServerId {
-        self.server_id
     }
 
     /// HOST:PORT.
@@ -134,15 +85,6 @@ impl Server {
         })
     }
 
-    /// The same; of an archive that keeps other primaries' logs too, only these domains.
-    pub async fn holding_of(&mut self, domains: &HashSet<DomainId>) -> Result<Holding> {
-        let mut holding = self.holding().await?;
-        if self.concerned != Concerned::All {
-            holding.keep(domains);
-        }
-        Ok(holding)
-    }
-
     /// Whether clients may write there.
     pub async fn is_writable(&mut self) -> Result<bool> {
         // MariaDB 12 has names for it.
@@ -150,67 +92,8 @@ impl Server {
         Ok(matches!(read_only.as_str(), "0" | "OFF"))
     }
 
-    /// Whether it acknowledges what it receives (semi-sync). `None`: it has no such variable.
-    pub async fn acknowledges(&mut self) -> Option<bool> {
-        let enabled = self.value("@@GLOBAL.rpl_semi_sync_slave_enabled").await.ok()?;
-        Some(matches!(enabled.as_str(), "1" | "ON"))
-    }
-
     async fn connections(&mut self) -> Result<Vec<Row>> {
-        let mut rows = self.connection.named_rows("SHOW ALL SLAVES STATUS").await?;
-        if let Concerned::Named(names) = &self.concerned {
-            rows.retain(|row| names.contains(&row["Connection_name"]));
-        }
-        Ok(rows)
-    }
-
-    /// Where it replicates from, or is told to.
-    pub async fn upstreams(&mut self) -> Result<Vec<Upstream>> {
-        let rows = self.connections().await?;
-        Ok(rows.iter().filter_map(upstream).collect())
-    }
-
-    /// The same, as texts.
-    pub async fn primaries(&mut self) -> Result<Vec<String>> {
-        let upstreams = self.upstreams().await?;
-        Ok(upstreams.iter().map(|one| one.address.to_string()).collect())
-    }
-
-    /// Of several connections, only those to one of these servers are looked at and changed from now on.
-    pub async fn keep_connections_to(&mut self, servers: &HashSet<String>) -> Result<()> {
-        let rows = self.connections().await?;
-        if rows.len() < 2 {
-            return Ok(());
-        }
-        let is_concerned = |row: &Row| {
-            let candidates = row.get("Candidates").map(String::as_str).unwrap_or_default();
-            let tried = upstream(row).map(|one| one.address.to_string());
-            candidates.split(',').any(|one| servers.contains(one))
-                || tried.is_some_and(|one| servers.contains(&one))
-        };
-        let names: HashSet<String> = rows
-            .iter()
-            .filter(|row| is_concerned(row))
-            .map(|row| row["Connection_name"].clone())
-            .collect();
-        if names.is_empty() {
-            return Err(self
-                .problem("it follows several primaries, and none of them is one of these servers: name the servers as its --from does")
-                .into());
-        }
-        self.concerned = Concerned::Named(names);
-        Ok(())
-    }
-
-    /// Replicas that are connected to it: their ids, and what they are called there.
-    pub async fn replicas(&mut self) -> Result<Vec<(ServerId, String)>> {
-        let rows = self.connection.named_rows("SHOW SLAVE HOSTS").await?;
-        let replica = |row: &Row| {
-            let id = row.get("Server_id")?.parse().ok()?;
-            let host = row.get("Host").map(String::as_str).unwrap_or_default();
-            Some((ServerId(id), host.to_owned()))
-        };
-        Ok(rows.iter().filter_map(replica).collect())
+        Ok(self.connection.named_rows("SHOW ALL SLAVES STATUS").await?)
     }
 
     /// How its connection to its primary is encrypted, for CHANGE MASTER. Nothing if it is in clear.
@@ -233,8 +116,7 @@ impl Server {
                 return Ok(());
             };
             let error = &behind["Last_SQL_Error"];
-            let is_archive = self.role == Role::Archive;
-            if !is_archive && (!error.is_empty() || behind["Slave_SQL_Running"] != "Yes") {
+            if !error.is_empty() || behind["Slave_SQL_Running"] != "Yes" {
                 return Err(self
                     .problem(format!(
                         "it has received transactions that it does not apply (connection '{}'): {error}",
@@ -290,22 +172,13 @@ impl Server {
         until: &GtidPosition,
         patience: Duration,
     ) -> Result<()> {
-        let connections = self.connections().await?;
-        for connection in &connections {
+        for connection in self.connections().await? {
             let name = quoted(&connection["Connection_name"]);
             self.execute(&format!("STOP SLAVE {name}")).await?;
         }
-        // There can be only one connection to a server (1934).
-        let existing = connections
-            .iter()
-            .find(|row| upstream(row).is_some_and(|one| one.address.to_string() == source));
-        let own_name = existing.map_or(name, |row| &row["Connection_name"]);
-        let quoted_name = quoted(own_name);
-        let tls = match existing {
-            Some(_) => "",
-            None => &replication.tls,
-        };
-        self.change_master(&quoted_name, source, replication, tls).await?;
+        let quoted_name = quoted(name);
+        let change = change_master(&quoted_name, source, replication)? + &replication.tls;
+        self.execute(&change).await?;
         self.execute(&format!(
             "START SLAVE {quoted_name} UNTIL master_gtid_pos='{until}'"
         ))
@@ -313,23 +186,7 @@ impl Server {
         let fetched = self.wait_replicated(until, patience).await;
         self.execute(&format!("STOP SLAVE {quoted_name}")).await?;
         fetched?;
-        match existing {
-            // Forgotten with the others.
-            Some(_) => Ok(()),
-            None => self.execute(&format!("RESET SLAVE {quoted_name} ALL")).await,
-        }
-    }
-
-    async fn change_master(
-        &mut self,
-        quoted_name: &str,
-        source: &str,
-        replication: &Replication,
-        tls: &str,
-    ) -> Result<()> {
-        let statement = change_master(quoted_name, source, replication)? + tls;
-        let shown = format!("CHANGE MASTER {quoted_name} TO … ({source})");
-        Ok(self.connection.execute_secret(&statement, &shown).await?)
+        self.execute(&format!("RESET SLAVE {quoted_name} ALL")).await
     }
 
     /// Is nobody's replica any more.
@@ -342,39 +199,6 @@ impl Server {
         Ok(())
     }
 
-    /// Receives again. For an archive whose promotion has failed.
-    pub async fn go_on(&mut self) -> Result<()> {
-        for connection in self.connections().await? {
-            let name = quoted(&connection["Connection_name"]);
-            self.execute(&format!("START SLAVE {name}")).await?;
-        }
-        Ok(())
-    }
-
-    /// An archive follows the new primary. Returns what is to be known of that.
-    pub async fn archive_from(&mut self, primary: &str) -> Result<Archived> {
-        let connections = self.connections().await?;
-        let TcpAddress { host, port } = primary
-            .parse::<TcpAddress>()
-            .map_err(|error| self.problem(error))?;
-        let Some(row) = connections.first() else {
-            return Ok(Archived::FollowsNobody);
-        };
-        let candidates = row.get("Candidates").cloned().unwrap_or_default();
-        let name = quoted(&row["Connection_name"]);
-        let host = quoted(&host);
-        self.execute(&format!(
-            "CHANGE MASTER {name} TO MASTER_HOST={host}, MASTER_PORT={port}"
-        ))
-        .await?;
-        self.execute(&format!("START SLAVE {name}")).await?;
-        self.wait_connected(&name).await?;
-        Ok(match candidates.split(',').any(|one| one == primary) {
-            true => Archived::Follows,
-            false => Archived::UntilRestart,
-        })
-    }
-
     /// Replicates from the new primary, by the connection that it had to the old one.
     pub async fn follow(&mut self, primary: &str, replication: &Replication) -> Result<()> {
         let connections = self.connections().await?;
@@ -383,14 +207,12 @@ impl Server {
             _ => String::new(),
         };
         let name = quoted(&name);
-        let tls = match connections.is_empty() {
-            true => &replication.tls,
-            false => {
-                self.execute(&format!("STOP SLAVE {name}")).await?;
-                ""
-            }
-        };
-        self.change_master(&name, primary, replication, tls).await?;
+        let mut change = change_master(&name, primary, replication)?;
+        match connections.is_empty() {
+            true => change.push_str(&replication.tls),
+            false => self.execute(&format!("STOP SLAVE {name}")).await?,
+        }
+        self.execute(&change).await?;
         self.execute(&format!("START SLAVE {name}")).await?;
         self.wait_connected(&name).await
     }
@@ -422,34 +244,9 @@ impl Server {
     }
 }
 
-/// How an archive follows the new primary.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Archived {
-    /// It does.
-    Follows,
-    /// Its `--from` does not name the new primary: it has forgotten it when it is started again.
-    UntilRestart,
-    /// It serves the files of a dead server (`--serve`).
-    FollowsNobody,
-}
-
-fn upstream(row: &Row) -> Option<Upstream> {
-    let host = row.get("Master_Host").filter(|host| !host.is_empty())?.clone();
-    let port = row.get("Master_Port")?.parse().ok()?;
-    let id = row.get("Master_Server_Id").and_then(|id| id.parse().ok());
-    Some(Upstream {
-        address: TcpAddress { host, port },
-        server_id: id.filter(|id| *id != 0).map(ServerId),
-        is_connected: row["Slave_IO_Running"] == "Yes",
-    })
-}
-
 /// Whether a server that has `has` has applied everything that a connection has received. (`Gtid_IO_Pos` begins with the position that
-/// was asked for, in which there may be transactions of its own.) An archive has written it, and receives no more.
+/// was asked for, in which there may be transactions of its own.)
 fn has_applied_all(row: &Row, has: &GtidPosition) -> bool {
-    if let Some(waiting) = row.get("Waiting_Transactions") {
-        return waiting == "0" && row["Slave_IO_Running"] == "No";
-    }
     if row["Using_Gtid"] == "No" {
         return row["Relay_Master_Log_File"] == row["Master_Log_File"]
             && row["Exec_Master_Log_Pos"] == row["Read_Master_Log_Pos"];

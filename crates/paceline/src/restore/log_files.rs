@@ -131,10 +131,7 @@ impl LogFiles {
                 .as_ref()
                 .map(|listed| listed.contains(&*name.to_string_lossy()));
             let target = self.directory.join(name);
-            // Not `fs::copy`, which takes over the permissions.
-            File::open(path)
-                .and_then(|mut from| std::io::copy(&mut from, &mut File::create(&target)?))
-                .map_err(Error::file(path))?;
+            fs::copy(path, &target).map_err(Error::file(path))?;
             let file = match CopiedFile::open(&target) {
                 Err(paceline_binlog::Error::Damaged { .. })
                     if at + 1 == following.len() && was_only_prepared(path, is_listed, &before)? =>

@@ -257,7 +257,7 @@ fn report(
     );
     for name in &restored.forgotten {
         text.push_str(&format!(
-            "The server was a replica (connection '{name}'); the restored one is not: CHANGE MASTER makes it one again, with its password, which no backup has.\n"
+            "The server was a replica (connection '{name}'); the restored one is not.\n"
         ));
     }
     text.push_str(&format!(

@@ -30,14 +30,13 @@ pub fn keep(log: &ClosedLog, first: &GroupPlace, datadir: &Path) -> Result<Kept>
 }
 
 fn copy(sources: &[&Path], directory: &Path, datadir: &Path) -> io::Result<Vec<PathBuf>> {
-    paceline_storage::create_directory(directory)?;
+    fs::create_dir(directory)?;
     let mut files = Vec::new();
     for (number, source) in sources.iter().enumerate() {
         let Some(name) = source.file_name() else { continue };
         let target = directory.join(name);
         if number == 0 || fs::hard_link(source, &target).is_err() {
-            // Not `fs::copy`, which takes over the permissions.
-            io::copy(&mut File::open(source)?, &mut File::create(&target)?)?;
+            fs::copy(source, &target)?;
         }
         File::open(&target)?.sync_all()?;
         files.push(target);

@@ -20,7 +20,7 @@ use crate::tls::TlsOptions;
 use keep::{Kept, keep};
 use paceline_binlog::BinlogState;
 use paceline_binlog::log::{ClosedLog, GroupPlace, Lacking, LogConfig, OpenRequest, RealDisk};
-use paceline_server::data_directory::DataDirectory;
+use paceline_server::startup::DataDirectory;
 use paceline_server::unfinished::refuse_unfinished;
 use paceline_storage::{Storage, StorageConfig};
 use paceline_types::{LogPosition, ServerId};

@@ -43,9 +43,7 @@ mod start;
 pub use refusal::Refusal;
 pub use replicas::{Registration, Replicas};
 pub use request::{DumpRequest, MarkedForSkip, Registered};
-pub use semi_sync::{
-    Fallback, SemiSync, SemiSyncAcknowledger, SemiSyncMode, SemiSyncSettings, TooFewReplicas,
-};
+pub use semi_sync::{SemiSync, SemiSyncAcknowledger, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
 pub use served::ServedLog;
 pub use stream::{Ended, Host, Link};
 

@@ -294,15 +294,13 @@ mod tests {
         let mut variables = UserVariables::default();
         for (name, value) in list {
             let ty = ExprType::null();
-            variables
-                .set(
-                    name,
-                    UserVariable {
-                        value: value.clone(),
-                        ty,
-                    },
-                )
-                .unwrap();
+            variables.set(
+                name,
+                UserVariable {
+                    value: value.clone(),
+                    ty,
+                },
+            );
         }
         variables
     }

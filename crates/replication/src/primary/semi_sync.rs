@@ -7,19 +7,15 @@
 //! ```
 //!
 //! It is lossless (MariaDB's `AFTER_SYNC`): nobody sees a transaction, and its client is not told, before `wait_for` replicas have
-//! said that they have it. Waiting stops no sync: the next groups are
+//! said that they have it. So whoever takes over has everything that anybody has seen. Waiting stops no sync: the next groups are
 //! written and made durable meanwhile. `rpl_semi_sync_master_wait_point=AFTER_COMMIT` is accepted and means the same.
 //!
 //! When an acknowledgement is not there within the timeout, semi-sync is switched off: everything durable is published, and that is
 //! said in the error log and by `Rpl_semi_sync_master_status`. It switches itself on again when enough replicas have caught up:
-//! when they have everything, or are behind by less time than half the timeout. From the fallback on a client is told of transactions that no
-//! replica has; so a server that was cut off, or stopped and continued, acknowledges what its successor never gets. With [`Fallback::Never`]
-//! (`paceline_semi_sync_fallback=OFF`) there is no such moment: a transaction waits as long as it takes, also while no replica is connected.
-//! Only then a server that takes over from an acknowledging replica has everything that a client was told of.
+//! when they have everything, or are behind by less time than half the timeout.
 //!
 //! A replica is asked to acknowledge only at the last transaction of what it is sent at a time; an acknowledgement covers everything
-//! before it. Transactions that stay here (`sql_log_bin=0`), transactions that came from a primary, and events of the log itself wait for nobody but
-//! those before them.
+//! before it. Transactions that stay here (`sql_log_bin=0`) and events of the log itself wait for nobody but those before them.
 
 use paceline_txn::{Acknowledger, MadeDurable, TransactionManager};
 use paceline_types::{LogPosition, ServerId};
@@ -44,8 +40,6 @@ pub struct SemiSyncSettings {
     pub wait_for: usize,
     /// `wait_no_slave`.
     pub too_few: TooFewReplicas,
-    /// `paceline_semi_sync_fallback`.
-    pub fallback: Fallback,
 }
 
 /// Whether semi-sync is wanted.
@@ -66,15 +60,6 @@ pub enum TooFewReplicas {
     GoOn,
 }
 
-/// Whether commits go on without replicas.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fallback {
-    /// When an acknowledgement has not come within the timeout.
-    AfterTimeout,
-    /// Never, whatever the timeout and `wait_no_slave` say.
-    Never,
-}
-
 impl Default for SemiSyncSettings {
     fn default() -> Self {
         SemiSyncSettings {
@@ -82,7 +67,6 @@ impl Default for SemiSyncSettings {
             timeout: Duration::from_secs(10),
             wait_for: 1,
             too_few: TooFewReplicas::Wait,
-            fallback: Fallback::AfterTimeout,
         }
     }
 }
@@ -150,9 +134,7 @@ impl State {
     }
 
     fn waits_for_nobody(&self) -> bool {
-        self.settings.fallback == Fallback::AfterTimeout
-            && self.settings.too_few == TooFewReplicas::GoOn
-            && self.replicas.len() < self.settings.wait_for.max(1)
+        self.replicas.len() < self.settings.wait_for.max(1) && self.settings.too_few == TooFewReplicas::GoOn
     }
 
     /// Up to where the log is acknowledged now, when the waits in front are over.
@@ -264,15 +246,6 @@ impl SemiSync {
                 tracing::info!("Semi-sync replication disabled on the master.");
                 state.release()
             }
-            (SemiSyncMode::Enabled, SemiSyncMode::Enabled)
-                if settings.fallback == Fallback::Never && !state.is_on =>
-            {
-                // It had fallen back: from here on commits wait again.
-                state.is_on = true;
-                state.recent.clear();
-                tracing::info!("Semi-sync replication switched ON: commits wait for replicas, however long");
-                None
-            }
             // Fewer may be enough now.
             _ if state.waits_for_nobody() => state.release(),
             _ => state.take_acknowledged(),
@@ -332,8 +305,6 @@ impl SemiSync {
                 }
                 state.recent.push_back((end, Instant::now()));
             }
-        }
-        if let Some(end) = made.own {
             if !state.is_on || state.waits_for_nobody() {
                 state.status.no_tx += made.transactions;
             } else {
@@ -344,8 +315,7 @@ impl SemiSync {
                     transactions: made.transactions,
                     since: Instant::now(),
                 });
-                let is_timed = state.settings.fallback == Fallback::AfterTimeout;
-                if is_timed && !state.timer_runs {
+                if !state.timer_runs {
                     state.timer_runs = true;
                     self.timer.notify_one();
                 }
@@ -405,15 +375,7 @@ impl SemiSync {
             state.timer_runs = false;
             return None;
         };
-        if state.settings.fallback == Fallback::Never {
-            state.timer_runs = false;
-            return None;
-        }
-        // A timeout of centuries is none.
-        let Some(at) = first.since.checked_add(state.settings.timeout) else {
-            state.timer_runs = false;
-            return None;
-        };
+        let at = first.since + state.settings.timeout;
         if at > Instant::now() {
             return Some(at);
         }
@@ -564,7 +526,6 @@ mod tests {
         MadeDurable {
             durable: at(end),
             replicated: Some(at(end)),
-            own: Some(at(end)),
             transactions: 1,
         }
     }
@@ -604,7 +565,6 @@ mod tests {
         // What nobody is sent waits for nobody.
         let local = MadeDurable {
             replicated: None,
-            own: None,
             ..durable(300)
         };
         assert_eq!(semi_sync.made_durable(local), at(300));
@@ -612,81 +572,9 @@ mod tests {
         assert_eq!(semi_sync.made_durable(durable(400)), LogPosition::ZERO);
         let local = MadeDurable {
             replicated: None,
-            own: None,
             ..durable(450)
         };
         assert_eq!(semi_sync.made_durable(local), LogPosition::ZERO);
-    }
-
-    fn from_a_primary(end: u64) -> MadeDurable {
-        MadeDurable {
-            own: None,
-            transactions: 0,
-            ..durable(end)
-        }
-    }
-
-    #[test]
-    fn what_came_from_a_primary_waits_only_behind_what_was_made_here() {
-        let semi_sync = enabled(SemiSyncSettings::default());
-        assert_eq!(semi_sync.made_durable(from_a_primary(100)), at(100));
-        assert_eq!(semi_sync.made_durable(durable(200)), LogPosition::ZERO);
-        assert_eq!(semi_sync.made_durable(from_a_primary(300)), LogPosition::ZERO);
-        let member = semi_sync.join(1, ServerId(1), at(100));
-        assert_eq!(member.asked_at(at(100), at(300)), Some(at(200)));
-        member.acknowledged(at(300));
-        assert_eq!(semi_sync.made_durable(from_a_primary(400)), at(400));
-        assert_eq!(semi_sync.status().yes_tx, 1);
-    }
-
-    #[test]
-    fn without_fallback_it_waits_for_ever() {
-        let settings = SemiSyncSettings {
-            timeout: Duration::from_millis(1),
-            too_few: TooFewReplicas::GoOn,
-            fallback: Fallback::Never,
-            ..SemiSyncSettings::default()
-        };
-        let semi_sync = enabled(settings);
-        assert_eq!(semi_sync.made_durable(durable(100)), LogPosition::ZERO);
-        std::thread::sleep(Duration::from_millis(3));
-        assert_eq!(semi_sync.next_timeout(), None);
-        let status = semi_sync.status();
-        assert_eq!(
-            (status.is_on, status.no_times, status.wait_sessions),
-            (true, 0, 1)
-        );
-        // Nor does it when the last replica goes.
-        drop(semi_sync.join(1, ServerId(1), at(4)));
-        assert_eq!(semi_sync.status().wait_sessions, 1);
-        semi_sync.join(2, ServerId(2), at(4)).acknowledged(at(100));
-        assert_eq!(semi_sync.status().yes_tx, 1);
-    }
-
-    #[test]
-    fn a_fallback_ends_when_it_is_forbidden() {
-        let settings = SemiSyncSettings {
-            mode: SemiSyncMode::Enabled,
-            timeout: Duration::ZERO,
-            ..SemiSyncSettings::default()
-        };
-        let semi_sync = enabled(settings);
-        semi_sync.made_durable(durable(100));
-        assert_eq!(semi_sync.next_timeout(), None);
-        assert!(!semi_sync.status().is_on);
-        semi_sync.set(SemiSyncSettings {
-            fallback: Fallback::Never,
-            ..settings
-        });
-        assert!(semi_sync.status().is_on);
-        assert_eq!(semi_sync.made_durable(durable(200)), LogPosition::ZERO);
-        // The timer is needed again when it is allowed.
-        semi_sync.set(settings);
-        assert_eq!(semi_sync.next_timeout(), None);
-        assert_eq!(
-            (semi_sync.status().no_times, semi_sync.status().is_on),
-            (2, false)
-        );
     }
 
     #[test]

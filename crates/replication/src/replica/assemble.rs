@@ -168,23 +168,6 @@ impl Assembler {
         self.open.is_some() || self.pending.is_some()
     }
 
-    /// Takes the place of the next event, and leaves its content.
-    ///
-    /// # Errors
-    /// As of [`Assembler::take`].
-    pub fn pass_over(&mut self, bytes: &[u8]) -> Result<(), SourceError> {
-        let header = EventHeader::decode(bytes).ok_or_else(|| corrupt("it is shorter than a header"))?;
-        match header.event_type {
-            EventType::FORMAT_DESCRIPTION | EventType::ROTATE | EventType::HEARTBEAT => {
-                self.take(bytes).map(drop)
-            }
-            _ => {
-                self.advance(&header, bytes.len());
-                Ok(())
-            }
-        }
-    }
-
     /// Takes the next event.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Assembled, SourceError> {
         let mut scratch = std::mem::take(&mut self.scratch);

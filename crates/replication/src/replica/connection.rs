@@ -1,6 +1,6 @@
 //! One connection to a primary: its definition, its receiver (`Slave_IO`) and its applier (`Slave_SQL`).
 //!
-//! The two are started and stopped each by itself, as in MariaDB. A receiver without an applier reads and keeps nothing but its place; an
+//! The two are started and stopped each by itself, as in MariaDB. A receiver without an applier stays connected and asks for nothing; an
 //! applier without a receiver has nothing to do.
 
 use super::apply::{ApplierStatus, ApplyError, GroupCounts, KeptPosition};
@@ -15,16 +15,13 @@ use super::status::{ReceiverState, ReceiverStatus, SharedStatus};
 use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{RecordScope, ReplicaRecord};
-use paceline_types::error_code::{ER_BAD_SLAVE, ER_MASTER_INFO};
+use paceline_types::error_code::ER_BAD_SLAVE;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-
-/// How long a transaction takes from being received to being applied where nothing holds it up.
-const APPLIED_WITHIN: Duration = Duration::from_millis(100);
 
 /// Which of the two parts of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -194,10 +191,6 @@ impl Connection {
         let mut changed = Changed::No;
         let starts_applier = threads.has_applier() && !self.applier_runs();
         let starts_receiver = threads.has_receiver() && !self.receiver_runs();
-        if starts_receiver && let Err(error) = definition.password() {
-            self.shared.status.set_error(&error);
-            return Err(ReplicaError::with_message(ER_MASTER_INFO, error.shown().1));
-        }
         if starts_applier || (starts_receiver && until.is_some()) {
             *self.shared.until.lock() = until;
         }
@@ -367,13 +360,6 @@ impl ConnectionStatus {
         Some(delayed.until_seconds.saturating_sub(now_seconds))
     }
 
-    /// Whether the oldest transaction that is not applied has been here for long: nothing that the network does would help it. The applier may be busy, or
-    /// waits for a lock (LOCK TABLES, a session's transaction).
-    fn waits_for_the_applier(&self) -> bool {
-        let since = self.applier.pending_since;
-        since.is_some_and(|since| since.elapsed() >= APPLIED_WITHIN)
-    }
-
     /// What holds the replica back.
     pub fn held_back_by(&self) -> &'static str {
         if !self.applier_runs {
@@ -384,7 +370,7 @@ impl ConnectionStatus {
             "MASTER_DELAY"
         } else if self.applier.pending_transactions == 0 {
             "nothing"
-        } else if self.receiver.blocked > self.receiver.starved || self.waits_for_the_applier() {
+        } else if self.receiver.blocked > self.receiver.starved {
             "the applier"
         } else {
             "the network"

@@ -1,12 +1,8 @@
 //! What `CHANGE MASTER` has said of a connection.
 //!
 //! Kept as JSON in the log's replica records ([`paceline_binlog::replica_state`]): few, read by people who repair something, and growing by
-//! fields with defaults. The password is in it sealed ([`super::password`]). Where the connection stands in its primary's log is not in here but beside it,
-//! as a place.
+//! fields with defaults. Where the connection stands in its primary's log is not in here but beside it, as a place.
 
-use super::error::SourceError;
-use super::password::{KEY_FILE, Password, PasswordKey};
-use paceline_types::error_code::ER_MASTER_INFO;
 use paceline_wire::WireResult;
 use paceline_wire::tls::{ClientTls, TlsParameters};
 use serde::{Deserialize, Serialize};
@@ -61,9 +57,8 @@ pub struct Definition {
     pub port: u16,
     /// Who connects.
     pub user: String,
-    /// Its password. The log has it sealed, beside the other fields.
-    #[serde(skip)]
-    pub password: Password,
+    /// In clear: the protocol needs it.
+    pub password: String,
     /// Seconds between two attempts to connect, at most.
     pub connect_retry_seconds: u32,
     /// From where it goes on.
@@ -80,27 +75,6 @@ pub struct Definition {
     pub ignore_server_ids: Vec<u32>,
     /// TLS.
     pub tls: TlsSettings,
-}
-
-/// How a record has the password.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PasswordForm {
-    /// Sealed, or there is none.
-    Sealed,
-    /// In clear, as earlier versions wrote it.
-    Clear,
-}
-
-/// What the log keeps.
-#[derive(Serialize, Deserialize)]
-struct Record {
-    #[serde(flatten)]
-    definition: Definition,
-    #[serde(default)]
-    sealed_password: String,
-    /// Earlier versions' form.
-    #[serde(default, skip_serializing)]
-    password: String,
 }
 
 impl TlsSettings {
@@ -122,7 +96,7 @@ impl Default for Definition {
             host: String::new(),
             port: 3306,
             user: String::new(),
-            password: Password::default(),
+            password: String::new(),
             connect_retry_seconds: 60,
             use_gtid: UseGtid::SlavePos,
             heartbeat_period_ms: None,
@@ -137,47 +111,13 @@ impl Default for Definition {
 
 impl Definition {
     /// The bytes that the log keeps.
-    ///
-    /// # Errors
-    /// If the password cannot be sealed ([`PasswordKey::seal`]).
-    pub fn to_record(&self, key: &PasswordKey) -> std::io::Result<Vec<u8>> {
-        let record = Record {
-            sealed_password: key.seal(&self.password)?,
-            password: String::new(),
-            definition: self.clone(),
-        };
-        Ok(serde_json::to_vec(&record).expect("a definition is plain data"))
+    pub fn to_record(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a definition is plain data")
     }
 
-    /// Reads what the log keeps, and how it kept the password; `None` for what no version of this server has written.
-    pub fn from_record(bytes: &[u8], key: &PasswordKey) -> Option<(Self, PasswordForm)> {
-        let record: Record = serde_json::from_slice(bytes).ok()?;
-        let (password, form) = match record.password.is_empty() {
-            true => (key.open(&record.sealed_password), PasswordForm::Sealed),
-            false => (Password::Known(record.password), PasswordForm::Clear),
-        };
-        let definition = Definition {
-            password,
-            ..record.definition
-        };
-        Some((definition, form))
-    }
-
-    /// The password in clear.
-    ///
-    /// # Errors
-    /// The log has it sealed under a key that is not here.
-    pub fn password(&self) -> Result<&str, SourceError> {
-        match &self.password {
-            Password::Known(password) => Ok(password),
-            Password::Sealed(_) => Err(SourceError::fatal(
-                ER_MASTER_INFO.number(),
-                format!(
-                    "The password of this connection cannot be read: the binary log has it sealed, and {KEY_FILE} in the data directory is missing or \
-                     another one. Set it again: CHANGE MASTER TO MASTER_PASSWORD='...'"
-                ),
-            )),
-        }
+    /// Reads what the log keeps; `None` for what no version of this server has written.
+    pub fn from_record(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
     }
 
     /// After how long without an event the primary is to tell that it lives: half of `slave_net_timeout` unless it was given. Zero: never.
@@ -202,31 +142,22 @@ mod tests {
 
     #[test]
     fn a_definition_returns_and_older_ones_get_defaults() {
-        let directory = tempfile::tempdir().unwrap();
-        let key = PasswordKey::in_directory(directory.path());
-        let from_record = |bytes: &[u8]| Definition::from_record(bytes, &key);
         let definition = Definition {
             host: "db1".into(),
-            password: Password::Known("geheim".into()),
             do_domain_ids: vec![7],
             use_gtid: UseGtid::No,
             ..Definition::default()
         };
         assert_eq!(
-            from_record(&definition.to_record(&key).unwrap()),
-            Some((definition.clone(), PasswordForm::Sealed))
+            Definition::from_record(&definition.to_record()),
+            Some(definition.clone())
         );
         assert_eq!(
-            from_record(br#"{"host":"a"}"#).map(|(old, _)| (old.port, old.use_gtid)),
+            Definition::from_record(br#"{"host":"a"}"#).map(|old| (old.port, old.use_gtid)),
             Some((3306, UseGtid::SlavePos))
         );
-        let (old, form) = from_record(br#"{"host":"a","password":"geheim"}"#).unwrap();
-        assert_eq!((&old.password, form), (&definition.password, PasswordForm::Clear));
-        let record = old.to_record(&key).unwrap();
-        assert!(!String::from_utf8(record.clone()).unwrap().contains("geheim"));
-        assert_eq!(from_record(&record), Some((old, PasswordForm::Sealed)));
         let encrypted = br#"{"host":"a","tls":{"enabled":true,"ca":"/ca","certificate":"/c","verify_server_certificate":true}}"#;
-        let (old, _) = from_record(encrypted).unwrap();
+        let old = Definition::from_record(encrypted).unwrap();
         assert!(old.tls.enabled && old.tls.verify_server_certificate);
         assert_eq!(
             (
@@ -235,7 +166,7 @@ mod tests {
             ),
             ("/ca", "/c")
         );
-        let record = String::from_utf8(old.to_record(&key).unwrap()).unwrap();
+        let record = String::from_utf8(old.to_record()).unwrap();
         assert!(
             record.contains(r#""tls":{"enabled":true,"ca":"/ca","ca_path":"","#),
             "{record}"
@@ -245,13 +176,13 @@ mod tests {
                 heartbeat_period_ms: given,
                 ..Definition::default()
             };
-            let (kept, _) = from_record(&definition.to_record(&key).unwrap()).unwrap();
+            let kept = Definition::from_record(&definition.to_record()).unwrap();
             kept.heartbeat_period(Duration::from_secs(timeout)).as_millis()
         };
         assert_eq!(heartbeat(None, 5), 2_500);
         assert_eq!(heartbeat(None, 31_536_000), HEARTBEAT_PERIOD_MAX.as_millis());
         assert_eq!((heartbeat(Some(0), 5), heartbeat(Some(7_000), 5)), (0, 7_000));
         assert!(definition.wants(7, 1) && !definition.wants(8, 1));
-        assert_eq!(from_record(b"x"), None);
+        assert_eq!(Definition::from_record(b"x"), None);
     }
 }

@@ -2,7 +2,6 @@
 
 use super::apply::{Applier, KeptPosition};
 use super::options::ReplicaOptions;
-use super::password::PasswordKey;
 use paceline_txn::TransactionManager;
 use std::sync::Arc;
 
@@ -10,9 +9,6 @@ use std::sync::Arc;
 pub trait Environment: Send + Sync + 'static {
     /// Transactions, and the log that says where every connection stands.
     fn transactions(&self) -> &Arc<TransactionManager>;
-
-    /// The key that passwords are sealed under in the log.
-    fn password_key(&self) -> &PasswordKey;
 
     /// What the variables say now.
     fn options(&self, connection: &str) -> ReplicaOptions;

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! - [`replicas`]: all connections; what the statements do.
-//! - [`connection`]: one connection; [`definition`], [`password`], [`options`], [`until`], [`status`]: what is said of it; [`environment`]: the server around it.
+//! - [`connection`]: one connection; [`definition`], [`options`], [`until`], [`status`]: what is said of it; [`environment`]: the server around it.
 //! - [`receiver`], [`source`], [`assemble`]: from the primary's packets to whole event groups.
 //! - `mysql`: MySQL's events become MariaDB's.
 //! - [`filter`], [`group_filter`], [`duplicates`]: what of them is for us.
@@ -25,7 +25,6 @@ pub mod filter;
 mod group_filter;
 mod mysql;
 pub mod options;
-pub mod password;
 pub mod received;
 mod receiver;
 pub mod replicas;

@@ -4,11 +4,10 @@
 //! connections that have no GTIDs: `CHANGE MASTER` is one record.
 
 use super::connection::{Changed, Connection, Threads};
-use super::definition::{Definition, PasswordForm};
+use super::definition::Definition;
 use super::duplicates::DomainOwners;
 use super::environment::Environment;
 use super::error::ReplicaError;
-use super::password::KEY_FILE;
 use super::received::SourcePosition;
 use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
@@ -56,13 +55,9 @@ impl Replicas {
         let state = environment.transactions().log().replica_state();
         let mut connections = BTreeMap::new();
         let owners: Arc<DomainOwners> = Arc::default();
-        let mut in_clear = Vec::new();
         for (name, record) in &state.definitions {
-            match Definition::from_record(record, environment.password_key()) {
-                Some((definition, form)) => {
-                    if form == PasswordForm::Clear {
-                        in_clear.push((name.clone(), definition.clone()));
-                    }
+            match Definition::from_record(record) {
+                Some(definition) => {
                     let connection =
                         Connection::new(name.clone(), definition, environment.clone(), owners.clone());
                     connections.insert(name.to_lowercase(), connection);
@@ -72,50 +67,12 @@ impl Replicas {
                 }
             }
         }
-        let replicas = Replicas {
+        Replicas {
             environment,
             connections: RwLock::new(connections),
             owners,
             defining: tokio::sync::Mutex::new(()),
-        };
-        replicas.seal_passwords(&in_clear);
-        replicas
-    }
-
-    /// An earlier version wrote passwords in clear: from here on the log has them sealed.
-    fn seal_passwords(&self, definitions: &[(Arc<str>, Definition)]) {
-        for (name, definition) in definitions {
-            let log = self.environment.transactions().log();
-            let file = log
-                .files()
-                .last()
-                .map(|file| file.name.clone())
-                .unwrap_or_default();
-            let mut record = ReplicaRecord::of_gtids(GtidMove::None);
-            let sealed = self.sealed(definition).and_then(|definition| {
-                record.definitions.push((name.clone(), Some(definition.into())));
-                self.write(&record)
-            });
-            match sealed {
-                Ok(()) => tracing::warn!(
-                    "connection '{name}': an earlier version wrote its password into the binary log in clear, in files up to {file}. From here on \
-                     it is sealed. Change the password on the primary and here, then FLUSH BINARY LOGS and PURGE BINARY LOGS"
-                ),
-                Err(error) => tracing::error!(
-                    "connection '{name}': its password is in the binary log in clear, and cannot be sealed: {error}"
-                ),
-            }
         }
-    }
-
-    fn sealed(&self, definition: &Definition) -> Result<Vec<u8>, ReplicaError> {
-        let sealed = definition.to_record(self.environment.password_key());
-        sealed.map_err(|error| {
-            ReplicaError::with_message(
-                ER_MASTER_INFO,
-                format!("Cannot seal the password of the connection: {KEY_FILE}: {error}"),
-            )
-        })
     }
 
     /// A connection by its name.
@@ -201,9 +158,10 @@ impl Replicas {
         let key: Arc<str> = known
             .as_ref()
             .map_or_else(|| Arc::from(name), |connection| connection.name().clone());
-        let sealed = tokio::task::block_in_place(|| self.sealed(&definition))?;
         let mut record = ReplicaRecord::of_gtids(GtidMove::None);
-        record.definitions.push((key.clone(), Some(sealed.into())));
+        record
+            .definitions
+            .push((key.clone(), Some(definition.to_record().into())));
         match place {
             NewPlace::Keep => {}
             NewPlace::Forget => record.sources.push((key.clone(), None)),
@@ -310,13 +268,8 @@ impl Replicas {
     }
 
     fn log(&self, record: &ReplicaRecord) -> Result<(), ReplicaError> {
-        tokio::task::block_in_place(|| self.write(record))
-    }
-
-    fn write(&self, record: &ReplicaRecord) -> Result<(), ReplicaError> {
         let transactions = self.environment.transactions();
-        transactions
-            .move_replica_position(record)
+        tokio::task::block_in_place(|| transactions.move_replica_position(record))
             .map_err(|error| ReplicaError::with_message(error.error_code(), error.to_string()))
     }
 }
@@ -388,7 +341,6 @@ mod tests {
     use super::*;
     use crate::replica::apply::{Applier, KeptPosition};
     use crate::replica::options::ReplicaOptions;
-    use crate::replica::password::{Password, PasswordKey};
     use paceline_binlog::log::{OpenRequest, RealDisk};
     use paceline_binlog::{Log, LogConfig};
     use paceline_storage::{Storage, StorageConfig};
@@ -396,15 +348,11 @@ mod tests {
     use paceline_types::ServerId;
 
     /// A server that starts nothing.
-    struct Quiet(Arc<TransactionManager>, PasswordKey);
+    struct Quiet(Arc<TransactionManager>);
 
     impl Environment for Quiet {
         fn transactions(&self) -> &Arc<TransactionManager> {
             &self.0
-        }
-
-        fn password_key(&self) -> &PasswordKey {
-            &self.1
         }
 
         fn options(&self, _: &str) -> ReplicaOptions {
@@ -420,96 +368,21 @@ mod tests {
         }
     }
 
-    fn environment(directory: &std::path::Path) -> Arc<Quiet> {
-        let storage = Storage::open(&StorageConfig::new(directory.join("tables"))).unwrap();
-        let mut config = LogConfig::new(directory, "bin", ServerId(1));
-        config.prepare_step = 1 << 20;
-        let (log, recovery) = Log::open(Arc::new(RealDisk), config, OpenRequest::new(1)).unwrap();
-        let parts = ManagerParts::new(log, recovery.state, Arc::new(storage));
-        let transactions = Arc::new(TransactionManager::open(parts));
-        Arc::new(Quiet(transactions, PasswordKey::in_directory(directory)))
-    }
-
-    fn runtime() -> tokio::runtime::Runtime {
-        tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap()
-    }
-
-    /// What the last head of a file, and all that follows on it, says of the connection.
-    fn recorded(environment: &Quiet) -> String {
-        let state = environment.0.log().replica_state();
-        String::from_utf8(state.definitions["east"].to_vec()).unwrap()
-    }
-
-    #[test]
-    fn a_password_in_clear_is_sealed_at_the_start() {
-        let directory = tempfile::tempdir().unwrap();
-        let known = environment(directory.path());
-        let mut record = ReplicaRecord::of_gtids(GtidMove::None);
-        let earlier = br#"{"host":"primary","password":"geheim"}"#;
-        record
-            .definitions
-            .push(("east".into(), Some(earlier.as_slice().into())));
-        known.0.move_replica_position(&record).unwrap();
-        let replicas = Replicas::open(known.clone());
-        let password = |replicas: &Replicas| replicas.get("east").unwrap().definition().password.clone();
-        assert_eq!(password(&replicas), Password::Known("geheim".into()));
-        let sealed = recorded(&known);
-        assert!(
-            sealed.contains("sealed_password") && !sealed.contains("geheim"),
-            "{sealed}"
-        );
-        // Once: the next start finds it sealed.
-        let replicas = Replicas::open(known.clone());
-        assert_eq!(password(&replicas), Password::Known("geheim".into()));
-        assert_eq!(recorded(&known), sealed);
-    }
-
-    #[test]
-    fn without_its_key_a_connection_asks_for_its_password() {
-        let directory = tempfile::tempdir().unwrap();
-        let known = environment(directory.path());
-        let replicas = Replicas::open(known.clone());
-        runtime().block_on(async {
-            let define = |definition: &mut Definition| {
-                definition.host = "primary".into();
-                definition.password = "geheim".to_owned().into();
-                Ok(NewPlace::Forget)
-            };
-            replicas.change("east", define).await.unwrap();
-        });
-        let elsewhere = tempfile::tempdir().unwrap();
-        let without = Arc::new(Quiet(
-            known.0.clone(),
-            PasswordKey::in_directory(elsewhere.path()),
-        ));
-        let replicas = Replicas::open(without);
-        let sealed = recorded(&known);
-        runtime().block_on(async {
-            // Another setting leaves what cannot be read as it is.
-            let delay = |definition: &mut Definition| {
-                definition.delay_seconds = 5;
-                Ok(NewPlace::Keep)
-            };
-            replicas.change("east", delay).await.unwrap();
-            let refused = replicas.start("east", Threads::Both, None).await.unwrap_err();
-            assert_eq!(refused.code, ER_MASTER_INFO);
-            assert!(refused.message.contains("CHANGE MASTER TO MASTER_PASSWORD"));
-            let status = replicas.get("east").unwrap().status();
-            assert_eq!(status.receiver.error.number, ER_MASTER_INFO.number());
-        });
-        let password = |record: &str| record.split("sealed_password").nth(1).unwrap().to_owned();
-        assert_eq!(password(&recorded(&known)), password(&sealed));
-    }
-
     #[test]
     fn a_connection_that_is_forgotten_is_not_started() {
         let directory = tempfile::tempdir().unwrap();
-        let replicas = Replicas::open(environment(directory.path()));
-        runtime().block_on(async {
+        let storage = Storage::open(&StorageConfig::new(directory.path().join("tables"))).unwrap();
+        let mut config = LogConfig::new(directory.path(), "bin", ServerId(1));
+        config.prepare_step = 1 << 20;
+        let (log, recovery) = Log::open(Arc::new(RealDisk), config, OpenRequest::new(1)).unwrap();
+        let parts = ManagerParts::new(log, recovery.state, Arc::new(storage));
+        let replicas = Replicas::open(Arc::new(Quiet(Arc::new(TransactionManager::open(parts)))));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
             let define = |definition: &mut Definition| {
                 definition.host = "primary".into();
                 Ok(NewPlace::Forget)

@@ -113,7 +113,7 @@ impl Source {
         };
         let login = ConnectOptions {
             user: definition.user.clone(),
-            password: definition.password()?.to_owned(),
+            password: definition.password.clone(),
             attributes: vec![("program_name".to_owned(), "paceline".to_owned())],
             tls: definition
                 .tls

@@ -1,7 +1,7 @@
 //! The host part of an account: what it matches, and which of several matching ones comes first.
 
 use std::cmp::Reverse;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 
 /// Where a client comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,9 +28,10 @@ impl ClientHost {
             IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
             v4 => v4,
         };
-        let name = match is_own_address(address) {
-            true => "localhost".to_owned(),
-            false => address.to_string(),
+        let name = if address.is_loopback() {
+            "localhost".to_owned()
+        } else {
+            address.to_string()
         };
         ClientHost {
             name,
@@ -55,11 +56,6 @@ impl ClientHost {
                 .address
                 .is_some_and(|address| like(pattern, &address.to_string()))
     }
-}
-
-/// Whether an address is that by which a machine reaches itself: 127.0.0.1 or ::1, not all of 127.0.0.0/8.
-pub fn is_own_address(address: IpAddr) -> bool {
-    address == IpAddr::V4(Ipv4Addr::LOCALHOST) || address == IpAddr::V6(Ipv6Addr::LOCALHOST)
 }
 
 /// `LIKE` on ASCII without case: hosts and columns.

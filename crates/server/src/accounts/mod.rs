@@ -1,39 +1,30 @@
 //! Accounts: who may connect, from where, and what they may do.
 //!
 //! ```text
-//!   'user'@'host pattern' ─▶ Account { authentication, global privileges, privileges for databases }
+//!   'user'@'host pattern' ─▶ Account { password, global privileges, privileges for databases }
 //! ```
 //!
 //! [`Accounts`] is an immutable list behind one atomic pointer; a statement about accounts makes a new one. Each account is a record
-//! of the catalog (JSON, the shape of MariaDB's `mysql.global_priv`), committed and logged like a table's definition. What a session sees of a change,
-//! and when, says [`crate::session::privileges`].
+//! of the catalog (JSON, the shape of MariaDB's `mysql.global_priv`), committed and logged like a table's definition. A session keeps the
+//! privileges that it had when it logged in, refreshed when the list has changed since.
 
-pub mod authentication;
 pub mod host;
-pub mod initial;
-pub mod password_errors;
 pub mod privilege;
 pub mod require;
 pub mod show;
 pub mod statements;
 
-pub use authentication::Authentication;
 pub use host::ClientHost;
-pub use initial::InitialAccounts;
 pub use privilege::PrivilegeSet;
 pub use require::Require;
 
 use arc_swap::ArcSwap;
-use authentication::AuthenticationRecord;
-use paceline_sql::catalog::Catalog;
 use paceline_sql::session::Privilege;
-use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 use paceline_wire::authentication::NativePassword;
-use password_errors::PasswordErrors;
 use require::RequireRecord;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An account.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +34,7 @@ pub struct Account {
     /// The host pattern, in lower case.
     pub host: String,
     /// How it proves itself.
-    pub authentication: Authentication,
+    pub password: NativePassword,
     /// `REQUIRE`: how its connection has to be encrypted.
     pub require: Require,
     /// What it may do everywhere.
@@ -62,8 +53,10 @@ struct AccountRecord {
     user: String,
     host: String,
     access: u64,
-    #[serde(flatten)]
-    authentication: AuthenticationRecord,
+    #[serde(default)]
+    plugin: String,
+    #[serde(default)]
+    authentication_string: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     account_locked: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -80,20 +73,12 @@ impl Account {
         Account {
             user: user.into(),
             host: host.into(),
-            authentication: NativePassword::Empty.into(),
+            password: NativePassword::Empty,
             require: Require::Nothing,
             global: PrivilegeSet::NONE,
             databases: vec![],
             locked: false,
             user_connections_max: 0,
-        }
-    }
-
-    /// What everybody is with `--skip-grant-tables`: nobody by name, and allowed everything.
-    pub fn of_skipped() -> Account {
-        Account {
-            global: PrivilegeSet::everything(),
-            ..Account::new("", "")
         }
     }
 
@@ -103,7 +88,8 @@ impl Account {
             user: self.user.clone(),
             host: self.host.clone(),
             access: self.global.0,
-            authentication: self.authentication.to_record(),
+            plugin: paceline_wire::authentication::NATIVE_PASSWORD.to_owned(),
+            authentication_string: self.password.to_string(),
             account_locked: self.locked,
             databases: self
                 .databases
@@ -122,7 +108,7 @@ impl Account {
         Some(Account {
             user: record.user,
             host: record.host,
-            authentication: Authentication::from_record(&record.authentication)?,
+            password: NativePassword::parse(&record.authentication_string)?,
             require: Require::from_record(record.require),
             global: PrivilegeSet(record.access),
             databases: record
@@ -157,10 +143,13 @@ impl Account {
             .union(best.map_or(PrivilegeSet::NONE, |(_, set)| *set))
     }
 
-    /// Whether it has a privilege for what is in a database.
+    /// Whether it has a privilege for what is in a database. Everybody may read what the server tells of itself in `information_schema`; rows that one
+    /// may not see are left out there.
     pub fn may(&self, privilege: Privilege, database: &str) -> bool {
-        self.privileges_in(database).has(privilege)
-            || crate::information_schema::is_for_everybody(privilege, database)
+        self.global.has(privilege)
+            || self.privileges_in(database).has(privilege)
+            || (privilege == Privilege::Select
+                && database.eq_ignore_ascii_case(crate::information_schema::DATABASE))
     }
 
     /// True if it has any privilege in the database.
@@ -199,23 +188,16 @@ impl Accounts {
         Accounts { list }
     }
 
-    /// The accounts that the catalog holds; where it holds none, the initial ones, which become records with the first statement about accounts.
-    pub fn of_catalog(catalog: &Catalog, initial: &InitialAccounts) -> Accounts {
-        let mut list = vec![];
-        for (user, host, record) in catalog.accounts() {
-            match Account::from_record(record) {
-                Some(account) => list.push(account),
-                None => {
-                    tracing::error!(
-                        "the record of account '{user}'@'{host}' cannot be read; it cannot log in"
-                    )
-                }
-            }
-        }
-        match catalog.accounts().next() {
-            None => initial.accounts(),
-            Some(_) => Accounts::new(list),
-        }
+    /// Those of a new data directory: `root` without a password, from this machine only.
+    pub fn initial() -> Accounts {
+        Accounts::new(
+            ["localhost", "127.0.0.1", "::1"]
+                .map(|host| Account {
+                    global: PrivilegeSet::everything(),
+                    ..Account::new("root", host)
+                })
+                .into(),
+        )
     }
 
     /// All of them.
@@ -258,87 +240,20 @@ impl Accounts {
     }
 }
 
-#[cfg(test)]
-impl SharedAccounts {
-    /// These, for tests.
-    pub(crate) fn of(list: Vec<Account>) -> SharedAccounts {
-        SharedAccounts {
-            now: ArcSwap::from_pointee(Accounts::new(list)),
-            generation: AtomicU64::new(1),
-            initial: InitialAccounts::WithoutPassword,
-            skipped: AtomicBool::new(false),
-            password_errors: PasswordErrors::default(),
-        }
-    }
-
-    /// These instead, for tests.
-    pub(crate) fn replace(&self, list: Vec<Account>) {
-        self.now.store(Arc::new(Accounts::new(list)));
-        self.generation.fetch_add(1, Ordering::AcqRel);
-    }
-}
-
 /// The accounts of a running server: an atomic pointer, and a number that changes with it.
 #[derive(Debug)]
 pub struct SharedAccounts {
     now: ArcSwap<Accounts>,
     generation: AtomicU64,
-    initial: InitialAccounts,
-    /// `--skip-grant-tables`, until FLUSH PRIVILEGES.
-    skipped: AtomicBool,
-    password_errors: PasswordErrors,
 }
 
 impl SharedAccounts {
-    /// Starts with what the catalog holds.
-    pub fn new(initial: InitialAccounts, catalog: &Catalog) -> Self {
+    /// Starts with these.
+    pub fn new(accounts: Accounts) -> Self {
         SharedAccounts {
-            now: ArcSwap::from_pointee(Accounts::of_catalog(catalog, &initial)),
+            now: ArcSwap::from_pointee(accounts),
             generation: AtomicU64::new(1),
-            initial,
-            skipped: AtomicBool::new(false),
-            password_errors: PasswordErrors::default(),
         }
-    }
-
-    /// `--skip-grant-tables`: from now on everybody may log in and do everything.
-    pub fn skip(&self) {
-        self.skipped.store(true, Ordering::Release);
-    }
-
-    /// Wrong passwords.
-    pub fn password_errors(&self) -> &PasswordErrors {
-        &self.password_errors
-    }
-
-    /// FLUSH PRIVILEGES: wrong passwords are forgiven, and accounts that were skipped count again, for those that log in from now on.
-    pub fn heed(&self) {
-        self.password_errors.forgive_all();
-        self.skipped.store(false, Ordering::Release);
-    }
-
-    /// Whether accounts do not count.
-    pub fn are_skipped(&self) -> bool {
-        self.skipped.load(Ordering::Acquire)
-    }
-
-    /// 1290 while accounts do not count: for statements about them.
-    ///
-    /// # Errors
-    /// 1290.
-    pub fn must_count(&self) -> paceline_sql::Result<()> {
-        match self.are_skipped() {
-            true => Err(paceline_sql::Error::new(
-                ER_OPTION_PREVENTS_STATEMENT,
-                &[&"--skip-grant-tables"],
-            )),
-            false => Ok(()),
-        }
-    }
-
-    /// Those of a catalog that holds none.
-    pub fn initial(&self) -> &InitialAccounts {
-        &self.initial
     }
 
     /// The accounts now.
@@ -346,16 +261,14 @@ impl SharedAccounts {
         self.now.load_full()
     }
 
-    /// Changes with every [`reload`](SharedAccounts::reload): who remembers an account looks it up again.
+    /// Changes with every [`store`](SharedAccounts::store): who remembers an account looks it up again.
     #[inline]
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Takes over what the catalog holds now.
-    pub fn reload(&self, catalog: &Catalog) {
-        let accounts = Accounts::of_catalog(catalog, &self.initial);
-        self.password_errors.forgive_changed(&self.load(), &accounts);
+    /// Replaces the accounts.
+    pub fn store(&self, accounts: Accounts) {
         self.now.store(Arc::new(accounts));
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
@@ -368,7 +281,7 @@ mod tests {
     #[test]
     fn records_round_trip() {
         let mut account = Account::new("sb", "%");
-        account.authentication = NativePassword::of("sb").into();
+        account.password = NativePassword::of("sb");
         account.global = PrivilegeSet::NONE.with(Privilege::Process);
         account
             .databases

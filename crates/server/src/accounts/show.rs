@@ -2,6 +2,7 @@
 
 use super::{Account, PrivilegeSet};
 use paceline_sql::session::Privilege;
+use paceline_wire::authentication::NativePassword;
 
 /// The lines of `SHOW GRANTS`.
 pub fn grants(account: &Account) -> Vec<String> {
@@ -10,7 +11,7 @@ pub fn grants(account: &Account) -> Vec<String> {
         "GRANT {} ON *.* TO {to}",
         account.global.listed(PrivilegeSet::all_global())
     );
-    line.push_str(&account.authentication.show());
+    line.push_str(&identified(account));
     line.push_str(&account.require.show());
     if account.user_connections_max > 0 || account.global.has(Privilege::GrantOption) {
         line.push_str(" WITH");
@@ -42,7 +43,7 @@ pub fn create_user(account: &Account) -> String {
     let mut line = format!(
         "CREATE USER {}{}{}",
         name(account),
-        account.authentication.show(),
+        identified(account),
         account.require.show()
     );
     if account.user_connections_max > 0 {
@@ -55,6 +56,13 @@ pub fn create_user(account: &Account) -> String {
         line.push_str(" ACCOUNT LOCK");
     }
     line
+}
+
+fn identified(account: &Account) -> String {
+    match account.password {
+        NativePassword::Empty => String::new(),
+        hash => format!(" IDENTIFIED BY PASSWORD '{hash}'"),
+    }
 }
 
 fn name(account: &Account) -> String {
@@ -79,13 +87,12 @@ pub fn select_all(database: &str, table: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_wire::authentication::NativePassword;
 
     /// What MariaDB 10.11 shows for the same account.
     #[test]
     fn as_mariadb_shows_them() {
         let mut account = Account::new("u1", "%");
-        account.authentication = NativePassword::of("x").into();
+        account.password = NativePassword::of("x");
         account.global = PrivilegeSet::NONE
             .with(Privilege::Super)
             .with(Privilege::GrantOption);

@@ -1,16 +1,12 @@
 //! CREATE USER, GRANT and their like: from a parsed statement and a list of accounts to the next list.
 //!
-//! CREATE, ALTER, DROP and RENAME USER and REVOKE ALL of several accounts do what can be done, and fail for the others: [`Applied::failure`] is logged with what they
-//! changed, so that replicas do the same. GRANT and REVOKE do all or nothing. MariaDB does them in part, but logs nothing of that, so that its replicas lack it.
-//!
 //! Pure functions: who may do it is asked by the caller, committing is its affair too. The same runs when a statement is replayed from
 //! the log, so nothing here depends on anything but its arguments.
 
-use super::authentication::{Authentication, Method, UNIX_SOCKET};
 use super::{Account, Accounts, PrivilegeSet, Require, quoted};
 use paceline_sql::parse::{
-    self, AccountName, AccountOptions, AccountSpec, AccountStatement, AuthenticationPlugin, PasswordSpec,
-    PrivilegeLevel, PrivilegeSpec, UserName,
+    AccountName, AccountOptions, AccountSpec, AccountStatement, Authentication, PasswordSpec, PrivilegeLevel,
+    PrivilegeSpec, UserName,
 };
 use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
@@ -35,8 +31,6 @@ pub struct Applied {
     pub accounts: Accounts,
     /// Notes for accounts that `IF EXISTS` and `IF NOT EXISTS` passed over.
     pub notes: Vec<(ErrorCode, String)>,
-    /// What the statement ends with, when some accounts were changed and others could not be.
-    pub failure: Option<Error>,
 }
 
 /// Longest user name, in characters.
@@ -47,11 +41,10 @@ const HOST_LENGTH_MAX: usize = 60;
 /// Applies a statement.
 ///
 /// # Errors
-/// If nothing was changed: 1396 for accounts that are there or not there, 1133, 1141, 1235 for roles and privileges below databases, 1524, 1372.
+/// 1396 for accounts that are there or not there, 1133, 1141, 1235 for roles and privileges below databases, 1524, 1372.
 pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Result<Applied> {
     let mut next = context.accounts.clone();
     let mut notes = vec![];
-    let mut failure = None;
     match statement {
         AccountStatement::Create {
             or_replace,
@@ -73,14 +66,11 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
                     continue;
                 }
                 let mut account = Account::new(user, host);
-                if let Err(error) = authenticate(&mut account, spec) {
-                    failure = Some(error);
-                    break;
-                }
+                authenticate(&mut account, spec)?;
                 set_options(&mut account, options)?;
                 next = next.with(account);
             }
-            failure = failure.or(refused("CREATE USER", &failed));
+            refuse("CREATE USER", &failed)?;
         }
         AccountStatement::Alter {
             if_exists,
@@ -101,17 +91,11 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
                     continue;
                 };
                 let mut account = account.clone();
-                if let Err(error) = authenticate(&mut account, spec) {
-                    match accounts.len() {
-                        1 => return Err(error),
-                        _ => failed.push(quoted(&user, &host)),
-                    }
-                    continue;
-                }
+                authenticate(&mut account, spec)?;
                 set_options(&mut account, options)?;
                 next = next.with(account);
             }
-            failure = failure.or(refused("ALTER USER", &failed));
+            refuse("ALTER USER", &failed)?;
         }
         AccountStatement::Drop { if_exists, accounts } => {
             let mut failed = vec![];
@@ -130,13 +114,12 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
             }
             // Nobody could log in again; and a catalog without accounts has the initial ones.
             if next.iter().next().is_none() {
-                next = context.accounts.clone();
                 failed = accounts
                     .iter()
                     .map(|name| resolve(name, context).map(|(user, host)| quoted(&user, &host)))
                     .collect::<Result<_>>()?;
             }
-            failure = failure.or(refused("DROP USER", &failed));
+            refuse("DROP USER", &failed)?;
         }
         AccountStatement::Rename(pairs) => {
             let mut failed = vec![];
@@ -155,7 +138,7 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
                     _ => failed.push(quoted(&user, &host)),
                 }
             }
-            failure = failure.or(refused("RENAME USER", &failed));
+            refuse("RENAME USER", &failed)?;
         }
         AccountStatement::Grant {
             privileges,
@@ -206,8 +189,11 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
                 match &database {
                     None => account.global = account.global.minus(set),
                     Some(database) => {
-                        let is_its = |(pattern, _): &(String, _)| pattern == database;
-                        let place = account.databases.iter().position(is_its).ok_or_else(none)?;
+                        let place = account
+                            .databases
+                            .iter()
+                            .position(|(pattern, _)| pattern == database)
+                            .ok_or_else(none)?;
                         account.databases[place].1 = account.databases[place].1.minus(set);
                         if account.databases[place].1.is_empty() {
                             account.databases.remove(place);
@@ -220,10 +206,9 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
         AccountStatement::RevokeAll(accounts) => {
             for name in accounts {
                 let (user, host) = resolve(name, context)?;
-                let Some(account) = next.get(&user, &host) else {
-                    failure = Some(Error::new(ER_REVOKE_GRANTS, &[]));
-                    continue;
-                };
+                let account = next
+                    .get(&user, &host)
+                    .ok_or_else(|| Error::new(ER_REVOKE_GRANTS, &[]))?;
                 let account = Account {
                     global: PrivilegeSet::NONE,
                     databases: vec![],
@@ -240,29 +225,17 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
             let account = next
                 .get(&user, &host)
                 .ok_or_else(|| Error::new(ER_PASSWORD_NO_MATCH, &[]))?;
-            let password = password_method(password)?;
-            let authentication = account.authentication.with_password(password).ok_or_else(|| {
-                let plugin = account.authentication.primary().plugin();
-                Error::new(ER_SET_PASSWORD_AUTH_PLUGIN, &[&plugin])
-            })?;
             let account = Account {
-                authentication,
+                password: hashed(password)?,
                 ..account.clone()
             };
             next = next.with(account);
         }
     }
-    match failure {
-        // It is as if it had not been there. MariaDB logs REVOKE ALL all the same.
-        Some(error) if next == *context.accounts && !matches!(statement, AccountStatement::RevokeAll(_)) => {
-            Err(error)
-        }
-        failure => Ok(Applied {
-            accounts: next,
-            notes,
-            failure,
-        }),
-    }
+    Ok(Applied {
+        accounts: next,
+        notes,
+    })
 }
 
 /// User and host of an account as a statement names it.
@@ -284,47 +257,37 @@ pub fn resolve(name: &AccountName, context: StatementContext<'_>) -> Result<(Str
     }
 }
 
-fn refused(operation: &str, failed: &[String]) -> Option<Error> {
-    (!failed.is_empty()).then(|| Error::new(ER_CANNOT_USER, &[&operation, &failed.join(",")]))
+fn refuse(operation: &str, failed: &[String]) -> Result<()> {
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(Error::new(ER_CANNOT_USER, &[&operation, &failed.join(",")])),
+    }
 }
 
 fn authenticate(account: &mut Account, spec: &AccountSpec) -> Result<()> {
     match &spec.authentication {
         None => {}
-        Some(parse::Authentication::Password(password)) => {
-            account.authentication = password_method(password)?.into();
-        }
-        Some(parse::Authentication::Plugins(plugins)) => {
-            let methods = plugins.iter().map(method).collect::<Result<Vec<_>>>()?;
-            account.authentication = Authentication::any_of(methods).unwrap_or(NativePassword::Empty.into());
+        Some(Authentication::Password(password)) => account.password = hashed(password)?,
+        Some(Authentication::Plugins(plugins)) => {
+            for plugin in plugins {
+                if !plugin.plugin.eq_ignore_ascii_case(NATIVE_PASSWORD) {
+                    return Err(Error::new(ER_PLUGIN_IS_NOT_LOADED, &[&plugin.plugin]));
+                }
+                account.password = match &plugin.credential {
+                    Some(credential) => hashed(credential)?,
+                    None => NativePassword::Empty,
+                };
+            }
         }
     }
     Ok(())
 }
 
-fn method(plugin: &AuthenticationPlugin) -> Result<Method> {
-    let name = &plugin.plugin;
-    let is_native = name.is_empty() || name.eq_ignore_ascii_case(NATIVE_PASSWORD);
-    match &plugin.credential {
-        Some(password) if is_native => password_method(password),
-        Some(PasswordSpec::Plain(_)) if name.eq_ignore_ascii_case(UNIX_SOCKET) => {
-            Err(Error::new(ER_SET_PASSWORD_AUTH_PLUGIN, &[&UNIX_SOCKET]))
-        }
-        credential => {
-            let text = match credential {
-                Some(PasswordSpec::Hash(text)) => text,
-                _ => "",
-            };
-            Method::parse(name, text).ok_or_else(|| Error::new(ER_PLUGIN_IS_NOT_LOADED, &[name]))
-        }
-    }
-}
-
-fn password_method(password: &PasswordSpec) -> Result<Method> {
+fn hashed(password: &PasswordSpec) -> Result<NativePassword> {
     match password {
-        PasswordSpec::Plain(text) => Ok(Method::Native(NativePassword::of(text))),
+        PasswordSpec::Plain(text) => Ok(NativePassword::of(text)),
         PasswordSpec::Hash(text) => {
-            Method::parse(NATIVE_PASSWORD, text).ok_or_else(|| Error::new(ER_PASSWD_LENGTH, &[&41]))
+            NativePassword::parse(text).ok_or_else(|| Error::new(ER_PASSWD_LENGTH, &[&41]))
         }
     }
 }
@@ -398,11 +361,6 @@ fn privileges_at(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::InitialAccounts;
-
-    fn initial() -> Accounts {
-        InitialAccounts::WithoutPassword.accounts()
-    }
 
     fn name(user: &str) -> AccountName {
         AccountName {
@@ -412,8 +370,7 @@ mod tests {
     }
 
     fn spec(user: &str, password: Option<&str>) -> AccountSpec {
-        let authentication =
-            password.map(|text| parse::Authentication::Password(PasswordSpec::Plain(text.into())));
+        let authentication = password.map(|text| Authentication::Password(PasswordSpec::Plain(text.into())));
         AccountSpec {
             account: name(user),
             authentication,
@@ -455,10 +412,10 @@ mod tests {
 
     #[test]
     fn accounts_come_and_go() {
-        let accounts = run(&initial(), create("sb", false)).unwrap().accounts;
+        let accounts = run(&Accounts::initial(), create("sb", false)).unwrap().accounts;
         assert_eq!(
-            accounts.get("sb", "%").unwrap().authentication,
-            NativePassword::of("pw").into()
+            accounts.get("sb", "%").unwrap().password,
+            NativePassword::of("pw")
         );
         let error = run(&accounts, create("sb", false)).unwrap_err();
         assert_eq!(
@@ -481,13 +438,13 @@ mod tests {
             accounts: vec![name("other")],
         };
         let accounts = run(&accounts, drop.clone()).unwrap().accounts;
-        assert_eq!(accounts, initial());
+        assert_eq!(accounts, Accounts::initial());
         assert_eq!(run(&accounts, drop).unwrap_err().code().number(), 1396);
     }
 
     #[test]
     fn grants_add_up_and_are_taken_back() {
-        let accounts = run(&initial(), create("sb", false)).unwrap().accounts;
+        let accounts = run(&Accounts::initial(), create("sb", false)).unwrap().accounts;
         let accounts = run(&accounts, grant("sb", "SELECT", PrivilegeLevel::Database(None)))
             .unwrap()
             .accounts;
@@ -518,63 +475,8 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_done_is_done() {
-        let before = run(&InitialAccounts::WithoutPassword.accounts(), create("sb", false))
-            .unwrap()
-            .accounts;
-        let done = |statement| {
-            let applied = run(&before, statement).unwrap();
-            let failure = applied.failure.unwrap();
-            let users: Vec<String> = applied
-                .accounts
-                .iter()
-                .map(|account| account.user.clone())
-                .collect();
-            (
-                failure.code().number(),
-                failure.message().to_owned(),
-                users.join(" "),
-            )
-        };
-        let drop = AccountStatement::Drop {
-            if_exists: false,
-            accounts: vec![name("no"), name("sb"), name("none")],
-        };
-        let (code, message, users) = done(drop);
-        assert_eq!(
-            (code, message.as_str(), users.contains("sb")),
-            (1396, "Operation DROP USER failed for 'no'@'%','none'@'%'", false)
-        );
-        let create = AccountStatement::Create {
-            or_replace: false,
-            if_not_exists: false,
-            accounts: vec![spec("new", None), spec("sb", None)],
-            options: AccountOptions::default(),
-        };
-        let (code, _, users) = done(create);
-        assert!(code == 1396 && users.contains("new"), "{users}");
-        let AccountStatement::Grant {
-            privileges,
-            level,
-            options,
-            ..
-        } = grant("sb", "SELECT", PrivilegeLevel::Global)
-        else {
-            unreachable!("that is what it makes")
-        };
-        let several = AccountStatement::Grant {
-            privileges,
-            level,
-            accounts: vec![spec("sb", None), spec("no", None)],
-            options,
-            grant_option: false,
-        };
-        assert_eq!(run(&before, several).unwrap_err().code().number(), 1133);
-    }
-
-    #[test]
     fn what_cannot_be_granted() {
-        let accounts = initial();
+        let accounts = Accounts::initial();
         let refused = |statement| run(&accounts, statement).unwrap_err().code().number();
         assert_eq!(refused(grant("nobody", "SELECT", PrivilegeLevel::Global)), 1133);
         assert_eq!(

@@ -5,41 +5,24 @@ use std::sync::Arc;
 use paceline_sql::catalog::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDescription, TableEngine,
 };
-use paceline_sql::session::WantedRows;
 use paceline_types::{DataType, Timestamp, Value};
 
 use super::shown_column::ShownColumn;
 use super::{
-    CATALOG, DATABASE, DATABASE_COLUMNS, Row, Sources, TABLE_COLUMNS, TableSize, number, number_or_null,
-    table_names, text, text_or_null, wanted_databases, yes_no,
+    CATALOG, DATABASE, Row, Sources, number, number_or_null, table_names, text, text_or_null, yes_no,
 };
 
 const INFORMATION_SCHEMA_COLLATION: &str = "utf8mb3_general_ci";
 
-fn for_each_table(sources: &dyn Sources, wanted: &WantedRows, mut take: impl FnMut(&Arc<TableDescription>)) {
-    for database in wanted_databases(sources, wanted) {
-        for table in sources.tables(&database.name, &|name| wanted.admits(&TABLE_COLUMNS, name)) {
+fn for_each_table(sources: &dyn Sources, mut take: impl FnMut(&Arc<TableDescription>)) {
+    for database in sources.databases() {
+        for table in sources.tables(&database.name) {
             take(&table);
         }
     }
 }
 
-/// A table's size, where a column is read that tells of it: it takes a look at the table itself.
-fn size(sources: &dyn Sources, wanted: &WantedRows, table: &TableDescription) -> TableSize {
-    const COLUMNS: [&str; 5] = [
-        "TABLE_ROWS",
-        "AVG_ROW_LENGTH",
-        "DATA_LENGTH",
-        "INDEX_LENGTH",
-        "CARDINALITY",
-    ];
-    match wanted.reads(&COLUMNS) {
-        true => sources.table_size(table),
-        false => TableSize::default(),
-    }
-}
-
-pub(super) fn schemata(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn schemata(sources: &dyn Sources) -> Vec<Row> {
     let row = |name: &str, charset: &str, collation: &str, comment: &str| {
         vec![
             text(CATALOG),
@@ -51,7 +34,7 @@ pub(super) fn schemata(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
         ]
     };
     let mut rows = vec![row(DATABASE, "utf8mb3", INFORMATION_SCHEMA_COLLATION, "")];
-    rows.extend(wanted_databases(sources, wanted).iter().map(|database| {
+    rows.extend(sources.databases().iter().map(|database| {
         row(
             &database.name,
             database.collation.charset().name(),
@@ -69,12 +52,10 @@ fn time(sources: &dyn Sources, seconds: i64) -> Value {
     })
 }
 
-pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
-    let own = wanted.admits(&DATABASE_COLUMNS, DATABASE);
-    let names = table_names().filter(|name| own && wanted.admits(&TABLE_COLUMNS, name));
-    let mut rows: Vec<Row> = names.map(own_table).collect();
-    for_each_table(sources, wanted, |table| {
-        let size = size(sources, wanted, table);
+pub(super) fn tables(sources: &dyn Sources) -> Vec<Row> {
+    let mut rows: Vec<Row> = table_names().map(own_table).collect();
+    for_each_table(sources, |table| {
+        let size = sources.table_size(table);
         let is_memory = table.engine == TableEngine::Memory;
         rows.push(vec![
             text(CATALOG),
@@ -93,10 +74,7 @@ pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
             number(0),
             number(size.index_bytes),
             number(0),
-            number_or_null(match wanted.reads(&["AUTO_INCREMENT"]) {
-                true => sources.auto_increment(table),
-                false => None,
-            }),
+            number_or_null(sources.auto_increment(table)),
             time(sources, table.created_seconds),
             Value::Null,
             Value::Null,
@@ -171,8 +149,7 @@ fn capitalized(word: String) -> String {
 pub(crate) fn column_key(table: &TableDescription, column: usize) -> &'static str {
     let is_whole = |index: &&IndexDefinition| {
         let mut parts = index.parts.iter();
-        !index.hashed
-            && parts.all(|part| part.prefix_length.is_none() && !table.columns[part.column].nullable)
+        parts.all(|part| part.prefix_length.is_none() && !table.columns[part.column].nullable)
     };
     let mut indexes = table.indexes.iter();
     let primary = indexes
@@ -243,9 +220,9 @@ pub(crate) fn column_extra(column: &ColumnDefinition) -> String {
     extra.join(", ")
 }
 
-pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, wanted, |table| {
+    for_each_table(sources, |table| {
         let privileges = sources.column_privileges(&table.database);
         rows.extend(table.columns.iter().enumerate().map(|(offset, column)| {
             ShownColumn {
@@ -268,10 +245,10 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
     rows
 }
 
-pub(super) fn statistics(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn statistics(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, wanted, |table| {
-        let size = size(sources, wanted, table);
+    for_each_table(sources, |table| {
+        let size = sources.table_size(table);
         for index in &table.indexes {
             for (number_in_index, part) in index.parts.iter().enumerate() {
                 let column = &table.columns[part.column];
@@ -307,9 +284,9 @@ pub(super) fn statistics(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row>
     rows
 }
 
-pub(super) fn key_column_usage(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn key_column_usage(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, wanted, |table| {
+    for_each_table(sources, |table| {
         for index in table.indexes.iter().filter(|index| index.kind.is_unique()) {
             for (position, part) in index.parts.iter().enumerate() {
                 rows.push(vec![
@@ -352,12 +329,12 @@ pub(super) fn key_column_usage(sources: &dyn Sources, wanted: &WantedRows) -> Ve
 }
 
 /// The index of the other table that a foreign key refers to comes from the whole of that table, which may not be there or not be seen.
-pub(super) fn referential_constraints(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn referential_constraints(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, wanted, |table| {
+    for_each_table(sources, |table| {
         for key in &table.foreign_keys {
-            let others = sources.tables(&key.referenced_database, &|name| *name == *key.referenced_table);
-            let parent = others.first();
+            let others = sources.tables(&key.referenced_database);
+            let parent = others.iter().find(|other| other.name == key.referenced_table);
             rows.push(vec![
                 text(CATALOG),
                 text(&*table.database),
@@ -390,9 +367,9 @@ fn checks(table: &TableDescription) -> impl Iterator<Item = (&str, &'static str,
     )
 }
 
-pub(super) fn table_constraints(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn table_constraints(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, wanted, |table| {
+    for_each_table(sources, |table| {
         let mut push = |name: &str, kind: &str| {
             rows.push(vec![
                 text(CATALOG),
@@ -420,9 +397,9 @@ pub(super) fn table_constraints(sources: &dyn Sources, wanted: &WantedRows) -> V
     rows
 }
 
-pub(super) fn check_constraints(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn check_constraints(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, wanted, |table| {
+    for_each_table(sources, |table| {
         for (name, level, expression) in checks(table) {
             rows.push(vec![
                 text(CATALOG),
@@ -438,10 +415,10 @@ pub(super) fn check_constraints(sources: &dyn Sources, wanted: &WantedRows) -> V
 }
 
 /// One row a table: it is not partitioned.
-pub(super) fn partitions(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn partitions(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(sources, wanted, |table| {
-        let size = size(sources, wanted, table);
+    for_each_table(sources, |table| {
+        let size = sources.table_size(table);
         let mut row = vec![text(CATALOG), text(&*table.database), text(&*table.name)];
         row.extend(std::iter::repeat_n(Value::Null, 9));
         row.extend([

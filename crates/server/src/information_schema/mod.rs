@@ -18,24 +18,16 @@ mod shown_column;
 mod views;
 
 use paceline_sql::catalog::{DatabaseDefinition, TableDescription, ViewDefinition};
-use paceline_sql::session::{Privilege, WantedRows};
 use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
 
 pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
 pub(crate) use columns::declared;
-pub(crate) use server_tables::has_engine;
 pub(crate) use views::default_of_expression;
 
 /// The name of the database.
 pub const DATABASE: &str = "information_schema";
-
-/// Whether everybody has a privilege for what is in a database. Everybody may read what the server tells of itself in `information_schema`; rows that
-/// one may not see are left out there.
-pub fn is_for_everybody(privilege: Privilege, database: &str) -> bool {
-    privilege == Privilege::Select && database.eq_ignore_ascii_case(DATABASE)
-}
 
 /// The catalog of all tables, as the columns named `…_CATALOG` have it.
 const CATALOG: &str = "def";
@@ -101,8 +93,6 @@ pub struct ViewColumn {
     pub nullable: bool,
     /// The default of the table's column that it is, as MariaDB writes it.
     pub default: Option<String>,
-    /// That column's comment.
-    pub comment: String,
 }
 
 /// Which values of a variable.
@@ -118,8 +108,8 @@ pub enum Scope {
 pub trait Sources {
     /// The databases that the session may see, virtual ones apart, by name.
     fn databases(&self) -> Vec<DatabaseDefinition>;
-    /// The tables of a database with a name that passes, by name.
-    fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<std::sync::Arc<TableDescription>>;
+    /// The tables of a database, by name.
+    fn tables(&self, database: &str) -> Vec<std::sync::Arc<TableDescription>>;
     /// The views of a database, by name.
     fn views(&self, database: &str) -> Vec<std::sync::Arc<ViewDefinition>>;
     /// Whether rows could be changed through a view.
@@ -156,26 +146,20 @@ pub fn table_names() -> impl Iterator<Item = &'static str> {
     columns::tables().map(|(name, _)| name)
 }
 
-/// The rows of a table that are wanted, at least; `None` when there is no such table. Names compare without case.
-pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<Vec<Row>> {
+/// All rows of a table; `None` when there is no such table. Names compare without case.
+pub fn rows(table: &str, sources: &dyn Sources) -> Option<Vec<Row>> {
     let (name, _) = columns::tables().find(|(name, _)| name.eq_ignore_ascii_case(table))?;
     Some(match name {
-        "SCHEMATA" => catalog_tables::schemata(sources, wanted),
-        "TABLES" => both(
-            catalog_tables::tables(sources, wanted),
-            views::tables(sources, wanted),
-        ),
-        "COLUMNS" => both(
-            catalog_tables::columns(sources, wanted),
-            views::columns(sources, wanted),
-        ),
-        "VIEWS" => views::views(sources, wanted),
-        "STATISTICS" => catalog_tables::statistics(sources, wanted),
-        "KEY_COLUMN_USAGE" => catalog_tables::key_column_usage(sources, wanted),
-        "TABLE_CONSTRAINTS" => catalog_tables::table_constraints(sources, wanted),
-        "REFERENTIAL_CONSTRAINTS" => catalog_tables::referential_constraints(sources, wanted),
-        "CHECK_CONSTRAINTS" => catalog_tables::check_constraints(sources, wanted),
-        "PARTITIONS" => catalog_tables::partitions(sources, wanted),
+        "SCHEMATA" => catalog_tables::schemata(sources),
+        "TABLES" => both(catalog_tables::tables(sources), views::tables(sources)),
+        "COLUMNS" => both(catalog_tables::columns(sources), views::columns(sources)),
+        "VIEWS" => views::views(sources),
+        "STATISTICS" => catalog_tables::statistics(sources),
+        "KEY_COLUMN_USAGE" => catalog_tables::key_column_usage(sources),
+        "TABLE_CONSTRAINTS" => catalog_tables::table_constraints(sources),
+        "REFERENTIAL_CONSTRAINTS" => catalog_tables::referential_constraints(sources),
+        "CHECK_CONSTRAINTS" => catalog_tables::check_constraints(sources),
+        "PARTITIONS" => catalog_tables::partitions(sources),
         "ENGINES" => server_tables::engines(),
         "CHARACTER_SETS" => server_tables::character_sets(),
         "COLLATIONS" => server_tables::collations(),
@@ -196,17 +180,6 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
             .collect(),
         _ => Vec::new(),
     })
-}
-
-/// The columns that name a row's database, and its table.
-const DATABASE_COLUMNS: [&str; 3] = ["TABLE_SCHEMA", "SCHEMA_NAME", "CONSTRAINT_SCHEMA"];
-const TABLE_COLUMNS: [&str; 1] = ["TABLE_NAME"];
-
-/// The databases that the session may see of which rows are wanted.
-fn wanted_databases(sources: &dyn Sources, wanted: &WantedRows) -> Vec<DatabaseDefinition> {
-    let mut databases = sources.databases();
-    databases.retain(|database| wanted.admits(&DATABASE_COLUMNS, &database.name));
-    databases
 }
 
 /// What is told of tables, then what is told of views.

@@ -24,11 +24,6 @@ pub(crate) const ENGINES: [[&str; 6]; 2] = [
     ],
 ];
 
-/// Whether there is an engine of that name, in any case.
-pub fn has_engine(name: &str) -> bool {
-    ENGINES.iter().any(|engine| engine[0].eq_ignore_ascii_case(name))
-}
-
 pub(super) fn engines() -> Vec<Row> {
     ENGINES
         .iter()
@@ -36,16 +31,9 @@ pub(super) fn engines() -> Vec<Row> {
         .collect()
 }
 
-/// All collations in MariaDB's order: those of a character set together, the sets by the number of their default.
-fn all_collations() -> Vec<Collation> {
-    let mut all = Collation::all().to_vec();
-    all.sort_by_key(|collation| (collation.charset().default_collation().id(), collation.id()));
-    all
-}
-
 fn charsets() -> Vec<Charset> {
     let mut charsets: Vec<Charset> = Vec::new();
-    for collation in all_collations() {
+    for collation in Collation::all() {
         if !charsets.contains(&collation.charset()) {
             charsets.push(collation.charset());
         }
@@ -86,10 +74,10 @@ pub(super) fn collations() -> Vec<Row> {
             Value::Int(collation.id().into()),
             text(if is_default(*collation) { "Yes" } else { "" }),
             text("Yes"),
-            Value::Int(collation.sort_length().into()),
+            Value::Int(1),
         ]
     };
-    all_collations().iter().map(row).collect()
+    Collation::all().iter().map(row).collect()
 }
 
 pub(super) fn collation_applicability() -> Vec<Row> {
@@ -102,7 +90,7 @@ pub(super) fn collation_applicability() -> Vec<Row> {
             text(if is_default(*collation) { "Yes" } else { "" }),
         ]
     };
-    all_collations().iter().map(row).collect()
+    Collation::all().iter().map(row).collect()
 }
 
 pub(super) fn processlist(sources: &dyn Sources) -> Vec<Row> {

@@ -4,25 +4,22 @@ use std::sync::Arc;
 
 use paceline_sql::catalog::ViewDefinition;
 use paceline_sql::plan::ResultColumn;
-use paceline_sql::session::WantedRows;
 use paceline_types::{DataType, Value};
 
 use super::shown_column::ShownColumn;
-use super::{CATALOG, Row, Sources, TABLE_COLUMNS, text, wanted_databases};
+use super::{CATALOG, Row, Sources, text};
 
-fn for_each_view(sources: &dyn Sources, wanted: &WantedRows, mut take: impl FnMut(&Arc<ViewDefinition>)) {
-    for database in wanted_databases(sources, wanted) {
+fn for_each_view(sources: &dyn Sources, mut take: impl FnMut(&Arc<ViewDefinition>)) {
+    for database in sources.databases() {
         for view in sources.views(&database.name) {
-            if wanted.admits(&TABLE_COLUMNS, &view.name) {
-                take(&view);
-            }
+            take(&view);
         }
     }
 }
 
-pub(super) fn views(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn views(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_view(sources, wanted, |view| {
+    for_each_view(sources, |view| {
         rows.push(vec![
             text(CATALOG),
             text(&*view.database),
@@ -45,15 +42,12 @@ pub(super) fn views(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
 }
 
 /// Views in TABLES: their comment tells what they are, or why they cannot be read.
-pub(super) fn tables(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn tables(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_view(sources, wanted, |view| {
-        let comment = match wanted
-            .reads(&["TABLE_COMMENT"])
-            .then(|| sources.view_columns(view))
-        {
-            Some(Err(error)) => error.message().to_owned(),
-            _ => "VIEW".to_owned(),
+    for_each_view(sources, |view| {
+        let comment = match sources.view_columns(view) {
+            Ok(_) => "VIEW".to_owned(),
+            Err(error) => error.message().to_owned(),
         };
         let mut row = vec![
             text(CATALOG),
@@ -90,9 +84,9 @@ pub(crate) fn default_of_expression(column: &ResultColumn) -> String {
 }
 
 /// The columns of views that can be read.
-pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
+pub(super) fn columns(sources: &dyn Sources) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_view(sources, wanted, |view| {
+    for_each_view(sources, |view| {
         let privileges = sources.column_privileges(&view.database);
         // One that cannot be read has none.
         let columns = sources.view_columns(view).unwrap_or_default().into_iter();
@@ -108,7 +102,7 @@ pub(super) fn columns(sources: &dyn Sources, wanted: &WantedRows) -> Vec<Row> {
                 key: "",
                 extra: String::new(),
                 privileges: &privileges,
-                comment: &column.comment,
+                comment: "",
                 generated: None,
             }
             .row()

@@ -80,19 +80,13 @@ fn global_priv(account: &Account) -> Row {
 
 /// An account by the names of the columns.
 fn row(columns: &[VirtualColumn], account: &Account, set: PrivilegeSet, database: Option<&str>) -> Row {
-    let method = account.authentication.primary();
-    let text_kept = method.text();
-    let password = match method.plugin() {
-        NATIVE_PASSWORD => text_kept.clone(),
-        _ => String::new(),
-    };
+    let password = account.password.to_string();
     let value = |column: &VirtualColumn| match column.name.as_str() {
         "Host" => text(&account.host),
         "User" => text(&account.user),
         "Db" => text(database.unwrap_or_default()),
-        "Password" => text(&password),
-        "authentication_string" => text(&text_kept),
-        "plugin" => text(method.plugin()),
+        "Password" | "authentication_string" => text(&password),
+        "plugin" => text(NATIVE_PASSWORD),
         "is_role" | "password_expired" => text("N"),
         "ssl_type" => text(account.require.to_record().type_name()),
         "ssl_cipher" => text(account.require.to_record().ssl_cipher),

@@ -8,8 +8,8 @@
 //!   socket = "/run/paceline/paceline.sock"
 //! ```
 //!
-//! Other sections are passed over: the file may be shared with clients and with a MariaDB. A file that has only other sections is warned of, since then
-//! nothing of it is heeded. `!include` and `!includedir` are refused, so that nobody believes that they were read.
+//! Other sections are passed over: the file may be shared with clients. `!include` and `!includedir` are refused, so that nobody
+//! believes that they were read.
 
 use super::OptionError;
 use std::path::Path;
@@ -17,54 +17,20 @@ use std::path::Path;
 /// An option as a file gives it: name and value, if it has one.
 pub type FileOption = (String, Option<String>);
 
-/// What a file says.
-#[derive(Debug, Default)]
-pub struct OptionFile {
-    /// The options of the sections that were asked for.
-    pub options: Vec<FileOption>,
-    wanted: String,
-    has_wanted: bool,
-    /// The other sections.
-    others: Vec<String>,
-    /// Lines that are in them, or in no section.
-    lines_passed_over: usize,
-}
-
-impl OptionFile {
-    /// The warning that it has none of the sections that were asked for, so that nothing of it was read.
-    pub fn nothing_read(&self, path: &Path) -> Option<String> {
-        let found = match self.others.as_slice() {
-            [] => "it has no section".to_owned(),
-            others => format!("it has only {}", others.join(", ")),
-        };
-        let wanted = &self.wanted;
-        (!self.has_wanted && self.lines_passed_over > 0).then(|| {
-            format!(
-                "nothing of the configuration file {} is read: {wanted} is what counts, and {found}",
-                path.display()
-            )
-        })
-    }
-}
-
-/// Reads the options of some sections.
-pub fn read(path: &Path, sections: &[&str]) -> Result<OptionFile, OptionError> {
+/// Reads the options of a section.
+pub fn read(path: &Path, section: &str) -> Result<Vec<FileOption>, OptionError> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         OptionError(format!(
             "cannot read the configuration file {}: {error}",
             path.display()
         ))
     })?;
-    parse(&text, sections)
+    parse(&text, section)
         .map_err(|(line, problem)| OptionError(format!("{}, line {line}: {problem}", path.display())))
 }
 
-fn parse(text: &str, sections: &[&str]) -> Result<OptionFile, (usize, String)> {
-    let bracketed: Vec<String> = sections.iter().map(|section| format!("[{section}]")).collect();
-    let mut file = OptionFile {
-        wanted: bracketed.join(", "),
-        ..OptionFile::default()
-    };
+fn parse(text: &str, wanted: &str) -> Result<Vec<FileOption>, (usize, String)> {
+    let mut options = vec![];
     let mut ours = false;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -79,17 +45,10 @@ fn parse(text: &str, sections: &[&str]) -> Result<OptionFile, (usize, String)> {
             let Some((name, _)) = section.split_once(']') else {
                 return problem("a section without ]");
             };
-            let name = name.trim();
-            ours = sections.contains(&name);
-            file.has_wanted |= ours;
-            let shown = format!("[{name}]");
-            if !ours && !file.others.contains(&shown) {
-                file.others.push(shown);
-            }
+            ours = name.trim() == wanted;
             continue;
         }
         if !ours {
-            file.lines_passed_over += 1;
             continue;
         }
         let (name, value) = match line.split_once('=') {
@@ -101,9 +60,9 @@ fn parse(text: &str, sections: &[&str]) -> Result<OptionFile, (usize, String)> {
         if name.is_empty() {
             return problem("a value without a name");
         }
-        file.options.push((name.to_owned(), value));
+        options.push((name.to_owned(), value));
     }
-    Ok(file)
+    Ok(options)
 }
 
 /// Takes quotes off, and my.cnf's escapes and trailing comments out.
@@ -167,24 +126,9 @@ mod tests {
             [mysqld]
             nonsense
         ";
-        let file = parse(text, &["paceline"]).unwrap();
-        assert_eq!(file.nothing_read(Path::new("my.cnf")), None);
-        let options = file.options;
+        let options = parse(text, "paceline").unwrap();
         let client = [("port".to_owned(), Some("1".to_owned()))];
-        assert_eq!(parse(text, &["client"]).unwrap().options, client);
-        let other = parse(text, &["paceline-2"]).unwrap();
-        assert_eq!(
-            other.nothing_read(Path::new("my.cnf")).unwrap(),
-            "nothing of the configuration file my.cnf is read: [paceline-2] is what counts, and it has only [client], [paceline], [mysqld]"
-        );
-        let bare = parse("port=1", &["paceline"]).unwrap();
-        assert!(
-            bare.nothing_read(Path::new("f"))
-                .unwrap()
-                .ends_with("it has no section")
-        );
-        let empty = parse("# nothing\n[client]", &["paceline"]).unwrap();
-        assert_eq!(empty.nothing_read(Path::new("f")), None);
+        assert_eq!(parse(text, "client").unwrap(), client);
         let expected = [
             ("max_connections", Some("500")),
             ("skip-networking", None),
@@ -195,9 +139,9 @@ mod tests {
         for ((name, value), (expected_name, expected_value)) in options.iter().zip(expected) {
             assert_eq!((name.as_str(), value.as_deref()), (expected_name, expected_value));
         }
-        assert_eq!(parse("[paceline]\n!include x", &["paceline"]).unwrap_err().0, 2);
+        assert_eq!(parse("[paceline]\n!include x", "paceline").unwrap_err().0, 2);
         assert_eq!(
-            parse("[paceline\n", &["paceline"]).unwrap_err().1,
+            parse("[paceline\n", "paceline").unwrap_err().1,
             "a section without ]"
         );
     }

@@ -5,7 +5,6 @@
 
 mod file;
 
-use crate::accounts::InitialAccounts;
 use crate::replica_filters::{ReplicaFilters, filter_kind};
 use crate::variables::{Access, Fit, Globals, Kind, Scope, Setting, TABLE, Variable};
 use paceline_replication::replica::filter::FilterKind;
@@ -24,8 +23,6 @@ pub enum Request {
     Start(Box<StartOptions>),
     /// Print this.
     Help(String),
-    /// Print the version.
-    Version,
 }
 
 /// Whether clients are offered TLS.
@@ -48,8 +45,6 @@ pub struct StartOptions {
     pub log_bin: String,
     /// Whether clients are offered TLS.
     pub tls: OfferTls,
-    /// The accounts of a new data directory.
-    pub initial_accounts: InitialAccounts,
     /// All global variables.
     pub globals: Globals,
     /// What `--connection.replicate_…` says.
@@ -58,17 +53,12 @@ pub struct StartOptions {
     pub warnings: Vec<String>,
 }
 
-/// The options in the section `[client]` of a file in my.cnf's format: what programs that connect to a server read. A file without that section is
-/// warned of on standard error.
+/// The options in the section `[client]` of a file in my.cnf's format: what programs that connect to a server read.
 ///
 /// # Errors
 /// A file that cannot be read.
 pub fn client_section(path: &std::path::Path) -> Result<Vec<(String, Option<String>)>, OptionError> {
-    let file = file::read(path, &["client"])?;
-    if let Some(warning) = file.nothing_read(path) {
-        eprintln!("warning: {warning}");
-    }
-    Ok(file.options)
+    file::read(path, "client")
 }
 
 /// Variables that tell something and cannot be chosen.
@@ -111,9 +101,6 @@ pub fn parse(arguments: &[String]) -> Result<Request, OptionError> {
         if matches!(argument.as_str(), "--help" | "-h" | "-?") {
             return Ok(Request::Help(help()));
         }
-        if matches!(argument.as_str(), "--version" | "-V") {
-            return Ok(Request::Version);
-        }
         let Some(option) = argument.strip_prefix("--") else {
             return Err(OptionError(format!(
                 "unexpected argument '{argument}'; options start with --"
@@ -134,14 +121,12 @@ pub fn parse(arguments: &[String]) -> Result<Request, OptionError> {
             _ => given.push((name, value)),
         }
     }
-    let (mut all, mut warnings) = (vec![], vec![]);
-    if let Some(path) = &config {
-        let file = file::read(path, &["paceline"])?;
-        warnings.extend(file.nothing_read(path));
-        all = file.options;
-    }
+    let mut all = match &config {
+        Some(path) => file::read(path, "paceline")?,
+        None => vec![],
+    };
     all.extend(given);
-    build(all, warnings)
+    build(all)
 }
 
 fn normalized(name: &str) -> String {
@@ -169,18 +154,18 @@ pub fn takes_value(name: &str) -> bool {
         "config" | "defaults_file" => true,
         "log_bin" => false,
         name if name.contains('.') => true,
-        name => Variable::by_option(name).is_some_and(|variable| variable.definition().kind != Kind::Boolean),
+        name => Variable::by_name(name).is_some_and(|variable| variable.definition().kind != Kind::Boolean),
     }
 }
 
-fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> Result<Request, OptionError> {
+fn build(options: Vec<(String, Option<String>)>) -> Result<Request, OptionError> {
     let globals = Globals::default();
+    let mut warnings = vec![];
     let mut start = StartOptions {
         datadir: PathBuf::from("./data"),
         socket: PathBuf::new(),
         log_bin: "binlog".into(),
         tls: OfferTls::Yes,
-        initial_accounts: InitialAccounts::by_socket(),
         globals: Globals::default(),
         filters: ReplicaFilters::default(),
         warnings: vec![],
@@ -200,15 +185,8 @@ fn build(options: Vec<(String, Option<String>)>, mut warnings: Vec<String>) -> R
             start.tls = offer;
             continue;
         }
-        if wanted == "initialize_insecure" {
-            if value.is_some() {
-                return Err(OptionError(format!("--{name} takes no value")));
-            }
-            start.initial_accounts = InitialAccounts::WithoutPassword;
-            continue;
-        }
         let unknown = || OptionError(format!("unknown option '--{name}'"));
-        let (variable, value) = match (Variable::by_option(&wanted), value) {
+        let (variable, value) = match (Variable::by_name(&wanted), value) {
             (Some(variable), Some(value)) => (variable, value),
             (Some(variable), None) if variable.definition().kind == Kind::Boolean => {
                 (variable, "ON".to_owned())
@@ -300,7 +278,7 @@ fn connection_filters(
         let (connection, kind) = name
             .rsplit_once('.')
             .and_then(|(connection, variable)| {
-                let variable = Variable::by_option(&normalized(variable))?;
+                let variable = Variable::by_name(&normalized(variable))?;
                 Some((connection.to_lowercase(), filter_kind(variable)?))
             })
             .ok_or_else(|| OptionError(format!("unknown option '--{name}'")))?;
@@ -355,7 +333,6 @@ fn help() -> String {
          \x20 --server-id N        this server's number in GTIDs                [1]\n\
          \x20 --log-bin NAME       base name of the log's files                 [binlog]\n\
          \x20 --skip-ssl           do not offer TLS\n\
-         \x20 --initialize-insecure  in a new data directory: root may log in without a password, from this machine\n\
          \x20 --config FILE        read the section [paceline] of a my.cnf-style file first\n\
          \x20 --VARIABLE=VALUE     any of the system variables below; a switch may stand as --NAME or --skip-NAME\n\n\
          System variables and their defaults:\n",
@@ -392,7 +369,6 @@ mod tests {
         match parse(&arguments) {
             Ok(Request::Start(options)) => Ok(*options),
             Ok(Request::Help(text)) => Err(text),
-            Ok(Request::Version) => Err("the version".into()),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -478,17 +454,6 @@ mod tests {
         );
         assert!(start(&["--help"]).unwrap_err().contains("max_connections"));
         assert!(start(&["--ssl=maybe"]).is_err());
-        assert!(start(&["--initialize-insecure=1"]).is_err());
-    }
-
-    #[test]
-    fn the_first_accounts() {
-        let chosen = |arguments: &[&str]| start(arguments).unwrap().initial_accounts;
-        assert_eq!(chosen(&[]), InitialAccounts::by_socket());
-        assert_eq!(
-            chosen(&["--initialize-insecure"]),
-            InitialAccounts::WithoutPassword
-        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::logged_statement::LoggedStatement;
 use super::query::Execution;
 use crate::accounts::statements::{StatementContext, apply, resolve};
 use crate::accounts::{Accounts, PrivilegeSet};
-use crate::server::Server;
+use crate::server::{Server, accounts_of};
 use paceline_sql::catalog::{CatalogChange, write_changes};
 use paceline_sql::parse::{AccountOptions, AccountStatement, PasswordSpec, PrivilegeLevel};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges, ServerFunctions};
@@ -47,7 +47,6 @@ impl Session {
 
     /// Applies a statement about accounts and commits it. Without a text it is logged as one of the server's own making.
     pub async fn change_accounts(&mut self, statement: &AccountStatement, text: Option<&[u8]>) -> Result<()> {
-        self.server.accounts.must_count()?;
         self.may_change_accounts(statement)?;
         self.check_writable()?;
         if self.table_locks.is_globally_locked() {
@@ -93,12 +92,7 @@ impl Session {
             &applied.accounts,
             server.catalog.load().accounts().next().is_none(),
         );
-        self.commit_account_changes(changes, &text, applied.failure.as_ref())
-            .await?;
-        match applied.failure {
-            Some(failure) => Err(failure),
-            None => Ok(()),
-        }
+        self.commit_account_changes(changes, &text).await
     }
 
     /// Whoever changes accounts may wait long for a global read lock: KILL and `max_statement_time` end the wait for him.
@@ -111,15 +105,10 @@ impl Session {
         }
     }
 
-    async fn commit_account_changes(
-        &mut self,
-        changes: Vec<CatalogChange>,
-        text: &[u8],
-        failure: Option<&Error>,
-    ) -> Result<()> {
+    async fn commit_account_changes(&mut self, changes: Vec<CatalogChange>, text: &[u8]) -> Result<()> {
         let mut writes = WriteSet::new();
         write_changes(&changes, &mut writes);
-        let logged = LoggedStatement::of(self, text).with_failure(failure);
+        let logged = LoggedStatement::of(self, text);
         let query = logged.query_event(None);
         let server = self.server.clone();
         let on_publish = {
@@ -129,7 +118,7 @@ impl Session {
                     .catalog
                     .publish(&changes, version)
                     .expect("records of accounts are put as they are");
-                server.accounts.reload(&server.catalog.load());
+                server.accounts.store(accounts_of(&server.catalog.load()));
             })
         };
         let ddl = DdlCommit {

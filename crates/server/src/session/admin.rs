@@ -1,26 +1,21 @@
 //! Statements that look after the server: KILL, FLUSH, LOCK TABLES, ANALYZE and its like, HELP.
 
 use super::errors::of_transaction;
-use super::logged_statement::LoggedStatement;
 use super::query::Execution;
 use super::table_locks::{LockedTable, TableLocks};
 use super::{More, Session};
 use crate::output::Output;
-use paceline_binlog::event::EventFlags;
 use paceline_sql::catalog::{Catalog, ViewDefinition};
 use paceline_sql::ddl::{DdlObject, names_read};
 use paceline_sql::parse::{
     FlushTablesLock, FlushTarget, Kill, KillTarget, LockTable, TableMaintenance, TableName, UserName,
-    WriteToBinlog,
 };
 use paceline_sql::plan::{Plan, TableUse};
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
-use paceline_storage::WriteSet;
-use paceline_txn::{DdlCommit, InterruptReason, MetadataGuard, MetadataMode, MetadataObject};
+use paceline_txn::{InterruptReason, MetadataMode, MetadataObject};
 use paceline_types::Value;
 use paceline_types::error_code::*;
-use std::time::Duration;
 
 impl Session {
     /// 1223 for a write under one's own global read lock; 1099 and 1100 for tables that LOCK TABLES did not name.
@@ -175,7 +170,6 @@ impl Session {
             });
         }
         self.table_locks.tables = locked;
-        self.table_locks.holds = true;
         self.write_ok(0, 0, "", more);
         Ok(())
     }
@@ -192,13 +186,7 @@ impl Session {
     }
 
     /// FLUSH.
-    pub async fn flush_statement(
-        &mut self,
-        targets: &[FlushTarget],
-        write_to_binlog: WriteToBinlog,
-        execution: Execution<'_>,
-    ) -> Result<()> {
-        let more = execution.more;
+    pub async fn flush_statement(&mut self, targets: &[FlushTarget], more: More) -> Result<()> {
         self.shared.counters.com_flush.add(1);
         self.commit().await?;
         self.services.require_any(&[Privilege::Reload])?;
@@ -206,8 +194,8 @@ impl Session {
             match target {
                 FlushTarget::Tables {
                     lock: FlushTablesLock::None,
-                    tables,
-                } => self.wait_for_users(tables)?,
+                    ..
+                } => {}
                 FlushTarget::Tables {
                     tables,
                     lock: FlushTablesLock::ReadLock | FlushTablesLock::ReadLockDisableCheckpoint,
@@ -240,68 +228,16 @@ impl Session {
                 FlushTarget::DeleteDomains(domains) => self.delete_domains(domains)?,
                 FlushTarget::Logs(_) => {}
                 FlushTarget::Other("STATUS") => self.shared.counters.reset(),
-                FlushTarget::Other("HOSTS") => self.server.host_errors.forgive_all(),
-                FlushTarget::Other("PRIVILEGES") => self.server.accounts.heed(),
                 FlushTarget::Other("SSL") => self.server.tls.reload(&self.server.globals)?,
                 FlushTarget::Other(_) => {}
-            }
-        }
-        // Like MariaDB's, replicas do not begin new logs with their primary.
-        let is_local = |target: &FlushTarget| {
-            !matches!(
-                target,
-                FlushTarget::Other(_)
-                    | FlushTarget::Logs("ERROR" | "SLOW" | "GENERAL" | "ENGINE")
-                    | FlushTarget::Tables {
-                        lock: FlushTablesLock::None,
-                        ..
-                    }
-            )
-        };
-        let is_logged = write_to_binlog == WriteToBinlog::Yes && !targets.iter().any(is_local);
-        if is_logged && !self.table_locks.is_globally_locked() {
-            // Somebody's global read lock does not hold FLUSH up: then it is for this server alone.
-            match self.log_for_replicas(execution.text, Duration::ZERO).await {
-                Err(error) if error.code() == ER_LOCK_WAIT_TIMEOUT => {
-                    tracing::info!("FLUSH under another session's global read lock is not logged");
-                }
-                logged => logged?,
             }
         }
         self.write_ok(0, 0, "", more);
         Ok(())
     }
 
-    /// Logs a statement that changes nothing in the tables, for replicas to carry it out.
-    async fn log_for_replicas(&mut self, text: &[u8], lock_timeout: Duration) -> Result<()> {
-        if !self.context.settings.log_bin {
-            return Ok(());
-        }
-        let logged = LoggedStatement::of(self, text);
-        let query = logged.query_event(None);
-        let server = self.server.clone();
-        let ddl = DdlCommit {
-            query: &query,
-            event_flags: EventFlags::NONE,
-            timestamp_seconds: logged.timestamp_seconds,
-            writes: WriteSet::new(),
-            builds: vec![],
-            on_publish: None,
-            gtid: self.services.gtid_choice(),
-            replication: super::transaction::replication(&self.context, &self.services),
-            metadata_lock_timeout: lock_timeout,
-        };
-        let committing = server
-            .transactions
-            .commit_ddl_where(&self.services.locks, ddl, || true);
-        let outcome = committing.await.map_err(|error| of_transaction(&error))?;
-        self.committed(outcome);
-        Ok(())
-    }
-
     /// KILL as a statement.
-    pub fn kill_statement(&mut self, kill: &Kill, execution: Execution<'_>) -> Result<()> {
-        let more = execution.more;
+    pub fn kill_statement(&mut self, kill: &Kill, more: More) -> Result<()> {
         self.shared.counters.com_kill.add(1);
         let reason = if kill.query_only {
             InterruptReason::Query
@@ -310,7 +246,7 @@ impl Session {
         };
         match &kill.target {
             KillTarget::Connection(expr) => {
-                let id = self.kill_number(expr, execution.parameters)?;
+                let id = self.kill_number(expr)?;
                 self.kill(id, reason)?;
                 if id == u64::from(self.shared.id) {
                     return Err(super::services::interrupted(reason));
@@ -347,8 +283,8 @@ impl Session {
         Ok(())
     }
 
-    fn kill_number(&mut self, expr: &sqlparser::ast::Expr, parameters: &[Value]) -> Result<u64> {
-        match self.evaluate_typed(expr, parameters)?.0 {
+    fn kill_number(&mut self, expr: &sqlparser::ast::Expr) -> Result<u64> {
+        match self.evaluate(expr)? {
             Value::Int(id) => u64::try_from(id).map_err(|_| Error::new(ER_NO_SUCH_THREAD, &[&id])),
             Value::UInt(id) => Ok(id),
             _ => Err(Error::new(ER_SET_CONSTANTS_ONLY, &[])),
@@ -396,43 +332,11 @@ impl Session {
             .try_for_each(|privilege| self.services.check(&self.context, *privilege, target))
     }
 
-    /// FLUSH TABLES with names: there is nothing to flush, but as in MariaDB it waits until nobody uses the tables.
-    fn wait_for_users(&self, tables: &[TableName]) -> Result<()> {
-        for table in tables {
-            let (database, table) = self.qualified(table)?;
-            self.lock_to_maintain(TableMaintenance::Repair, &database, &table)
-                .map_err(|error| of_transaction(&error))?;
-        }
-        Ok(())
-    }
-
-    /// Locks a table as its maintenance does: others may read it meanwhile, and write it where it is only looked at. A temporary table is
-    /// nobody else's.
-    fn lock_to_maintain(
-        &self,
-        operation: TableMaintenance,
-        database: &str,
-        table: &str,
-    ) -> paceline_txn::Result<Option<MetadataGuard>> {
-        if self.temporary.catalog().table(database, table).is_some() {
-            return Ok(None);
-        }
-        let mode = match operation {
-            TableMaintenance::Check | TableMaintenance::Analyze => MetadataMode::Read,
-            TableMaintenance::Optimize | TableMaintenance::Repair => MetadataMode::Exclusive,
-        };
-        let timeout = self.context.settings.metadata_lock_wait_timeout;
-        let object = MetadataObject::Table { database, table };
-        self.services.locks.lock_metadata(object, mode, timeout).map(Some)
-    }
-
-    /// ANALYZE, OPTIMIZE, REPAIR TABLE: what they would do is not needed here; they say so as MariaDB does. CHECK TABLE reads the table:
-    /// [`super::check_table`].
+    /// ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE: what they would do is not needed here; they say so as MariaDB does.
     pub async fn maintain(
         &mut self,
         operation: TableMaintenance,
         tables: &[TableName],
-        write_to_binlog: WriteToBinlog,
         execution: Execution<'_>,
     ) -> Result<()> {
         let counters = &self.shared.counters;
@@ -458,10 +362,6 @@ impl Session {
         for table in tables {
             self.may_maintain(operation, table)?;
         }
-        let is_logged = write_to_binlog == WriteToBinlog::Yes && operation != TableMaintenance::Check;
-        if is_logged && self.table_locks.is_globally_locked() {
-            return Err(Error::new(ER_CANT_UPDATE_WITH_READLOCK, &[]));
-        }
         let mut output = Output::new();
         output
             .text("Table", 256)
@@ -477,14 +377,7 @@ impl Session {
             };
             if catalog.view(&database, &table).is_some() {
                 match operation {
-                    TableMaintenance::Check => {
-                        let view = catalog.view(&database, &table).cloned();
-                        let lines = view.map(|view| self.check_kept_view(&view));
-                        lines
-                            .iter()
-                            .flatten()
-                            .for_each(|(kind, message)| line(kind, message));
-                    }
+                    TableMaintenance::Check => line("status", "OK"),
                     _ => {
                         line(
                             "Error",
@@ -495,26 +388,7 @@ impl Session {
                 }
                 continue;
             }
-            let _lock = match self.lock_to_maintain(operation, &database, &table) {
-                Ok(guard) => guard,
-                Err(paceline_txn::Error::LockWaitTimeout) => {
-                    line("Error", &ER_LOCK_WAIT_TIMEOUT.message(&[]));
-                    line("status", "Operation failed");
-                    continue;
-                }
-                Err(error) => return Err(of_transaction(&error)),
-            };
-            let catalog = self.catalog();
             let Some(definition) = catalog.table(&database, &table) else {
-                if operation == TableMaintenance::Check
-                    && crate::server::virtual_columns(&database, &table).is_some()
-                {
-                    match database == crate::mysql_tables::DATABASE {
-                        true => line("status", "OK"),
-                        false => line("note", super::check_table::NO_CHECK),
-                    }
-                    continue;
-                }
                 line("Error", &ER_NO_SUCH_TABLE.message(&[&database, &table]));
                 line("status", "Operation failed");
                 continue;
@@ -532,18 +406,11 @@ impl Session {
                     );
                     line("status", "OK");
                 }
-                TableMaintenance::Check => {
-                    let lines = self.check_table(definition)?;
-                    lines.iter().for_each(|(kind, message)| line(kind, message));
-                }
+                TableMaintenance::Check => line("status", "OK"),
                 TableMaintenance::Repair => {
                     line("note", "The storage engine for the table doesn't support repair")
                 }
             }
-        }
-        if is_logged {
-            let timeout = self.context.settings.metadata_lock_wait_timeout;
-            self.log_for_replicas(execution.text, timeout).await?;
         }
         self.send(output, execution)
     }

@@ -4,10 +4,8 @@ use super::errors::of_transaction;
 use super::replication::of_replica;
 use super::services::{SessionServices, must_be_of_connections, of_gtid_list, split_connection, unknown};
 use crate::replica_filters::filter_kind;
-use crate::replication::replicated_row_options;
 use crate::variables::{
     Access, Fit, Globals, Scope, Setting, Variable, apply_to_session, is_transaction_config,
-    session_memory_max,
 };
 use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_replication::replica::definition::UseGtid;
@@ -243,14 +241,6 @@ impl SessionServices {
             globals.set(other, setting);
         }
         pair_charset(globals, variable);
-        if let Variable::SlaveExecMode | Variable::SlaveTypeConversions | Variable::BinlogRowMetadata =
-            variable
-        {
-            self.server.row_options.set(replicated_row_options(globals));
-        }
-        if variable == Variable::PacelineSessionMemoryMax {
-            self.server.memory.set_limit(session_memory_max(globals));
-        }
         if is_transaction_config(variable) || paired {
             // What the log had no room for is not so; and the next variable's turn would try it again.
             self.server
@@ -264,8 +254,6 @@ impl SessionServices {
         match variable {
             Variable::LastInsertId | Variable::Identity => session.last_insert_id = setting.as_u64(),
             Variable::InsertId => session.statement.insert_id = Some(setting.as_u64()),
-            // `CONNECTION_ID()` and what the log says of later statements, as in MariaDB.
-            Variable::PseudoThreadId => session.connection_id = setting.as_u64(),
             Variable::RandSeed1 => session.random.seed1 = setting.as_u64(),
             Variable::RandSeed2 => session.random.seed2 = setting.as_u64(),
             Variable::Timestamp => {
@@ -320,18 +308,6 @@ impl SessionServices {
                     Err(error) => return Err(of_replica(error)),
                 }
             }
-            // An applier takes these when it is started.
-            Variable::SlaveParallelThreads
-            | Variable::SlaveDomainParallelThreads
-            | Variable::SlaveParallelMode
-            | Variable::ReplicateEventsMarkedForSkip
-            | Variable::GtidIgnoreDuplicates => {
-                let running = replicas.all().into_iter().find(|known| known.runs());
-                return match running {
-                    Some(running) => Err(of_replica(must_stop(running.name()))),
-                    None => Ok(false),
-                };
-            }
             variable => {
                 let Some(kind) = filter_kind(variable) else {
                     return Ok(false);
@@ -345,7 +321,10 @@ impl SessionServices {
                 self.server
                     .replica_filters
                     .set(&name, &self.server.globals, kind, setting.as_str())
-                    .map_err(|_| Error::new(ER_WRONG_ARGUMENTS, &[&"SET"]))?;
+                    .map_err(|_| {
+                        let name = variable.definition().name;
+                        Error::new(ER_WRONG_VALUE_FOR_VAR, &[&name, &setting.as_str()])
+                    })?;
             }
         }
         Ok(true)

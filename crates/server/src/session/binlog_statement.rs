@@ -82,9 +82,7 @@ impl Session {
             let name = name.to_lowercase();
             if let Some(UserVariable { ty, .. }) = self.context.user_variables.get(&name).cloned() {
                 let value = Value::Null;
-                self.context
-                    .user_variables
-                    .set(&name, UserVariable { value, ty })?;
+                self.context.user_variables.set(&name, UserVariable { value, ty });
             }
         }
         decode(&text)

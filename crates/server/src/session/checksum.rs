@@ -58,20 +58,9 @@ impl Session {
         self.enter_transaction();
         let transaction = self.transaction.running()?;
         let object = MetadataObject::Table { database, table };
-        match transaction.lock_metadata(object, MetadataMode::Read) {
-            Ok(()) => {}
-            // Of this table there is none; those behind it are still summed up.
-            Err(paceline_txn::Error::LockWaitTimeout) => {
-                let diagnostics = &mut self.context.diagnostics;
-                diagnostics.push(
-                    Level::Error,
-                    ER_LOCK_WAIT_TIMEOUT,
-                    ER_LOCK_WAIT_TIMEOUT.message(&[]),
-                );
-                return Ok(None);
-            }
-            Err(error) => return Err(of_transaction(&error)),
-        }
+        transaction
+            .lock_metadata(object, MetadataMode::Read)
+            .map_err(|error| of_transaction(&error))?;
         let catalog = self.temporary.over(self.server.catalog.load());
         let Some(definition) = catalog.table(database, table) else {
             if catalog.view(database, table).is_some() {

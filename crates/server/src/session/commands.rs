@@ -2,7 +2,6 @@
 
 use super::{More, Phase, Session};
 use crate::registry::now_micros;
-use crate::server::EMPTY_DATABASES;
 use crate::variables::Variable;
 use paceline_sql::Error;
 use paceline_sql::session::Privilege;
@@ -45,7 +44,9 @@ impl Session {
             }
             _ => {}
         }
-        self.context.diagnostics.begin_command();
+        self.context
+            .diagnostics
+            .clear(self.context.settings.max_error_count);
         self.other_command().await?;
         self.shared.interrupt.clear_query();
         self.rest();
@@ -274,7 +275,6 @@ impl Session {
         {
             StateChange::Schema(name.clone()).encode(&mut self.state_changes);
         }
-        self.services.enter_database(&name);
         self.set_database(Some((name, collation)));
         Ok(())
     }
@@ -285,13 +285,8 @@ impl Session {
             return Some((name.to_owned(), Collation::Utf8mb3GeneralCi));
         }
         let catalog = self.server.catalog.load();
-        match catalog.database(name) {
-            Some(database) => Some((database.name().to_owned(), database.definition().collation)),
-            None => {
-                let empty = EMPTY_DATABASES.into_iter().find(|known| *known == name)?;
-                Some((empty.to_owned(), Collation::Utf8mb3GeneralCi))
-            }
-        }
+        let database = catalog.database(name)?;
+        Some((database.name().to_owned(), database.definition().collation))
     }
 
     /// This database is the current one now, or none is.

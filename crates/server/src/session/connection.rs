@@ -64,12 +64,6 @@ impl Connection {
         Ok(())
     }
 
-    /// The client has logged in and asked for compression: what comes from now on is compressed.
-    pub fn compress(&mut self) {
-        let early = self.reader.take_buffered();
-        self.socket.compress(early);
-    }
-
     /// Receives the next packet, as the reader's payload.
     ///
     /// # Errors

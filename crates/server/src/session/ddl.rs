@@ -26,7 +26,6 @@ use paceline_sql::parse::definition::{
 use paceline_sql::parse::{
     ColumnName, DdlStatement, Duplicates, Insert, InsertKind, InsertSource, Statement, TableName, UserName,
 };
-use paceline_sql::plan::Through;
 use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_txn::{CommitOutcome, DdlCommit, GtidChoice, MetadataGuard, MetadataMode, MetadataObject};
@@ -152,10 +151,6 @@ impl Session {
     /// Commits what was prepared.
     async fn commit_ddl(&mut self, prepared: PreparedDdl, text: &[u8]) -> Result<()> {
         let mut logged = LoggedStatement::of(self, text);
-        // A text of our own names only what the statement has changed.
-        if prepared.plan.logged == Logged::AsWritten {
-            logged = logged.with_failure(prepared.plan.failure.as_ref());
-        }
         if prepared.built.is_some_and(|built| built.rows > 0) {
             logged = logged.with_fraction(&self.context);
         }
@@ -304,25 +299,14 @@ impl Session {
         self.check_privileges(&plan)?;
         let catalog = self.catalog();
         let columns = plan.columns().iter().map(|column| {
-            let source = column.origin.as_ref().and_then(|origin| {
-                let table = catalog.table(&origin.database, &origin.table)?;
-                Some(&table.columns()[table.column(&origin.column)?])
-            });
-            let through = column.origin.as_ref().map(|origin| origin.through);
+            let table = catalog.table(&column.database, &column.org_table);
+            let source = table.and_then(|table| Some(&table.columns()[table.column(&column.org_name)?]));
             SelectedColumn {
                 name: column.name.to_string(),
                 data_type: column.data_type.clone(),
                 nullable: !column.is_not_null(),
-                default: match source {
-                    Some(source) if source.auto_increment && !source.nullable => {
-                        ColumnDefault::Literal("0".to_owned())
-                    }
-                    Some(source) if through != Some(Through::Merged) => source.default.clone(),
-                    _ => ColumnDefault::None,
-                },
-                on_update: source
-                    .filter(|_| through == Some(Through::Nothing))
-                    .and_then(|source| source.on_update),
+                default: source.map_or(ColumnDefault::None, |source| source.default.clone()),
+                on_update: source.and_then(|source| source.on_update),
                 comment: source.map(|source| source.comment.clone()).unwrap_or_default(),
             }
         });
@@ -569,9 +553,10 @@ impl Session {
 
     /// 1142 for a foreign key to a table with which the account may do nothing: REFERENCES or any privilege for rows is enough, as for MariaDB.
     fn may_refer(&self, ddl: &DdlStatement) -> Result<()> {
+        let account = self.services.account();
         let enough = PrivilegeSet::rows().with(Privilege::References);
         for (database, table) in referenced_tables(ddl, self.context.database.as_deref()) {
-            let has = self.services.privileges_in(&self.context, &database);
+            let has = account.privileges_in(&database);
             if has.minus(enough) == has {
                 let target = PrivilegeTarget::Table {
                     database: &database,

@@ -1,8 +1,7 @@
 //! Files of this machine that statements name: LOAD DATA INFILE, SELECT … INTO OUTFILE.
 //!
 //! Only accounts with FILE come here. `secure_file_priv` names the one directory that such files may be in; without it any file that the
-//! server's own user may read can be read, and new files be made wherever that user may: but never in the data directory, whose files are all rows and
-//! all accounts, and where a new file would be taken for one of the server's.
+//! server's own user may read can be read, and new files be made wherever that user may.
 
 use super::Session;
 use crate::variables::Variable;
@@ -59,7 +58,7 @@ impl Session {
     /// The path that a statement means: what is no absolute path is below the data directory, a bare name in the current database's.
     ///
     /// # Errors
-    /// 1290 for a file outside of `secure_file_priv`, and for one in the data directory.
+    /// 1290 for a file outside of `secure_file_priv`.
     pub fn named_file(&self, name: &str, table_database: Option<&str>) -> Result<PathBuf> {
         let directory = PathBuf::from(self.server.globals.get(Variable::Datadir).as_str());
         let path = match name.contains('/') {
@@ -72,11 +71,8 @@ impl Session {
         let allowed = self.server.globals.get(Variable::SecureFilePriv);
         let allowed = allowed.as_str();
         // MariaDB refuses a path that leads nowhere by this check, whatever is allowed.
-        let allowed = Path::new(if allowed.is_empty() { "/" } else { allowed });
-        // An operator may have named a directory in there for such files.
-        let is_ours =
-            is_below(&path, &directory) && (!is_below(allowed, &directory) || is_below(&directory, allowed));
-        if is_below(&path, allowed) && !is_ours {
+        let allowed = if allowed.is_empty() { "/" } else { allowed };
+        if is_below(&path, Path::new(allowed)) {
             Ok(path)
         } else {
             Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--secure-file-priv"]))

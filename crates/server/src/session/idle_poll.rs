@@ -61,7 +61,7 @@ impl IdlePoll {
         connection: &mut Connection,
         longest: impl FnOnce() -> Duration,
     ) -> WireResult<()> {
-        let is_alone = self.in_a_row >= ALONE && connection.socket.delivers_at_once();
+        let is_alone = self.in_a_row >= ALONE && connection.tls.is_none();
         let longest = if is_alone { longest() } else { Duration::ZERO };
         if longest.is_zero() {
             connection.receive().await?;

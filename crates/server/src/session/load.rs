@@ -81,7 +81,7 @@ impl Session {
         load: &LoadData,
         execution: Execution<'_>,
     ) -> Result<()> {
-        self.declare_variables(load)?;
+        self.declare_variables(load);
         for _ in 0..ATTEMPTS_MAX {
             let plan = self.plan(statement)?;
             if self.run_load(&plan, origin, load, execution).await? == Run::Done {
@@ -92,7 +92,7 @@ impl Session {
     }
 
     /// The variables that fields go to are strings to the expressions of SET.
-    fn declare_variables(&mut self, load: &LoadData) -> Result<()> {
+    fn declare_variables(&mut self, load: &LoadData) {
         let collation = self.context.settings.collation_database;
         for column in &load.columns {
             if let sqlparser::ast::Expr::Identifier(name) = column
@@ -103,10 +103,9 @@ impl Session {
                     value: Value::Null,
                     ty: ExprType::text(LONG_TEXT_CHARACTERS, collation),
                 };
-                self.context.user_variables.set(&name.to_lowercase(), variable)?;
+                self.context.user_variables.set(&name.to_lowercase(), variable);
             }
         }
-        Ok(())
     }
 
     async fn run_load(

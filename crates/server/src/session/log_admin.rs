@@ -5,7 +5,7 @@ use super::errors::of_transaction;
 use super::query::Execution;
 use crate::output::Output;
 use crate::variables::Variable;
-use paceline_binlog::event::{Event, EventFlags, GtidFlags, IntvarKind};
+use paceline_binlog::event::{Event, EventFlags, GtidFlags};
 use paceline_binlog::log::PurgeTarget;
 use paceline_replication::replica::replicas::Forget;
 use paceline_sql::parse::{Purge, ResetTarget, ShowLimit};
@@ -297,13 +297,7 @@ fn describe(event: &Event<'_>, flags: EventFlags) -> String {
             false => format!("use `{}`; {}", text(query.database), text(&query.sql)),
         },
         Event::Xid(xid) => format!("COMMIT /* xid={} */", xid.xid),
-        Event::Intvar(intvar) => match intvar.kind {
-            IntvarKind::LastInsertId => format!("LAST_INSERT_ID={}", intvar.value),
-            IntvarKind::InsertId => format!("INSERT_ID={}", intvar.value),
-        },
-        Event::Rand(rand) => format!("rand_seed1={},rand_seed2={}", rand.seed1, rand.seed2),
-        // Only statements have them, and this log has rows.
-        Event::UserVar(variable) => format!("@`{}`", text(variable.name)),
+        Event::Intvar(_) | Event::Rand(_) | Event::UserVar(_) => format!("{event:?}"),
         _ => String::new(),
     }
 }

@@ -3,7 +3,6 @@
 use super::Session;
 use crate::variables::Variable;
 use paceline_binlog::event::{QueryEvent, StatusVar};
-use paceline_sql::Error;
 use paceline_sql::ddl::session_flags;
 use paceline_sql::session::SessionContext;
 
@@ -21,16 +20,12 @@ pub struct LoggedStatement {
     collations: (u16, u16, u16),
     collation_database: u16,
     time_zone: String,
-    /// The number of `lc_time_names`.
-    time_locale: u16,
     user: String,
     host: String,
     /// When it began, in seconds since 1970.
     pub timestamp_seconds: u32,
     /// The microseconds of it, where they have gone into rows.
     fraction: Option<u32>,
-    /// What it ended with after it had changed something; 0 for nothing.
-    error_code: u16,
 }
 
 impl LoggedStatement {
@@ -74,12 +69,10 @@ impl LoggedStatement {
             ),
             collation_database: settings.collation_database.id(),
             time_zone,
-            time_locale: settings.time_locale.number,
             user: context.current_user.user.clone(),
             host: context.current_user.host.clone(),
             timestamp_seconds: u32::try_from(context.statement.start_seconds()).unwrap_or(0),
             fraction: None,
-            error_code: 0,
         }
     }
 
@@ -89,17 +82,10 @@ impl LoggedStatement {
         self
     }
 
-    /// The same of a statement that has done a part and failed: a replica, and a replay, do that part and come to the same end.
-    pub fn with_failure(mut self, failure: Option<&Error>) -> Self {
-        self.error_code = failure.map_or(0, |failure| failure.code().number());
-        self
-    }
-
     /// The event, with the id of what the statement has built.
     pub fn query_event(&self, build: Option<u64>) -> QueryEvent<'_> {
         let mut event = QueryEvent::new(&self.database, &self.text);
         event.connection_id = self.connection_id;
-        event.error_code = self.error_code;
         let (client, connection, server) = self.collations;
         let (increment, offset) = self.auto_increment;
         let auto_increment = StatusVar::AutoIncrement { increment, offset };
@@ -118,11 +104,6 @@ impl LoggedStatement {
                 server,
             },
             StatusVar::TimeZone(self.time_zone.as_bytes()),
-        ]);
-        if self.time_locale != 0 {
-            event.status_vars.push(StatusVar::LcTimeNames(self.time_locale));
-        }
-        event.status_vars.extend([
             StatusVar::CharsetDatabase(self.collation_database),
             StatusVar::Invoker {
                 user: self.user.as_bytes(),

@@ -1,17 +1,14 @@
 //! How a client proves who it is: when it connects, and when it changes the user.
 
-use super::login_collation::login_collation;
 use super::{Phase, Session};
 use crate::accounts::Account;
-use crate::accounts::authentication::Method;
-use crate::accounts::initial::system_user;
 use crate::variables::{Setting, Variable, apply_all_to_session, apply_to_session};
 use paceline_sql::Error;
 use paceline_types::error_code::*;
-use paceline_types::{Collation, ErrorCode};
+use paceline_types::{Charset, Collation};
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword, Scramble};
 use paceline_wire::handshake::{Greeting, Login, encode_authentication_switch, is_tls_request};
-use paceline_wire::response::{Status, write_early_error};
+use paceline_wire::response::{Status, write_error};
 use paceline_wire::tls::proof::proof;
 use paceline_wire::{Capabilities, WireResult};
 use std::sync::atomic::Ordering;
@@ -19,46 +16,13 @@ use std::sync::atomic::Ordering;
 /// The longest packet of a client that has not logged in, in bytes.
 pub const LOGIN_PACKET_MAX: usize = 1 << 20;
 
-/// What a client has answered while it logs in.
-struct Attempt {
-    scramble: Scramble,
-    answer: Vec<u8>,
-    /// The answer is one for `mysql_native_password`.
-    is_native: bool,
-    /// The refusal says whether a password was used: a user of the socket has none.
-    mentions_password: bool,
-}
-
-impl Attempt {
-    fn new(login: &Login, scramble: Scramble) -> Attempt {
-        let is_native = login
-            .plugin
-            .as_deref()
-            .is_none_or(|plugin| plugin == NATIVE_PASSWORD);
-        Attempt {
-            scramble,
-            answer: login.answer.clone(),
-            is_native,
-            mentions_password: true,
-        }
-    }
-
-    fn refusal(&self, user: &str, host: &str) -> Error {
-        let using = if self.answer.is_empty() { "NO" } else { "YES" };
-        match self.mentions_password {
-            true => Error::new(ER_ACCESS_DENIED_ERROR, &[&user, &host, &using]),
-            false => Error::new(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, &[&user, &host]),
-        }
-    }
-}
-
 impl Session {
     /// Greets the client and lets it log in. Afterwards the session takes commands, or is closing.
     ///
     /// # Errors
     /// Those of the protocol.
     pub async fn login(&mut self) -> WireResult<()> {
-        if self.refuse_if_blocked().await? || self.refuse_if_full().await? {
+        if self.refuse_if_full().await? {
             return Ok(());
         }
         let scramble = Scramble::random();
@@ -96,14 +60,9 @@ impl Session {
             self.connection.read_answer().await?;
         }
         let login = Login::decode(self.connection.reader.payload())?;
-        self.phase = Phase::Authentication;
         self.connection.capabilities = login.capabilities & Capabilities::SERVER;
         self.multi_statements = login.capabilities.has(Capabilities::MULTI_STATEMENTS);
-        self.authenticate(login, scramble).await?;
-        if self.phase == Phase::Commands && self.connection.capabilities.has(Capabilities::COMPRESS) {
-            self.connection.compress();
-        }
-        Ok(())
+        self.authenticate(login, scramble).await
     }
 
     /// 1040, unless there is room; one connection more is for those with SUPER or CONNECTION ADMIN, which shows after they logged in.
@@ -121,32 +80,15 @@ impl Session {
             .counters
             .too_many_connections
             .fetch_add(1, Ordering::Relaxed);
-        self.refuse_before_greeting(ER_CON_COUNT_ERROR, ER_CON_COUNT_ERROR.message(&[]))
-            .await?;
-        Ok(true)
-    }
-
-    /// 1129 for a host whose connections have failed `max_connect_errors` times.
-    async fn refuse_if_blocked(&mut self) -> WireResult<bool> {
-        let errors_max = self.server.globals.number(Variable::MaxConnectErrors);
-        if !self
-            .server
-            .host_errors
-            .is_blocked(self.client.address, errors_max)
-        {
-            return Ok(false);
-        }
-        let message = ER_HOST_IS_BLOCKED.message(&[&self.client.name]);
-        self.refuse_before_greeting(ER_HOST_IS_BLOCKED, message).await?;
-        Ok(true)
-    }
-
-    /// An error instead of the greeting: nothing is known of the client, so it gets no SQLSTATE, as from MariaDB.
-    async fn refuse_before_greeting(&mut self, code: ErrorCode, message: String) -> WireResult<()> {
-        write_early_error(&mut self.connection.writer, code.number(), &message);
+        write_error(
+            &mut self.connection.writer,
+            1040,
+            "08004",
+            &ER_CON_COUNT_ERROR.message(&[]),
+        );
         self.connection.flush().await?;
         self.phase = Phase::Closing;
-        Ok(())
+        Ok(true)
     }
 
     /// COM_CHANGE_USER: everything of the session begins anew.
@@ -164,9 +106,16 @@ impl Session {
     }
 
     async fn authenticate(&mut self, login: Login, scramble: Scramble) -> WireResult<()> {
-        if self.server.accounts.are_skipped() {
-            let outcome = self.enter(&login, Account::of_skipped());
-            return self.answer_login(outcome, "").await;
+        let mut answer = login.answer.clone();
+        if login
+            .plugin
+            .as_deref()
+            .is_some_and(|plugin| plugin != NATIVE_PASSWORD)
+        {
+            encode_authentication_switch(self.connection.writer.begin(), NATIVE_PASSWORD, &scramble);
+            self.connection.writer.end();
+            self.connection.flush().await?;
+            answer = self.connection.read_answer().await?.to_vec();
         }
         let found = self
             .server
@@ -174,90 +123,30 @@ impl Session {
             .load()
             .matching(&login.user, &self.client)
             .cloned();
-        // A client of an unknown account is asked as one of an account with a password would be.
-        let methods = match &found {
-            Some(account) => account.authentication.methods(),
-            None => &[Method::NoPassword(String::new())],
-        };
-        let errors = self.server.accounts.password_errors();
-        let errors_max = self.server.globals.number(Variable::MaxPasswordErrors);
-        if found
-            .as_ref()
-            .is_some_and(|account| errors.is_blocked(account, errors_max))
-        {
-            return self
-                .answer_login(Err(Error::new(ER_USER_IS_BLOCKED, &[])), "")
-                .await;
-        }
-        let mut attempt = Attempt::new(&login, scramble);
-        let mut is_proved = false;
-        for method in methods {
-            is_proved = self.try_method(method, &login, &mut attempt).await?;
-            if is_proved {
-                break;
-            }
-        }
-        if let Some(account) = &found {
-            let errors = self.server.accounts.password_errors();
-            match is_proved {
-                true => errors.forgive(account),
-                false if attempt.is_native => errors.add(account),
-                false => {}
-            }
-        }
         let account = found
-            .filter(|_| is_proved)
+            .filter(|account| account.password.verify(&scramble, &answer))
             .filter(|account| self.is_secure_enough(account));
         let proof = account
             .as_ref()
-            .map(|account| self.proof(account, &attempt.scramble))
+            .map(|account| self.proof(account, &scramble))
             .unwrap_or_default();
         let outcome = match account {
             Some(account) if account.locked => Err(Error::new(ER_ACCOUNT_HAS_BEEN_LOCKED, &[])),
             Some(account) => self.enter(&login, account),
-            None => Err(attempt.refusal(&login.user, &self.client.name)),
-        };
-        self.answer_login(outcome, &proof).await
-    }
-
-    /// Whether the client proves itself by this method. What it has sent before for the same method is not asked for again.
-    async fn try_method(
-        &mut self,
-        method: &Method,
-        login: &Login,
-        attempt: &mut Attempt,
-    ) -> WireResult<bool> {
-        let password = match method {
-            Method::UnixSocket(_) => {
-                attempt.mentions_password = false;
-                let user = self.connection.socket.peer_user_id().map(system_user);
-                return Ok(user.is_some_and(|name| name == login.user));
+            None => {
+                let using = if answer.is_empty() { "NO" } else { "YES" };
+                Err(Error::new(
+                    ER_ACCESS_DENIED_ERROR,
+                    &[&login.user, &self.client.name, &using],
+                ))
             }
-            Method::Native(password) => Some(password),
-            Method::NoPassword(_) => None,
         };
-        if !attempt.is_native {
-            encode_authentication_switch(self.connection.writer.begin(), NATIVE_PASSWORD, &attempt.scramble);
-            self.connection.writer.end();
-            self.connection.flush().await?;
-            attempt.answer = self.connection.read_answer().await?.to_vec();
-            attempt.is_native = true;
-        }
-        if !attempt.answer.is_empty() {
-            attempt.mentions_password = true;
-        }
-        Ok(password.is_some_and(|password| password.verify(&attempt.scramble, &attempt.answer)))
-    }
-
-    /// Tells the client how its login has ended.
-    async fn answer_login(&mut self, outcome: paceline_sql::Result<()>, proof: &str) -> WireResult<()> {
         match outcome {
             Ok(()) => {
                 self.phase = Phase::Commands;
-                self.server.host_errors.forgive(self.client.address);
                 self.shared.authenticated.store(true, Ordering::Relaxed);
                 self.rest();
-                self.write_ok(0, 0, proof, super::More::No);
+                self.write_ok(0, 0, &proof, super::More::No);
             }
             Err(error) => {
                 self.server.counters.access_denied.fetch_add(1, Ordering::Relaxed);
@@ -281,8 +170,8 @@ impl Session {
     /// What shows a client that whoever has this certificate knows its password. Clients in clear, and those that know the
     /// certificate's authority, pass over it.
     fn proof(&self, account: &Account, scramble: &Scramble) -> String {
-        match (&self.connection.tls, account.authentication.password()) {
-            (Some(tls), Some(NativePassword::Hash(kept))) => proof(&kept, scramble, tls.certificate()),
+        match (&self.connection.tls, account.password) {
+            (Some(tls), NativePassword::Hash(kept)) => proof(&kept, scramble, tls.certificate()),
             _ => String::new(),
         }
     }
@@ -311,7 +200,7 @@ impl Session {
             host: account.host.clone(),
         };
         self.services.set_account(account);
-        self.login_collation = login_collation(login.collation)?;
+        self.login_collation = login.collation;
         self.set_up_values();
         self.shared.update(|activity| {
             activity.user = login.user.clone();
@@ -354,9 +243,10 @@ impl Session {
     fn set_up_values(&mut self) {
         let mut values = crate::variables::SessionValues::new(&self.server.globals);
         apply_all_to_session(&mut self.context, &mut values);
-        let collation = self
-            .login_collation
-            .or_else(|| Collation::from_name(self.server.globals.get(Variable::CollationServer).as_str()));
+        let collation = match Collation::from_id(self.login_collation) {
+            Some(collation) if collation.charset() != Charset::Binary => Some(collation),
+            _ => Collation::from_name(self.server.globals.get(Variable::CollationServer).as_str()),
+        };
         if let Some(collation) = collation {
             let charset = Setting::Text(collation.charset().name().into());
             let settings = [
@@ -406,11 +296,7 @@ impl Session {
         self.services.release_all_locks(&self.context);
         let user = self.context.user.clone();
         let current_user = self.context.current_user.clone();
-        self.context = SessionContext::charged_to(
-            self.context.memory.clone(),
-            u64::from(self.shared.id),
-            self.context.services.clone(),
-        );
+        self.context = SessionContext::new(self.context.connection_id, self.context.services.clone());
         self.context.user = user;
         self.context.current_user = current_user;
         self.state_changes.clear();

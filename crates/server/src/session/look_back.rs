@@ -37,10 +37,7 @@ impl Session {
         let transactions = &self.server.transactions;
         let mut transaction = transactions.begin_with_snapshot(&self.services.locks, options);
         let snapshot = transaction.snapshot();
-        let host = ServerHost {
-            initial_accounts: self.server.accounts.initial(),
-        };
-        let definitions = CatalogDefinitions::new(self.server.catalog.clone(), &host);
+        let definitions = CatalogDefinitions::new(self.server.catalog.clone(), &ServerHost);
         let log = transactions.log();
         let _lease = transactions.lease(LogPosition::ZERO, "a snapshot at a GTID");
         let found =

@@ -1,10 +1,10 @@
 //! A session: one client's connection from its greeting to its end.
 //!
 //! ```text
-//!   Phase::Login ──▶ Phase::Authentication ──▶ Phase::Commands ──▶ Phase::Closing
-//!                                                 │      ▲
-//!                                  read a command │      │ answer it
-//!                                                 ▼      │
+//!   Phase::Login ──▶ Phase::Commands ──▶ Phase::Closing
+//!                      │      ▲
+//!              read a command │ answer it
+//!                      ▼      │
 //!               statement: parse ─▶ plan ─▶ locks ─▶ execute ─▶ commit ─▶ reply
 //! ```
 //!
@@ -17,7 +17,6 @@ pub mod admin;
 pub mod assignment;
 pub mod backup;
 pub mod binlog_statement;
-pub mod check_table;
 pub mod checksum;
 pub mod commands;
 pub mod connection;
@@ -26,19 +25,15 @@ pub mod errors;
 pub mod files;
 pub mod gtid_wait;
 pub mod idle_poll;
-pub mod init_file;
 pub mod left_out;
 pub mod load;
 pub mod log_admin;
 pub mod logged_statement;
 pub mod login;
-pub mod login_collation;
 pub mod look_back;
 pub mod outfile;
-pub mod place_wait;
 pub mod plans;
 pub mod prepared;
-pub mod privileges;
 pub mod query;
 pub mod replicas;
 pub mod replicated;
@@ -64,7 +59,6 @@ use paceline_binlog::event::FormatDescription;
 use paceline_sql::catalog::TemporaryTables;
 use paceline_sql::session::SessionContext;
 use paceline_txn::InterruptReason;
-use paceline_types::Collation;
 use paceline_types::error_code::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN, ErrorCode};
 use paceline_wire::response::{Ok as OkPacket, OkKind, Status, write_error};
 use paceline_wire::{WireError, WireResult};
@@ -77,10 +71,8 @@ use std::time::Duration;
 /// Where a session stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// It has not said who it is.
-    Login,
     /// It has not proved who it is.
-    Authentication,
+    Login,
     /// It takes commands.
     Commands,
     /// It ends after what is written has been sent.
@@ -117,8 +109,8 @@ pub struct Session {
     pub phase: Phase,
     /// The format of the events in its BINLOG statements, once one has told it.
     pub binlog_format: Option<FormatDescription>,
-    /// The collation that the last login asked for; none: the server's.
-    pub login_collation: Option<Collation>,
+    /// The collation that the last login asked for, by its id.
+    pub login_collation: u16,
     /// What it connected from.
     pub client: crate::accounts::ClientHost,
     /// Its place in the registry, unless it is the server's own. It is dropped last: whoever no longer sees the session finds nothing of it.
@@ -171,7 +163,6 @@ impl Session {
             }
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                self.count_host_error();
                 self.server
                     .counters
                     .aborted_connects
@@ -179,7 +170,6 @@ impl Session {
                 self.say_goodbye(error).await;
             }
             Err(_) => {
-                self.count_host_error();
                 self.server
                     .counters
                     .aborted_connects
@@ -189,13 +179,6 @@ impl Session {
         }
         self.release();
         self.connection.finish().await;
-    }
-
-    /// The connection ends without a login: it counts against the client's host where none was begun.
-    fn count_host_error(&self) {
-        if self.phase == Phase::Login {
-            self.server.host_errors.add(self.client.address);
-        }
     }
 
     /// Gives back what it has of the server's: before the client hears the end, or where a panic ends it.
@@ -322,13 +305,11 @@ impl Session {
             .diagnostics
             .push(Level::Error, error.code(), error.message());
         self.context.row_count = -1;
-        // A message ends with its first NUL for many clients; MariaDB writes it so.
-        let message = error.message().replace('\0', "\\0000");
         write_error(
             &mut self.connection.writer,
             error.code().number(),
             error.sqlstate(),
-            &message,
+            error.message(),
         );
     }
 

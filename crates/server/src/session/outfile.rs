@@ -11,9 +11,9 @@ use paceline_sql::session::Privilege;
 use paceline_sql::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_types::{Charset, DataType, TimeZone, Value, text};
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 impl Session {
@@ -104,8 +104,6 @@ impl Session {
             .mode(0o644)
             .open(&path);
         let file = file.map_err(|error| FileProblem::Create.error(&path, &error))?;
-        // It is for whoever is to read it, whatever the server's umask is.
-        let _ = file.set_permissions(Permissions::from_mode(0o644));
         Ok(FileSink {
             file: BufWriter::new(file),
             path,

@@ -6,18 +6,15 @@
 use super::errors::of_transaction;
 use super::query::{AskedBy, Execution};
 use super::result::{KnownColumns, ResultStyle, ResultWriter, Streaming};
-use super::turn::on_text;
 use super::{More, Session};
-use crate::replication::row_metadata;
 use crate::variables::Variable;
 use paceline_sql::catalog::Catalog;
 use paceline_sql::execute::{AffectedRows, ExecutionContext, Outcome, RowSink, execute};
 use paceline_sql::parse::{self, ParseOptions, Statement};
 use paceline_sql::plan::{Plan, PlanContext, PlanType, TableUsage, TableUse, plan_statement};
-use paceline_sql::session::{MemoryCharge, Privilege, PrivilegeTarget, Privileges};
+use paceline_sql::session::{Privilege, PrivilegeTarget, Privileges};
 use paceline_sql::{Error, Result};
 use paceline_txn::{MetadataMode, MetadataObject};
-use paceline_types::Value;
 use paceline_types::error_code::*;
 use paceline_wire::Capabilities;
 use paceline_wire::authentication::NativePassword;
@@ -30,24 +27,16 @@ impl Session {
     /// Plans a statement, executes it and writes its reply.
     pub async fn plan_and_run(&mut self, statement: &Statement, execution: Execution<'_>) -> Result<()> {
         for _ in 0..ATTEMPTS_MAX {
-            let length = execution.text.len();
-            let plan = on_text(length, || self.plan_for(statement, execution.parameters))?;
-            let run = self.run_plan(&plan, execution, None).await;
-            on_text(length, || drop(plan));
-            if run? == Run::Done {
+            let plan = self.plan(statement)?;
+            if self.run_plan(&plan, execution, None).await? == Run::Done {
                 return Ok(());
             }
         }
         Err(Error::new(ER_TABLE_DEF_CHANGED, &[]))
     }
 
-    /// Plans a statement whose parameters are not known.
+    /// Plans a statement.
     pub fn plan(&self, statement: &Statement) -> Result<Plan> {
-        self.plan_for(statement, &[])
-    }
-
-    /// Plans a statement to be executed with these parameters.
-    pub fn plan_for(&self, statement: &Statement, parameters: &[Value]) -> Result<Plan> {
         let catalog = self.catalog();
         plan_statement(
             statement,
@@ -55,7 +44,6 @@ impl Session {
                 catalog: &catalog,
                 session: &self.context,
                 statistics: &self.server.statistics,
-                parameters,
             },
         )
     }
@@ -72,14 +60,11 @@ impl Session {
         execution: Execution<'_>,
         known: Option<&KnownColumns>,
     ) -> Result<Run> {
-        if execution.asked_by == AskedBy::Client && !plan.tables().is_empty() {
-            self.context.diagnostics.forget_earlier();
-        }
         let Some(catalog) = self.prepare_run(plan)? else {
             return Ok(Run::Stale);
         };
         let streaming = match plan.tables().iter().any(|table| table.usage.lock) {
-            true => Streaming::AfterSettling(MemoryCharge::new(&self.context.memory)),
+            true => Streaming::AfterSettling,
             false => Streaming::Early,
         };
         let style = self.result_style(execution);
@@ -113,9 +98,6 @@ impl Session {
         plan: &Plan,
         execution: Execution<'_>,
     ) -> Result<Option<(S, Outcome)>> {
-        if execution.asked_by == AskedBy::Client && !plan.tables().is_empty() {
-            self.context.diagnostics.forget_earlier();
-        }
         let Some(catalog) = self.prepare_run(plan)? else {
             return Ok(None);
         };
@@ -144,7 +126,6 @@ impl Session {
         self.check_privileges(plan)?;
         if plan.writes_ordinary() {
             self.check_writable()?;
-            self.context.settings.binlog_row_metadata = row_metadata(&self.server.globals);
         }
         self.check_table_locks(plan)?;
         self.services.await_gtid()?;
@@ -162,7 +143,7 @@ impl Session {
             if !is_stored(table) || table.is_temporary() {
                 continue;
             }
-            let mode = match table.usage.writes() || table.usage.exclusive || table.usage.action {
+            let mode = match table.usage.writes() || table.usage.lock || table.usage.action {
                 true => MetadataMode::Write,
                 false => MetadataMode::Read,
             };
@@ -221,36 +202,7 @@ impl Session {
                     table: &table.name,
                 };
                 let checked = self.services.check(&self.context, privilege, target);
-                checked.map_err(
-                    |error| match plan.is_explained() && table.access.through.is_some() {
-                        true => Error::new(ER_VIEW_NO_EXPLAIN, &[]),
-                        false => told_of_view(error, table),
-                    },
-                )?;
-            }
-        }
-        match plan.is_explained() {
-            true => self.check_explain(plan),
-            false => Ok(()),
-        }
-    }
-
-    /// 1345 for EXPLAIN of a view by an account that may not see its text, or not read what it reads: the plan shows both.
-    fn check_explain(&self, plan: &Plan) -> Result<()> {
-        for table in plan.tables().iter().filter(|table| !table.is_temporary()) {
-            let needed: &[Privilege] = match (&table.view, &table.access.through) {
-                (Some(_), _) => &[Privilege::Select, Privilege::ShowView],
-                (None, Some(_)) => &[Privilege::Select],
-                (None, None) => continue,
-            };
-            let target = PrivilegeTarget::Table {
-                database: &table.database,
-                table: &table.name,
-            };
-            for privilege in needed {
-                self.services
-                    .check(&self.context, *privilege, target)
-                    .map_err(|_| Error::new(ER_VIEW_NO_EXPLAIN, &[]))?;
+                checked.map_err(|error| told_of_view(error, table))?;
             }
         }
         Ok(())
@@ -265,8 +217,8 @@ impl Session {
             return Err(match own.global.has(Privilege::Super) {
                 true => Error::new(ER_NO_SUCH_USER, &[&definer.0, &definer.1]),
                 false => {
-                    let with_password = match own.authentication.password() {
-                        Some(NativePassword::Empty) => "NO",
+                    let with_password = match own.password {
+                        NativePassword::Empty => "NO",
                         _ => "YES",
                     };
                     Error::new(ER_ACCESS_DENIED_ERROR, &[&own.user, &own.host, &with_password])

@@ -7,16 +7,14 @@
 //! names, for DATABASE() and in the log.
 
 use super::plans::Run;
-use super::query::{AskedBy, ClientStatement, Execution};
+use super::query::{AskedBy, Execution};
 use super::result::{EncodedColumns, KnownColumns, RowFormat, definition};
-use super::turn::on_text;
 use super::{More, Session};
 use crate::server::Server;
 use paceline_sql::execute::{RowSink, RowStore, StoredRows};
-use paceline_sql::expr::{EmptyScope, EvalContext, EvalState, Expr, ExprType};
-use paceline_sql::parse::{QueryStatement, SelectInto, Statement};
-use paceline_sql::plan::{Plan, PlannedValues, ResultColumn};
-use paceline_sql::session::MemoryCharge;
+use paceline_sql::expr::{EvalContext, EvalState, Expr, ExprType};
+use paceline_sql::parse::{self, ParseOptions, QueryStatement, SelectInto, Statement};
+use paceline_sql::plan::{Plan, ResultColumn};
 use paceline_sql::{Error, Result};
 use paceline_types::data_type::FieldType;
 use paceline_types::error_code::*;
@@ -34,22 +32,6 @@ fn writes_file(query: &QueryStatement) -> bool {
     )
 }
 
-/// A plan that is expected to read so many rows costs much more to execute than to make.
-const WORTH_PLANNING_ROWS: f64 = 1_000.0;
-
-/// Whether a prepared statement's plan is to be made again for the parameters of this execution: it depends on them, and was made before any were known, is
-/// dear, or has turned out to be. What reads few rows is executed as it is.
-fn is_to_be_planned_again(plan: &Plan, rows_read: u64) -> bool {
-    let expected = plan.expected_rows();
-    match plan.values() {
-        PlannedValues::Any => false,
-        PlannedValues::Unknown => true,
-        PlannedValues::Given => {
-            expected > WORTH_PLANNING_ROWS || rows_read as f64 > 4.0 * expected + WORTH_PLANNING_ROWS
-        }
-    }
-}
-
 /// A prepared statement.
 struct Prepared {
     text: Vec<u8>,
@@ -59,20 +41,15 @@ struct Prepared {
     database: Option<String>,
     /// Its plan; `None` for statements that are not planned.
     plan: Option<Arc<Plan>>,
-    /// How many rows the last execution read.
-    rows_read: u64,
     /// The columns that the client was told.
     columns: Option<KnownColumns>,
     /// Types of the last execution's parameters.
     types: Vec<ParameterType>,
     /// What COM_STMT_SEND_LONG_DATA brought, by parameter; too much of it is an error of the execution.
     long_data: Vec<Option<Vec<u8>>>,
-    /// Why there is no more of it.
-    long_data_error: Option<Error>,
+    long_data_too_long: bool,
     /// Rows of an open cursor that were not fetched yet.
     cursor: Option<Cursor>,
-    /// What it takes, with its long data.
-    memory: MemoryCharge,
     _counted: CountedStatement,
 }
 
@@ -96,7 +73,6 @@ impl Drop for CountedStatement {
 struct Cursor {
     columns: Vec<ResultColumn>,
     rows: StoredRows,
-    _memory: MemoryCharge,
 }
 
 /// The sink of a cursor that is being opened.
@@ -124,20 +100,7 @@ struct TextPrepared {
     parameters: usize,
     /// The database that was current then.
     database: Option<String>,
-    /// What it takes.
-    _memory: MemoryCharge,
 }
-
-/// A statement that is being prepared.
-struct Preparing {
-    statement: Arc<Statement>,
-    text: Vec<u8>,
-    parameters: usize,
-    memory: MemoryCharge,
-}
-
-/// What a prepared statement takes beside its text and what was made of it, in bytes.
-const PREPARED_BYTES: usize = 1024;
 
 /// What was the current database before a prepared statement's own.
 struct LeftDatabase(Option<String>);
@@ -189,28 +152,19 @@ impl PreparedStatements {
             return;
         };
         let value = slot.get_or_insert_default();
-        let error = match value.len() + data.len() > limit {
-            true => Some(Error::new(ER_NET_PACKET_TOO_LARGE, &[])),
-            false => prepared.memory.grow(data.len()).err(),
-        };
-        match error {
-            None => value.extend_from_slice(data),
-            Some(error) => {
-                prepared.memory.shrink(value.len());
-                *slot = None;
-                prepared.long_data_error = Some(error);
-            }
+        if value.len() + data.len() > limit {
+            prepared.long_data_too_long = true;
+            *slot = None;
+        } else {
+            value.extend_from_slice(data);
         }
     }
 }
 
 impl Prepared {
     fn forget_long_data(&mut self) {
-        for slot in &mut self.long_data {
-            let bytes = slot.take().map_or(0, |data| data.len());
-            self.memory.shrink(bytes);
-        }
-        self.long_data_error = None;
+        self.long_data.iter_mut().for_each(|slot| *slot = None);
+        self.long_data_too_long = false;
     }
 }
 
@@ -218,20 +172,15 @@ impl Session {
     /// COM_STMT_PREPARE.
     pub fn prepare(&mut self, text: Vec<u8>) {
         self.shared.counters.com_stmt_prepare.add(1);
-        self.begin_statement(None);
+        self.begin_statement(None, &text);
         if let Err(error) = self.prepare_statement(text) {
             self.write_sql_error(&error);
         }
     }
 
     fn prepare_statement(&mut self, text: Vec<u8>) -> Result<()> {
-        let Preparing {
-            statement,
-            text,
-            parameters,
-            memory,
-        } = self.parse_to_prepare(text)?;
-        let plan = on_text(text.len(), || self.plan_to_prepare(&statement))?;
+        let (statement, text, parameters) = self.parse_to_prepare(text)?;
+        let plan = self.plan_to_prepare(&statement)?;
         let counted = CountedStatement::new(&self.server)?;
         let charset = self.context.settings.character_set_results;
         let capabilities = self.connection.capabilities;
@@ -266,13 +215,11 @@ impl Session {
             parameters,
             database: self.context.database.clone(),
             plan,
-            rows_read: 0,
             columns: known,
             types: vec![],
             long_data: vec![None; parameters],
-            long_data_error: None,
+            long_data_too_long: false,
             cursor: None,
-            memory,
             _counted: counted,
         };
         self.prepared.by_id.insert(id, Box::new(prepared));
@@ -290,10 +237,12 @@ impl Session {
     }
 
     /// One statement, not several, of a kind that can be prepared.
-    fn parse_to_prepare(&self, text: Vec<u8>) -> Result<Preparing> {
-        let ClientStatement { parsed, mut memory } = self.parse(&text)?;
-        // It stays, however short it is.
-        memory.set(parsed.memory_bytes + PREPARED_BYTES)?;
+    fn parse_to_prepare(&self, text: Vec<u8>) -> Result<(Arc<Statement>, Vec<u8>, usize)> {
+        let options = ParseOptions {
+            sql_mode: self.context.settings.sql_mode,
+            ..ParseOptions::default()
+        };
+        let parsed = parse::parse_first(&text, &options)?;
         if let Some(next) = parsed.next {
             return Err(super::query::syntax_error_near(&String::from_utf8_lossy(
                 &text[next..],
@@ -312,15 +261,10 @@ impl Session {
             return Err(Error::new(ER_PS_MANY_PARAM, &[]));
         }
         let text = parsed.text_to_show(&text, super::query::stored_hash).into_owned();
-        Ok(Preparing {
-            statement: Arc::new(parsed.statement),
-            text,
-            parameters: parsed.parameters,
-            memory,
-        })
+        Ok((Arc::new(parsed.statement), text, parsed.parameters))
     }
 
-    fn plan_to_prepare(&mut self, statement: &Statement) -> Result<Option<Arc<Plan>>> {
+    fn plan_to_prepare(&self, statement: &Statement) -> Result<Option<Arc<Plan>>> {
         if !matches!(
             statement,
             Statement::Query(_)
@@ -332,9 +276,6 @@ impl Session {
             return Ok(None);
         }
         let plan = self.plan(statement)?;
-        if !plan.tables().is_empty() {
-            self.context.diagnostics.forget_earlier();
-        }
         // The columns are told before anything is executed.
         self.check_privileges(&plan)?;
         Ok(match statement {
@@ -356,13 +297,13 @@ impl Session {
         // The statement is taken out while it runs: nothing else of the session can reach it then.
         let Some(mut prepared) = self.prepared.by_id.remove(&id) else {
             self.begin_command("Execute", b"");
-            self.begin_statement(None);
+            self.begin_statement(None, b"");
             self.unknown_statement(id, "mysqld_stmt_execute");
             return;
         };
         self.begin_command("Execute", &prepared.text);
         self.shared.counters.com_stmt_execute.add(1);
-        self.begin_statement(Some(&prepared.statement));
+        self.begin_statement(Some(&prepared.statement), &prepared.text);
         prepared.cursor = None;
         let done = match self.take_parameters(&mut prepared) {
             Ok(parameters) => {
@@ -409,8 +350,8 @@ impl Session {
         if prepared.parameters == 0 {
             return Ok(vec![]);
         }
-        if let Some(error) = &prepared.long_data_error {
-            return Err(error.clone());
+        if prepared.long_data_too_long {
+            return Err(Error::new(ER_NET_PACKET_TOO_LARGE, &[]));
         }
         let malformed = || Error::new(ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_execute"]);
         // Behind command, statement, cursor type and iterations.
@@ -455,32 +396,18 @@ impl Session {
         let Some(mut plan) = prepared.plan.clone() else {
             return self.statement(&statement, execution).await;
         };
-        if is_to_be_planned_again(&plan, prepared.rows_read) {
-            plan = Arc::new(self.plan_for(&statement, parameters)?);
-            let same = |known: &KnownColumns| known.describes(plan.columns());
-            if prepared.columns.as_ref().is_some_and(same) {
-                let charset = self.context.settings.character_set_results;
-                let capabilities = self.connection.capabilities;
-                prepared.columns = Some(KnownColumns::new(plan.clone(), charset, capabilities));
-            }
-            prepared.plan = Some(plan.clone());
-        }
         let wants_cursor = cursor & cursor_type::READ_ONLY != 0 && plan.has_result_set();
         for _ in 0..100 {
             if wants_cursor {
                 if let Some((rows, _)) = self.collect::<CursorSink>(&plan, execution).await? {
-                    prepared.rows_read = self.context.rows_read;
                     prepared.cursor = Some(self.open_cursor(rows)?);
                     return Ok(());
                 }
             } else if self.run_plan(&plan, execution, prepared.columns.as_ref()).await? == Run::Done {
-                prepared.rows_read = self.context.rows_read;
                 return Ok(());
             }
             self.shared.counters.com_stmt_reprepare.add(1);
-            plan = Arc::new(on_text(prepared.text.len(), || {
-                self.plan_for(&statement, parameters)
-            })?);
+            plan = Arc::new(self.plan(&statement)?);
             prepared.plan = Some(plan.clone());
             // What the client remembers is not to be relied on any more: it is told the columns with each execution.
             prepared.columns = None;
@@ -492,8 +419,6 @@ impl Session {
     fn open_cursor(&mut self, collected: CursorSink) -> Result<Cursor> {
         use paceline_wire::column::{Metadata, write_column_count};
         let rows = collected.rows.finish()?;
-        let mut memory = MemoryCharge::new(&self.context.memory);
-        memory.grow(rows.memory_bytes())?;
         let capabilities = self.connection.capabilities;
         let status = self.status().with(Status::CURSOR_EXISTS);
         let charset = self.context.settings.character_set_results;
@@ -511,7 +436,6 @@ impl Session {
         Ok(Cursor {
             columns: collected.columns,
             rows,
-            _memory: memory,
         })
     }
 
@@ -581,13 +505,8 @@ impl Session {
         // A failed PREPARE has dropped the statement of that name all the same.
         self.prepared.by_name.remove(&key);
         let text = self.statement_text(source)?;
-        let Preparing {
-            statement,
-            text,
-            parameters,
-            memory,
-        } = self.parse_to_prepare(text)?;
-        on_text(text.len(), || self.plan_to_prepare(&statement))?;
+        let (statement, text, parameters) = self.parse_to_prepare(text)?;
+        self.plan_to_prepare(&statement)?;
         self.prepared.by_name.insert(
             key,
             TextPrepared {
@@ -595,7 +514,6 @@ impl Session {
                 statement,
                 parameters,
                 database: self.context.database.clone(),
-                _memory: memory,
             },
         );
         self.write_ok(0, 0, "Statement prepared", more);
@@ -654,10 +572,9 @@ impl Session {
     ) -> Result<()> {
         self.shared.counters.com_execute_immediate.add(1);
         let text = self.statement_text(source)?;
-        let prepared = self.parse_to_prepare(text)?;
-        let parameters = self.values_of(using, prepared.parameters)?;
-        self.execute_with(&prepared.statement, &prepared.text, &parameters, execution)
-            .await
+        let (statement, text, count) = self.parse_to_prepare(text)?;
+        let parameters = self.values_of(using, count)?;
+        self.execute_with(&statement, &text, &parameters, execution).await
     }
 
     /// The parameters of USING, which have to be `count`.
@@ -698,23 +615,15 @@ impl Session {
 
     /// The value of an expression without tables.
     pub fn evaluate(&mut self, expr: &sqlparser::ast::Expr) -> Result<Value> {
-        self.evaluate_typed(expr, &[]).map(|(value, _)| value)
+        self.evaluate_typed(expr).map(|(value, _)| value)
     }
 
     /// The value of an expression without tables, and its type.
-    pub fn evaluate_typed(
-        &mut self,
-        expr: &sqlparser::ast::Expr,
-        parameters: &[Value],
-    ) -> Result<(Value, ExprType)> {
-        let mut scope = EmptyScope::with_parameters(&self.context, parameters);
-        let bound: Expr = paceline_sql::expr::bind_expr(expr, &mut scope)?;
+    pub fn evaluate_typed(&mut self, expr: &sqlparser::ast::Expr) -> Result<(Value, ExprType)> {
+        let bound: Expr =
+            paceline_sql::expr::bind_expr(expr, &mut paceline_sql::expr::EmptyScope::new(&self.context))?;
         let mut state = EvalState::new();
-        let mut context = EvalContext {
-            parameters,
-            ..EvalContext::new(&mut self.context, &mut state)
-        };
-        let value = bound.eval_unrounded(&[], &mut context)?;
+        let value = bound.eval_unrounded(&[], &mut EvalContext::new(&mut self.context, &mut state))?;
         Ok((value.into_owned(), bound.ty))
     }
 }

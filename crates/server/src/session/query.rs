@@ -1,10 +1,9 @@
 //! Statements as text: COM_QUERY, and what each kind of statement leads to.
 
 use super::result::RowFormat;
-use super::turn::on_text;
 use super::{More, Session};
-use paceline_sql::parse::{self, IntoPlace, ParseOptions, ParsedStatement, SelectInto, Show, Statement};
-use paceline_sql::session::{KeepDiagnostics, MemoryCharge};
+use paceline_sql::parse::{self, IntoPlace, ParseOptions, SelectInto, Show, Statement};
+use paceline_sql::session::KeepDiagnostics;
 use paceline_sql::{Error, Result};
 use paceline_types::Value;
 use paceline_types::error_code::*;
@@ -36,17 +35,6 @@ pub enum AskedBy {
     Server,
 }
 
-/// A parsed statement with what it takes of the session's memory.
-pub struct ClientStatement {
-    /// The statement.
-    pub parsed: ParsedStatement,
-    /// What its tree takes, if that is much.
-    pub memory: MemoryCharge,
-}
-
-/// Trees that take less, in bytes, are not counted: there is one for each statement that runs.
-const LARGE_TREE_BYTES: usize = 256 << 10;
-
 impl Session {
     /// COM_QUERY: executes one statement, or several where the client has asked for it. The text is UTF-8.
     ///
@@ -55,22 +43,26 @@ impl Session {
     pub async fn query(&mut self, text: Vec<u8>) -> WireResult<()> {
         let mut offset = 0;
         loop {
-            let parsed = self.parse(&text[offset..]);
+            let options = ParseOptions {
+                sql_mode: self.context.settings.sql_mode,
+                ..ParseOptions::default()
+            };
+            let parsed = parse::parse_first(&text[offset..], &options);
             // Whoever sees it from here on sees no password in it.
             let (statement_text, next) = match &parsed {
-                Ok(parsed) => {
-                    let parsed = &parsed.parsed;
-                    (parsed.text_to_show(&text[offset..], stored_hash), parsed.next)
-                }
+                Ok(parsed) => (parsed.text_to_show(&text[offset..], stored_hash), parsed.next),
                 Err(_) => (Cow::Borrowed(&text[offset..]), None),
             };
             let statement_text = &*statement_text;
             self.begin_command("Query", statement_text);
-            self.begin_statement(parsed.as_ref().ok().map(|parsed| &parsed.parsed.statement));
+            self.begin_statement(
+                parsed.as_ref().ok().map(|parsed| &parsed.statement),
+                statement_text,
+            );
             let more = if next.is_some() { More::Yes } else { More::No };
-            let done = match &parsed {
-                Err(error) => Err(error.clone()),
-                Ok(parsed) if parsed.parsed.parameters > 0 => Err(syntax_error_near("?")),
+            let done = match parsed {
+                Err(error) => Err(error),
+                Ok(parsed) if parsed.parameters > 0 => Err(syntax_error_near("?")),
                 Ok(_) if next.is_some() && !self.multi_statements => Err(syntax_error_near(
                     &String::from_utf8_lossy(&text[offset + next.unwrap_or(0)..]),
                 )),
@@ -82,10 +74,9 @@ impl Session {
                         more,
                         asked_by: AskedBy::Client,
                     };
-                    self.statement(&parsed.parsed.statement, execution).await
+                    self.statement(&parsed.statement, execution).await
                 }
             };
-            on_text(statement_text.len(), || drop(parsed));
             self.end_statement(&done);
             match (done, next) {
                 (Ok(()), Some(next)) => offset += next,
@@ -97,30 +88,13 @@ impl Session {
         }
     }
 
-    /// Parses the first statement of a client's text.
-    ///
-    /// # Errors
-    /// As [`parse::parse_first`].
-    pub fn parse(&self, text: &[u8]) -> Result<ClientStatement> {
-        let options = ParseOptions {
-            sql_mode: self.context.settings.sql_mode,
-            memory: Some(self.context.memory.clone()),
-            ..ParseOptions::default()
-        };
-        let parsed = on_text(text.len(), || parse::parse_first(text, &options))?;
-        let mut memory = MemoryCharge::new(&self.context.memory);
-        if parsed.memory_bytes >= LARGE_TREE_BYTES {
-            memory.grow(parsed.memory_bytes)?;
-        }
-        Ok(ClientStatement { parsed, memory })
-    }
-
     /// A statement begins: its time, its diagnostics, its time limit.
-    pub fn begin_statement(&mut self, statement: Option<&Statement>) {
+    pub fn begin_statement(&mut self, statement: Option<&Statement>, text: &[u8]) {
         let keep = match statement {
             Some(Statement::Show(
                 Show::Warnings(_) | Show::Errors(_) | Show::CountWarnings | Show::CountErrors,
             )) => KeepDiagnostics::Yes,
+            Some(Statement::Query(_)) if names_a_count(text) => KeepDiagnostics::Yes,
             _ => KeepDiagnostics::No,
         };
         let insert_id = self.context.statement.insert_id;
@@ -146,9 +120,6 @@ impl Session {
     /// What is to be told to the client.
     pub async fn statement(&mut self, statement: &Statement, execution: Execution<'_>) -> Result<()> {
         let more = execution.more;
-        if uses_table(statement) {
-            self.context.diagnostics.forget_earlier();
-        }
         if let Statement::Query(query) = statement
             && query.into_place == IntoPlace::AtEnd
         {
@@ -186,21 +157,19 @@ impl Session {
             Statement::Transaction(statement) => self.transaction_statement(statement, more).await,
             Statement::Set(items) => {
                 self.shared.counters.com_set_option.add(1);
-                self.set(items, execution.parameters).await?;
+                self.set(items).await?;
                 self.write_ok(0, 0, "", more);
                 Ok(())
             }
             Statement::SetStatement { items, statement } => {
                 self.check_set_statement(items)?;
-                let connection_id = self.context.connection_id;
                 let before = (self.context.settings.clone(), self.services.values.lock().clone());
-                self.set(items, execution.parameters).await?;
+                self.set(items).await?;
                 self.services
                     .set_deadline(self.context.settings.max_statement_time);
                 let done = Box::pin(self.statement(statement, execution)).await;
                 self.context.settings = before.0;
                 let owner = self.temporary_owner();
-                self.context.connection_id = connection_id;
                 *self.services.values.lock() = before.1;
                 self.choose_temporary_tables(owner);
                 self.connection.heed(&self.services.values.lock());
@@ -224,22 +193,14 @@ impl Session {
                 Box::pin(self.execute_immediate(source, using, execution)).await
             }
             Statement::Deallocate(name) => self.deallocate(name, more),
-            Statement::TableMaintenance {
-                operation,
-                tables,
-                write_to_binlog,
-            } => {
-                self.maintain(*operation, tables, *write_to_binlog, execution)
-                    .await
+            Statement::TableMaintenance { operation, tables } => {
+                self.maintain(*operation, tables, execution).await
             }
             Statement::ChecksumTable { tables, effort } => {
                 self.checksum_tables(tables, *effort, execution).await
             }
-            Statement::Kill(kill) => self.kill_statement(kill, execution),
-            Statement::Flush {
-                targets,
-                write_to_binlog,
-            } => self.flush_statement(targets, *write_to_binlog, execution).await,
+            Statement::Kill(kill) => self.kill_statement(kill, more),
+            Statement::Flush(targets) => self.flush_statement(targets, more).await,
             Statement::Purge(purge) => self.purge(purge, more),
             Statement::Backup(backup) => self.backup(backup, execution),
             Statement::Reset(targets) => self.reset_statement(targets, more).await,
@@ -259,61 +220,13 @@ impl Session {
     }
 }
 
-/// Whether a statement uses a table by its syntax, so that nothing is left of earlier diagnostics. Of queries and changes of rows the
-/// plan tells as well, which knows of tables in subqueries.
-fn uses_table(statement: &Statement) -> bool {
-    use parse::definition::DdlStatement as Ddl;
-    match statement {
-        Statement::Query(query) => reads_from(&query.query.body),
-        Statement::Insert(_)
-        | Statement::Update(_)
-        | Statement::Delete(_)
-        | Statement::LoadData(_)
-        | Statement::TableMaintenance { .. }
-        | Statement::ChecksumTable { .. }
-        | Statement::LockTables(_) => true,
-        Statement::Flush { targets, .. } => targets
-            .iter()
-            .any(|target| matches!(target, parse::FlushTarget::Tables { tables, .. } if !tables.is_empty())),
-        Statement::Ddl(ddl) => !matches!(
-            ddl,
-            Ddl::CreateDatabase { .. } | Ddl::AlterDatabase { .. } | Ddl::DropDatabase { .. }
-        ),
-        // Those that MariaDB answers from a table of information_schema, or that name one.
-        Statement::Show(show) => !matches!(
-            show,
-            Show::Warnings(_)
-                | Show::Errors(_)
-                | Show::CountWarnings
-                | Show::CountErrors
-                | Show::EngineStatus { .. }
-                | Show::ProcessList { .. }
-                | Show::Grants(_)
-                | Show::Privileges
-                | Show::MasterStatus
-                | Show::BinaryLogs
-                | Show::BinlogEvents { .. }
-                | Show::SlaveStatus { .. }
-                | Show::SlaveHosts
-                | Show::CreateDatabase { .. }
-                | Show::CreateUser(_)
-                | Show::Profiles
-                | Show::Credits
-                | Show::ExplainFor(_)
-        ),
-        _ => false,
-    }
-}
-
-fn reads_from(body: &sqlparser::ast::SetExpr) -> bool {
-    use sqlparser::ast::SetExpr;
-    match body {
-        SetExpr::Select(select) => !select.from.is_empty(),
-        SetExpr::Query(query) => reads_from(&query.body),
-        // Along the left side, where a chain of them is as deep as it is long.
-        SetExpr::SetOperation { left, right, .. } => reads_from(right) || reads_from(left),
-        _ => false,
-    }
+/// `SELECT @@warning_count` and `@@error_count` read what the statement before has left.
+fn names_a_count(text: &[u8]) -> bool {
+    let contains = |needle: &[u8]| {
+        text.windows(needle.len())
+            .any(|window| window.eq_ignore_ascii_case(needle))
+    };
+    text.contains(&b'@') && (contains(b"warning_count") || contains(b"error_count"))
 }
 
 /// What is stored of a password, and shown in its place.

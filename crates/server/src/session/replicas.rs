@@ -111,7 +111,7 @@ impl Session {
         let request = DumpRequest::read(&dump, &self.context.user_variables, registered, marked)
             .map_err(|refusal| of_refusal(&refusal))?;
         tracing::info!(
-            "Start binlog_dump to slave_server({}), pos({}, {}), from {}",
+            "Start binlog_dump to slave_server({}), pos({}, {}), {:?}",
             request.server_id,
             request.asked.0,
             request.asked.1,

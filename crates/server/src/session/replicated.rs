@@ -17,7 +17,6 @@ use super::query::{AskedBy, Execution};
 use super::result::RowFormat;
 use super::services::SessionServices;
 use super::{More, Phase, Session, left_out};
-use crate::accounts::show::identifier;
 use crate::accounts::{Account, ClientHost, PrivilegeSet};
 use crate::registry::SessionShared;
 use crate::replicated_tables::{PrimarySession, TransactionEnd};
@@ -30,9 +29,7 @@ use paceline_sql::ddl::session_of_event;
 use paceline_sql::expr::ExprType;
 use paceline_sql::parse::definition::CreateTable;
 use paceline_sql::parse::{self, DdlStatement, ParseOptions, SetItem, Statement};
-use paceline_sql::session::{
-    RandomGenerator, Services, SessionContext, SessionMemory, SqlMode, UserVariable,
-};
+use paceline_sql::session::{RandomGenerator, Services, SessionContext, SqlMode, UserVariable};
 use paceline_sql::{Error, Result};
 use paceline_storage::Direction;
 use paceline_txn::{GtidChoice, Interrupt, Replication, Transaction};
@@ -135,21 +132,6 @@ impl ReplicatedSession {
 }
 
 fn open(server: &Arc<Server>, interrupt: Interrupt) -> std::io::Result<Open> {
-    // What was committed on the primary goes before what sessions have not committed here.
-    let locks = server.transactions.applier_session(interrupt);
-    let (session, other_end) = own_session(server, USER, locks)?;
-    Ok(Open {
-        session,
-        _other_end: other_end,
-    })
-}
-
-/// A session of the server's own, which may do everything, and the other end of its socket.
-pub fn own_session(
-    server: &Arc<Server>,
-    user: &str,
-    locks: paceline_txn::Session,
-) -> std::io::Result<(Session, UnixStream)> {
     let (near, far) = UnixStream::pair()?;
     let socket = Socket::unix(near);
     let number = server.counters.connections.fetch_add(1, Ordering::Relaxed) + 1;
@@ -158,14 +140,14 @@ pub fn own_session(
         socket.handle()?,
         String::new(),
         u64::MAX,
-        SessionMemory::unlimited(),
     ));
+    // What was committed on the primary goes before what sessions have not committed here.
+    let locks = server.transactions.applier_session(interrupt);
     let services = Arc::new(SessionServices::new(server.clone(), shared.clone(), locks));
-    let mut account = Account::new(user, "");
+    let mut account = Account::new(USER, "");
     account.global = PrivilegeSet::everything();
     services.set_account(account);
-    let context = SessionContext::charged_to(
-        shared.memory.clone(),
+    let context = SessionContext::new(
         u64::from(shared.id),
         Services {
             variables: services.clone(),
@@ -189,16 +171,17 @@ pub fn own_session(
         multi_statements: false,
         state_changes: vec![],
         phase: Phase::Commands,
-        login_collation: None,
+        login_collation: 0,
         client: ClientHost::local(),
         registered: None,
     };
     let mut values = crate::variables::SessionValues::new(&server.globals);
     apply_all_to_session(&mut session.context, &mut values);
-    // What the primary could execute is not refused here.
-    session.context.memory.set_limit(u64::MAX);
     *session.services.values.lock() = values;
-    Ok((session, far))
+    Ok(Open {
+        session,
+        _other_end: far,
+    })
 }
 
 impl Session {
@@ -260,7 +243,7 @@ impl Session {
     }
 
     /// Takes what a statement reads that is not in its text.
-    fn take_values(&mut self, statement: &ReplicatedStatement<'_>) -> Result<()> {
+    fn take_values(&mut self, statement: &ReplicatedStatement<'_>) {
         for (kind, value) in statement.intvars {
             match kind {
                 IntvarKind::LastInsertId => self.context.last_insert_id = *value,
@@ -272,9 +255,8 @@ impl Session {
         }
         for variable in statement.user_variables {
             let name = String::from_utf8_lossy(variable.name).to_lowercase();
-            self.context.user_variables.set(&name, user_variable(variable))?;
+            self.context.user_variables.set(&name, user_variable(variable));
         }
-        Ok(())
     }
 
     /// Whether the table whose definition a statement is was made already, and its rows are to come: a crash has come between it and them.
@@ -318,39 +300,6 @@ impl Session {
         );
     }
 
-    /// `slave_ddl_exec_mode=IDEMPOTENT`: as in MariaDB a table that a primary has dropped need not be here. MariaDB logs DROP TABLE of tables some of which are
-    /// missing as one that succeeds. The text to be logged, if the statement's own would fail.
-    fn tolerate_missing_tables(&self, statement: &mut Statement, error_on_primary: u16) -> Option<String> {
-        let Statement::Ddl(DdlStatement::DropTables {
-            temporary: false,
-            if_exists: if_exists @ false,
-            tables,
-        }) = statement
-        else {
-            return None;
-        };
-        if error_on_primary != 0 || self.server.globals.number(Variable::SlaveDdlExecMode) == 0 {
-            return None;
-        }
-        let catalog = self.catalog();
-        let mut is_any_missing = false;
-        let mut names = Vec::with_capacity(tables.len());
-        for table in tables.iter() {
-            let (database, name) = self.qualified(table).ok()?;
-            is_any_missing |=
-                catalog.table(&database, &name).is_none() && catalog.view(&database, &name).is_none();
-            names.push(format!("{}.{}", identifier(&database), identifier(&name)));
-        }
-        if !is_any_missing {
-            return None;
-        }
-        *if_exists = true;
-        Some(format!(
-            "DROP TABLE IF EXISTS {} /* generated by server */",
-            names.join(",")
-        ))
-    }
-
     async fn run_replicated(
         &mut self,
         statement: &ReplicatedStatement<'_>,
@@ -379,16 +328,14 @@ impl Session {
             create.or_replace = true;
             create.if_not_exists = false;
         }
-        let tolerant = self.tolerate_missing_tables(&mut parsed.statement, statement.query.error_code);
         // A primary may have logged a password in clear; we do not.
-        let text = match (with_file, tolerant) {
-            (_, Some(text)) => Cow::Owned(text.into_bytes()),
-            (Some(_), None) => Cow::Borrowed(&*sql),
-            (None, None) => parsed.text_to_show(&sql, super::query::stored_hash),
+        let text = match with_file {
+            Some(_) => Cow::Borrowed(&*sql),
+            None => parsed.text_to_show(&sql, super::query::stored_hash),
         };
         let text = &*text;
-        self.begin_statement(Some(&parsed.statement));
-        self.take_values(statement)?;
+        self.begin_statement(Some(&parsed.statement), text);
+        self.take_values(statement);
         let failed = Some(statement.query.error_code).filter(|number| *number != 0);
         self.context.statement.failed_on_primary = failed.map(ErrorCode::from_number);
         let execution = Execution {

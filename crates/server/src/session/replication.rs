@@ -296,7 +296,7 @@ fn apply_settings(
                 definition.port = port;
             }
             "MASTER_USER" => definition.user = text(),
-            "MASTER_PASSWORD" => definition.password = text().into(),
+            "MASTER_PASSWORD" => definition.password = text(),
             "MASTER_CONNECT_RETRY" => {
                 definition.connect_retry_seconds = u32::try_from(number()).unwrap_or(u32::MAX);
             }

@@ -1,13 +1,12 @@
 //! Result sets: from the rows that execution gives to packets.
 
 use super::connection::{Connection, FLUSH_AT};
-use paceline_sql::execute::RowSink;
+use paceline_sql::execute::{RowSink, STATEMENT_MEMORY_MAX};
 use paceline_sql::expr::ExprType;
 use paceline_sql::plan::{Plan, ResultColumn};
-use paceline_sql::session::MemoryCharge;
 use paceline_sql::{Error, Result};
 use paceline_types::data_type::FieldType;
-use paceline_types::error_code::ER_NET_ERROR_ON_WRITE;
+use paceline_types::error_code::{ER_NET_ERROR_ON_WRITE, ER_RECORD_FILE_FULL};
 use paceline_types::{Charset, Collation, DataType, TimeZone, Value, ValueRef, binary_protocol, text};
 use paceline_wire::column::{ColumnDefinition, Metadata, write_column_count};
 use paceline_wire::response::{Status, write_end_of_columns};
@@ -38,12 +37,12 @@ pub struct ResultStyle {
 }
 
 /// Whether rows may leave before the statement is over.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streaming {
     /// As soon as there are [`FLUSH_AT`] bytes.
     Early,
-    /// No: they may show what is not published yet, and wait with the reply (invariant 6). They count against the session's memory.
-    AfterSettling(MemoryCharge),
+    /// No: they may show what is not published yet, and wait with the reply (invariant 6). 1114 past [`STATEMENT_MEMORY_MAX`] bytes of them.
+    AfterSettling,
 }
 
 /// The columns of a prepared statement, encoded once: as the client was told them.
@@ -72,11 +71,6 @@ impl KnownColumns {
     /// The encoded columns.
     pub fn encoded(&self) -> &EncodedColumns {
         &self.encoded
-    }
-
-    /// Whether columns are described just so.
-    pub fn describes(&self, columns: &[ResultColumn]) -> bool {
-        self.plan.columns() == columns
     }
 
     /// Whether these are the very columns, and nothing has changed that their description depends on.
@@ -134,13 +128,15 @@ impl<'a> ResultWriter<'a> {
     fn end_row(&mut self) -> Result<()> {
         self.connection.writer.end();
         let pending = self.connection.writer.pending();
-        match &mut self.streaming {
+        match self.streaming {
             Streaming::Early if pending > FLUSH_AT => self.connection.flush_blocking().map_err(|error| {
                 tracing::debug!("a result could not be sent: {error}");
                 Error::new(ER_NET_ERROR_ON_WRITE, &[])
             }),
-            Streaming::Early => Ok(()),
-            Streaming::AfterSettling(memory) => memory.set(pending),
+            Streaming::AfterSettling if pending > STATEMENT_MEMORY_MAX => {
+                Err(Error::new(ER_RECORD_FILE_FULL, &[&"(temporary)"]))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -404,15 +400,16 @@ pub fn definition(column: &ResultColumn, charset: Option<Charset>) -> ColumnDefi
         field_type: wire_type(column.field_type),
         flags: column.flags,
         decimals: column.decimals,
-        format: column.format,
+        format: "",
     }
 }
 
-/// ENUM and SET are sent as strings.
+/// ENUM and SET are sent as strings, every BLOB as BLOB.
 fn wire_type(field_type: FieldType) -> u8 {
     match field_type {
         FieldType::Enum | FieldType::Set => FieldType::String.code(),
         FieldType::VarChar => FieldType::VarString.code(),
+        FieldType::TinyBlob | FieldType::MediumBlob | FieldType::LongBlob => FieldType::Blob.code(),
         other => other.code(),
     }
 }

@@ -1,22 +1,20 @@
 //! What execution asks of the server around it, answered for one session.
 
 use super::gtid_wait::{self, AwaitedGtid};
-use super::place_wait;
-use super::privileges::SessionPrivileges;
 use super::turn::Turn;
 use super::user_locks::UserLocks;
-use crate::accounts::{Account, PrivilegeSet};
+use crate::accounts::Account;
 use crate::registry::SessionShared;
 use crate::replica_filters::filter_kind;
 use crate::server::Server;
 use crate::variables::{Scope, SessionValues, Setting, Variable};
+use arc_swap::ArcSwap;
 use paceline_binlog::{BinlogState, GtidPosition};
 use paceline_replication::replica::filter::FilterKind;
-use paceline_replication::replica::received::SourcePosition;
 use paceline_sql::catalog::TableDefinition;
 use paceline_sql::session::{
-    PlaceWait, PlaceWaited, Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext,
-    SystemVariable, SystemVariables, VariableScope, WaitOutcome,
+    Privilege, PrivilegeTarget, Privileges, ServerFunctions, SessionContext, SystemVariable, SystemVariables,
+    VariableScope, WaitOutcome,
 };
 use paceline_sql::{Error, Result};
 use paceline_txn::{GtidChoice, InterruptReason};
@@ -25,6 +23,7 @@ use paceline_types::{ErrorCode, Gtid, ServerId, Value, Version};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The services of one session.
@@ -39,7 +38,9 @@ pub struct SessionServices {
     pub values: Mutex<SessionValues>,
     /// What variables tell of its transactions.
     pub transaction: Mutex<TransactionView>,
-    privileges: SessionPrivileges,
+    /// Its account as it was when last looked at, and the list's generation then.
+    account: ArcSwap<Account>,
+    accounts_generation: AtomicU64,
     /// `wait_for_gtid`, until it is there.
     pub(super) awaited: AwaitedGtid,
     /// The locks of `GET_LOCK`.
@@ -83,7 +84,8 @@ impl SessionServices {
             locks,
             values: Mutex::new(values),
             transaction: Mutex::default(),
-            privileges: SessionPrivileges::default(),
+            account: ArcSwap::from_pointee(Account::new("", "")),
+            accounts_generation: AtomicU64::new(0),
             awaited: AwaitedGtid::default(),
             user_locks: UserLocks::default(),
             turn: Turn::default(),
@@ -93,23 +95,22 @@ impl SessionServices {
 
     /// The session logged in to this account.
     pub fn set_account(&self, account: Account) {
-        self.privileges.log_in(account, &self.server.accounts);
+        self.accounts_generation
+            .store(self.server.accounts.generation(), Ordering::Relaxed);
+        self.account.store(Arc::new(account));
     }
 
-    /// The session's account, with the privileges that the session has: see [`super::privileges`].
+    /// The session's account, with the privileges that it has now. An account that was dropped keeps what it had until it logs out.
     pub fn account(&self) -> Arc<Account> {
-        self.privileges.account(&self.server.accounts)
-    }
-
-    /// USE: what the account may do in the database now counts until the next.
-    pub fn enter_database(&self, database: &str) {
-        self.privileges.enter(database, &self.server.accounts);
-    }
-
-    /// What the session may do in a database.
-    pub fn privileges_in(&self, session: &SessionContext, database: &str) -> PrivilegeSet {
-        let current = session.database.as_deref();
-        self.privileges.within(database, current, &self.server.accounts)
+        let generation = self.server.accounts.generation();
+        if self.accounts_generation.load(Ordering::Relaxed) != generation {
+            let had = self.account.load_full();
+            if let Some(now) = self.server.accounts.load().get(&had.user, &had.host) {
+                self.account.store(Arc::new(now.clone()));
+            }
+            self.accounts_generation.store(generation, Ordering::Relaxed);
+        }
+        self.account.load_full()
     }
 
     /// Starts `max_statement_time`; zero is no limit.
@@ -150,7 +151,7 @@ impl SessionServices {
         }
         let names: Vec<&str> = privileges
             .iter()
-            .map(|privilege| PrivilegeSet::name(*privilege))
+            .map(|privilege| crate::accounts::PrivilegeSet::name(*privilege))
             .collect();
         Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&names.join(", ")]))
     }
@@ -180,8 +181,7 @@ impl SessionServices {
         Some(match variable {
             Variable::LastInsertId | Variable::Identity => number(session.last_insert_id),
             Variable::InsertId => number(session.statement.insert_id.unwrap_or(0)),
-            Variable::RandSeed1 => number(session.random.seed1),
-            Variable::RandSeed2 => number(session.random.seed2),
+            Variable::RandSeed1 | Variable::RandSeed2 => number(0),
             Variable::Timestamp => Setting::Double(session.statement.start_micros as f64 / 1e6),
             Variable::ErrorCount => number(session.diagnostics.error_count()),
             Variable::WarningCount => number(session.diagnostics.warning_count()),
@@ -279,20 +279,19 @@ impl Privileges for SessionServices {
         privilege: Privilege,
         target: PrivilegeTarget<'_>,
     ) -> Result<()> {
+        let account = self.account();
         let database = match target {
             PrivilegeTarget::Global => return self.require_any(&[privilege]),
             PrivilegeTarget::Database(database) | PrivilegeTarget::Table { database, .. } => database,
         };
-        if self.privileges_in(session, database).has(privilege)
-            || crate::information_schema::is_for_everybody(privilege, database)
-        {
+        if account.may(privilege, database) {
             return Ok(());
         }
         let user = &session.current_user.user;
         let host = &session.user.host;
         match target {
             PrivilegeTarget::Table { database, table } => {
-                let command = PrivilegeSet::name(privilege);
+                let command = crate::accounts::PrivilegeSet::name(privilege);
                 Err(Error::new(
                     ER_TABLEACCESS_DENIED_ERROR,
                     &[&command, user, host, &database, &table],
@@ -360,25 +359,6 @@ impl ServerFunctions for SessionServices {
         timeout_seconds: Option<f64>,
     ) -> Result<i64> {
         gtid_wait::wait_until_replicated(&self.server.transactions, &self.shared, position, timeout_seconds)
-    }
-
-    fn master_pos_wait(&self, _session: &SessionContext, wait: &PlaceWait<'_>) -> Result<PlaceWaited> {
-        let name = wait
-            .connection
-            .map_or_else(|| self.default_connection(), str::to_owned);
-        let Ok(connection) = self.server.replicas().get(&name) else {
-            return Ok(match name.is_empty() {
-                // The default connection is always there, if only by its name.
-                true => PlaceWaited::InVain,
-                false => PlaceWaited::NoConnection(name),
-            });
-        };
-        let wanted = SourcePosition {
-            file: wait.file.into(),
-            offset: wait.offset,
-        };
-        let waited = place_wait::wait_until_applied(&connection, &self.shared, &wanted, wait.timeout)?;
-        Ok(waited.map_or(PlaceWaited::InVain, PlaceWaited::Done))
     }
 
     fn version(&self) -> String {

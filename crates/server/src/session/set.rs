@@ -62,18 +62,18 @@ impl Session {
     }
 
     /// Checks all assignments, evaluating their values as variables are before any of them, then carries them out in order: one that is refused changes nothing.
-    pub async fn set(&mut self, items: &[SetItem], parameters: &[Value]) -> Result<()> {
+    pub async fn set(&mut self, items: &[SetItem]) -> Result<()> {
         let before = self.temporary_owner();
-        let done = self.set_each(items, parameters).await;
+        let done = self.set_each(items).await;
         self.choose_temporary_tables(before);
         self.connection.heed(&self.services.values.lock());
         done
     }
 
-    async fn set_each(&mut self, items: &[SetItem], parameters: &[Value]) -> Result<()> {
+    async fn set_each(&mut self, items: &[SetItem]) -> Result<()> {
         let mut checked = Vec::with_capacity(items.len());
         for item in items {
-            checked.push(self.check_item(item, parameters).await?);
+            checked.push(self.check_item(item).await?);
         }
         for item in checked {
             self.carry_out(item).await?;
@@ -81,7 +81,7 @@ impl Session {
         Ok(())
     }
 
-    async fn check_item(&mut self, item: &SetItem, parameters: &[Value]) -> Result<Checked> {
+    async fn check_item(&mut self, item: &SetItem) -> Result<Checked> {
         Ok(match item {
             SetItem::Variable {
                 scope,
@@ -97,14 +97,14 @@ impl Session {
                 let value = match value {
                     SetValue::Default => None,
                     SetValue::Word(word) => Some(Value::Text(word.clone())),
-                    SetValue::Expr(expr) => Some(self.evaluate_any(expr, parameters).await?.0),
+                    SetValue::Expr(expr) => Some(self.evaluate_any(expr).await?.0),
                 };
                 let name = whole.to_lowercase();
                 let services = self.services.clone();
                 Checked::Variable(services.check_assignment(&mut self.context, &name, *scope, value)?)
             }
             SetItem::UserVariable { name, value } => {
-                let (value, ty) = self.evaluate_any(value, parameters).await?;
+                let (value, ty) = self.evaluate_any(value).await?;
                 let variable = UserVariable::new(&value, ty, &self.context.settings.time_zone);
                 Checked::UserVariable(name.to_lowercase(), variable)
             }
@@ -146,7 +146,7 @@ impl Session {
     async fn carry_out(&mut self, item: Checked) -> Result<()> {
         match item {
             Checked::Variable(assignment) => self.set_variable(assignment).await?,
-            Checked::UserVariable(name, variable) => self.context.user_variables.set(&name, variable)?,
+            Checked::UserVariable(name, variable) => self.context.user_variables.set(&name, variable),
             Checked::Client { charset, connection } => {
                 self.assign(Variable::CharacterSetClient, charset.name());
                 self.assign(Variable::CharacterSetResults, charset.name());
@@ -175,13 +175,9 @@ impl Session {
     }
 
     /// The value of an expression, which may hold subqueries: then it is executed as `SELECT expr`.
-    async fn evaluate_any(
-        &mut self,
-        expr: &sqlparser::ast::Expr,
-        parameters: &[Value],
-    ) -> Result<(Value, ExprType)> {
+    async fn evaluate_any(&mut self, expr: &sqlparser::ast::Expr) -> Result<(Value, ExprType)> {
         if !has_subquery(expr) {
-            return self.evaluate_typed(expr, parameters);
+            return self.evaluate_typed(expr);
         }
         let mut statement = parse::parse_first(b"SELECT 1", &parse::ParseOptions::default())?.statement;
         if let parse::Statement::Query(query) = &mut statement
@@ -191,16 +187,13 @@ impl Session {
         }
         let execution = Execution {
             text: b"",
-            parameters,
+            parameters: &[],
             format: RowFormat::Text,
             more: More::No,
             asked_by: AskedBy::Server,
         };
         for _ in 0..10 {
             let plan = self.plan(&statement)?;
-            if !plan.tables().is_empty() {
-                self.context.diagnostics.forget_earlier();
-            }
             let Some((collected, _)) = self.collect::<RowCollector>(&plan, execution).await? else {
                 continue;
             };

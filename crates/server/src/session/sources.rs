@@ -8,7 +8,7 @@ use crate::information_schema::{
 };
 use crate::mysql_tables;
 use crate::registry::now_micros;
-use crate::server::{EMPTY_DATABASES, virtual_columns};
+use crate::server::virtual_columns;
 use crate::variables::{self, Access, Kind, TABLE};
 use paceline_sql::Result;
 use paceline_sql::catalog::{
@@ -17,10 +17,10 @@ use paceline_sql::catalog::{
 use paceline_sql::parse::{ParseOptions, parse_first};
 use paceline_sql::plan::{Plan, PlanContext, plan_statement};
 use paceline_sql::session::{
-    Privilege, PrivilegeTarget, Privileges, SessionContext, VirtualColumn, VirtualTables, WantedRows,
+    Privilege, PrivilegeTarget, Privileges, SessionContext, VirtualColumn, VirtualTables,
 };
+use paceline_types::Value;
 use paceline_types::temporal::TimeZone;
-use paceline_types::{Collation, Value, Version};
 use std::sync::Arc;
 
 /// The sources for one session.
@@ -36,13 +36,7 @@ impl VirtualTables for SessionServices {
         virtual_columns(database, table).map(<[VirtualColumn]>::to_vec)
     }
 
-    fn rows(
-        &self,
-        session: &SessionContext,
-        database: &str,
-        table: &str,
-        wanted: &WantedRows,
-    ) -> Result<Vec<Vec<Value>>> {
+    fn rows(&self, session: &SessionContext, database: &str, table: &str) -> Result<Vec<Vec<Value>>> {
         if database == mysql_tables::DATABASE {
             self.check(
                 session,
@@ -60,7 +54,7 @@ impl VirtualTables for SessionServices {
             services: self,
             session,
         };
-        Ok(information_schema::rows(table, &sources, wanted).unwrap_or_default())
+        Ok(information_schema::rows(table, &sources).unwrap_or_default())
     }
 }
 
@@ -105,7 +99,6 @@ impl SessionSources<'_> {
                 catalog,
                 session: self.session,
                 statistics: &self.services.server.statistics,
-                parameters: &[],
             },
         )
     }
@@ -127,35 +120,22 @@ impl Sources for SessionSources<'_> {
         }
         let account = self.services.account();
         let catalog = self.services.server.catalog.load();
-        let mut visible: Vec<DatabaseDefinition> = catalog
+        // `mysql` can be read by whoever names it, and is not listed: its tables are part of the program, and a dump of all databases
+        // that had them could not be loaded.
+        let visible = catalog
             .databases()
-            .filter(|database| account.can_see(database.name()))
-            .map(|database| database.definition().clone())
-            .collect();
-        let empty = EMPTY_DATABASES
-            .iter()
-            .filter(|name| catalog.database(name).is_none() && account.can_see(name));
-        visible.extend(empty.map(|name| DatabaseDefinition {
-            name: (*name).to_owned(),
-            collation: Collation::Utf8mb3GeneralCi,
-            comment: String::new(),
-        }));
-        visible
+            .filter(|database| database.name() != SYSTEM_DATABASE && account.can_see(database.name()));
+        visible.map(|database| database.definition().clone()).collect()
     }
 
-    fn tables(&self, database: &str, admits: &dyn Fn(&str) -> bool) -> Vec<Arc<TableDescription>> {
+    fn tables(&self, database: &str) -> Vec<Arc<TableDescription>> {
         if let Some(shown) = self.shown_temporary() {
             return vec![Arc::new(shown.description().clone())];
         }
         let catalog = self.services.server.catalog.load();
-        // The tables of `mysql` that are part of the program can be read by their names, and are not listed: a dump of all databases that had
-        // them could not be loaded.
-        let is_own =
-            |table: &TableDefinition| table.database() == SYSTEM_DATABASE && table.version() == Version::ZERO;
         match catalog.database(database) {
             Some(database) => database
                 .tables()
-                .filter(|table| admits(table.name()) && !is_own(table))
                 .map(|table| Arc::new(table.description().clone()))
                 .collect(),
             None => vec![],
@@ -181,20 +161,16 @@ impl Sources for SessionSources<'_> {
         let catalog = self.services.server.catalog.load();
         let plan = self.plan_view(view, &catalog)?;
         let columns = plan.columns().iter().map(|column| {
-            let origin = column.origin.as_ref().and_then(|origin| {
-                let table = catalog.table(&origin.database, &origin.table)?;
-                Some(&table.columns()[table.column(&origin.column)?])
-            });
+            let table = catalog.table(&column.database, &column.org_table);
+            let origin = table.and_then(|table| Some(&table.columns()[table.column(&column.org_name)?]));
             ViewColumn {
                 name: column.name.to_string(),
                 data_type: column.data_type.clone(),
                 nullable: !column.is_not_null(),
                 default: match origin {
-                    Some(column) if column.auto_increment && !column.nullable => Some("0".to_owned()),
                     Some(column) => information_schema::column_default(column),
                     None => Some(information_schema::default_of_expression(column)),
                 },
-                comment: origin.map(|origin| origin.comment.clone()).unwrap_or_default(),
             }
         });
         Ok(columns.collect())
@@ -388,7 +364,8 @@ impl Sources for SessionSources<'_> {
     }
 
     fn column_privileges(&self, database: &str) -> String {
-        let set: PrivilegeSet = self.services.privileges_in(self.session, database);
+        let account = self.services.account();
+        let set: PrivilegeSet = account.privileges_in(database);
         let named = [
             (Privilege::Select, "select"),
             (Privilege::Insert, "insert"),

@@ -6,8 +6,6 @@ use paceline_txn::{GlobalReadLock, MetadataGuard};
 #[derive(Default)]
 pub struct TableLocks {
     pub(super) tables: Vec<LockedTable>,
-    /// LOCK TABLES holds, if only for temporary tables, which need no lock.
-    pub(super) holds: bool,
     pub(super) global: Option<GlobalReadLock>,
 }
 
@@ -38,12 +36,11 @@ impl TableLocks {
     /// Gives back what LOCK TABLES has locked; the global read lock stays.
     pub fn release_tables(&mut self) {
         self.tables.clear();
-        self.holds = false;
     }
 
     /// True while LOCK TABLES holds.
     pub fn has_tables(&self) -> bool {
-        self.holds
+        !self.tables.is_empty()
     }
 
     /// True while FLUSH TABLES WITH READ LOCK holds.

@@ -30,10 +30,8 @@ impl Session {
     /// Whose temporary tables the variables mean now.
     pub fn temporary_owner(&self) -> TemporaryOwner {
         let values = self.services.values.lock();
-        (
-            values.get(Variable::ServerId).as_u64(),
-            self.context.connection_id,
-        )
+        let number = |variable| values.get(variable).as_u64();
+        (number(Variable::ServerId), number(Variable::PseudoThreadId))
     }
 
     /// The variables were set: the temporary tables in view are no longer those of `before`.

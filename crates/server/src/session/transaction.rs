@@ -17,8 +17,8 @@ use paceline_sql::parse::{self, Completion, TransactionStatement};
 use paceline_sql::session::{IsolationLevel as SqlIsolation, SessionContext};
 use paceline_sql::{Error, Result};
 use paceline_txn::{
-    AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, Replication,
-    SnapshotIsolation, Transaction, TransactionOptions,
+    AccessMode, CommitFuture, CommitOutcome, GtidChoice, IsolationLevel, Lifetime, Replication, Transaction,
+    TransactionOptions,
 };
 use paceline_types::error_code::*;
 use paceline_types::{DomainId, SequenceNumber, ServerId};
@@ -159,10 +159,6 @@ impl Session {
         };
         TransactionOptions {
             isolation: isolation(level),
-            snapshot_isolation: match settings.snapshot_isolation {
-                true => SnapshotIsolation::On,
-                false => SnapshotIsolation::Off,
-            },
             access: access
                 .or(self.transaction.next_access.take())
                 .unwrap_or(default_access),

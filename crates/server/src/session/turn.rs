@@ -2,7 +2,7 @@
 //!
 //! Sessions are tasks, and statements run in them from beginning to end: most take less than a change of threads does. One that computes for long would keep its
 //! worker, and with it what waits in that worker's queue, other sessions and new connections; as many such statements as there are workers would stop the server. So a
-//! statement that has run for a while gives its worker away: another thread goes on with the worker's other tasks, and this one with the statement alone. A long text is parsed and planned so from the start.
+//! statement that has run for a while gives its worker away: another thread goes on with the worker's other tasks, and this one with the statement alone.
 //!
 //! ```text
 //!   0 ────── 5 ms ─────────── 50 ms ───────── 500 ms ─────── …      since its first look, which comes after some rows: a short statement never looks
@@ -21,17 +21,6 @@ const LONGER: u32 = 10;
 
 /// How long another thread may take to begin.
 const HANDOVER: Duration = Duration::from_millis(1);
-
-/// Parsing and planning a text of so many bytes takes some milliseconds.
-const LONG_TEXT_BYTES: usize = 16 << 10;
-
-/// Does work that takes the longer the longer a statement's text is. For a long text it gives the worker away first.
-pub fn on_text<T>(text_bytes: usize, work: impl FnOnce() -> T) -> T {
-    match text_bytes >= LONG_TEXT_BYTES && is_on_worker() {
-        true => tokio::task::block_in_place(work),
-        false => work(),
-    }
-}
 
 /// When the running statement gives its worker away; nothing before its first look.
 #[derive(Default)]

@@ -62,10 +62,8 @@ pub enum Kind {
     Charset,
     /// A collation's name or number.
     Collation,
-    /// The locale of messages; only `en_US` is there.
+    /// A locale's name; only `en_US` is there.
     Locale,
-    /// A locale's name or number.
-    TimeLocale,
     /// `sql_mode`.
     SqlMode,
     /// `time_zone`.
@@ -116,7 +114,7 @@ impl Definition {
             Kind::Integer { .. } => "BIGINT",
             Kind::Unsigned { .. } => "BIGINT UNSIGNED",
             Kind::Double { .. } => "DOUBLE",
-            Kind::Enum(_) | Kind::Charset | Kind::Collation | Kind::Locale | Kind::TimeLocale => "ENUM",
+            Kind::Enum(_) | Kind::Charset | Kind::Collation | Kind::Locale => "ENUM",
             Kind::Set(_) | Kind::SqlMode => "SET",
             Kind::Flags(_) => "FLAGSET",
             Kind::Text | Kind::TimeZone => "VARCHAR",

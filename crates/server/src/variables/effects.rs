@@ -4,10 +4,10 @@ use super::store::{Globals, SessionValues};
 use super::table::Variable;
 use super::value::Setting;
 use crate::memory;
-use paceline_replication::primary::{Fallback, SemiSyncMode, SemiSyncSettings, TooFewReplicas};
-use paceline_sql::session::{AlterAlgorithm, IsolationLevel, SessionContext, SqlMode};
+use paceline_replication::primary::{SemiSyncMode, SemiSyncSettings, TooFewReplicas};
+use paceline_sql::session::{IsolationLevel, SessionContext, SqlMode};
 use paceline_txn::{Config, GtidStrictMode, LeaderMode, LockRelease, ROW_LOCK_BYTES, SyncBinlog};
-use paceline_types::{Charset, Collation, Locale, TimeZone};
+use paceline_types::{Charset, Collation, TimeZone};
 use std::time::Duration;
 
 /// Puts a session variable's value into the settings that execution reads.
@@ -23,8 +23,6 @@ pub fn apply_to_session(
         Variable::SqlMode => settings.sql_mode = SqlMode::parse(setting.as_str()).unwrap_or_default(),
         Variable::TimeZone => settings.time_zone = TimeZone::parse(setting.as_str()).unwrap_or(TimeZone::UTC),
         Variable::TxIsolation => settings.isolation = isolation(setting),
-        Variable::InnodbSnapshotIsolation => settings.snapshot_isolation = setting.as_bool(),
-        Variable::AlterAlgorithm => settings.alter_algorithm = AlterAlgorithm::of_number(setting.as_u64()),
         Variable::TxReadOnly => settings.transaction_read_only = setting.as_bool(),
         Variable::CharacterSetClient => {
             settings.character_set_client = Charset::from_name(setting.as_str()).unwrap_or(Charset::Utf8mb4);
@@ -88,7 +86,6 @@ pub fn apply_to_session(
         Variable::SqlSelectLimit => settings.select_limit = setting.as_u64(),
         Variable::SqlSafeUpdates => settings.safe_updates = setting.as_bool(),
         Variable::SqlAutoIsNull => settings.auto_is_null = setting.as_bool(),
-        Variable::MaxSessionMemUsed => session.memory.set_limit(setting.as_u64()),
         Variable::MaxErrorCount => settings.max_error_count = size(setting),
         Variable::GroupConcatMaxLen => settings.group_concat_max_len = size(setting),
         Variable::DivPrecisionIncrement => settings.div_precision_increment = setting.as_u64() as u8,
@@ -96,11 +93,6 @@ pub fn apply_to_session(
         Variable::MaxSortLength => settings.max_sort_length = size(setting),
         Variable::MaxRecursiveIterations => settings.max_recursive_iterations = setting.as_u64(),
         Variable::DefaultWeekFormat => settings.default_week_format = setting.as_u64() as u8,
-        Variable::LcTimeNames => {
-            if let Some(locale) = Locale::from_name(setting.as_str()) {
-                settings.time_locale = locale;
-            }
-        }
         Variable::AutoIncrementIncrement => settings.auto_increment_increment = setting.as_u64(),
         Variable::AutoIncrementOffset => settings.auto_increment_offset = setting.as_u64(),
         Variable::InnodbLockWaitTimeout => {
@@ -122,8 +114,6 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         SqlMode,
         TimeZone,
         TxIsolation,
-        InnodbSnapshotIsolation,
-        AlterAlgorithm,
         TxReadOnly,
         CharacterSetClient,
         CharacterSetResults,
@@ -139,7 +129,6 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         SqlSelectLimit,
         SqlSafeUpdates,
         SqlAutoIsNull,
-        MaxSessionMemUsed,
         MaxErrorCount,
         GroupConcatMaxLen,
         DivPrecisionIncrement,
@@ -147,7 +136,6 @@ pub fn apply_all_to_session(session: &mut SessionContext, values: &mut SessionVa
         MaxSortLength,
         MaxRecursiveIterations,
         DefaultWeekFormat,
-        LcTimeNames,
         AutoIncrementIncrement,
         AutoIncrementOffset,
         InnodbLockWaitTimeout,
@@ -235,18 +223,6 @@ pub fn semi_sync_settings(globals: &Globals) -> SemiSyncSettings {
             true => TooFewReplicas::Wait,
             false => TooFewReplicas::GoOn,
         },
-        fallback: match globals.is_on(Variable::PacelineSemiSyncFallback) {
-            true => Fallback::AfterTimeout,
-            false => Fallback::Never,
-        },
-    }
-}
-
-/// What all sessions may collect together, in bytes.
-pub fn session_memory_max(globals: &Globals) -> u64 {
-    match globals.number(Variable::PacelineSessionMemoryMax) {
-        0 => memory::machine_bytes() / 4,
-        bytes => bytes,
     }
 }
 
@@ -262,7 +238,6 @@ pub fn is_transaction_config(variable: Variable) -> bool {
             | RplSemiSyncMasterTimeout
             | RplSemiSyncMasterWaitForSlaveCount
             | RplSemiSyncMasterWaitNoSlave
-            | PacelineSemiSyncFallback
             | BinlogCommitWaitCount
             | BinlogCommitWaitUsec
             | GtidStrictMode

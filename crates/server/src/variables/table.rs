@@ -155,7 +155,7 @@ mod list {
         LastInsertId "last_insert_id" SessionOnly Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         LcMessages "lc_messages" Both Dynamic Locale => Some("en_US");
         LcMessagesDir "lc_messages_dir" Global Fixed Text => Some("");
-        LcTimeNames "lc_time_names" Both Dynamic TimeLocale => Some("en_US");
+        LcTimeNames "lc_time_names" Both Dynamic Locale => Some("en_US");
         License "license" Global Fixed Text => Some("Apache-2.0");
         LocalInfile "local_infile" Global Dynamic Boolean => Some("ON");
         LockWaitTimeout "lock_wait_timeout" Both Dynamic Unsigned { min: 0, max: 31536000, block: 1 } => Some("86400");
@@ -228,8 +228,6 @@ mod list {
         PacelineMemtableSize "paceline_memtable_size" Global Fixed Unsigned { min: 1048576, max: u64::MAX, block: 1048576 } => Some("268435456");
         PacelineReplicateLeaveOut "paceline_replicate_leave_out" Global Dynamic Set(crate::session::left_out::Kind::WORDS) => Some("");
         PacelineRowLocksMax "paceline_row_locks_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
-        PacelineSemiSyncFallback "paceline_semi_sync_fallback" Global Dynamic Boolean => Some("ON");
-        PacelineSessionMemoryMax "paceline_session_memory_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("0");
         PacelineTemporaryTablesMax "paceline_temporary_tables_max" Global Dynamic Unsigned { min: 0, max: u64::MAX, block: 1 } => Some("1073741824");
         PacelineWorkerThreads "paceline_worker_threads" Global Fixed Unsigned { min: 0, max: 1024, block: 1 } => Some("0");
         PerformanceSchema "performance_schema" Global Fixed Boolean => Some("OFF");
@@ -385,17 +383,13 @@ impl Variable {
         &TABLE[self as usize]
     }
 
-    /// The variable that an option sets: `--transaction-isolation` is the option's name of `tx_isolation`, which as a variable MariaDB has from 11.1 on.
-    pub fn by_option(name: &str) -> Option<Variable> {
-        match name {
-            "transaction_isolation" => Some(Variable::TxIsolation),
-            "transaction_read_only" => Some(Variable::TxReadOnly),
-            name => Self::by_name(name),
-        }
-    }
-
-    /// The variable of that name; in lower case, with underscores.
+    /// The variable of that name; in lower case, with underscores. The names of MariaDB 11 for the isolation level are known too.
     pub fn by_name(name: &str) -> Option<Variable> {
+        match name {
+            "transaction_isolation" => return Some(Variable::TxIsolation),
+            "transaction_read_only" => return Some(Variable::TxReadOnly),
+            _ => {}
+        }
         TABLE
             .binary_search_by(|row| row.name.cmp(name))
             .ok()

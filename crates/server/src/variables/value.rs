@@ -4,8 +4,8 @@ use super::definition::{Definition, Kind};
 use paceline_sql::Error;
 use paceline_sql::expr::ExprType;
 use paceline_sql::session::SqlMode;
-use paceline_types::error_code::{ER_UNKNOWN_LOCALE, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR};
-use paceline_types::{Charset, Collation, DataType, FixedPoint, FloatType, Locale, TimeZone, Value};
+use paceline_types::error_code::{ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR};
+use paceline_types::{Charset, Collation, TimeZone, Value};
 use std::sync::Arc;
 
 /// A value of a system variable.
@@ -180,25 +180,13 @@ impl Definition {
             }
             Kind::Locale => match text(value) {
                 Some(name) if name.eq_ignore_ascii_case("en_US") => exact(Setting::Text("en_US".into())),
-                Some(name) => Err(Error::new(ER_UNKNOWN_LOCALE, &[&name])),
+                Some(name) => Err(Error::new(
+                    paceline_types::error_code::ER_UNKNOWN_LOCALE,
+                    &[&name],
+                )),
                 None if integer(value) == Some(0) => exact(Setting::Text("en_US".into())),
                 None => Err(self.wrong_type()),
             },
-            Kind::TimeLocale => {
-                let (name, locale) = match integer(value) {
-                    Some(number) => {
-                        let locale = u16::try_from(number).ok().and_then(Locale::from_number);
-                        (number.to_string(), locale)
-                    }
-                    None => {
-                        let name = text(value).ok_or_else(|| self.wrong_type())?;
-                        let locale = Locale::from_name(&name);
-                        (name, locale)
-                    }
-                };
-                let unknown = || Error::new(ER_UNKNOWN_LOCALE, &[&name]);
-                exact(Setting::Text(locale.ok_or_else(unknown)?.name.into()))
-            }
             Kind::SqlMode => {
                 let mode = match integer(value) {
                     Some(bits) => u64::try_from(bits)
@@ -370,7 +358,7 @@ impl Definition {
             (Setting::Boolean(on), _) => Value::Int(i64::from(*on)),
             (Setting::Integer(number), _) => Value::Int(*number),
             (Setting::Unsigned(number), Kind::Unsigned { .. }) => Value::UInt(*number),
-            (Setting::Double(number), _) => Value::Double((number * 1e6).round() / 1e6),
+            (Setting::Double(number), _) => Value::Double(*number),
             _ => Value::Text(self.show(setting).unwrap_or_default()),
         }
     }
@@ -381,13 +369,7 @@ impl Definition {
             Kind::Boolean => ExprType::int(1),
             Kind::Integer { .. } => ExprType::bigint(21),
             Kind::Unsigned { .. } => ExprType::bigint_unsigned(21),
-            Kind::Double { .. } => ExprType::new(DataType::Double(FloatType {
-                fixed: Some(FixedPoint {
-                    precision: 23,
-                    scale: 6,
-                }),
-                ..FloatType::default()
-            })),
+            Kind::Double { .. } => ExprType::double(),
             _ => super::text_type(),
         }
     }

@@ -174,10 +174,6 @@ pub struct IndexDefinition {
     /// Its comment.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,
-    /// A unique index on more than a key holds (TEXT without a prefix, long VARCHARs): its keys are hashes of the values, of no use to
-    /// queries.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub hashed: bool,
     /// `IGNORED`: kept, but not used by queries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,

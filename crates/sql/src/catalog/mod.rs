@@ -18,7 +18,6 @@
 
 mod auto_increment;
 mod definition;
-mod duplicate_entry;
 mod handle;
 mod record;
 mod referrers;
@@ -32,7 +31,6 @@ mod view;
 pub use auto_increment::AutoIncrement;
 pub(crate) use auto_increment::{aligned, counted, following, is_numbered};
 pub use definition::*;
-pub use duplicate_entry::duplicate_entry;
 pub use handle::CatalogHandle;
 pub use record::{CatalogChange, write_changes};
 pub use referrers::TableReferrers;

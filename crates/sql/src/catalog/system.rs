@@ -132,7 +132,6 @@ fn table(
         columns,
         foreign_keys: Vec::new(),
         indexes: vec![IndexDefinition {
-            hashed: false,
             generated: false,
             id: first + 2,
             name: "PRIMARY".into(),

@@ -214,19 +214,10 @@ impl TableDefinition {
                 nullable: column.nullable,
             })
             .collect();
-        // As in MariaDB, a table without a primary key has its first unique key without NULL and prefixes for one.
-        let identifies = |index: &&IndexDefinition| match index.kind {
-            IndexKind::Primary => true,
-            IndexKind::Unique => index
-                .parts
-                .iter()
-                .all(|part| part.prefix_length.is_none() && !self.columns()[part.column].nullable),
-            IndexKind::Plain => false,
-        };
         let primary_key: Vec<(usize, u32)> = self
             .indexes()
             .iter()
-            .find(identifies)
+            .find(|index| index.kind == IndexKind::Primary)
             .map(|index| {
                 index
                     .parts
@@ -304,7 +295,6 @@ fn index_schema(index: &IndexDefinition) -> IndexSchema {
         id: IndexId::new(index.id),
         kind: match index.kind {
             IndexKind::Primary => Stored::Primary,
-            IndexKind::Unique if index.hashed => Stored::UniqueHash,
             IndexKind::Unique => Stored::Unique,
             IndexKind::Plain => Stored::Secondary,
         },

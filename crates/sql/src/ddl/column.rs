@@ -56,9 +56,9 @@ pub fn resolve_column(
         if spec.default.is_some() {
             return Err(Error::new(ER_INVALID_DEFAULT, &[name]));
         }
+        column.nullable = false;
     }
     column.default = match &spec.default {
-        None if column.auto_increment => ColumnDefault::None,
         // See `give_old_timestamp_defaults`.
         Some(default) if has_old_defaults && !column.nullable && is_null(default) => ColumnDefault::None,
         default => resolve_default(&column, default.as_ref(), session)?,

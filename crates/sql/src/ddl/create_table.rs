@@ -6,7 +6,7 @@ use paceline_types::{Collation, DataType, ErrorCode};
 use super::column::{give_old_timestamp_defaults, resolve_column};
 use super::column_type::{resolve_collation, row_bytes};
 use super::foreign_key::{KeyStatement, drop_covered};
-use super::index::{DraftIndex, NO_NUMBER, check_auto_increment, resolve_indexes};
+use super::index::{DraftIndex, check_auto_increment, resolve_indexes};
 use super::normal_form::{GENERATED_CLAUSE, normal_form, quote_identifier};
 use super::plan::{LoggedStatement, Planner, engine};
 use super::show_create::show_create_table;
@@ -218,19 +218,17 @@ impl Planner<'_> {
         if engine == TableEngine::Memory && description.columns.iter().any(is_blob) {
             return Err(Error::new(ER_TABLE_CANT_HANDLE_BLOB, &[&engine.name()]));
         }
-        description.indexes = resolve_indexes(drafts, &mut description.columns, self.session)?;
-        for place in 0..description.indexes.len() {
-            if description.indexes[place].id == NO_NUMBER {
-                description.indexes[place].id = self.new_id(engine)?;
-            }
+        let mut ids = Vec::new();
+        for _ in drafts.iter().filter(|draft| draft.id.is_none()) {
+            ids.push(self.new_id(engine)?);
         }
-        // MariaDB keeps the hash in a hidden generated column.
-        if engine == TableEngine::Memory && description.indexes.iter().any(|index| index.hashed) {
-            return Err(Error::new(
-                ER_UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS,
-                &[&engine.name()],
-            ));
-        }
+        let mut ids = ids.into_iter();
+        description.indexes = resolve_indexes(
+            drafts,
+            &mut description.columns,
+            &mut || ids.next().expect("a number for each index without one"),
+            self.session,
+        )?;
         check_auto_increment(&description.columns, &description.indexes)?;
         let row = description
             .columns

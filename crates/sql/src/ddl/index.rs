@@ -12,9 +12,6 @@ use crate::session::SessionContext;
 /// The name of the primary key.
 pub const PRIMARY: &str = "PRIMARY";
 
-/// The number of an index that is still to get one.
-pub const NO_NUMBER: u32 = 0;
-
 /// The longest key in bytes, and the longest part of one.
 const KEY_BYTES_MAX: u64 = 3072;
 /// The most indexes of a table.
@@ -43,8 +40,6 @@ pub struct DraftIndex {
     pub generated: bool,
     /// The table has it already: nobody is told that it is one too many.
     pub is_known: bool,
-    /// Whether the keys that the table has of it are hashes.
-    pub was_hashed: bool,
 }
 
 impl DraftIndex {
@@ -86,7 +81,6 @@ impl DraftIndex {
             ignored: spec.ignored,
             generated: false,
             is_known: false,
-            was_hashed: false,
         })
     }
 
@@ -109,7 +103,6 @@ impl DraftIndex {
                 ignored: false,
                 generated: false,
                 is_known: false,
-                was_hashed: false,
             })
     }
 
@@ -130,24 +123,23 @@ impl DraftIndex {
                     )
                 })
                 .collect(),
-            // Whether it is still one of hashes shows anew.
-            algorithm: index.algorithm.clone().filter(|_| !index.hashed),
+            algorithm: index.algorithm.clone(),
             comment: index.comment.clone(),
             ignored: index.ignored,
             generated: index.generated,
             is_known: true,
-            was_hashed: index.hashed,
         }
     }
 }
 
-/// The indexes of a table in MariaDB's order; those without a number have [`NO_NUMBER`]. Columns of a primary key become NOT NULL, even those that were said to be NULL.
+/// The indexes of a table in MariaDB's order. Columns of a primary key become NOT NULL, even those that were said to be NULL.
 ///
 /// # Errors
 /// 1061, 1068, 1069, 1070, 1071, 1072, 1060, 1089, 1170, 1391, 1235.
 pub fn resolve_indexes(
     drafts: Vec<DraftIndex>,
     columns: &mut [ColumnDefinition],
+    next_id: &mut dyn FnMut() -> u32,
     session: &mut SessionContext,
 ) -> Result<Vec<IndexDefinition>> {
     if drafts
@@ -173,9 +165,7 @@ pub fn resolve_indexes(
     let mut indexes = Vec::with_capacity(drafts.len());
     let mut known = Vec::new();
     for draft in drafts {
-        let (parts, form) = resolve_parts(&draft, columns, session)?;
-        let hashed = form == KeyForm::Hash;
-        let id = draft.id.filter(|_| draft.was_hashed == hashed);
+        let parts = resolve_parts(&draft, columns, session)?;
         let name = match (draft.kind, draft.name) {
             (IndexKind::Primary, _) => PRIMARY.to_owned(),
             (_, Some(name)) => name,
@@ -189,16 +179,12 @@ pub fn resolve_indexes(
             known.push(name.clone());
         }
         indexes.push(IndexDefinition {
-            id: id.unwrap_or(NO_NUMBER),
+            id: draft.id.unwrap_or_else(&mut *next_id),
             name,
             kind: draft.kind,
             parts,
-            algorithm: match form {
-                KeyForm::Hash => Some("HASH".to_owned()),
-                KeyForm::Values => draft.algorithm,
-            },
+            algorithm: draft.algorithm,
             comment: draft.comment,
-            hashed,
             ignored: draft.ignored,
             generated: draft.generated,
         });
@@ -220,26 +206,16 @@ fn note_duplicates(indexes: &[IndexDefinition], known: &[String], session: &mut 
     }
 }
 
-/// What an index's keys are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum KeyForm {
-    /// The values.
-    Values,
-    /// A hash of them: a unique index on more than a key holds.
-    Hash,
-}
-
 fn resolve_parts(
     draft: &DraftIndex,
     columns: &mut [ColumnDefinition],
     session: &mut SessionContext,
-) -> Result<(Vec<IndexPart>, KeyForm)> {
+) -> Result<Vec<IndexPart>> {
     if draft.parts.len() > PARTS_MAX {
         return Err(Error::new(ER_TOO_MANY_KEY_PARTS, &[&PARTS_MAX]));
     }
     let mut parts: Vec<IndexPart> = Vec::with_capacity(draft.parts.len());
-    let mut key_length: u64 = 0;
-    let may_hash = draft.kind == IndexKind::Unique && draft.algorithm.as_deref() != Some("BTREE");
+    let mut key_length = 0;
     for (name, length, descending) in &draft.parts {
         let Some(number) = columns.iter().position(|column| same_name(&column.name, name)) else {
             return Err(Error::new(ER_KEY_COLUMN_DOES_NOT_EXIST, &[name]));
@@ -255,21 +231,17 @@ fn resolve_parts(
             }
         }
         let (prefix_length, bytes) = resolve_prefix(&columns[number], *length, draft.kind, session)?;
-        if bytes > KEY_BYTES_MAX && !may_hash {
-            return Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
-        }
-        key_length = key_length.saturating_add(bytes);
+        key_length += bytes;
         parts.push(IndexPart {
             column: number,
             prefix_length,
             descending: *descending,
         });
     }
-    match key_length > KEY_BYTES_MAX {
-        false => Ok((parts, KeyForm::Values)),
-        true if may_hash => Ok((parts, KeyForm::Hash)),
-        true => Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX])),
+    if key_length > KEY_BYTES_MAX {
+        return Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
     }
+    Ok(parts)
 }
 
 /// The prefix of a column that an index holds, and its bytes.
@@ -291,14 +263,13 @@ fn resolve_prefix(
     }
     let whole = key_bytes(data_type);
     let (mut prefix, mut bytes) = match (length, whole) {
-        // As much as a key can hold, with a note.
+        // As much as a key can hold, with a note; MariaDB hashes the whole value for a unique index, which is not done here.
         (None, None) if kind == IndexKind::Plain => match data_type {
             DataType::Text { size, .. } | DataType::Blob { size } if *size == BlobSize::Tiny => {
                 (Some(255), 255 * per_character)
             }
             _ => (None, u64::MAX),
         },
-        (None, None) if kind == IndexKind::Unique => (None, u64::MAX),
         (None, None) => return Err(Error::new(ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name])),
         (None, Some(bytes)) => (None, bytes),
         (Some(_), _) if !is_string => return Err(Error::new(ER_WRONG_SUB_KEY, &[])),
@@ -319,8 +290,11 @@ fn resolve_prefix(
             }
         }
     };
-    if bytes > KEY_BYTES_MAX && kind == IndexKind::Plain {
+    if bytes > KEY_BYTES_MAX {
         let message = ER_TOO_LONG_KEY.message(&[&KEY_BYTES_MAX]);
+        if kind != IndexKind::Plain {
+            return Err(Error::with_message(ER_TOO_LONG_KEY, message));
+        }
         session.diagnostics.note(ER_TOO_LONG_KEY, message);
         prefix = Some(KEY_BYTES_MAX / per_character);
         bytes = KEY_BYTES_MAX;
@@ -350,15 +324,15 @@ fn unused_name(column: &str, taken: &[String]) -> String {
 }
 
 /// MariaDB's order (`sort_keys`, `sql/sql_table.cc`): the primary key, unique indexes without nullable columns, those with, the rest;
-/// among unique ones those with prefixes last, and behind them those of hashes.
+/// among unique ones those with prefixes last.
 pub fn sort_indexes(indexes: &mut [IndexDefinition], columns: &[ColumnDefinition]) {
     indexes.sort_by_key(|index| {
         let nullable = index.parts.iter().any(|part| columns[part.column].nullable);
         let prefixed = index.parts.iter().any(|part| part.prefix_length.is_some());
         match index.kind {
-            IndexKind::Primary => (0, false, false, false),
-            IndexKind::Unique => (1, index.hashed, nullable, prefixed),
-            IndexKind::Plain => (2, false, false, false),
+            IndexKind::Primary => (0, false, false),
+            IndexKind::Unique => (1, nullable, prefixed),
+            IndexKind::Plain => (2, false, false),
         }
     });
 }

@@ -8,7 +8,7 @@
 
 use paceline_binlog::event::{QueryEvent, StatusVar};
 use paceline_storage::{BuildId, Storage, StorageSnapshot, TemporaryWrites, WriteSet};
-use paceline_types::{Collation, Locale, TimeZone};
+use paceline_types::{Collation, TimeZone};
 
 use super::build::BuildSummary;
 use super::foreign_key::new_keys;
@@ -486,12 +486,6 @@ pub fn replay_ddl(
                 changes,
             })
         }
-        // What is logged only to be carried out on replicas.
-        Statement::TableMaintenance { .. } | Statement::Flush { .. } => Ok(ReplayedDdl {
-            writes: WriteSet::new(),
-            builds: Vec::new(),
-            changes: Vec::new(),
-        }),
         _ => Err(Error::unsupported("this statement in the log")),
     }
 }
@@ -566,11 +560,6 @@ pub fn session_of_event(query: &QueryEvent<'_>, timestamp_seconds: u32) -> Sessi
             StatusVar::AutoIncrement { increment, offset } => {
                 settings.auto_increment_increment = u64::from(*increment);
                 settings.auto_increment_offset = u64::from(*offset);
-            }
-            StatusVar::LcTimeNames(number) => {
-                if let Some(locale) = Locale::from_number(*number) {
-                    settings.time_locale = locale;
-                }
             }
             StatusVar::TimeZone(name) => {
                 let name = std::str::from_utf8(name).unwrap_or("SYSTEM");

@@ -4,16 +4,8 @@
 //! back into the block's row, which then looks like any other row to HAVING, the select list and ORDER BY.
 //!
 //! WITH ROLLUP keeps, besides the groups, one for each shorter list of keys; it sorts behind its members.
-//!
-//! Where the session may have no more memory, two things go on in files, by way of a sort:
-//!
-//! ```text
-//!   rows of new groups   ─▶ sorted by the group's key ─▶ grouped in that order, between the groups that are in memory
-//!   COUNT(DISTINCT …)    ─▶ the keys seen, sorted     ─▶ different ones are counted
-//! ```
 
 use hashbrown::HashMap;
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use paceline_types::Value;
@@ -21,10 +13,9 @@ use paceline_types::Value;
 use super::join::{Emit, join};
 use super::memory::Reservation;
 use super::run::Exec;
-use super::sorter::{RUN_BYTES_MIN, Sorter};
 use super::temporary_key;
-use crate::error::{Error, Result};
-use crate::expr::{Accumulator, Aggregate, CountedKeys, as_computed};
+use crate::error::Result;
+use crate::expr::{Accumulator, Aggregate};
 use crate::plan::tree::{Aggregation, GroupStrategy, JoinStep, SelectPlan};
 
 /// What a group has gathered.
@@ -35,8 +26,6 @@ struct Group {
     /// How many group keys it has: fewer for a line of WITH ROLLUP.
     keys: usize,
     memory: Reservation,
-    /// The keys that an aggregate's COUNT(DISTINCT …) had no memory for.
-    counted: Vec<(usize, Sorter)>,
 }
 
 impl Group {
@@ -50,49 +39,17 @@ impl Group {
                 .collect(),
             keys,
             memory: exec.runtime.memory.part(),
-            counted: Vec::new(),
         }
     }
 
     fn add(&mut self, exec: &mut Exec<'_, '_>, aggregation: &Aggregation, row: &[Value]) -> Result<()> {
-        for (number, (aggregate, _)) in aggregation.aggregates.iter().enumerate() {
-            let grown = self.accumulators[number].add(aggregate, row, &mut exec.context())?;
-            if grown > 0
-                && let Err(refused) = self.memory.take(grown)
-            {
-                self.count_in_file(exec, number, grown, refused)?;
+        for (accumulator, (aggregate, _)) in self.accumulators.iter_mut().zip(&aggregation.aggregates) {
+            let grown = accumulator.add(aggregate, row, &mut exec.context())?;
+            if grown > 0 {
+                self.memory.take(grown)?;
             }
         }
         Ok(())
-    }
-
-    /// COUNT(DISTINCT …) goes on in a file; `uncharged` bytes of its keys are not charged.
-    #[cold]
-    fn count_in_file(
-        &mut self,
-        exec: &Exec<'_, '_>,
-        number: usize,
-        uncharged: usize,
-        refused: Error,
-    ) -> Result<()> {
-        let Some(keys) = self.accumulators[number].take_counted_keys() else {
-            return Err(refused);
-        };
-        let bytes = keys.memory_bytes();
-        if bytes < RUN_BYTES_MIN {
-            return Err(refused);
-        }
-        self.memory.give_back(bytes - uncharged);
-        let known = self.counted.iter().position(|(known, _)| *known == number);
-        let place = known.unwrap_or_else(|| {
-            let sorter = Sorter::new(None, exec.runtime.memory.part());
-            self.counted.push((number, sorter));
-            self.counted.len() - 1
-        });
-        let sorter = &mut self.counted[place].1;
-        push_keys(sorter, keys)?;
-        // The memory is for the keys that come.
-        sorter.spill()
     }
 
     /// Puts the group into the row.
@@ -103,15 +60,6 @@ impl Group {
         for (accumulator, (aggregate, slot)) in self.accumulators.iter_mut().zip(&aggregation.aggregates) {
             row[*slot] = accumulator.finish(aggregate, &mut exec.context())?;
         }
-        if !self.counted.is_empty() {
-            self.memory.clear();
-        }
-        for (number, mut sorter) in self.counted {
-            if let Some(keys) = self.accumulators[number].take_counted_keys() {
-                push_keys(&mut sorter, keys)?;
-            }
-            row[aggregation.aggregates[number].1] = Value::Int(different_keys(exec, sorter)?);
-        }
         for (number, slot) in aggregation.group_slots.iter().enumerate() {
             row[*slot] = if number < self.keys {
                 exec.eval(&aggregation.groups[number], row)?
@@ -121,35 +69,6 @@ impl Group {
         }
         Ok(())
     }
-}
-
-fn push_keys(sorter: &mut Sorter, keys: CountedKeys) -> Result<()> {
-    keys.0
-        .into_iter()
-        .try_for_each(|key| sorter.push(&key, Vec::new()))
-}
-
-/// How many different keys there are.
-fn different_keys(exec: &mut Exec<'_, '_>, sorter: Sorter) -> Result<i64> {
-    let mut count = 0;
-    let mut last: Option<Vec<u8>> = None;
-    sorter.finish_keyed(&mut |key, _| {
-        exec.tick()?;
-        match &mut last {
-            Some(last) if *last == key => {}
-            Some(last) => {
-                last.clear();
-                last.extend_from_slice(key);
-                count += 1;
-            }
-            None => {
-                last = Some(key.to_vec());
-                count += 1;
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(count)
 }
 
 /// Groups the rows that the block's joins make, and gives the groups to `emit`. Without `runnable` there are no rows.
@@ -183,7 +102,6 @@ pub(crate) fn aggregate(
                 Group::new(exec, aggregation, row, 0)
             });
             group.finish(exec, aggregation, row)?;
-            show_computed(aggregation, row);
             let _ = emit(exec, row)?;
             Ok(())
         }
@@ -246,123 +164,6 @@ fn ordered(
 /// What sorts behind every key of the group that it stands for.
 const ROLLUP_MARK: u8 = 0xFF;
 
-/// Groups by key, and the rows of those that there was no memory for.
-struct HashedGroups {
-    groups: HashMap<Vec<u8>, Group>,
-    /// Kept for the sort of the rows that may have to go to a file.
-    spare: Reservation,
-    rest: Option<Sorter>,
-}
-
-/// With so many groups, in bytes, a part of the memory is set aside for a sort.
-const SPARE_FROM_BYTES: usize = 2 * SPARE_BYTES;
-const SPARE_BYTES: usize = 2 * RUN_BYTES_MIN;
-
-impl HashedGroups {
-    /// Takes a row of the group with that key, which has so many of the group's keys.
-    fn add(
-        &mut self,
-        exec: &mut Exec<'_, '_>,
-        aggregation: &Aggregation,
-        key: &[u8],
-        keys: usize,
-        row: &[Value],
-    ) -> Result<()> {
-        if let Some(group) = self.groups.get_mut(key) {
-            return group.add(exec, aggregation, row);
-        }
-        if self.rest.is_none() {
-            let mut group = Group::new(exec, aggregation, row, keys);
-            let bytes: usize = group.kept.iter().map(Value::memory_bytes).sum();
-            let bytes = key.len() + bytes + 64 * aggregation.aggregates.len() + 96;
-            match group.memory.take(bytes) {
-                Ok(()) => {
-                    group.add(exec, aggregation, row)?;
-                    self.groups.insert(key.to_vec(), group);
-                    return self.set_aside(bytes);
-                }
-                Err(refused) if self.spare.bytes() < SPARE_BYTES => return Err(refused),
-                Err(_) => {
-                    self.spare.clear();
-                    self.rest = Some(Sorter::new(None, exec.runtime.memory.part()));
-                }
-            }
-        }
-        let mut stored = Vec::with_capacity(row.len() + 1);
-        stored.extend_from_slice(row);
-        stored.push(Value::UInt(keys as u64));
-        match &mut self.rest {
-            Some(rest) => rest.push(key, stored),
-            None => unreachable!("made above"),
-        }
-    }
-
-    fn set_aside(&mut self, bytes_per_group: usize) -> Result<()> {
-        if self.spare.bytes() == 0 && self.groups.len().saturating_mul(bytes_per_group) > SPARE_FROM_BYTES {
-            return self.spare.take(SPARE_BYTES);
-        }
-        Ok(())
-    }
-
-    /// Gives all groups on, in the order of their keys.
-    fn finish(
-        self,
-        exec: &mut Exec<'_, '_>,
-        aggregation: &Aggregation,
-        row: &mut [Value],
-        emit: Emit<'_>,
-    ) -> Result<()> {
-        let mut sorted: Vec<(Vec<u8>, Group)> = self.groups.into_iter().collect();
-        sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
-        let mut sorted = sorted.into_iter().peekable();
-        if let Some(rest) = self.rest {
-            let mut current: Option<(Vec<u8>, Group)> = None;
-            let mut flow = ControlFlow::Continue(());
-            rest.finish_keyed(&mut |key, mut stored| {
-                exec.tick()?;
-                let keys = match stored.pop() {
-                    Some(Value::UInt(keys)) => keys as usize,
-                    _ => unreachable!("pushed behind the row"),
-                };
-                if let Some((_, group)) = current.as_mut().filter(|(known, _)| *known == key) {
-                    group.add(exec, aggregation, &stored)?;
-                    return Ok(flow);
-                }
-                let complete = current.take().into_iter();
-                let before = std::iter::from_fn(|| sorted.next_if(|(known, _)| **known < *key));
-                for (_, group) in complete.chain(before) {
-                    group.finish(exec, aggregation, row)?;
-                    flow = emit(exec, row)?;
-                    if flow.is_break() {
-                        return Ok(flow);
-                    }
-                }
-                let mut group = Group::new(exec, aggregation, &stored, keys);
-                group.add(exec, aggregation, &stored)?;
-                current = Some((key.to_vec(), group));
-                Ok(flow)
-            })?;
-            if flow.is_break() {
-                return Ok(());
-            }
-            if let Some((_, group)) = current {
-                group.finish(exec, aggregation, row)?;
-                if emit(exec, row)?.is_break() {
-                    return Ok(());
-                }
-            }
-        }
-        for (_, group) in sorted {
-            exec.tick()?;
-            group.finish(exec, aggregation, row)?;
-            if emit(exec, row)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-}
-
 fn hashed(
     exec: &mut Exec<'_, '_>,
     plan: &SelectPlan,
@@ -370,32 +171,71 @@ fn hashed(
     row: &mut [Value],
     emit: Emit<'_>,
 ) -> Result<()> {
-    let mut groups = HashedGroups {
-        groups: HashMap::new(),
-        spare: exec.runtime.memory.part(),
-        rest: None,
-    };
-    let all = aggregation.groups.len();
+    let mut groups: HashMap<Vec<u8>, Group> = HashMap::new();
     let mut key = Vec::new();
     let _ = join(exec, plan, &plan.steps, row, &mut |exec, row| {
         if !aggregation.rollup {
             group_key(exec, aggregation, row, &mut key)?;
-            groups.add(exec, aggregation, &key, all, row)?;
+            add_to_group(
+                exec,
+                aggregation,
+                &mut groups,
+                &key,
+                aggregation.groups.len(),
+                row,
+            )?;
             return Ok(ControlFlow::Continue(()));
         }
         key.clear();
         for (number, group) in aggregation.groups.iter().enumerate() {
             let length = key.len();
             key.push(ROLLUP_MARK);
-            groups.add(exec, aggregation, &key, number, row)?;
+            add_to_group(exec, aggregation, &mut groups, &key, number, row)?;
             key.truncate(length);
             let value = group.eval_ref(row, &mut exec.context())?;
             temporary_key::append(&value, &group.ty, &mut key);
         }
-        groups.add(exec, aggregation, &key, all, row)?;
+        add_to_group(
+            exec,
+            aggregation,
+            &mut groups,
+            &key,
+            aggregation.groups.len(),
+            row,
+        )?;
         Ok(ControlFlow::Continue(()))
     })?;
-    groups.finish(exec, aggregation, row, emit)
+    let mut sorted: Vec<(Vec<u8>, Group)> = groups.into_iter().collect();
+    sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+    for (_, group) in sorted {
+        exec.tick()?;
+        group.finish(exec, aggregation, row)?;
+        if emit(exec, row)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn add_to_group(
+    exec: &mut Exec<'_, '_>,
+    aggregation: &Aggregation,
+    groups: &mut HashMap<Vec<u8>, Group>,
+    key: &[u8],
+    keys: usize,
+    row: &[Value],
+) -> Result<()> {
+    if let Some(group) = groups.get_mut(key) {
+        return group.add(exec, aggregation, row);
+    }
+    let mut group = Group::new(exec, aggregation, row, keys);
+    let bytes: usize = group.kept.iter().map(Value::memory_bytes).sum();
+    group
+        .memory
+        .take(key.len() + bytes + 64 * aggregation.aggregates.len() + 96)?;
+    group.add(exec, aggregation, row)?;
+    groups.insert(key.to_vec(), group);
+    Ok(())
 }
 
 /// MIN and MAX, each of the first row of its own access.
@@ -422,16 +262,8 @@ fn index_ends(
     for (value, (_, slot)) in results.into_iter().zip(&aggregation.aggregates) {
         row[*slot] = value;
     }
-    show_computed(aggregation, row);
     let _ = emit(exec, row)?;
     Ok(())
-}
-
-/// The one result of a whole table is computed, and of BIT and YEAR a number. Groups are rows of a temporary table.
-fn show_computed(aggregation: &Aggregation, row: &mut [Value]) {
-    for (_, slot) in &aggregation.aggregates {
-        row[*slot] = as_computed(Cow::Owned(std::mem::take(&mut row[*slot]))).into_owned();
-    }
 }
 
 fn first_value(exec: &mut Exec<'_, '_>, aggregate: &Aggregate, row: &[Value]) -> Result<Value> {

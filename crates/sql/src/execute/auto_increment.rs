@@ -50,10 +50,6 @@ impl Interval {
             return Ok(None);
         }
         let value = self.next_value(exec, table, column)?;
-        // A column that may be NULL stays it, and the number is used up.
-        if row[column].is_null() && table.columns()[column].nullable {
-            return Ok(Some(value));
-        }
         row[column] = match &table.columns()[column].data_type {
             DataType::Integer(integer) if integer.sign == Sign::Unsigned => Value::UInt(value),
             DataType::Integer(_) => Value::Int(value as i64),

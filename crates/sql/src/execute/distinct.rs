@@ -32,7 +32,7 @@ impl<'p> Distinct<'p> {
     /// Whether no equal row came before.
     ///
     /// # Errors
-    /// 1290 or 1041 for more than the session may have.
+    /// 1114 for more than a statement may collect.
     pub fn is_new(&mut self, row: &[Value]) -> Result<bool> {
         self.key.clear();
         append_row_key(row, self.types, &mut self.key);

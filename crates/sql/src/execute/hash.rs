@@ -28,7 +28,7 @@ impl HashTable {
     /// Adds a row.
     ///
     /// # Errors
-    /// 1290 or 1041 for more than the session may have.
+    /// 1114 for more than a statement may collect.
     pub fn add(&mut self, key: Vec<u8>, row: HashedRow) -> Result<()> {
         self.memory
             .take(key.len() + row.key.len() + row_bytes(&row.values) + 64)?;
@@ -80,9 +80,7 @@ pub(crate) fn append_key(
         // Both sides are of these types themselves.
         Comparison::DateTime => temporary_key::append(value, &ExprType::datetime(6), out),
         Comparison::Time => temporary_key::append(value, &ExprType::time(6), out),
-        Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => {
-            unreachable!("no hash table has such keys")
-        }
+        Comparison::Dynamic(_) | Comparison::Row(_) => unreachable!("no hash table has such keys"),
     }
     Ok(true)
 }

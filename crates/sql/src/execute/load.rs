@@ -118,8 +118,8 @@ impl Loading<'_> {
     fn store(&mut self, exec: &mut Exec<'_, '_>, target: &LoadTarget, field: &Field<'_>) -> Result<()> {
         let charset = self.plan.format.charset;
         match (target, field.kind) {
-            (LoadTarget::Variable(name), FieldKind::Null) => set_variable(exec, name, Value::Null)?,
-            (LoadTarget::Variable(name), _) => set_variable(exec, name, decoded(field.bytes, charset))?,
+            (LoadTarget::Variable(name), FieldKind::Null) => set_variable(exec, name, Value::Null),
+            (LoadTarget::Variable(name), _) => set_variable(exec, name, decoded(field.bytes, charset)),
             (LoadTarget::Column(column), FieldKind::Null) => return self.store_null(exec, *column),
             (LoadTarget::Column(column), _) => {
                 let data_type = &self.plan.insert.table.columns()[*column].data_type;
@@ -154,7 +154,10 @@ impl Loading<'_> {
     /// The line has no field for a target. A column gets its type's zero, not its default; one whose default is NULL stays it.
     fn leave_out(&mut self, exec: &mut Exec<'_, '_>, target: &LoadTarget) -> Result<()> {
         let column = match target {
-            LoadTarget::Variable(name) => return set_variable(exec, name, Value::Null),
+            LoadTarget::Variable(name) => {
+                set_variable(exec, name, Value::Null);
+                return Ok(());
+            }
             LoadTarget::Column(column) => *column,
         };
         let table = &self.plan.insert.table;
@@ -195,10 +198,10 @@ fn decoded(bytes: &[u8], charset: Charset) -> Value {
     }
 }
 
-fn set_variable(exec: &mut Exec<'_, '_>, name: &str, value: Value) -> Result<()> {
+fn set_variable(exec: &mut Exec<'_, '_>, name: &str, value: Value) {
     let ty = match exec.session.user_variables.get(name) {
         Some(variable) => variable.ty.clone(),
         None => ExprType::parameter(),
     };
-    exec.session.user_variables.set(name, UserVariable { value, ty })
+    exec.session.user_variables.set(name, UserVariable { value, ty });
 }

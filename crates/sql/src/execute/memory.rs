@@ -1,44 +1,39 @@
-//! What a statement collects in memory, counted by its collections against the session's account ([`crate::session::SessionMemory`]).
+//! What a statement may collect in memory.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use paceline_types::Value;
+use paceline_types::error_code::ER_RECORD_FILE_FULL;
 
-use crate::error::Result;
-use crate::session::{MemoryCharge, SessionMemory};
+use crate::error::{Error, Result};
 
 /// A sort goes on in a temporary file past so many bytes.
 pub const SORT_MEMORY_MAX: usize = 64 << 20;
 
+/// What a statement's groups, derived tables, hash tables and changes may take together, in bytes: 1114 beyond.
+pub const STATEMENT_MEMORY_MAX: usize = 1 << 30;
+
 /// What a statement has collected so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Budget {
-    charge: Rc<RefCell<MemoryCharge>>,
+    used: Rc<Cell<usize>>,
 }
 
 impl Budget {
-    /// Nothing so far.
-    pub fn new(account: &Arc<SessionMemory>) -> Self {
-        Budget {
-            charge: Rc::new(RefCell::new(MemoryCharge::new(account))),
-        }
-    }
-
     /// Takes `bytes` for what is kept until the statement's end.
     ///
     /// # Errors
-    /// 1290 or 1041 past a limit.
+    /// 1114 past [`STATEMENT_MEMORY_MAX`].
     pub fn charge(&mut self, bytes: usize) -> Result<()> {
-        self.charge.borrow_mut().grow(bytes)
+        take(&self.used, bytes)
     }
 
     /// For one collection, which has nothing yet: what it takes is free again when it goes. A subquery makes and drops its collections for each row of
     /// the query around it.
     pub fn part(&self) -> Reservation {
         Reservation {
-            charge: self.charge.clone(),
+            budget: self.used.clone(),
             bytes: 0,
         }
     }
@@ -47,44 +42,33 @@ impl Budget {
 /// What one collection has taken of a statement's [`Budget`].
 #[derive(Debug)]
 pub(crate) struct Reservation {
-    charge: Rc<RefCell<MemoryCharge>>,
+    budget: Rc<Cell<usize>>,
     bytes: usize,
 }
 
 impl Reservation {
-    /// Takes so many bytes more, or none.
+    /// Takes so many bytes more.
     ///
     /// # Errors
-    /// 1290 or 1041 past a limit.
+    /// 1114 past [`STATEMENT_MEMORY_MAX`].
     pub fn take(&mut self, bytes: usize) -> Result<()> {
-        self.charge.borrow_mut().grow(bytes)?;
-        self.bytes += bytes;
-        Ok(())
-    }
-
-    /// What it has.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Gives so many of them back.
-    pub fn give_back(&mut self, bytes: usize) {
-        self.charge.borrow_mut().shrink(bytes);
-        self.bytes -= bytes;
-    }
-
-    /// Gives all of them back.
-    pub fn clear(&mut self) {
-        if self.bytes > 0 {
-            self.give_back(self.bytes);
-        }
+        self.bytes = self.bytes.saturating_add(bytes);
+        take(&self.budget, bytes)
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.clear();
+        self.budget.set(self.budget.get().saturating_sub(self.bytes));
     }
+}
+
+fn take(used: &Cell<usize>, bytes: usize) -> Result<()> {
+    used.set(used.get().saturating_add(bytes));
+    if used.get() > STATEMENT_MEMORY_MAX {
+        return Err(Error::new(ER_RECORD_FILE_FULL, &[&"(temporary)"]));
+    }
+    Ok(())
 }
 
 /// The bytes that a row takes.
@@ -95,21 +79,16 @@ pub(crate) fn row_bytes(row: &[Value]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paceline_types::error_code::ER_OPTION_PREVENTS_STATEMENT;
 
     #[test]
     fn what_a_collection_took_is_free_when_it_goes() {
-        let account = SessionMemory::unlimited();
-        account.set_limit(1_000_000);
-        let mut budget = Budget::new(&account);
+        let mut budget = Budget::default();
         budget.charge(10).unwrap();
         for _ in 0..3 {
             let mut part = budget.part();
-            part.take(1_000_000 - 10).unwrap();
-            assert_eq!(part.take(1).unwrap_err().code(), ER_OPTION_PREVENTS_STATEMENT);
+            part.take(STATEMENT_MEMORY_MAX - 10).unwrap();
+            assert_eq!(part.take(1).unwrap_err().code(), ER_RECORD_FILE_FULL);
         }
-        assert_eq!(budget.charge.borrow().used(), 10);
-        drop(budget);
-        assert_eq!(account.used(), 0);
+        assert_eq!(budget.used.get(), 10);
     }
 }

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! # Limits
-//! What a statement collects (sorts, groups, partitions of windows, derived tables, hash joins) counts against its session's account
-//! ([`crate::session::SessionMemory`]). Sorting goes on in a temporary file past [`memory::SORT_MEMORY_MAX`], or earlier where the account is used
-//! up; anything else that does not fit ends the statement with 1290 (`max_session_mem_used`) or 1041 (all sessions together).
+//! What a statement collects (sorts, groups, partitions of windows, derived tables, hash joins) counts against one budget of
+//! [`memory::STATEMENT_MEMORY_MAX`] bytes. Sorting goes on in a temporary file past [`memory::SORT_MEMORY_MAX`]; anything else that does not
+//! fit gives 1114 (The table '(temporary)' is full).
 //!
 //! # A statement's frame
 //! [`execute`] begins and ends the statement in the transaction, and takes back what it wrote when it fails; committing is the
@@ -26,7 +26,6 @@ mod hash;
 mod insert;
 mod join;
 mod load;
-mod loose_scan;
 mod memory;
 mod point;
 mod query;
@@ -39,7 +38,6 @@ mod sorter;
 mod table_reader;
 mod temporary_key;
 mod update;
-mod virtual_table;
 mod window;
 
 use std::sync::Arc;
@@ -49,7 +47,7 @@ use paceline_types::{Value, ValueRef};
 
 pub(crate) use table_reader::transaction_error;
 
-pub use memory::SORT_MEMORY_MAX;
+pub use memory::{SORT_MEMORY_MAX, STATEMENT_MEMORY_MAX};
 pub use row_store::{RowStore, StoredRows};
 
 use crate::catalog::Catalog;

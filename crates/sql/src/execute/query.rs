@@ -10,7 +10,7 @@ use paceline_types::error_code::ER_QUERY_RESULT_INCOMPLETE;
 use super::aggregation::aggregate;
 use super::distinct::Distinct;
 use super::join::join;
-use super::memory::{Reservation, row_bytes};
+use super::memory::row_bytes;
 use super::run::{Exec, Rows};
 use super::sorter::Sorter;
 use super::temporary_key;
@@ -200,7 +200,6 @@ fn run_select(
             matches!(item.key, SortKey::Output(output) if output == place) && !item.descending
         });
     let mut output: Vec<Value> = Vec::with_capacity(plan.projection.len());
-    let mut large = exec.runtime.memory.part();
     let mut key = Vec::new();
     let mut sorter = (!plan.order.is_empty()).then(|| {
         let first = if plan.count_found_rows {
@@ -208,7 +207,7 @@ fn run_select(
         } else {
             window.needed()
         };
-        Sorter::new(first, exec.runtime.memory.part())
+        Sorter::new(first)
     });
     {
         // What happens with each row, after grouping and window functions.
@@ -221,10 +220,10 @@ fn run_select(
                         if sorter.rejects(&key) {
                             return Ok(ControlFlow::Continue(()));
                         }
-                        project(exec, plan, movable, row, &mut output, &mut large)?;
+                        project(exec, plan, movable, row, &mut output)?;
                     }
                     Some(distinct) => {
-                        project(exec, plan, movable, row, &mut output, &mut large)?;
+                        project(exec, plan, movable, row, &mut output)?;
                         if !distinct.is_new(&output)? {
                             return Ok(ControlFlow::Continue(()));
                         }
@@ -243,7 +242,7 @@ fn run_select(
             if distinct.is_none() && !gate.admits() {
                 return Ok(gate.flow());
             }
-            project(exec, plan, movable, row, &mut output, &mut large)?;
+            project(exec, plan, movable, row, &mut output)?;
             if let Some(distinct) = &mut distinct
                 && (!distinct.is_new(&output)? || !gate.admits())
             {
@@ -254,7 +253,7 @@ fn run_select(
             }
             Ok(gate.flow())
         };
-        let mut windows = (plan.windows.as_ref()).map(|windows| WindowRows::new(exec, windows));
+        let mut windows = plan.windows.as_ref().map(WindowRows::new);
         let mut take = |exec: &mut Exec<'_, '_>, row: &mut [Value]| -> Result<ControlFlow<()>> {
             if !plan.having.is_empty() && !exec.all_true(&plan.having, row)? {
                 return Ok(ControlFlow::Continue(()));
@@ -290,9 +289,6 @@ fn run_select(
     Ok(plan.count_found_rows.then_some(gate.seen))
 }
 
-/// Values that are shorter, in bytes, are not counted while a row is put together.
-const LARGE_VALUE_BYTES: usize = 64 << 10;
-
 /// Whether a row's values may be moved to the output: nothing reads them there again.
 fn can_move(plan: &SelectPlan, by_output: bool) -> bool {
     let [
@@ -325,7 +321,6 @@ fn project(
     movable: bool,
     row: &mut [Value],
     output: &mut Vec<Value>,
-    large: &mut Reservation,
 ) -> Result<()> {
     if movable {
         // What the row before has left there goes back, for its memory.
@@ -338,19 +333,12 @@ fn project(
         return Ok(());
     }
     output.clear();
-    large.clear();
     for expr in &plan.projection {
-        let value = if plan.unrounded {
+        output.push(if plan.unrounded {
             exec.eval_unrounded(expr, row)?
         } else {
             exec.eval(expr, row)?
-        };
-        // A row of many values may hold a long one in each: here, and in its packet.
-        let bytes = value.memory_bytes();
-        if bytes > LARGE_VALUE_BYTES {
-            large.take(2 * bytes)?;
-        }
-        output.push(value);
+        });
     }
     Ok(())
 }
@@ -427,7 +415,7 @@ fn arranged(
             Ok(gate.flow())
         });
     }
-    let mut sorter = Sorter::new(window.needed(), exec.runtime.memory.part());
+    let mut sorter = Sorter::new(window.needed());
     let mut key = Vec::new();
     produce(exec, &mut |exec, row| {
         key.clear();
@@ -517,16 +505,14 @@ fn run_set(
         consumer,
         &mut |exec, consumer| match set.operation {
             SetOperation::UnionAll => {
-                for side in 0..set.sides.len() {
-                    if run_side(exec, set, side, outer, consumer)? {
-                        break;
-                    }
+                if !run_side(exec, set, 0, outer, consumer)? {
+                    run_side(exec, set, 1, outer, consumer)?;
                 }
                 Ok(())
             }
             SetOperation::Union => {
                 let mut distinct = Distinct::new(types, exec.runtime.memory.part());
-                for side in 0..set.sides.len() {
+                for side in 0..2 {
                     let stopped = run_side(exec, set, side, outer, &mut |exec, row| {
                         if distinct.is_new(row)? {
                             consumer(exec, row)

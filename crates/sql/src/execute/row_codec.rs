@@ -6,7 +6,7 @@ use paceline_types::data_type::Labels;
 use paceline_types::{BitValue, Date, DateTime, EnumValue, SetValue, Time, Timestamp, Value};
 
 /// Encodes and decodes rows. The labels of ENUM and SET values stay in memory, and rows name them by number.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub(crate) struct RowCodec {
     labels: Vec<Arc<Labels>>,
 }

@@ -29,7 +29,6 @@ pub struct RowStore {
 #[derive(Debug)]
 pub struct StoredRows {
     memory: VecDeque<Vec<Value>>,
-    memory_bytes: usize,
     codec: RowCodec,
     file: Option<BufReader<File>>,
     left: u64,
@@ -73,7 +72,6 @@ impl RowStore {
         });
         Ok(StoredRows {
             memory: self.memory,
-            memory_bytes: self.bytes.min(STORED_ROWS_MEMORY_MAX),
             codec: self.codec,
             file: rewound
                 .transpose()
@@ -84,11 +82,6 @@ impl RowStore {
 }
 
 impl StoredRows {
-    /// What they take in memory at most, in bytes.
-    pub fn memory_bytes(&self) -> usize {
-        self.memory_bytes
-    }
-
     /// How many are left.
     pub fn left(&self) -> u64 {
         self.left

@@ -21,7 +21,7 @@ use super::assignment::Ignore;
 use super::auto_increment::know_next;
 use super::run::{Exec, RowHandle};
 use super::table_reader::transaction_error;
-use crate::catalog::{TableDefinition, duplicate_entry};
+use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
 use crate::foreign_key::{ForeignKeyRun, ForeignKeys, Parent, ResolvedKey, RunMode, is_foreign_key_error};
 
@@ -380,14 +380,34 @@ impl<'d> RowWriter<'d> {
 
     /// 1062 for a row that an insert or update was refused for.
     pub fn duplicate_error(&self, exec: &mut Exec<'_, '_>, index: usize, values: &[Value]) -> Error {
-        let zone = &exec.session.settings.time_zone;
-        let entry = duplicate_entry(self.definition.description(), index, zone, |column| {
-            values[column].as_ref()
-        });
-        let name = &self.definition.indexes()[index].name;
+        let definition = &self.definition.indexes()[index];
+        let mut text = Vec::new();
+        for (number, part) in definition.parts.iter().enumerate() {
+            if number > 0 {
+                text.push(b'-');
+            }
+            let data_type = &self.definition.columns()[part.column].data_type;
+            match (&values[part.column], part.prefix_length) {
+                (Value::Null, _) => text.extend_from_slice(b"NULL"),
+                (Value::Text(value), Some(prefix)) => {
+                    text.extend(
+                        value
+                            .chars()
+                            .take(prefix as usize)
+                            .collect::<String>()
+                            .into_bytes(),
+                    );
+                }
+                (value, _) => {
+                    let zone = &exec.session.settings.time_zone;
+                    paceline_types::text::append_column_value(&value.as_ref(), data_type, zone, &mut text);
+                }
+            }
+        }
+        let text = String::from_utf8_lossy(&text);
         Error::with_message(
             ER_DUP_ENTRY,
-            format!("Duplicate entry '{entry}' for key '{name}'"),
+            format!("Duplicate entry '{text}' for key '{}'", definition.name),
         )
     }
 }

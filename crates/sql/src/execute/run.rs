@@ -17,7 +17,7 @@ use crate::expr::{EvalContext, EvalMode, EvalState, Expr, ExprKind, SubqueryFram
 use crate::foreign_key::ForeignKeys;
 use crate::plan::tree::QueryPlan;
 use crate::plan::{Plan, PlanKind};
-use crate::session::{SessionContext, SessionMemory, UserVariable};
+use crate::session::{SessionContext, UserVariable};
 
 /// Rows that were made once for all uses of them in a statement.
 pub(crate) type Rows = Rc<Vec<Vec<Value>>>;
@@ -53,13 +53,13 @@ pub(crate) struct Runtime<'t> {
 }
 
 impl<'t> Runtime<'t> {
-    pub fn new(transaction: &'t mut Transaction, memory: &Arc<SessionMemory>) -> Self {
+    pub fn new(transaction: &'t mut Transaction) -> Self {
         Runtime {
             transaction,
             materialized: HashMap::new(),
             recursive: HashMap::new(),
             hashes: HashMap::new(),
-            memory: Budget::new(memory),
+            memory: Budget::default(),
             handles: Vec::new(),
             foreign_keys: None,
             exact: false,
@@ -127,7 +127,6 @@ impl<'t> Exec<'_, 't> {
 
     /// Called for each row read: now and then looks whether the statement was killed.
     pub fn tick(&mut self) -> Result<()> {
-        self.session.rows_read += 1;
         self.runtime.ticks += 1;
         if self.runtime.ticks >= ROWS_PER_INTERRUPT_CHECK {
             self.runtime.ticks = 0;
@@ -176,7 +175,6 @@ pub(super) fn execute(
         None
     };
     context.transaction.begin_statement(text, seconds)?;
-    context.session.rows_read = 0;
     let result = run_statement(plan, context, sink).and_then(|outcome| {
         context.transaction.end_statement()?;
         Ok(outcome)
@@ -204,7 +202,7 @@ fn run_statement(plan: &Plan, context: &mut ExecutionContext<'_>, sink: &mut dyn
     if plan.writes_ordinary() && (!checks_foreign_keys || foreign_keys.is_some()) {
         context.transaction.set_no_foreign_key_checks();
     }
-    let mut runtime = Runtime::new(context.transaction, &context.session.memory);
+    let mut runtime = Runtime::new(context.transaction);
     runtime.foreign_keys = foreign_keys;
     let mut exec = Exec {
         runtime: &mut runtime,
@@ -298,7 +296,7 @@ fn select_into(
         Some(row) => {
             for ((name, value), ty) in names.iter().zip(row).zip(&query.types) {
                 let variable = UserVariable::new(&value, ty.clone(), &exec.session.settings.time_zone);
-                exec.session.user_variables.set(&name.to_lowercase(), variable)?;
+                exec.session.user_variables.set(&name.to_lowercase(), variable);
             }
             Ok(Outcome {
                 affected_rows: 1,

@@ -6,8 +6,6 @@
 //! ```
 //!
 //! The key's bytes decide; rows with equal keys come in the order in which they were pushed.
-//!
-//! What a session may have is shared with its other collections: where that is used up, the sort goes on in the file earlier.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,7 +16,7 @@ use std::ops::ControlFlow;
 use paceline_types::Value;
 use paceline_types::error_code::ER_OUT_OF_SORTMEMORY;
 
-use super::memory::{Reservation, SORT_MEMORY_MAX, row_bytes};
+use super::memory::{SORT_MEMORY_MAX, row_bytes};
 use super::row_codec::RowCodec;
 use crate::error::{Error, Result};
 
@@ -31,12 +29,6 @@ struct Entry {
 }
 
 impl Eq for Entry {}
-
-impl Entry {
-    fn memory_bytes(&self) -> usize {
-        self.key.len() + row_bytes(&self.row) + size_of::<Entry>()
-    }
-}
 
 impl PartialOrd for Entry {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
@@ -61,7 +53,7 @@ pub(crate) struct Sorter {
     /// With `first`: the best so far, the worst of them on top.
     heap: BinaryHeap<Entry>,
     entries: Vec<Entry>,
-    memory: Reservation,
+    bytes: usize,
     pushed: u64,
     memory_max: usize,
     codec: RowCodec,
@@ -71,19 +63,13 @@ pub(crate) struct Sorter {
 /// Keeping the first N pays only for an N that fits comfortably.
 const HEAP_ROWS_MAX: usize = 100_000;
 
-/// A run that is shorter, in bytes, is not worth a file: who has so little memory left gets the error.
-pub(crate) const RUN_BYTES_MIN: usize = 1 << 20;
-
-/// Past so many runs they are merged to one: each is an open file, and is read through a buffer of its own.
-const RUNS_MAX: usize = 128;
-
 impl Sorter {
     /// A sorter of all rows, or of the first so many.
-    pub fn new(first: Option<u64>, memory: Reservation) -> Self {
-        Self::with_memory(first, memory, SORT_MEMORY_MAX)
+    pub fn new(first: Option<u64>) -> Self {
+        Self::with_memory(first, SORT_MEMORY_MAX)
     }
 
-    fn with_memory(first: Option<u64>, memory: Reservation, memory_max: usize) -> Self {
+    fn with_memory(first: Option<u64>, memory_max: usize) -> Self {
         let first = first
             .and_then(|first| usize::try_from(first).ok())
             .filter(|first| *first <= HEAP_ROWS_MAX);
@@ -91,7 +77,7 @@ impl Sorter {
             first,
             heap: BinaryHeap::new(),
             entries: Vec::new(),
-            memory,
+            bytes: 0,
             pushed: 0,
             memory_max,
             codec: RowCodec::default(),
@@ -113,96 +99,55 @@ impl Sorter {
     /// Takes a row, and a copy of its key.
     ///
     /// # Errors
-    /// 1038 when the temporary file cannot be written; 1290 or 1041 if there is not even the memory for a run.
+    /// 1038 when the temporary file cannot be written.
     pub fn push(&mut self, key: &[u8], row: Vec<Value>) -> Result<()> {
-        if self.rejects(key) {
-            return Ok(());
-        }
-        let entry = Entry {
-            key: key.into(),
-            number: self.pushed,
-            row,
-        };
+        let number = self.pushed;
         self.pushed += 1;
-        let bytes = entry.memory_bytes();
-        if let Err(refused) = self.memory.take(bytes) {
-            if self.memory.bytes() < RUN_BYTES_MIN {
-                return Err(refused);
-            }
-            self.first = None;
-            self.entries
-                .append(&mut std::mem::take(&mut self.heap).into_vec());
-            self.spill()?;
-            self.memory.take(bytes)?;
-        }
         if let Some(first) = self.first {
-            self.heap.push(entry);
-            if self.heap.len() > first
-                && let Some(worst) = self.heap.pop()
-            {
-                self.memory.give_back(worst.memory_bytes());
+            if self.rejects(key) {
+                return Ok(());
+            }
+            self.heap.push(Entry {
+                key: key.into(),
+                number,
+                row,
+            });
+            if self.heap.len() > first {
+                self.heap.pop();
             }
             return Ok(());
         }
-        self.entries.push(entry);
-        if self.memory.bytes() > self.memory_max {
-            self.spill()?;
+        self.bytes += key.len() + row_bytes(&row) + size_of::<Entry>();
+        self.entries.push(Entry {
+            key: key.into(),
+            number,
+            row,
+        });
+        if self.bytes > self.memory_max {
+            self.spill().map_err(|error| sort_error(&error))?;
         }
         Ok(())
     }
 
-    /// Writes what is in memory to a file, and gives the memory back.
-    ///
-    /// # Errors
-    /// 1038 when the file cannot be written.
-    pub fn spill(&mut self) -> Result<()> {
+    fn spill(&mut self) -> std::io::Result<()> {
         let mut entries = std::mem::take(&mut self.entries);
+        self.bytes = 0;
         entries.sort_unstable();
-        self.write_run(|write| entries.iter().try_for_each(write))
-            .map_err(|error| sort_error(&error))?;
-        drop(entries);
-        self.memory.clear();
-        if self.runs.len() >= RUNS_MAX {
-            self.merge_runs().map_err(|error| sort_error(&error))?;
-        }
-        Ok(())
-    }
-
-    /// Adds a run of the entries that `give` passes on, in order.
-    fn write_run(
-        &mut self,
-        give: impl FnOnce(&mut dyn FnMut(&Entry) -> std::io::Result<()>) -> std::io::Result<()>,
-    ) -> std::io::Result<()> {
         let mut file = BufWriter::with_capacity(1 << 20, tempfile::tempfile()?);
         let mut bytes = Vec::new();
-        let codec = &mut self.codec;
-        give(&mut |entry| {
+        for entry in &entries {
             bytes.clear();
-            codec.encode(&entry.row, &mut bytes);
+            self.codec.encode(&entry.row, &mut bytes);
             file.write_all(&(entry.key.len() as u32).to_le_bytes())?;
             file.write_all(&(bytes.len() as u32).to_le_bytes())?;
             file.write_all(&entry.number.to_le_bytes())?;
             file.write_all(&entry.key)?;
-            file.write_all(&bytes)
-        })?;
+            file.write_all(&bytes)?;
+        }
         let mut file = file.into_inner().map_err(|error| error.into_error())?;
         file.seek(SeekFrom::Start(0))?;
         self.runs.push(file);
         Ok(())
-    }
-
-    /// Makes one run of all.
-    fn merge_runs(&mut self) -> std::io::Result<()> {
-        let runs = std::mem::take(&mut self.runs).into_iter().map(Run::of_file);
-        // What the labels of ENUM and SET values are is kept in the codec: the same one reads and writes.
-        let reader = self.codec.clone();
-        let mut merge = Merge::new(runs.collect(), &reader)?;
-        self.write_run(|write| {
-            while let Some(entry) = merge.next(&reader)? {
-                write(&entry)?;
-            }
-            Ok(())
-        })
     }
 
     /// Gives the rows in order until `visit` has enough.
@@ -233,45 +178,27 @@ impl Sorter {
         }
         let mut runs: Vec<Run> = std::mem::take(&mut self.runs)
             .into_iter()
-            .map(Run::of_file)
+            .map(|file| Run::File(BufReader::with_capacity(256 << 10, file)))
             .collect();
         runs.push(Run::Memory(memory.into_iter()));
-        let mut merge = Merge::new(runs, &self.codec).map_err(|error| sort_error(&error))?;
-        while let Some(entry) = merge.next(&self.codec).map_err(|error| sort_error(&error))? {
-            if visit(&entry.key, entry.row)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Runs that are read as one, in order.
-struct Merge {
-    runs: Vec<Run>,
-    /// The next entry of each run that has one, and the run's number.
-    heads: BinaryHeap<Reverse<(Entry, usize)>>,
-}
-
-impl Merge {
-    fn new(mut runs: Vec<Run>, codec: &RowCodec) -> std::io::Result<Self> {
         let mut heads = BinaryHeap::with_capacity(runs.len());
         for (number, run) in runs.iter_mut().enumerate() {
-            if let Some(entry) = run.next(codec)? {
+            if let Some(entry) = run.next(&self.codec).map_err(|error| sort_error(&error))? {
                 heads.push(Reverse((entry, number)));
             }
         }
-        Ok(Merge { runs, heads })
-    }
-
-    fn next(&mut self, codec: &RowCodec) -> std::io::Result<Option<Entry>> {
-        let Some(Reverse((entry, number))) = self.heads.pop() else {
-            return Ok(None);
-        };
-        if let Some(next) = self.runs[number].next(codec)? {
-            self.heads.push(Reverse((next, number)));
+        while let Some(Reverse((entry, number))) = heads.pop() {
+            if visit(&entry.key, entry.row)?.is_break() {
+                break;
+            }
+            if let Some(next) = runs[number]
+                .next(&self.codec)
+                .map_err(|error| sort_error(&error))?
+            {
+                heads.push(Reverse((next, number)));
+            }
         }
-        Ok(Some(entry))
+        Ok(())
     }
 }
 
@@ -281,10 +208,6 @@ enum Run {
 }
 
 impl Run {
-    fn of_file(file: File) -> Self {
-        Run::File(BufReader::with_capacity(256 << 10, file))
-    }
-
     fn next(&mut self, codec: &RowCodec) -> std::io::Result<Option<Entry>> {
         let file = match self {
             Run::Memory(entries) => return Ok(entries.next()),
@@ -319,13 +242,7 @@ fn sort_error(error: &std::io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::memory::Budget;
     use super::*;
-    use crate::session::SessionMemory;
-
-    fn unlimited() -> Reservation {
-        Budget::new(&SessionMemory::unlimited()).part()
-    }
 
     fn sorted(mut sorter: Sorter, numbers: impl IntoIterator<Item = i64>) -> Vec<i64> {
         for number in numbers {
@@ -351,40 +268,13 @@ mod tests {
         let numbers = (0..10_000i64).map(|number| number * 7_919 % 10_007);
         let mut expected: Vec<i64> = numbers.clone().collect();
         expected.sort_unstable();
-        // Few runs, and more than are kept apart.
-        for memory_max in [50_000, 2_000] {
-            let sorter = Sorter::with_memory(None, unlimited(), memory_max);
-            assert_eq!(sorted(sorter, numbers.clone()), expected);
-        }
-    }
-
-    #[test]
-    fn a_sort_goes_on_in_files_where_the_session_may_have_no_more() {
-        let account = SessionMemory::unlimited();
-        account.set_limit(3 << 20);
-        for first in [None, Some(90_000)] {
-            let numbers = (0..100_000i64).map(|number| number * 7_919 % 100_003);
-            let budget = Budget::new(&account);
-            let sorter = Sorter::new(first, budget.part());
-            let mut expected: Vec<i64> = numbers.clone().collect();
-            expected.sort_unstable();
-            // Of those behind the first, some may come; who asked for them takes no more than he wanted.
-            let rows = sorted(sorter, numbers);
-            let wanted = first.map_or(rows.len(), |first| first as usize);
-            assert_eq!(rows[..wanted], expected[..wanted]);
-            drop(budget);
-            assert_eq!(account.used(), 0);
-        }
-        account.set_limit(100_000);
-        let mut sorter = Sorter::new(None, Budget::new(&account).part());
-        let refused = (0..10_000).find_map(|number| sorter.push(b"key", vec![Value::Int(number)]).err());
-        assert_eq!(refused.unwrap().code().number(), 1290);
+        assert_eq!(sorted(Sorter::with_memory(None, 50_000), numbers), expected);
     }
 
     #[test]
     fn only_the_first_are_kept() {
-        let sorter = Sorter::new(Some(3), unlimited());
+        let sorter = Sorter::new(Some(3));
         assert_eq!(sorted(sorter, [5, 1, 4, 2, 3]), [1, 2, 3]);
-        assert_eq!(sorted(Sorter::new(Some(0), unlimited()), [5, 1]), [0i64; 0]);
+        assert_eq!(sorted(Sorter::new(Some(0)), [5, 1]), [0i64; 0]);
     }
 }

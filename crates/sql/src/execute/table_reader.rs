@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use paceline_storage::{Direction, KeyRange, TableSchema};
-use paceline_txn::{Granted, IsolationLevel, LockMode, LockWait, ScanEntry};
+use paceline_txn::{Granted, IsolationLevel, LockMode, LockWait};
 use paceline_types::{DataType, Value, ValueRef};
 
 use super::hash::{HashTable, HashedRow, append_key};
@@ -19,18 +19,14 @@ use super::query::materialize;
 use super::run::{Exec, Rows};
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, ExprKind};
+use crate::expr::Expr;
 use crate::plan::range::{
     ColumnTest, NearestValue, RangeCondition, RangeContext, index_ranges, nearest_value,
 };
 use crate::plan::tree::{
-    AccessPath, Covering, HashKey, JoinKind, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode,
-    ScanDirection, SelectPlan, TableAccess, TableInstance, TableSource,
+    AccessPath, HashKey, JoinKind, JoinStep, LockPatience, LockStrength, LookupPart, ReadMode, ScanDirection,
+    SelectPlan, TableAccess, TableInstance, TableSource,
 };
-
-/// Keys read at once at first, and at most.
-const KEYS_AT_FIRST: usize = 8;
-const KEYS_MAX: usize = 128;
 
 /// Takes the block's row with one table's columns in it.
 pub(crate) type Visit<'v> = &'v mut dyn FnMut(&mut Exec<'_, '_>, &mut [Value]) -> Result<ControlFlow<()>>;
@@ -53,11 +49,7 @@ pub(crate) fn read_table(
             BaseReader::new(plan, access, step, instance, definition).read(exec, row, visit)
         }
         _ => {
-            let conditions = match step.kind {
-                JoinKind::Left => &step.on,
-                JoinKind::Inner | JoinKind::Semi => &step.filter,
-            };
-            let rows = made_rows(exec, instance, conditions, row)?;
+            let rows = made_rows(exec, instance)?;
             for values in rows.iter() {
                 exec.tick()?;
                 row[instance.slots.clone()].clone_from_slice(values);
@@ -71,18 +63,13 @@ pub(crate) fn read_table(
 }
 
 /// The rows of a table that is not stored.
-fn made_rows(
-    exec: &mut Exec<'_, '_>,
-    instance: &TableInstance,
-    conditions: &[Expr],
-    row: &[Value],
-) -> Result<Rows> {
+fn made_rows(exec: &mut Exec<'_, '_>, instance: &TableInstance) -> Result<Rows> {
     match &instance.source {
         TableSource::Derived(query) => materialize(exec, query, instance.distinct),
         TableSource::Recursive(table) => Ok(exec.runtime.recursive.get(table).cloned().unwrap_or_default()),
         TableSource::Virtual { database, table } => {
-            let rows = super::virtual_table::rows(exec, instance, (database, table), conditions, row)?;
-            Ok(Rc::new(rows))
+            let tables = exec.session.services.virtual_tables.clone();
+            Ok(Rc::new(tables.rows(exec.session, database, table)?))
         }
         TableSource::Base(_) => unreachable!("stored tables are read from storage"),
         TableSource::MergedView => unreachable!("a merged view is no step of a join"),
@@ -114,21 +101,19 @@ pub(crate) fn transaction_error(error: paceline_txn::Error, table: &TableDefinit
     }
 }
 
-pub(super) struct BaseReader<'p> {
+struct BaseReader<'p> {
     plan: &'p SelectPlan,
-    pub(super) access: &'p TableAccess,
+    access: &'p TableAccess,
     step: &'p JoinStep,
     instance: &'p TableInstance,
-    pub(super) definition: &'p TableDefinition,
-    pub(super) schema: &'p TableSchema,
+    definition: &'p TableDefinition,
+    schema: &'p TableSchema,
     /// Whether several indexes are read, each of which may have a row.
     union: bool,
     /// The rows given so far, where one may be met again; none are kept where none can be.
     given: RefCell<Option<GivenRows>>,
     /// Whether the ranges being read hold only rows that pass.
     exact: Cell<bool>,
-    /// How entries are read without their rows, where that may be done now.
-    covering: Cell<Option<&'p Covering>>,
 }
 
 /// The keys of rows that a reader has given to its visitor.
@@ -148,7 +133,7 @@ impl GivenRows {
     /// Whether the row is new here.
     ///
     /// # Errors
-    /// 1290 or 1041 for more than the session may have.
+    /// 1114 for more than a statement may collect.
     fn insert(&mut self, row_key: &[u8]) -> Result<bool> {
         if self.keys.contains(row_key) {
             return Ok(false);
@@ -186,12 +171,10 @@ impl<'p> BaseReader<'p> {
             union: false,
             given: RefCell::new(None),
             exact: Cell::new(false),
-            covering: Cell::new(None),
         }
     }
 
     fn read(&self, exec: &mut Exec<'_, '_>, row: &mut [Value], visit: Visit<'_>) -> Result<ControlFlow<()>> {
-        self.covering.set(self.usable_covering(exec, row)?);
         match &self.access.path {
             AccessPath::All => self.scan(exec, None, self.schema.rows_range(), row, visit),
             AccessPath::Index { index } => self.scan(
@@ -243,7 +226,7 @@ impl<'p> BaseReader<'p> {
             let mut context = RangeContext {
                 eval: &mut context,
                 row,
-                known: None,
+                literals_only: false,
             };
             index_ranges(self.schema, index, condition, &mut context)?
         };
@@ -251,102 +234,15 @@ impl<'p> BaseReader<'p> {
             ranges.reverse();
         }
         self.exact.set(self.is_exact(exec, index, condition, row)?);
-        let secondary = self.secondary(index);
-        if self.plan.read == ReadMode::Snapshot
-            && !exec.runtime.transaction.reads_lock()
-            && !ranges.is_empty()
-        {
-            let is_one_row =
-                |range: &KeyRange| secondary.is_none() && !self.union && self.schema.is_one_key(index, range);
-            let (mut rest, mut first_is_one) = (&ranges[..], is_one_row(&ranges[0]));
-            while !rest.is_empty() {
-                let other = rest.iter().position(|range| is_one_row(range) != first_is_one);
-                let (now, later) = rest.split_at(other.unwrap_or(rest.len()));
-                let flow = match first_is_one {
-                    true => self.read_keys(exec, now, row, visit)?,
-                    false => self.scan_snapshot(exec, secondary, now, self.direction(), row, visit)?,
-                };
-                if flow.is_break() {
-                    return Ok(flow);
-                }
-                (rest, first_is_one) = (later, !first_is_one);
-            }
-            return Ok(ControlFlow::Continue(()));
-        }
         for range in ranges {
-            if self.scan(exec, secondary, range, row, visit)?.is_break() {
+            if self
+                .scan(exec, self.secondary(index), range, row, visit)?
+                .is_break()
+            {
                 return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))
-    }
-
-    /// How entries may be read without their rows; not where rows are locked, nor where the index cannot look for what it was to look for.
-    fn usable_covering(&self, exec: &mut Exec<'_, '_>, row: &[Value]) -> Result<Option<&'p Covering>> {
-        let Some(covering) = &self.access.covering else {
-            return Ok(None);
-        };
-        if self.plan.read != ReadMode::Snapshot || exec.runtime.transaction.reads_lock() {
-            return Ok(None);
-        }
-        for assumed in &covering.looked_for {
-            let value = exec.eval_unrounded(&assumed.value, row)?;
-            if !assumed.is_looked_for(value, &mut exec.context()) {
-                return Ok(None);
-            }
-        }
-        Ok(Some(&**covering))
-    }
-
-    /// Reads the rows under whole keys of the index that they live in, many at a time.
-    fn read_keys(
-        &self,
-        exec: &mut Exec<'_, '_>,
-        ranges: &[KeyRange],
-        row: &mut [Value],
-        visit: Visit<'_>,
-    ) -> Result<ControlFlow<()>> {
-        // A LIMIT may want few of them.
-        let mut size = KEYS_AT_FIRST;
-        let mut rest = ranges;
-        let mut images: Vec<u8> = Vec::new();
-        let mut found: Vec<std::ops::Range<usize>> = Vec::new();
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(size.min(rest.len()));
-            rest = later;
-            size = (size * 4).min(KEYS_MAX);
-            images.clear();
-            found.clear();
-            let mut keys: Vec<&[u8]> = now.iter().map(|range| range.start.as_slice()).collect();
-            keys.sort_unstable();
-            exec.runtime
-                .transaction
-                .get_many(&keys, &mut |payload| {
-                    let start = images.len();
-                    images.extend_from_slice(payload);
-                    found.push(start..images.len());
-                })
-                .map_err(|error| transaction_error(error, self.definition))?;
-            if self.direction() == Direction::Backward {
-                found.reverse();
-            }
-            for image in &found {
-                exec.tick()?;
-                self.decode(&images[image.clone()], row)?;
-                exec.runtime.exact = self.exact.get();
-                if visit(exec, row)?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    fn direction(&self) -> Direction {
-        match self.access.direction {
-            ScanDirection::Forward => Direction::Forward,
-            ScanDirection::Backward => Direction::Backward,
-        }
     }
 
     /// Whether the only condition is one on an integer column that leads the index, so that its ranges are just the rows it lets pass.
@@ -448,8 +344,8 @@ impl<'p> BaseReader<'p> {
             None => key,
             Some(index) => {
                 let transaction = &mut *exec.runtime.transaction;
-                let entry = match self.plan.read.at(transaction.isolation()) {
-                    ReadMode::Snapshot | ReadMode::Source(_) => transaction.get(key),
+                let entry = match self.plan.read {
+                    ReadMode::Snapshot => transaction.get(key),
                     ReadMode::Locking { strength, wait } => {
                         // The value itself: one that is not there must not appear, as with InnoDB's gap locks.
                         if transaction.isolation() >= IsolationLevel::RepeatableRead
@@ -464,21 +360,13 @@ impl<'p> BaseReader<'p> {
                 let Some(entry) = entry.map_err(|error| transaction_error(error, self.definition))? else {
                     return Ok(ControlFlow::Continue(()));
                 };
-                if let Some(covering) = self.covering.get() {
-                    covering.reader.read(key, &entry, self.slots(row))?;
-                    drop(entry);
-                    if self.passes_rest(exec, covering, row)? {
-                        return visit(exec, row);
-                    }
-                    return Ok(ControlFlow::Continue(()));
-                }
                 self.schema
                     .append_row_key_of_entry(index, key, &entry, &mut row_key)?;
                 &row_key
             }
         };
-        match self.plan.read.at(exec.runtime.transaction.isolation()) {
-            ReadMode::Snapshot | ReadMode::Source(_) => {
+        match self.plan.read {
+            ReadMode::Snapshot => {
                 {
                     let value = exec.runtime.transaction.get(row_key);
                     match value.map_err(|error| transaction_error(error, self.definition))? {
@@ -545,11 +433,12 @@ impl<'p> BaseReader<'p> {
         row: &mut [Value],
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
-        let direction = self.direction();
-        let (strength, wait) = match self.plan.read.at(exec.runtime.transaction.isolation()) {
-            ReadMode::Snapshot | ReadMode::Source(_) => {
-                return self.scan_snapshot(exec, secondary, &[range], direction, row, visit);
-            }
+        let direction = match self.access.direction {
+            ScanDirection::Forward => Direction::Forward,
+            ScanDirection::Backward => Direction::Backward,
+        };
+        let (strength, wait) = match self.plan.read {
+            ReadMode::Snapshot => return self.scan_snapshot(exec, secondary, range, direction, row, visit),
             ReadMode::Locking { strength, wait } => (strength, wait),
         };
         let is_serializable = exec.runtime.transaction.isolation() == IsolationLevel::Serializable;
@@ -596,123 +485,50 @@ impl<'p> BaseReader<'p> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Reads ranges of an index, which are in the order of the scan, as the transaction sees them.
     fn scan_snapshot(
         &self,
         exec: &mut Exec<'_, '_>,
         secondary: Option<usize>,
-        ranges: &[KeyRange],
+        range: KeyRange,
         direction: Direction,
         row: &mut [Value],
         visit: Visit<'_>,
     ) -> Result<ControlFlow<()>> {
-        if let Some(loose) = self.access.loose
-            && !exec.runtime.transaction.reads_lock()
-        {
-            for range in ranges {
-                if self
-                    .skip_through(exec, secondary, range, loose, row, visit)?
-                    .is_break()
-                {
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-            return Ok(ControlFlow::Continue(()));
-        }
-        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
-            return Ok(ControlFlow::Continue(()));
-        };
-        // One scan from the first range to the last, which jumps from one to the next.
-        let (lowest, highest) = match direction {
-            Direction::Forward => (first, last),
-            Direction::Backward => (last, first),
-        };
-        let hull = KeyRange::new(lowest.start.as_slice(), highest.end.as_slice());
         let mut scan = exec
             .runtime
             .transaction
-            .scan(hull, direction)
+            .scan(range, direction)
             .map_err(|error| transaction_error(error, self.definition))?;
         let mut row_key = Vec::new();
-        for range in ranges {
-            if ranges.len() > 1 {
-                scan.seek(match direction {
-                    Direction::Forward => &range.start,
-                    Direction::Backward => &range.end,
-                });
-            }
-            while scan.advance()? {
-                exec.tick()?;
-                let Some(entry) = scan.entry() else { break };
-                if ranges.len() > 1 && !range.contains(entry.key) {
-                    match direction {
-                        // The end itself is not in the range.
-                        Direction::Backward if entry.key >= range.end.as_slice() => continue,
-                        _ => break,
+        while scan.advance()? {
+            exec.tick()?;
+            let Some(entry) = scan.entry() else { break };
+            match secondary {
+                _ if self.access.key_only => {}
+                None if self.is_repeated(exec, entry.key)? => continue,
+                None => self.decode(entry.payload(), row)?,
+                Some(index) => {
+                    row_key.clear();
+                    self.schema
+                        .append_row_key_of_entry(index, entry.key, entry.value, &mut row_key)?;
+                    if self.is_repeated(exec, &row_key)? {
+                        continue;
                     }
+                    let value = exec
+                        .runtime
+                        .transaction
+                        .get(&row_key)
+                        .map_err(|error| transaction_error(error, self.definition))?;
+                    let Some(value) = value else { continue };
+                    self.decode(value.payload(), row)?;
                 }
-                if self
-                    .give_entry(exec, secondary, &entry, &mut row_key, row, visit)?
-                    .is_break()
-                {
-                    return Ok(ControlFlow::Break(()));
-                }
+            }
+            exec.runtime.exact = self.exact.get();
+            if visit(exec, row)?.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))
-    }
-
-    /// Gives the row of an entry to `visit`.
-    pub(super) fn give_entry(
-        &self,
-        exec: &mut Exec<'_, '_>,
-        secondary: Option<usize>,
-        entry: &ScanEntry<'_>,
-        row_key: &mut Vec<u8>,
-        row: &mut [Value],
-        visit: Visit<'_>,
-    ) -> Result<ControlFlow<()>> {
-        match secondary {
-            _ if self.access.key_only => {}
-            None if self.is_repeated(exec, entry.key)? => return Ok(ControlFlow::Continue(())),
-            None => self.decode(entry.payload(), row)?,
-            Some(index) => {
-                if let Some(covering) = self.covering.get() {
-                    covering.reader.read(entry.key, entry.value, self.slots(row))?;
-                    if !self.passes_rest(exec, covering, row)? {
-                        return Ok(ControlFlow::Continue(()));
-                    }
-                    return visit(exec, row);
-                }
-                row_key.clear();
-                self.schema
-                    .append_row_key_of_entry(index, entry.key, entry.value, row_key)?;
-                if self.is_repeated(exec, row_key)? {
-                    return Ok(ControlFlow::Continue(()));
-                }
-                let value = exec
-                    .runtime
-                    .transaction
-                    .get(row_key)
-                    .map_err(|error| transaction_error(error, self.definition))?;
-                let Some(value) = value else {
-                    return Ok(ControlFlow::Continue(()));
-                };
-                self.decode(value.payload(), row)?;
-            }
-        }
-        exec.runtime.exact = self.exact.get();
-        visit(exec, row)
-    }
-
-    /// Whether what an entry holds passes the conditions that are not known to hold; where they are the step's, the join checks them.
-    fn passes_rest(&self, exec: &mut Exec<'_, '_>, covering: &Covering, row: &[Value]) -> Result<bool> {
-        let passes = match &covering.rest {
-            Some(rest) => exec.all_true(rest, row)?,
-            None => true,
-        };
-        exec.runtime.exact = passes && (covering.rest.is_some() || self.exact.get());
-        Ok(passes)
     }
 }
 
@@ -746,7 +562,7 @@ fn read_hashed(
     let table = match exec.runtime.hashes.get(&identity) {
         Some(table) => table.clone(),
         None => {
-            let table = Rc::new(build_hash(exec, plan, step, instance, keys, row)?);
+            let table = Rc::new(build_hash(exec, plan, instance, keys, row)?);
             exec.runtime.hashes.insert(identity, table.clone());
             table
         }
@@ -761,10 +577,7 @@ fn read_hashed(
     let Some(rows) = table.rows.get(&key) else {
         return Ok(ControlFlow::Continue(()));
     };
-    let locking = match (
-        &instance.source,
-        plan.read.at(exec.runtime.transaction.isolation()),
-    ) {
+    let locking = match (&instance.source, plan.read) {
         (TableSource::Base(definition), ReadMode::Locking { strength, wait }) => {
             let reader = BaseReader::new(plan, access, step, instance, definition);
             Some((reader, strength, wait))
@@ -800,7 +613,6 @@ fn place(instance: &TableInstance, values: &[Value], row: &mut [Value]) {
 fn build_hash(
     exec: &mut Exec<'_, '_>,
     plan: &SelectPlan,
-    step: &JoinStep,
     instance: &TableInstance,
     keys: &[HashKey],
     row: &mut [Value],
@@ -831,9 +643,9 @@ fn build_hash(
     match &instance.source {
         TableSource::Base(definition) => {
             let schema = definition.schema();
+            let locking = plan.read != ReadMode::Snapshot;
             let range = schema.rows_range();
             let transaction = &mut *exec.runtime.transaction;
-            let locking = plan.read.at(transaction.isolation()).is_locking();
             if locking && transaction.isolation() == IsolationLevel::Serializable {
                 transaction.lock_range(&range, LockWait::Default)?;
             }
@@ -853,22 +665,7 @@ fn build_hash(
             }
         }
         _ => {
-            // It is made once: conditions that read other tables are not for it.
-            let conditions = match step.kind {
-                JoinKind::Left => &step.on,
-                JoinKind::Inner | JoinKind::Semi => &step.filter,
-            };
-            let constant = |condition: &&Expr| {
-                !condition.any(&mut |node| match node.kind {
-                    ExprKind::Column(slot) => !instance.slots.contains(&slot),
-                    _ => false,
-                })
-            };
-            let conditions: Vec<Expr> = match &instance.source {
-                TableSource::Virtual { .. } => conditions.iter().filter(constant).cloned().collect(),
-                _ => Vec::new(),
-            };
-            let rows = made_rows(exec, instance, &conditions, row)?;
+            let rows = made_rows(exec, instance)?;
             for values in rows.iter() {
                 row[instance.slots.clone()].clone_from_slice(values);
                 add(exec, row, &[])?;

@@ -5,7 +5,6 @@
 //!        args, distinct, order by                          add(row) … add(row), finish() → Value
 //! ```
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
@@ -115,7 +114,7 @@ impl Aggregate {
                 mean: 0.0,
                 squares: 0.0,
             },
-            A::GroupConcat | A::JsonArrayAgg | A::JsonObjectAgg => State::Texts(Texts::default()),
+            A::GroupConcat | A::JsonArrayAgg | A::JsonObjectAgg => State::Texts(Vec::new()),
         };
         let seen = (self.distinct == Distinctness::Distinct).then(HashSet::new);
         Accumulator { state, seen }
@@ -125,44 +124,14 @@ impl Aggregate {
 /// What a key in a set takes beside its bytes.
 const SEEN_BYTES: usize = 48;
 
-/// Keys of values that COUNT(DISTINCT …) counts.
-#[derive(Debug)]
-pub(crate) struct CountedKeys(pub HashSet<Vec<u8>>);
-
-impl CountedKeys {
-    /// What they take, as [`Accumulator::add`] told it.
-    pub fn memory_bytes(&self) -> usize {
-        self.0.iter().map(|key| key.len() + SEEN_BYTES).sum()
-    }
-}
-
 /// A text of GROUP_CONCAT, or the bytes of a binary string, with its sort keys.
 type Part = (Vec<u8>, Vec<Value>);
 
-/// The texts of GROUP_CONCAT and its like.
-#[derive(Debug, Default)]
-struct Texts {
-    parts: Vec<Part>,
-    /// The length of all of them with separators, in bytes.
-    length: usize,
-}
-
-impl Texts {
-    /// Adds a text. Returns the bytes that it takes.
-    fn push(&mut self, aggregate: &Aggregate, text: Vec<u8>, keys: Vec<Value>, length_max: usize) -> usize {
-        // What comes behind a result that is too long already changes nothing.
-        let is_full = aggregate.function == AggregateFunction::GroupConcat
-            && aggregate.order_by.is_empty()
-            && aggregate.limit.is_none()
-            && self.length > length_max;
-        if is_full {
-            return 0;
-        }
-        self.length += text.len() + aggregate.separator.len();
-        let bytes = size_of::<Part>() + text.len() + keys.iter().map(Value::memory_bytes).sum::<usize>();
-        self.parts.push((text, keys));
-        bytes
-    }
+/// Adds a text of GROUP_CONCAT. Returns the bytes that it takes.
+fn push_text(texts: &mut Vec<Part>, text: Vec<u8>, keys: Vec<Value>) -> usize {
+    let bytes = size_of::<Part>() + text.len() + keys.iter().map(Value::memory_bytes).sum::<usize>();
+    texts.push((text, keys));
+    bytes
 }
 
 /// What one group has gathered so far.
@@ -195,7 +164,7 @@ enum State {
         squares: f64,
     },
     /// GROUP_CONCAT, JSON_ARRAYAGG, JSON_OBJECTAGG.
-    Texts(Texts),
+    Texts(Vec<Part>),
 }
 
 impl Accumulator {
@@ -273,13 +242,7 @@ impl Accumulator {
                         text.extend(concatenated(aggregate, value, &arg.ty, context));
                     }
                 }
-                let keys = sort_keys(aggregate, row, context)?;
-                grown += texts.push(
-                    aggregate,
-                    text,
-                    keys,
-                    context.session.settings.group_concat_max_len,
-                );
+                grown += push_text(texts, text, sort_keys(aggregate, row, context)?);
             }
             _ => unreachable!("the binder allows several arguments only where they are handled here"),
         }
@@ -300,14 +263,6 @@ impl Accumulator {
             self.add_value(aggregate, value, &[], context)?;
         }
         Ok(())
-    }
-
-    /// Takes out the keys that COUNT(DISTINCT …) has seen, if this is one; the caller counts them from then on.
-    pub(crate) fn take_counted_keys(&mut self) -> Option<CountedKeys> {
-        match (&self.state, &mut self.seen) {
-            (State::Count(_), Some(seen)) => Some(CountedKeys(std::mem::take(seen))),
-            _ => None,
-        }
     }
 
     fn add_value(
@@ -374,9 +329,7 @@ impl Accumulator {
             }
             State::Texts(texts) => {
                 let text = concatenated(aggregate, value, &aggregate.args[0].ty, context);
-                let keys = sort_keys(aggregate, row, context)?;
-                let length_max = context.session.settings.group_concat_max_len;
-                return Ok(texts.push(aggregate, text, keys, length_max));
+                return Ok(push_text(texts, text, sort_keys(aggregate, row, context)?));
             }
         }
         Ok(0)
@@ -392,12 +345,7 @@ impl Accumulator {
             State::Count(count) => Value::Int(*count),
             State::Decimal { sum, small, count } => exact_result(aggregate, sum, *small, *count, context)?,
             State::Double { sum, count } => double_result(aggregate, *sum, *count)?,
-            State::Extreme(best) => match best.take().unwrap_or_default() {
-                label @ (Value::Enum(_) | Value::Set(_)) => {
-                    convert::as_computed(Cow::Owned(label)).into_owned()
-                }
-                value => value,
-            },
+            State::Extreme(best) => best.take().unwrap_or_default(),
             State::Bits(bits) => Value::UInt(*bits),
             State::Variance { count, squares, .. } => {
                 let sample = matches!(aggregate.function, A::StddevSamp | A::VarSamp);
@@ -412,9 +360,9 @@ impl Accumulator {
                     _ => Value::Double(variance),
                 }
             }
-            State::Texts(texts) if texts.parts.is_empty() => Value::Null,
+            State::Texts(texts) if texts.is_empty() => Value::Null,
             State::Texts(texts) => {
-                let mut texts = std::mem::take(&mut texts.parts);
+                let mut texts = std::mem::take(texts);
                 sort_parts(aggregate, &mut texts, context)?;
                 match aggregate.function {
                     A::JsonArrayAgg => json_text(b"[", &texts, b",", b"]"),
@@ -511,10 +459,6 @@ pub(crate) fn distinct_key(value: &Value, ty: &ExprType, context: &EvalContext<'
             key.push(2);
             key.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
             key.extend_from_slice(bytes);
-        }
-        Value::Bit(bits) => {
-            key.push(4);
-            key.extend_from_slice(&bits.bits.to_le_bytes());
         }
         other => {
             key.push(3);

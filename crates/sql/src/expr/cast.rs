@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use paceline_types::convert;
 use paceline_types::decimal::Rounding;
 use paceline_types::error_code::{
-    ER_CANNOT_CONVERT_CHARACTER, ER_DATA_OVERFLOW, ER_INVALID_CHARACTER_STRING, ER_TRUNCATED_WRONG_VALUE,
-    ER_UNKNOWN_ERROR, ER_WARN_DATA_OUT_OF_RANGE,
+    ER_CANNOT_CONVERT_CHARACTER, ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE, ER_UNKNOWN_ERROR,
+    ER_WARN_DATA_OUT_OF_RANGE,
 };
 use paceline_types::{Charset, Collation, Decimal, Value};
 
@@ -104,14 +104,6 @@ pub(crate) fn cast<'a>(
     if value.is_null() {
         return Ok(value);
     }
-    let is_temporal = matches!(
-        target,
-        CastTarget::Date | CastTarget::Time { .. } | CastTarget::DateTime { .. }
-    );
-    let value = match &*value {
-        Value::Bit(_) if is_temporal => Cow::Owned(values::bits_as_text(&value, context).into_owned()),
-        _ => value,
-    };
     let result = match target {
         CastTarget::Signed => match &*value {
             Value::Int(_) => return Ok(value),
@@ -136,10 +128,13 @@ pub(crate) fn cast<'a>(
         },
         CastTarget::Unsigned => match &*value {
             Value::UInt(_) => return Ok(value),
-            Value::Decimal(_) | Value::Double(_) | Value::Float(_) => {
+            Value::Decimal(_) => {
                 Value::UInt(number_to_integer(&value, 0, i128::from(u64::MAX), context)? as u64)
             }
-            Value::Time(time) if time.is_negative() => Value::UInt(0),
+            Value::Double(_) | Value::Float(_) => {
+                let number = number_to_integer(&value, i128::from(i64::MIN), i128::from(u64::MAX), context)?;
+                Value::UInt(number as u64)
+            }
             other => {
                 let number = values::to_i128(other, context)?;
                 if number < 0 && matches!(other, Value::Text(_) | Value::Bytes(_) | Value::Int(_)) {
@@ -156,10 +151,7 @@ pub(crate) fn cast<'a>(
             Value::Decimal(fit_decimal(number, *precision, *scale, context)?)
         }
         CastTarget::Double => Value::Double(values::to_double(&value, context)?),
-        CastTarget::Float => {
-            let most = f64::from(f32::MAX);
-            Value::Float(values::to_double(&value, context)?.clamp(-most, most) as f32)
-        }
+        CastTarget::Float => Value::Float(values::to_double(&value, context)? as f32),
         CastTarget::Char { length, collation } => {
             if *collation == Collation::Binary {
                 return Ok(Cow::Owned(Value::Bytes(bytes_of_type(&value, from, context))));
@@ -171,11 +163,7 @@ pub(crate) fn cast<'a>(
                     return Ok(value);
                 }
                 // Bytes are taken as they are in the new character set.
-                Value::Bytes(bytes) => decoded(bytes, collation.charset(), context)?,
-                Value::Bit(_) => {
-                    let bytes = values::bytes_of(&value, context).into_owned();
-                    decoded(&bytes, collation.charset(), context)?
-                }
+                Value::Bytes(bytes) => collation.charset().decode(bytes).into_owned(),
                 other => values::typed_text(other, from, context),
             };
             let text = match length.and_then(|length| text.char_indices().nth(length as usize)) {
@@ -221,33 +209,6 @@ pub(crate) fn cast<'a>(
         },
     };
     Ok(Cow::Owned(result))
-}
-
-/// The text that bytes are in a character set. What begins no character becomes `?`, with warning 1300.
-fn decoded(bytes: &[u8], charset: Charset, context: &mut EvalContext<'_>) -> Result<String> {
-    let is_unicode = matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3);
-    let Err(error) = std::str::from_utf8(bytes) else {
-        return Ok(charset.decode(bytes).into_owned());
-    };
-    if !is_unicode {
-        return Ok(charset.decode(bytes).into_owned());
-    }
-    let bad = &bytes[error.valid_up_to()..];
-    let shown: String = bad[..bad.len().min(6)]
-        .iter()
-        .map(|byte| match byte {
-            b' '..=b'~' => char::from(*byte).to_string(),
-            _ => format!("\\x{byte:02X}"),
-        })
-        .collect();
-    let message = ER_INVALID_CHARACTER_STRING.message(&[&charset.name(), &shown]);
-    context.warn(ER_INVALID_CHARACTER_STRING, message)?;
-    let mut out = String::new();
-    for chunk in bytes.utf8_chunks() {
-        out.push_str(chunk.valid());
-        out.extend(chunk.invalid().iter().map(|_| '?'));
-    }
-    Ok(out)
 }
 
 /// Characters that the target's character set lacks become `?`.

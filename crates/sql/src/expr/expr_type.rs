@@ -1,7 +1,7 @@
 //! The type of an expression: a column type, and what only expressions have (nullability, coercibility).
 
 use paceline_types::data_type::{DecimalType, FieldType, FloatType, IntegerType, IntegerWidth, Sign};
-use paceline_types::{BlobSize, Charset, Collation, DataType, FixedPoint, Value};
+use paceline_types::{BlobSize, Charset, Collation, DataType, Value};
 
 /// How strongly an expression insists on its collation (MariaDB's `DERIVATION_*`, the numbers of `COERCIBILITY()`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -180,9 +180,9 @@ impl ExprType {
         }))
     }
 
-    /// An integer that needs `display_width` characters: INT where that suffices for sure, else BIGINT.
+    /// An integer that needs `display_width` characters: INT where that suffices, else BIGINT.
     pub fn int(display_width: u8) -> Self {
-        let width = if display_width < 10 {
+        let width = if display_width < 11 {
             IntegerWidth::Int
         } else {
             IntegerWidth::Big
@@ -212,20 +212,6 @@ impl ExprType {
     /// DOUBLE without fixed decimals.
     pub fn double() -> Self {
         Self::new(DataType::Double(FloatType::default()))
-    }
-
-    /// DOUBLE that shows so many decimals, where they are fixed.
-    pub fn double_with(decimals: u8) -> Self {
-        if decimals > 30 {
-            return Self::double();
-        }
-        Self::new(DataType::Double(FloatType {
-            fixed: Some(FixedPoint {
-                precision: 17 + decimals,
-                scale: decimals,
-            }),
-            ..FloatType::default()
-        }))
     }
 
     /// DECIMAL(precision, scale), both cut to what is possible.
@@ -269,11 +255,6 @@ impl ExprType {
             Collation::Binary => DataType::Blob { size },
             collation => DataType::Text { size, collation },
         })
-    }
-
-    /// Whether it is JSON: a column, or what a function made.
-    pub fn is_json(&self) -> bool {
-        matches!(self.data_type, DataType::Json) || self.note == TypeNote::Json
     }
 
     /// Whether it is TEXT or BLOB of any size.
@@ -388,7 +369,7 @@ impl ExprType {
                 u32::from(integer.display_width).saturating_sub(sign).max(1)
             }
             DataType::Year => 4,
-            DataType::Bit { length } => u32::from(*length),
+            DataType::Bit { .. } => 20,
             DataType::Date => 8,
             DataType::Time { .. } => 7,
             DataType::DateTime { .. } | DataType::Timestamp { .. } => 14,
@@ -431,13 +412,8 @@ impl ExprType {
     }
 
     /// Whether it is a table's column as it is, not something computed from one.
-    pub(crate) fn is_column(&self) -> bool {
+    fn is_column(&self) -> bool {
         self.coercibility == Coercibility::Implicit
-    }
-
-    /// Whether it is a BIT column, whose text are its bytes; the text of a BIT that was computed are its digits.
-    pub(crate) fn is_bit_column(&self) -> bool {
-        matches!(self.data_type, DataType::Bit { .. }) && self.is_column()
     }
 
     /// The type number that a result set's column definition carries.

@@ -7,7 +7,6 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use paceline_types::Value;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_NOT_SUPPORTED_YET,
     ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
@@ -233,21 +232,12 @@ pub trait Scope {
 /// A scope without tables: `SELECT 1`, SET, DO, defaults, tests.
 pub struct EmptyScope<'s> {
     session: &'s SessionContext,
-    parameters: &'s [Value],
 }
 
 impl<'s> EmptyScope<'s> {
     /// No names, no subqueries; parameters of any type.
     pub fn new(session: &'s SessionContext) -> Self {
-        EmptyScope {
-            session,
-            parameters: &[],
-        }
-    }
-
-    /// The same, where the values of `?` are known.
-    pub fn with_parameters(session: &'s SessionContext, parameters: &'s [Value]) -> Self {
-        EmptyScope { session, parameters }
+        EmptyScope { session }
     }
 }
 
@@ -256,11 +246,7 @@ impl Scope for EmptyScope<'_> {
         self.session
     }
 
-    fn bind_parameter(&mut self, index: usize) -> Result<ExprType> {
-        let collation = self.session.settings.collation_connection;
-        Ok(match self.parameters.get(index) {
-            Some(value) => ExprType::of_value(value, collation),
-            None => ExprType::parameter(),
-        })
+    fn bind_parameter(&mut self, _index: usize) -> Result<ExprType> {
+        Ok(ExprType::parameter())
     }
 }

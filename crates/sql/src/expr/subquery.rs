@@ -19,11 +19,6 @@ use super::expr_type::{ExprType, TypeNote};
 use super::scope::{Correlation, Subquery};
 use super::tree::{CompareOp, Comparison, Expr, Quantifier};
 use crate::error::Result;
-use crate::session::MemoryCharge;
-
-/// What a row takes beside its values, and its key in a hash table, in bytes.
-const ROW_BYTES: usize = 24;
-const KEY_BYTES: usize = 48;
 
 /// All rows of an uncorrelated subquery, kept for the rest of the statement.
 #[derive(Debug, Default)]
@@ -33,8 +28,6 @@ pub struct CachedRows {
     keys: Option<HashSet<Vec<u8>>>,
     /// Whether some row has a NULL: then "not found" is UNKNOWN.
     any_null: bool,
-    /// What they take of the session's memory.
-    memory: Option<MemoryCharge>,
 }
 
 /// The value of `(SELECT …)`: NULL without rows.
@@ -132,9 +125,7 @@ fn gather(
         return Ok(cached);
     }
     let mut rows = Vec::new();
-    let mut memory = MemoryCharge::new(&context.session.memory);
     context.run_subquery(subquery, frame.row, &mut |row| {
-        memory.grow(row.iter().map(Value::memory_bytes).sum::<usize>() + ROW_BYTES)?;
         rows.push(row.to_vec());
         Ok(ControlFlow::Continue(()))
     })?;
@@ -148,7 +139,6 @@ fn gather(
         rows,
         keys: None,
         any_null,
-        memory: Some(memory),
     })
 }
 
@@ -191,12 +181,6 @@ fn search(
             match keys.map(|row| key(by, row, context)).collect() {
                 Ok(keys) => rows.keys = Some(keys),
                 Err(error) => return (Err(error), rows),
-            }
-            if let (Some(keys), Some(memory)) = (&rows.keys, &mut rows.memory) {
-                let bytes = keys.iter().map(|key: &Vec<u8>| key.len() + KEY_BYTES).sum();
-                if let Err(error) = memory.grow(bytes) {
-                    return (Err(error), rows);
-                }
             }
         }
         // A row with a NULL beside unequal values is no match, so several columns with NULLs need the full comparison.

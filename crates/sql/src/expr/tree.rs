@@ -8,7 +8,6 @@ use std::sync::Arc;
 use paceline_types::{Collation, Value};
 
 use super::cast::CastTarget;
-use super::eval::in_set::InSet;
 use super::expr_type::ExprType;
 use super::functions::Call;
 use super::scope::Subquery;
@@ -102,8 +101,6 @@ pub enum ExprKind {
         needle: Box<Expr>,
         /// Where.
         list: Vec<Expr>,
-        /// The list for looking things up.
-        set: InSet,
     },
     /// `text LIKE pattern ESCAPE escape`.
     Like {
@@ -267,8 +264,6 @@ pub enum Comparison {
     Decimal,
     /// Doubles: also for a string against a number.
     Double,
-    /// Doubles of which both have fixed decimals, at most this many: they are equal if they differ by less than half of the last digit.
-    FixedDouble(u8),
     /// Text by a collation.
     Text(Collation),
     /// Bytes.

@@ -219,8 +219,7 @@ pub(crate) fn serving_index(table: &TableDescription, columns: &[String]) -> Opt
         return None;
     }
     table.indexes.iter().position(|index| {
-        !index.hashed
-            && index.parts.len() >= columns.len()
+        index.parts.len() >= columns.len()
             && index.parts.iter().zip(columns).all(|(part, name)| {
                 part.prefix_length.is_none() && same_name(&table.columns[part.column].name, name)
             })

@@ -38,12 +38,9 @@ impl Parser<'_> {
     /// FLUSH.
     pub(super) fn flush(&mut self) -> Result<Statement> {
         self.expect_word("FLUSH")?;
-        let write_to_binlog = self.write_to_binlog();
+        let _ = self.accept_any_word(&["LOCAL", "NO_WRITE_TO_BINLOG"]);
         if self.is_any_word(&["TABLE", "TABLES"]) {
-            return Ok(Statement::Flush {
-                targets: vec![self.flush_tables()?],
-                write_to_binlog,
-            });
+            return Ok(Statement::Flush(vec![self.flush_tables()?]));
         }
         let targets = self.comma_separated(|parser| {
             if let Some(kind) =
@@ -84,26 +81,7 @@ impl Parser<'_> {
             ]);
             other.map(FlushTarget::Other).ok_or_else(|| parser.error())
         })?;
-        // Old names of RESET MASTER and RESET SLAVE.
-        let reset = |target: &FlushTarget| match target {
-            FlushTarget::Other("MASTER") => Some(ResetTarget::Master(None)),
-            FlushTarget::Other("SLAVE") => Some(ResetTarget::Slave {
-                connection: None,
-                all: false,
-            }),
-            _ => None,
-        };
-        let resets: Vec<ResetTarget> = targets.iter().filter_map(reset).collect();
-        if !resets.is_empty() {
-            return Ok(match resets.len() == targets.len() {
-                true => Statement::Reset(resets),
-                false => Statement::Unsupported("FLUSH MASTER and FLUSH SLAVE together with others"),
-            });
-        }
-        Ok(Statement::Flush {
-            targets,
-            write_to_binlog,
-        })
+        Ok(Statement::Flush(targets))
     }
 
     /// `=(id, …)`, behind DELETE_DOMAIN_ID; an empty list names none.

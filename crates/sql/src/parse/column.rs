@@ -1,9 +1,5 @@
 //! A column's definition: its type and its attributes.
 
-use paceline_types::Collation;
-use paceline_types::error_code::{ER_CONFLICTING_DECLARATIONS, ER_UNKNOWN_COLLATION};
-use sqlparser::ast::{Expr, UnaryOperator};
-
 use super::definition::*;
 use super::lexer::Token;
 use super::parser::Parser;
@@ -37,11 +33,7 @@ impl Parser<'_> {
             column.auto_increment = true;
             column.unique = true;
         }
-        let is_serial = column.auto_increment;
         loop {
-            if is_serial && self.is_word("NULL") {
-                return Err(self.error());
-            }
             // Nothing comes behind a foreign key.
             column.references = self.column_references(&column.name)?;
             if column.references.is_some() || !self.column_attribute(&mut column)? {
@@ -61,7 +53,6 @@ impl Parser<'_> {
             "SERIAL",
             "PRIMARY",
             "KEY",
-            "COLLATE",
         ];
         if column.generated.is_some() && self.is_any_word(VALUE_ATTRIBUTES) {
             return Err(self.error());
@@ -76,8 +67,6 @@ impl Parser<'_> {
             column.on_update = Some(self.now_function()?.ok_or_else(|| self.error())?);
         } else if self.accept_word("AUTO_INCREMENT") {
             column.auto_increment = true;
-            // Only NULL behind it makes the column nullable.
-            column.nullable = Some(false);
         } else if self.accept_words(&["SERIAL", "DEFAULT", "VALUE"]) {
             column.auto_increment = true;
             column.nullable = Some(false);
@@ -93,7 +82,7 @@ impl Parser<'_> {
         } else if self.accept_word("COMMENT") {
             column.comment = Some(self.text()?);
         } else if self.accept_word("COLLATE") {
-            self.declared_collation(&mut column.data_type)?;
+            column.data_type.collation = Some(self.collation_name()?);
         } else if self.accept_any_word(&["COLUMN_FORMAT", "STORAGE"]).is_some() {
             self.option_word()?;
         } else if self.accept_word("INVISIBLE") {
@@ -160,35 +149,15 @@ impl Parser<'_> {
         if self.is(&Token::LeftParen) && !self.is_subquery() {
             let (expr, text) = self.parenthesized_text()?;
             return Ok(DefaultSpec::Expr {
-                expr: Expr::Nested(Box::new(expr)),
+                expr: sqlparser::ast::Expr::Nested(Box::new(expr)),
                 text,
             });
         }
-        let expr = self.default_operand()?;
+        let expr = self.operand()?;
         Ok(DefaultSpec::Expr {
             expr,
             text: self.text_since(start),
         })
-    }
-
-    /// What may stand behind DEFAULT without parentheses: a literal, a number with its sign, a function, a column. A COLLATE after it is the
-    /// column's, not the operand's.
-    fn default_operand(&mut self) -> Result<Expr> {
-        let op = match self.peek() {
-            Token::Plus => UnaryOperator::Plus,
-            Token::Minus => UnaryOperator::Minus,
-            Token::Tilde | Token::Exclamation => return Err(self.error()),
-            _ if self.is_word("BINARY") => return Err(self.error()),
-            _ => return self.operand_without_collation(),
-        };
-        self.advance();
-        match self.peek() {
-            Token::Integer | Token::Decimal | Token::Float => Ok(Expr::UnaryOp {
-                op,
-                expr: Box::new(self.operand_without_collation()?),
-            }),
-            _ => Err(self.error()),
-        }
     }
 
     /// `CURRENT_TIMESTAMP[(n)]` and its synonyms: its n.
@@ -429,32 +398,10 @@ impl Parser<'_> {
             } else if self.accept_word("BINARY") {
                 spec.binary = true;
             } else if self.accept_word("COLLATE") {
-                self.declared_collation(spec)?;
+                spec.collation = Some(self.collation_name()?);
             } else {
                 return Ok(());
             }
         }
-    }
-
-    /// The name behind COLLATE, which must not contradict what the column's definition said before.
-    fn declared_collation(&mut self, spec: &mut TypeSpec) -> Result<()> {
-        let name = self.collation_name()?;
-        let collation =
-            Collation::from_name(&name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))?;
-        let declared = match &spec.collation {
-            Some(declared) if !declared.eq_ignore_ascii_case(collation.name()) => {
-                Some(("COLLATE ", declared.as_str()))
-            }
-            None if spec.binary && !collation.is_bin() => Some(("BINARY", "")),
-            _ => None,
-        };
-        if let Some((keyword, declared)) = declared {
-            return Err(Error::new(
-                ER_CONFLICTING_DECLARATIONS,
-                &[&keyword, &declared, &"COLLATE ", &collation.name()],
-            ));
-        }
-        spec.collation = Some(collation.name().to_owned());
-        Ok(())
     }
 }

@@ -38,7 +38,6 @@ impl Parser<'_> {
             statement,
             text: start..end,
             parameters: self.parameters,
-            memory_bytes: self.memory_bytes(),
             next,
             clear_passwords: std::mem::take(&mut self.clear_passwords),
             skipped_versions: self.take_skipped_versions(start..end),
@@ -330,7 +329,7 @@ impl Parser<'_> {
 
     pub(super) fn table_maintenance(&mut self) -> Result<Statement> {
         let word = self.accept_any_word(&["ANALYZE", "CHECK", "OPTIMIZE", "REPAIR", "CHECKSUM"]);
-        let write_to_binlog = self.write_to_binlog();
+        let _ = self.accept_word("LOCAL") || self.accept_word("NO_WRITE_TO_BINLOG");
         if self.is_word("VIEW") {
             return Ok(Statement::Unsupported("VIEW"));
         }
@@ -363,19 +362,7 @@ impl Parser<'_> {
             Some("OPTIMIZE") => TableMaintenance::Optimize,
             _ => TableMaintenance::Repair,
         };
-        Ok(Statement::TableMaintenance {
-            operation,
-            tables,
-            write_to_binlog,
-        })
-    }
-
-    /// `NO_WRITE_TO_BINLOG` or `LOCAL`, if it stands there.
-    pub(super) fn write_to_binlog(&mut self) -> WriteToBinlog {
-        match self.accept_any_word(&["LOCAL", "NO_WRITE_TO_BINLOG"]) {
-            Some(_) => WriteToBinlog::No,
-            None => WriteToBinlog::Yes,
-        }
+        Ok(Statement::TableMaintenance { operation, tables })
     }
 }
 

@@ -78,11 +78,12 @@ impl Parser<'_> {
     }
 
     fn expr_at(&mut self, loosest: Level) -> Result<Expr> {
-        self.deeper(|parser| parser.operand_and_operations(loosest))
+        self.deeper(|parser| parser.operation(loosest))
     }
 
-    fn operand_and_operations(&mut self, loosest: Level) -> Result<Expr> {
-        let left = if loosest <= Level::Not && self.is_word("NOT") && !self.not_is_tight() {
+    /// An operand, and the operators behind it that bind at least so tightly.
+    fn operation(&mut self, loosest: Level) -> Result<Expr> {
+        let mut left = if loosest <= Level::Not && self.is_word("NOT") && !self.not_is_tight() {
             self.advance();
             let expr = Box::new(self.expr_at(Level::Not)?);
             Expr::UnaryOp {
@@ -92,11 +93,6 @@ impl Parser<'_> {
         } else {
             self.operand()?
         };
-        self.operation(left, loosest)
-    }
-
-    /// The operators behind an operand that bind at least so tightly.
-    fn operation(&mut self, mut left: Expr, loosest: Level) -> Result<Expr> {
         // Behind a predicate or a comparison no tighter operator can follow.
         let mut tightest = Level::Concat;
         let mut chain = 0;
@@ -365,12 +361,7 @@ impl Parser<'_> {
     }
 
     fn operand_with_collation(&mut self) -> Result<Expr> {
-        let expr = self.operand_without_collation()?;
-        self.collated(expr)
-    }
-
-    /// An operand with the COLLATE behind it.
-    fn collated(&mut self, mut expr: Expr) -> Result<Expr> {
+        let mut expr = self.operand_without_collation()?;
         while self.accept_word("COLLATE") {
             let collation = ObjectName::from(vec![Ident::new(self.collation_name()?)]);
             expr = Expr::Collate {
@@ -390,7 +381,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn operand_without_collation(&mut self) -> Result<Expr> {
+    fn operand_without_collation(&mut self) -> Result<Expr> {
         let token = match self.peek() {
             Token::Word { .. } => return self.word_operand(),
             Token::Quoted(_) => return self.column_or_function(),
@@ -465,32 +456,11 @@ impl Parser<'_> {
         if self.is_subquery() {
             return Ok(Expr::Subquery(Box::new(self.subquery()?)));
         }
-        // Parentheses around parentheses are no levels of the tree: they are counted, and closed one by one.
-        let mut open = 0;
-        while self.accept(&Token::LeftParen) {
-            open += 1;
-        }
-        let mut inner = self.expr()?;
-        loop {
-            inner = if self.accept(&Token::Comma) {
-                let mut list = vec![inner];
-                list.extend(self.comma_separated(Self::expr)?);
-                Expr::Tuple(list)
-            } else if matches!(inner, Expr::Nested(_)) {
-                inner
-            } else {
-                Expr::Nested(Box::new(inner))
-            };
-            self.expect(&Token::RightParen)?;
-            open -= 1;
-            if open == 0 {
-                return Ok(inner);
-            }
-            if !self.is(&Token::RightParen) {
-                inner = self.collated(inner)?;
-                inner = self.operation(inner, Level::Or)?;
-            }
-        }
+        let mut list = self.parenthesized(Self::expr)?;
+        Ok(match list.len() {
+            1 => Expr::Nested(Box::new(list.swap_remove(0))),
+            _ => Expr::Tuple(list),
+        })
     }
 
     /// ODBC's `{d '2020-01-01'}`, `{fn …}`, and `{word expr}`, which means the expression.

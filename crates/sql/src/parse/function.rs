@@ -134,7 +134,6 @@ impl Parser<'_> {
             }
             "GROUP_CONCAT" => return self.group_concat(),
             "CHAR" => return self.char_function(),
-            "WEIGHT_STRING" => return self.weight_string(),
             "TIMESTAMPADD" | "TIMESTAMPDIFF" => return self.timestamp_function(),
             "GET_FORMAT" => return self.get_format(),
             "BINARY" | "CASE" | "NOT" => return self.reserved_operand(),

@@ -54,18 +54,16 @@ mod statement;
 mod table_reference;
 mod view;
 mod walk;
-mod weight_string;
 mod window;
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use paceline_types::error_code;
 
 use self::lexer::Token;
 use self::parser::Parser;
 use crate::error::{Error, Result};
-use crate::session::{SessionMemory, SqlMode};
+use crate::session::SqlMode;
 
 pub use clear_password::{ClearPassword, HashForm};
 pub use definition::DdlStatement;
@@ -75,7 +73,6 @@ pub use mysql::{MySqlSession, MySqlStatement, translate_mysql};
 pub use objects::{StatementObjects, statement_objects};
 pub use statement::*;
 pub(crate) use walk::{arguments_mut, for_each_child, for_each_expr};
-pub(crate) use weight_string::weight_flags;
 
 /// The quotes of an alias that nobody wrote: the text of the select item.
 pub const GENERATED_NAME: char = '[';
@@ -85,10 +82,8 @@ pub const GENERATED_NAME: char = '[';
 pub struct ParseOptions {
     /// The session's SQL mode.
     pub sql_mode: SqlMode,
-    /// The deepest nesting of expressions and queries; parentheses around parentheses do not count.
+    /// The deepest nesting of expressions and queries.
     pub depth_max: u32,
-    /// What the statement's tree counts against while it is made; `None` for the server's own texts.
-    pub memory: Option<Arc<SessionMemory>>,
 }
 
 impl Default for ParseOptions {
@@ -96,7 +91,6 @@ impl Default for ParseOptions {
         Self {
             sql_mode: SqlMode::DEFAULT,
             depth_max: 200,
-            memory: None,
         }
     }
 }
@@ -110,8 +104,6 @@ pub struct ParsedStatement {
     pub text: Range<usize>,
     /// How many `?` it has.
     pub parameters: usize,
-    /// About what its tree takes, and the plan that is made of it, in bytes.
-    pub memory_bytes: usize,
     /// Where the next statement starts; `None` when this was the last.
     pub next: Option<usize>,
     /// The passwords that the text gives in clear; where they stand is counted within the whole text.
@@ -126,7 +118,7 @@ pub struct ParsedStatement {
 /// not keep the first from running. Call this again with the text from [`ParsedStatement::next`] on.
 ///
 /// # Errors
-/// 1064 with MariaDB's words, 1065 for an empty text, 1290 or 1041 for one whose tree the session has no memory for.
+/// 1064 with MariaDB's words, 1065 for an empty text.
 pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatement> {
     let mut parser = Parser::new(text, options);
     if parser.is(&Token::End) {
@@ -139,7 +131,6 @@ pub fn parse_first(text: &[u8], options: &ParseOptions) -> Result<ParsedStatemen
             statement: Statement::Empty,
             text: 0..whole,
             parameters: 0,
-            memory_bytes: 0,
             next: None,
             clear_passwords: Vec::new(),
             skipped_versions: parser.take_skipped_versions(0..whole),

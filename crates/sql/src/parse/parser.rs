@@ -11,7 +11,7 @@ use super::lexer::{Lexer, Spanned, Token};
 use super::statement::{IntoPlace, SelectInto, TableName};
 use super::{ParseOptions, syntax_error};
 use crate::error::{Error, Result};
-use crate::session::{MemoryCharge, SqlMode};
+use crate::session::SqlMode;
 
 /// The longest name of a database, table, column or index, in characters.
 pub(super) const NAME_LENGTH_MAX: usize = 64;
@@ -24,15 +24,6 @@ const STACK_RESERVE_BYTES: usize = 128 << 10;
 /// By how much the stack grows, in bytes.
 const STACK_STEP_BYTES: usize = 1 << 20;
 
-/// What a token becomes in the tree and in the plan, about, in bytes.
-const TOKEN_BYTES: usize = 256;
-
-/// What a byte of the text takes: where it was received, in the statement's text, and in the tree.
-const COPIES_OF_TEXT: usize = 3;
-
-/// The memory is asked for in pieces of so many bytes. A statement that takes less does not ask.
-pub(super) const MEMORY_STEP_BYTES: usize = 256 << 10;
-
 /// The state of parsing one statement.
 pub(super) struct Parser<'a> {
     lexer: Lexer<'a>,
@@ -42,18 +33,11 @@ pub(super) struct Parser<'a> {
     pub(super) text_start: usize,
     options: &'a ParseOptions,
     depth: u32,
-    /// How many tokens were taken.
-    tokens: usize,
-    /// What they may take until more is asked for.
-    memory_bytes_granted: usize,
-    memory: Option<MemoryCharge>,
     previous_end: usize,
     /// How many `?` there were.
     pub(super) parameters: usize,
     /// How many queries the cursor is in.
     pub(super) query_depth: u32,
-    /// How many SELECTs.
-    pub(super) select_depth: u32,
     /// `WAIT n` of a locking read.
     pub(super) lock_wait_seconds: Option<u64>,
     /// `INTO` of the outermost query.
@@ -76,13 +60,9 @@ impl<'a> Parser<'a> {
             ahead: VecDeque::new(),
             options,
             depth: 0,
-            tokens: 0,
-            memory_bytes_granted: MEMORY_STEP_BYTES,
-            memory: options.memory.as_ref().map(MemoryCharge::new),
             previous_end: 0,
             parameters: 0,
             query_depth: 0,
-            select_depth: 0,
             lock_wait_seconds: None,
             into: None,
             into_place: IntoPlace::default(),
@@ -126,7 +106,6 @@ impl<'a> Parser<'a> {
         };
         let taken = std::mem::replace(&mut self.current, next);
         self.previous_end = taken.end;
-        self.tokens += 1;
         taken
     }
 
@@ -324,26 +303,9 @@ impl<'a> Parser<'a> {
         if self.depth > self.options.depth_max {
             return Err(too_deep(self.options.depth_max));
         }
-        if self.memory_bytes() > self.memory_bytes_granted {
-            self.ask_for_memory()?;
-        }
         let result = stacker::maybe_grow(STACK_RESERVE_BYTES, STACK_STEP_BYTES, || parse(self));
         self.depth -= 1;
         result
-    }
-
-    #[cold]
-    fn ask_for_memory(&mut self) -> Result<()> {
-        self.memory_bytes_granted = self.memory_bytes() + MEMORY_STEP_BYTES;
-        match &mut self.memory {
-            Some(memory) => memory.set(self.memory_bytes_granted),
-            None => Ok(()),
-        }
-    }
-
-    /// About what the text up to here takes, its tree, and the plan of that, in bytes.
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.tokens * TOKEN_BYTES + self.previous_end * COPIES_OF_TEXT
     }
 
     // Names ------------------------------------------------------------------------------------------------------

@@ -25,18 +25,8 @@ fn unwritten_alias(text: impl Into<String>) -> Ident {
     }
 }
 
-/// The most queries of one UNION; they nest in the syntax tree.
-const UNIONS_MAX: u32 = 2_048;
-
-/// The most queries that EXCEPT and INTERSECT connect; they nest in the plan, too.
-const DIFFERENCES_MAX: u32 = 256;
-
-/// The most tables of one WITH.
-const WITH_MAX: usize = 64;
-
-/// The most SELECTs within each other.
-const SELECTS_MAX: u32 = 64;
-
+/// The most queries of one UNION; they nest in the tree.
+const UNIONS_MAX: u32 = 256;
 impl Parser<'_> {
     /// A query as a statement, or as the source of INSERT and CREATE TABLE.
     pub(super) fn query_statement(&mut self) -> Result<QueryStatement> {
@@ -168,12 +158,6 @@ impl Parser<'_> {
                 closing_paren_token: AttachedToken::empty(),
             })
         })?;
-        if cte_tables.len() > WITH_MAX {
-            return Err(Error::new(
-                error_code::ER_TOO_MANY_DEFINITIONS_IN_WITH_CLAUSE,
-                &[],
-            ));
-        }
         Ok(With {
             with_token: AttachedToken::empty(),
             recursive,
@@ -200,7 +184,6 @@ impl Parser<'_> {
             SetLevel::Intersect => self.query_primary(grouped_order)?,
         };
         let mut chain = 0;
-        let mut differences = 0;
         loop {
             let op = match level {
                 SetLevel::Union if self.accept_word("UNION") => SetOperator::Union,
@@ -210,12 +193,8 @@ impl Parser<'_> {
             };
             *grouped_order = None;
             chain += 1;
-            differences += u32::from(op != SetOperator::Union);
             if chain > UNIONS_MAX {
                 return Err(too_deep(UNIONS_MAX));
-            }
-            if differences > DIFFERENCES_MAX {
-                return Err(too_deep(DIFFERENCES_MAX));
             }
             let set_quantifier = if self.accept_word("ALL") {
                 SetQuantifier::All
@@ -260,19 +239,6 @@ impl Parser<'_> {
 
     fn select(&mut self, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<Select> {
         self.expect_word("SELECT")?;
-        if self.select_depth == SELECTS_MAX {
-            return Err(Error::new(
-                error_code::ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
-                &[],
-            ));
-        }
-        self.select_depth += 1;
-        let select = self.select_behind_word(grouped_order);
-        self.select_depth -= 1;
-        select
-    }
-
-    fn select_behind_word(&mut self, grouped_order: &mut Option<Vec<OrderByExpr>>) -> Result<Select> {
         let mut select = empty_select();
         self.select_modifiers(&mut select)?;
         select.projection = self.select_items()?;

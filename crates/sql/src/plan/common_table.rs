@@ -111,8 +111,8 @@ fn reads(plan: &QueryPlan, number: u64) -> usize {
             tables.map(|table| source_reads(&table.source, number)).sum()
         }
         QueryBody::Set(set) => {
-            let sides = set.sides.iter().map(|side| reads(side, number));
-            sides.max().unwrap_or(0)
+            let [left, right] = &set.sides;
+            reads(left, number).max(reads(right, number))
         }
         QueryBody::Recursive(recursive) => {
             reads(&recursive.anchor, number).max(reads(&recursive.step, number))

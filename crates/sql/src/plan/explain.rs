@@ -8,8 +8,8 @@ use std::sync::Arc;
 use paceline_types::{Collation, DataType, Value};
 
 use super::tree::{
-    AccessPath, GroupEnds, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource,
-    TableAccess, TableSource,
+    AccessPath, GroupStrategy, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource, TableAccess,
+    TableSource,
 };
 use super::{PlanKind, Planner, ResultColumn};
 use crate::catalog::{IndexDefinition, IndexKind, TableDefinition};
@@ -173,15 +173,14 @@ fn query_lines(plan: &QueryPlan, select_type: &'static str, lines: &mut Vec<Line
                 select_type
             };
             query_lines(&set.sides[0], first, lines);
-            for side in &set.sides[1..] {
-                query_lines(side, "UNION", lines);
-            }
-            let numbers: Vec<String> = (set.sides.iter())
-                .map(|side| first_select_number(side).to_string())
-                .collect();
+            query_lines(&set.sides[1], "UNION", lines);
+            let numbers = [
+                first_select_number(&set.sides[0]),
+                first_select_number(&set.sides[1]),
+            ];
             lines.push(Line {
                 select_type: "UNION RESULT",
-                table: Some(format!("<union{}>", numbers.join(","))),
+                table: Some(format!("<union{},{}>", numbers[0], numbers[1])),
                 access: Some("ALL"),
                 extra: if set.order.is_empty() {
                     String::new()
@@ -425,12 +424,6 @@ fn access_line(
             line.reference = Some(names.join(","));
         }
     }
-    if let (Some(loose), Some(definition), Some(index)) = (access.loose, definition, access.path.index()) {
-        line.access = Some("range");
-        line.rows = Some(rows(access.rows));
-        let parts = loose.parts + usize::from(loose.ends != GroupEnds::One);
-        set_key(&mut line, definition, index, parts);
-    }
     if let Some(definition) = definition
         && !access.possible.is_empty()
     {
@@ -445,9 +438,7 @@ fn access_line(
     if conditions > used || (used == usize::MAX && conditions > 0) {
         extra.push("Using where".to_owned());
     }
-    if access.loose.is_some() {
-        extra.push("Using index for group-by".to_owned());
-    } else if access.key_only || access.covering.is_some() {
+    if access.key_only {
         extra.push("Using index".to_owned());
     }
     if step.kind == JoinKind::Semi {

@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use paceline_types::DataType;
-use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_DUP_FIELDNAME, ER_NO_SUCH_TABLE, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE,
     ER_WRONG_COLUMN_NAME,
@@ -16,7 +15,6 @@ use sqlparser::ast;
 
 use super::block::{BindMode, Block, OnScope, TableColumn, TableRef, VisibleColumn};
 use super::common_table::CommonTableKind;
-use super::result_column::{ColumnOrigin, Through};
 use super::tree::{QueryPlan, TableSource};
 use super::{ResultColumn, TableUsage, unique_id};
 use crate::catalog::{TableDefinition, same_name};
@@ -396,8 +394,6 @@ impl Block<'_, '_> {
                 result.table = alias.clone();
                 result.org_table = table.clone();
                 result.org_name = column.name.as_str().into();
-                result.become_field();
-                result.flags |= column_flags::NO_DEFAULT_VALUE;
                 TableColumn {
                     result,
                     ty: column.ty,
@@ -430,13 +426,6 @@ impl Block<'_, '_> {
             result.table = alias.clone();
             result.org_table = org_table.clone();
             result.org_name = result.name.clone();
-            result.origin = Some(ColumnOrigin {
-                database: database.clone(),
-                table: org_table.clone(),
-                column: result.name.clone(),
-                through: Through::Nothing,
-            });
-            result.become_field();
             result.flags = super::result_column::flags_of_column(definition, number);
             if column.data_type.is_text()
                 || column.data_type.is_binary_string()
@@ -468,9 +457,6 @@ impl Block<'_, '_> {
         names: &[String],
     ) -> Result<usize> {
         let alias: Arc<str> = alias.into();
-        // What MariaDB merges are the columns of the tables within.
-        let is_merged =
-            matches!(&source, TableSource::Derived(plan) if super::unread_columns::is_merged(plan));
         let mut made: Vec<TableColumn> = Vec::with_capacity(columns.len());
         for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
             let mut result = column.clone();
@@ -484,18 +470,8 @@ impl Block<'_, '_> {
                 return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&result.name]));
             }
             result.table = alias.clone();
+            result.org_table = alias.clone();
             result.org_name = result.name.clone();
-            match is_merged {
-                true => {
-                    result.org_table = alias.clone();
-                    result.seen_through(Through::Merged);
-                }
-                false => {
-                    result.seen_through(Through::Materialized);
-                    result.database = Arc::from("");
-                    result.become_field();
-                }
-            }
             made.push(TableColumn {
                 result,
                 ty: ty.clone(),

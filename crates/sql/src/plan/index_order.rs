@@ -1,12 +1,11 @@
 //! Rows in the order of an index: ORDER BY and GROUP BY without sorting, MIN and MAX by their first row.
 
 use super::keys::{COST_FETCHED_ROW, COST_SCANNED_ROW, TableInfo, selectivity};
-use super::range::{NearestValue, RangeCondition, nearest_value, rule_for};
+use super::range::{NearestValue, nearest_value, rule_for};
 use super::tree::{
     AccessPath, Aggregation, Assumed, GroupStrategy, JoinKind, JoinStep, Otherwise, ScanDirection,
     SelectPlan, SortItem, SortKey, StepSource, TableAccess,
 };
-use super::{covering, loose_scan};
 use crate::expr::{
     AggregateFunction, Class, CompareOp, Comparison, EvalContext, Expr, ExprKind, ExprType, Truth,
 };
@@ -16,15 +15,7 @@ use paceline_types::{DataType, IntegerWidth, Value};
 /// Makes a plan use the order of an index where that saves work.
 pub(crate) fn use_index_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     count_by_smallest_index(select, infos);
-    use_order(select, infos, rows);
-    covering::read_keys_alone(select, infos);
-    if let Some(otherwise) = &mut select.otherwise {
-        covering::read_keys_alone(&mut otherwise.select, infos);
-    }
-}
-
-fn use_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
-    if select.order.is_empty() && select.aggregation.is_none() && !select.distinct {
+    if select.order.is_empty() && select.aggregation.is_none() {
         return mark_notes(select);
     }
     let assumed = assumed_values(select, infos);
@@ -108,30 +99,10 @@ impl Assumed {
     }
 }
 
-impl Assumed {
-    /// Whether an index finds just the rows with this value: it is compared as the index's keys are.
-    pub(crate) fn is_looked_for(&self, value: Value, context: &mut EvalContext<'_>) -> bool {
-        if self.data_type.is_text() {
-            let is_text = matches!(value, Value::Text(_) | Value::Null);
-            return is_text
-                && match rule_for(&self.data_type, &self.by, &value) {
-                    Some(Comparison::Text(collation)) => collation == self.data_type.collation(),
-                    // NULL equals nothing.
-                    _ => value.is_null(),
-                };
-        }
-        !matches!(
-            nearest_value(&self.data_type, &self.by, value, context),
-            NearestValue::Unknown
-        )
-    }
-}
-
 fn rely_on_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
     if min_max_by_index(select, infos) {
         return;
     }
-    loose_scan::skip_through_groups(select, infos);
     let group_served = group_in_order(select, infos);
     let Some(aggregation) = &select.aggregation else {
         order_in_order(select, infos, rows);
@@ -258,7 +229,7 @@ fn equals_are_same(data_type: &DataType, by: &Comparison) -> bool {
             _ if data_type.is_text() => data_type.collation() == *collation,
             _ => !data_type.is_binary_string(),
         },
-        Comparison::Double | Comparison::FixedDouble(_) => match data_type {
+        Comparison::Double => match data_type {
             DataType::Integer(integer) => integer.width != IntegerWidth::Big,
             DataType::Float(_) | DataType::Double(_) => true,
             _ => false,
@@ -377,13 +348,9 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
         .collect();
     if let Some(direction) = first_serves(select, info, access, &constant, &keys) {
         let wanted = limit_rows(select);
-        let narrower = wanted.and_then(|_| narrower_range(info, access, &select.steps[0].filter));
         select.order.clear();
         if let Some(access) = first_access_mut(select) {
             access.direction = direction;
-            if let Some(path) = narrower {
-                access.path = path;
-            }
             name_order(info, access);
             if let (AccessPath::Index { .. }, Some(wanted)) = (&access.path, wanted) {
                 access.rows = access.rows.min(wanted);
@@ -428,64 +395,30 @@ fn order_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>], rows: f64) {
             COST_FETCHED_ROW
         })
         + sort_cost;
-    let condition = info.condition_of_first(&select.steps[0].filter);
-    let mut best: Option<(f64, AccessPath, f64, ScanDirection)> = None;
+    let mut best: Option<(f64, usize, ScanDirection)> = None;
     for &index in &info.usable {
-        let Some(direction) = serves(info, &AccessPath::Index { index }, &constant, &keys) else {
+        let path = AccessPath::Index { index };
+        let Some(direction) = serves(info, &path, &constant, &keys) else {
             continue;
         };
-        let (path, rows) = bounded(info, index, condition.as_ref());
-        // Which part of the rows within the bounds passes: those outside do not.
-        let passing = (passing * total / rows.max(1.0)).min(1.0);
-        let read = (wanted / passing).min(rows);
-        let cost = read * info.cost_of_row(index) + 1.0;
-        if cost < now && best.as_ref().is_none_or(|(known, ..)| cost < *known) {
-            best = Some((cost, path, read, direction));
+        let per_row = if info.is_clustered(index) {
+            COST_SCANNED_ROW
+        } else {
+            COST_FETCHED_ROW
+        };
+        let cost = (wanted / passing).min(total) * per_row + 1.0;
+        if cost < now && best.is_none_or(|(known, ..)| cost < known) {
+            best = Some((cost, index, direction));
         }
     }
-    if let Some((_, path, read, direction)) = best {
+    if let Some((_, index, direction)) = best {
         select.order.clear();
         if let Some(access) = first_access_mut(select) {
-            access.path = path;
+            access.path = AccessPath::Index { index };
             access.direction = direction;
-            access.rows = read;
+            access.rows = (wanted / passing).min(total);
         }
     }
-}
-
-/// A range that begins where the first wanted row is, in place of a lookup whose index is bounded beyond the columns that are looked up.
-fn narrower_range(info: &TableInfo<'_>, access: &TableAccess, filter: &[Expr]) -> Option<AccessPath> {
-    let AccessPath::Lookup {
-        index,
-        key,
-        unique: false,
-    } = &access.path
-    else {
-        return None;
-    };
-    let next = info.definition.as_ref()?.indexes()[*index].parts.get(key.len())?;
-    let condition = info.condition_of_first(filter)?;
-    condition.restricts(next.column).then_some(AccessPath::Range {
-        index: *index,
-        condition,
-    })
-}
-
-/// All of an index, or what a condition leaves of it; and how many rows that is, about.
-fn bounded(info: &TableInfo<'_>, index: usize, condition: Option<&RangeCondition>) -> (AccessPath, f64) {
-    let total = info.statistics.rows.max(1.0);
-    let first = info
-        .definition
-        .as_ref()
-        .map(|definition| definition.indexes()[index].parts[0].column);
-    if let (Some(condition), Some(first)) = (condition, first)
-        && condition.restricts(first)
-        && let Some(rows) = info.range_rows(index, condition)
-    {
-        let condition = condition.clone();
-        return (AccessPath::Range { index, condition }, rows.clamp(0.5, total));
-    }
-    (AccessPath::Index { index }, total)
 }
 
 /// An index that serves a lookup as well as the chosen one does, and gives this order.
@@ -553,28 +486,12 @@ fn group_in_order(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     let info = &infos[access.table];
     let constant = constant_columns(select, info);
     let keys: Vec<(&Expr, bool)> = aggregation.groups.iter().map(|group| (group, false)).collect();
-    let served = first_serves(select, info, access, &constant, &keys);
-    let (path, direction) = match (served, &access.path) {
-        (Some(direction), _) => (None, direction),
-        // The entries of an index that holds all that is wanted come in order, and cost no more than the rows.
-        (None, AccessPath::All) if !aggregation.rollup => {
-            let found = info.covering.iter().find_map(|&index| {
-                let path = AccessPath::Index { index };
-                serves(info, &path, &constant, &keys).map(|direction| (path, direction))
-            });
-            let Some((path, direction)) = found else {
-                return false;
-            };
-            (Some(path), direction)
-        }
-        (None, _) => return false,
+    let Some(direction) = first_serves(select, info, access, &constant, &keys) else {
+        return false;
     };
     if let Some(access) = first_access_mut(select) {
         access.direction = direction;
-        match path {
-            Some(path) => access.path = path,
-            None => name_order(info, access),
-        }
+        name_order(info, access);
     }
     if let Some(aggregation) = &mut select.aggregation {
         aggregation.strategy = GroupStrategy::Ordered;
@@ -634,7 +551,7 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
     {
         return false;
     }
-    if select.read.is_locking() {
+    if select.read != super::tree::ReadMode::Snapshot {
         return false;
     }
     let Some(access) = first_access(select) else {
@@ -694,9 +611,12 @@ fn min_max_by_index(select: &mut SelectPlan, infos: &[TableInfo<'_>]) -> bool {
             });
         }
         let access = TableAccess {
+            table: access.table,
+            path,
             direction,
+            rows: 1.0,
             possible: access.possible.clone(),
-            ..TableAccess::new(access.table, path, 1.0)
+            key_only: false,
         };
         let source = StepSource::Table(access);
         ends.push(vec![JoinStep::new(JoinKind::Inner, source, Vec::new(), filter)]);

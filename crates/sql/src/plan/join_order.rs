@@ -15,7 +15,7 @@ use super::conditions::{Condition, SlotMap, TableSet, literal_truth, rejects_nul
 use super::from::FromNode;
 use super::keys::{Choice, TableInfo, selectivity};
 use super::tree::{
-    AccessPath, JoinKind, JoinStep, QueryBody, QueryPlan, SelectPlan, StepSource, TableAccess,
+    AccessPath, JoinKind, JoinStep, QueryBody, QueryPlan, ScanDirection, SelectPlan, StepSource, TableAccess,
 };
 use crate::error::Result;
 use crate::expr::Expr;
@@ -374,8 +374,12 @@ fn tables_of(node: &FromNode) -> TableSet {
 
 fn access(table: usize, choice: Choice) -> TableAccess {
     TableAccess {
+        table,
+        path: choice.path,
+        direction: ScanDirection::Forward,
+        rows: choice.rows,
         possible: choice.possible,
-        ..TableAccess::new(table, choice.path, choice.rows)
+        key_only: false,
     }
 }
 
@@ -397,11 +401,10 @@ fn expense(expr: &Expr) -> u8 {
 /// The tables of a block as the optimizer sees them.
 pub(crate) fn table_infos<'p>(block: &Block<'p, '_>) -> Result<Vec<TableInfo<'p>>> {
     let context = &block.planner.context;
-    let known = block.planner.known_values();
     block
         .tables
         .iter()
-        .map(|table| TableInfo::new(table, context.statistics, known))
+        .map(|table| TableInfo::new(table, context.statistics, context.session))
         .collect()
 }
 

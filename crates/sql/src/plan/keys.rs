@@ -10,13 +10,13 @@ use sqlparser::ast;
 
 use super::block::TableRef;
 use super::conditions::{Condition, SlotMap, TableSet};
-use super::known_values::KnownValues;
 use super::range::{RangeCondition, Use, index_serves};
 use super::statistics::{Statistics, TableStatistics};
 use super::tree::{AccessPath, HashKey, LookupPart, TableSource};
 use crate::catalog::{IndexDefinition, TableDefinition};
 use crate::error::{Error, Result};
 use crate::expr::{CompareOp, Comparison, Expr, ExprKind, Truth};
+use crate::session::SessionContext;
 
 /// A row of a scan in the order of its index.
 pub(crate) const COST_SCANNED_ROW: f64 = 0.2;
@@ -36,10 +36,8 @@ pub(crate) struct TableInfo<'s> {
     pub usable: Vec<usize>,
     /// FORCE INDEX: all rows only if no index serves.
     pub forced: bool,
-    /// The indexes among them whose entries hold all columns that the query names.
-    pub covering: Vec<usize>,
     column_count: usize,
-    known: KnownValues<'s>,
+    session: &'s SessionContext,
 }
 
 /// A way to read a table and what it costs for each row before it.
@@ -70,7 +68,7 @@ struct Equality<'c> {
 }
 
 impl<'s> TableInfo<'s> {
-    pub fn new(table: &TableRef, statistics: &Statistics, known: KnownValues<'s>) -> Result<Self> {
+    pub fn new(table: &TableRef, statistics: &Statistics, session: &'s SessionContext) -> Result<Self> {
         let definition = match &table.source {
             TableSource::Base(definition) => Some(definition.clone()),
             _ => None,
@@ -79,34 +77,25 @@ impl<'s> TableInfo<'s> {
             Some(definition) => usable_indexes(definition, &table.alias, &table.hints)?,
             None => (Vec::new(), false),
         };
-        let statistics = match (&definition, &table.source) {
+        let known = match (&definition, &table.source) {
             (Some(definition), _) => statistics.table(definition),
             (None, TableSource::Derived(plan)) => {
                 TableStatistics::guess(super::join_order::estimated_rows(plan))
             }
             _ => TableStatistics::guess(100.0),
         };
-        let used: Vec<usize> = (0..table.used.len())
-            .filter(|&column| table.used[column])
-            .collect();
-        let covers = |index: &usize| {
-            let schema = definition.as_ref().map(|definition| definition.schema());
-            schema.is_some_and(|schema| schema.entry_reader(*index, &used).is_some())
-        };
-        let covering = usable.iter().copied().filter(covers).collect();
         Ok(TableInfo {
             base: table.base,
             definition,
-            statistics,
+            statistics: known,
             usable,
             forced,
-            covering,
             column_count: table.slots().len(),
-            known,
+            session,
         })
     }
 
-    pub fn column_of(&self, expr: &Expr) -> Option<usize> {
+    fn column_of(&self, expr: &Expr) -> Option<usize> {
         match expr.kind {
             ExprKind::Column(slot) if (self.base..self.base + self.column_count).contains(&slot) => {
                 Some(slot - self.base)
@@ -193,44 +182,6 @@ impl<'s> TableInfo<'s> {
             .is_some_and(|definition| definition.schema().clustered() == Clustered::Key(index))
     }
 
-    /// What reading a row by an index costs: with or without fetching it from where it lives.
-    pub fn cost_of_row(&self, index: usize) -> f64 {
-        match self.is_clustered(index) || self.covering.contains(&index) {
-            true => COST_SCANNED_ROW,
-            false => COST_FETCHED_ROW,
-        }
-    }
-
-    /// About how many rows the ranges of a condition on an index hold.
-    pub fn range_rows(&self, index: usize, condition: &RangeCondition) -> Option<f64> {
-        let definition = self.definition.as_ref()?;
-        Some(
-            self.statistics
-                .range_rows(definition, index, condition, self.known),
-        )
-    }
-
-    /// What the conditions of a step say about the table, where no other table is read before it.
-    pub fn condition_of_first(&self, conditions: &[Expr]) -> Option<RangeCondition> {
-        let definition = self.definition.as_ref()?;
-        let types: Vec<_> = definition
-            .columns()
-            .iter()
-            .map(|column| column.data_type.clone())
-            .collect();
-        let constant =
-            |expr: &Expr| expr.is_stable() && !expr.any(&mut |node| self.column_of(node).is_some());
-        let mut parts: Vec<_> = conditions
-            .iter()
-            .filter_map(|condition| RangeCondition::of(condition, self.base, &types, &constant))
-            .collect();
-        match parts.len() {
-            0 => None,
-            1 => parts.pop(),
-            _ => Some(RangeCondition::And(parts)),
-        }
-    }
-
     /// The cheapest way to read this table for the conditions that the available tables allow to use.
     pub fn best_access(
         &self,
@@ -271,9 +222,13 @@ impl<'s> TableInfo<'s> {
                 }
                 let range_rows = self
                     .statistics
-                    .range_rows(definition, index, &condition, self.known)
+                    .range_rows(definition, index, &condition, self.session)
                     .clamp(0.5, rows);
-                let per_row = self.cost_of_row(index);
+                let per_row = if self.is_clustered(index) {
+                    COST_SCANNED_ROW
+                } else {
+                    COST_FETCHED_ROW
+                };
                 let choice = Choice {
                     path: AccessPath::Range {
                         index,
@@ -334,7 +289,8 @@ impl<'s> TableInfo<'s> {
                         .map(|index| {
                             (
                                 index,
-                                self.statistics.range_rows(definition, index, &range, self.known),
+                                self.statistics
+                                    .range_rows(definition, index, &range, self.session),
                             )
                         })
                         .min_by(|left, right| left.1.total_cmp(&right.1))
@@ -486,7 +442,11 @@ impl<'s> TableInfo<'s> {
         } else {
             self.statistics.rows_per_key(index, key.len())
         };
-        let per_row = self.cost_of_row(index);
+        let per_row = if self.is_clustered(index) {
+            COST_SCANNED_ROW
+        } else {
+            COST_FETCHED_ROW
+        };
         let cost = if unique && self.is_clustered(index) {
             1.0
         } else {
@@ -520,7 +480,7 @@ fn usable_indexes(
     hints: &[ast::TableIndexHints],
 ) -> Result<(Vec<usize>, bool)> {
     let mut usable: Vec<usize> = (0..definition.indexes().len())
-        .filter(|&index| !definition.indexes()[index].ignored && !definition.indexes()[index].hashed)
+        .filter(|&index| !definition.indexes()[index].ignored)
         .collect();
     let mut chosen: Option<Vec<usize>> = None;
     let mut forced = false;
@@ -595,6 +555,6 @@ fn can_hash(by: &Comparison, left: &crate::expr::ExprType, right: &crate::expr::
             )
         }),
         Comparison::Time => left.class() == Class::Time && right.class() == Class::Time,
-        Comparison::FixedDouble(_) | Comparison::Dynamic(_) | Comparison::Row(_) => false,
+        Comparison::Dynamic(_) | Comparison::Row(_) => false,
     }
 }

@@ -10,8 +10,6 @@
 //! * [`block`] is one query block while it is bound, [`scope`] what names mean in it; [`from`] binds its tables, [`select`] the rest of it, [`set_operation`] UNION and its like.
 //! * [`conditions`] takes conditions apart, [`keys`] finds what an index can serve, [`range`] turns conditions into ranges of an index when
 //!   the statement runs, [`join_order`] picks the cheapest order of tables and each one's access path.
-//! * [`index_order`] uses the order of an index, [`covering`] reads indexes without rows, [`loose_scan`] skips through them; [`known_values`] is what planning
-//!   knows of values.
 //! * [`schema_names`] tells databases and tables apart by case where `information_schema` is asked for one.
 //! * [`dml`] plans INSERT, UPDATE and DELETE, [`defaults`] what a table gives its rows, [`source_columns`] what ON DUPLICATE KEY UPDATE reads of a SELECT, [`load`] LOAD DATA; [`explain`] tells what was chosen.
 //!
@@ -21,7 +19,6 @@
 mod block;
 mod common_table;
 mod conditions;
-mod covering;
 mod defaults;
 mod dml;
 mod explain;
@@ -29,9 +26,7 @@ mod from;
 mod index_order;
 mod join_order;
 mod keys;
-pub(crate) mod known_values;
 mod load;
-mod loose_scan;
 pub(crate) mod range;
 mod result_column;
 mod schema_names;
@@ -42,7 +37,6 @@ mod set_operation;
 mod source_columns;
 mod statistics;
 pub(crate) mod tree;
-mod unread_columns;
 mod view;
 mod volatile;
 mod window;
@@ -52,7 +46,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use load::{RowFormat, has_odd_separators};
-pub use result_column::{ColumnOrigin, ResultColumn, Through};
+pub use result_column::ResultColumn;
 pub use statistics::{Statistics, StatisticsSource};
 
 pub(crate) use dml::{
@@ -61,7 +55,7 @@ pub(crate) use dml::{
 
 pub(crate) use load::{LoadPlan, LoadTarget};
 
-use crate::catalog::{Catalog, SYSTEM_DATABASE, TableDefinition, ViewDefinition};
+use crate::catalog::{Catalog, TableDefinition, ViewDefinition};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprType};
 use crate::foreign_key::{Changes, ForeignKeys};
@@ -77,8 +71,6 @@ pub struct PlanContext<'a> {
     pub session: &'a SessionContext,
     /// What is known about the tables' sizes.
     pub statistics: &'a Statistics,
-    /// The values of `?`, where the plan is made to be executed with them; it serves others, too.
-    pub parameters: &'a [paceline_types::Value],
 }
 
 /// A statement ready to run, as often as one likes.
@@ -89,19 +81,6 @@ pub struct Plan {
     parameters: usize,
     tables: Vec<TableUse>,
     pub(crate) foreign_keys: Option<Arc<ForeignKeys>>,
-    values: PlannedValues,
-    expected_rows: f64,
-}
-
-/// Which values a plan was made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlannedValues {
-    /// All: values would not have changed it.
-    Any,
-    /// Those given, as one of all may be better for others.
-    Given,
-    /// None: parameters were not known. One made for the actual ones may be better.
-    Unknown,
 }
 
 /// What a plan does.
@@ -276,8 +255,6 @@ pub struct TableUsage {
     pub delete: bool,
     /// Rows are locked (FOR UPDATE, LOCK IN SHARE MODE).
     pub lock: bool,
-    /// They are locked exclusively (FOR UPDATE): not under another's LOCK TABLES … READ.
-    pub exclusive: bool,
     /// Rows may be changed by actions of foreign keys.
     pub action: bool,
 }
@@ -326,16 +303,6 @@ impl Plan {
             )
     }
 
-    /// Which values it was made for.
-    pub fn values(&self) -> PlannedValues {
-        self.values
-    }
-
-    /// About how many rows the largest of its accesses reads.
-    pub fn expected_rows(&self) -> f64 {
-        self.expected_rows
-    }
-
     /// How many `?` it has.
     pub fn parameter_count(&self) -> usize {
         self.parameters
@@ -344,11 +311,6 @@ impl Plan {
     /// The tables that it uses, each once.
     pub fn tables(&self) -> &[TableUse] {
         &self.tables
-    }
-
-    /// Whether the statement is EXPLAIN or ANALYZE of another: it shows how tables are read.
-    pub fn is_explained(&self) -> bool {
-        matches!(self.kind, PlanKind::Explain(_))
     }
 
     /// What kind of statement it is.
@@ -428,15 +390,8 @@ pub fn plan_statement(statement: &Statement, context: &PlanContext<'_>) -> Resul
     }
     let (kind, columns) = planned?;
     let foreign_keys = planner.foreign_keys();
-    let values = match planner.rested.get() {
-        false => PlannedValues::Any,
-        true if context.parameters.len() < planner.parameters.get() => PlannedValues::Unknown,
-        true => PlannedValues::Given,
-    };
     Ok(Plan {
         foreign_keys,
-        values,
-        expected_rows: planner.expected_rows.get(),
         kind,
         columns,
         parameters: planner.parameters.get(),
@@ -455,19 +410,11 @@ pub(crate) struct Planner<'a> {
     /// The views that are being bound, outermost first.
     views: RefCell<Vec<Arc<ViewDefinition>>>,
     access: RefCell<Access>,
-    /// How queries without a locking clause of their own read.
-    reads: Cell<tree::ReadMode>,
     pub variables: volatile::Variables,
-    /// Whether a choice depended on other values than literals.
-    rested: Cell<bool>,
-    /// A copy of the session to evaluate expressions with.
-    scratch: RefCell<Option<SessionContext>>,
-    /// How many rows the largest access reads, about.
-    expected_rows: Cell<f64>,
 }
 
 /// Queries may be nested this deep.
-const NESTING_MAX: u32 = 64;
+const NESTING_MAX: u32 = 63;
 
 impl<'a> Planner<'a> {
     fn new(context: PlanContext<'a>) -> Self {
@@ -480,36 +427,11 @@ impl<'a> Planner<'a> {
             merging: Cell::default(),
             views: RefCell::default(),
             access: RefCell::default(),
-            reads: Cell::new(tree::ReadMode::Snapshot),
             variables: volatile::Variables::default(),
-            rested: Cell::new(false),
-            scratch: RefCell::default(),
-            expected_rows: Cell::new(0.0),
         }
     }
 
-    /// What is known of values.
-    pub fn known_values(&self) -> known_values::KnownValues<'_> {
-        let context = &self.context;
-        known_values::KnownValues::new(context.session, context.parameters, &self.scratch, &self.rested)
-    }
-
-    /// Notes how many rows an access reads, about.
-    pub fn expect_rows(&self, rows: f64) {
-        self.expected_rows.set(self.expected_rows.get().max(rows));
-    }
-
     fn plan(&self, statement: &Statement) -> Result<(PlanKind, Vec<ResultColumn>)> {
-        self.reads.set(match statement {
-            Statement::Insert(insert) if matches!(insert.source, parse::InsertSource::Query(_)) => {
-                tree::ReadMode::Source(tree::SourceLocks::FromRepeatableRead)
-            }
-            Statement::Update(_) => tree::ReadMode::Source(tree::SourceLocks::FromRepeatableRead),
-            Statement::Insert(_) | Statement::Delete(_) | Statement::Do(_) => {
-                tree::ReadMode::Source(tree::SourceLocks::Always)
-            }
-            _ => tree::ReadMode::Snapshot,
-        });
         match statement {
             Statement::Query(query) => self.plan_query_statement(query),
             Statement::Insert(insert) => self.plan_insert(insert),
@@ -598,7 +520,7 @@ impl<'a> Planner<'a> {
         Ok(DepthGuard(&self.depth))
     }
 
-    /// Finds a table to insert into, or says 1146 or 1046; 1471 or 1235 for a view, 1036 for a table of `mysql` that the server makes.
+    /// Finds a table to insert into, or says 1146 or 1046; 1471 or 1235 for a view.
     pub fn find_table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableDefinition>> {
         let database = self.database_or_current(database)?;
         if let Some(view) = self.context.catalog.view(database, name) {
@@ -614,14 +536,7 @@ impl<'a> Planner<'a> {
             .catalog
             .table(database, name)
             .cloned()
-            .ok_or_else(|| {
-                use paceline_types::error_code::{ER_NO_SUCH_TABLE, ER_OPEN_AS_READONLY};
-                let made_on_demand = &self.session().services.virtual_tables;
-                match database == SYSTEM_DATABASE && made_on_demand.columns(database, name).is_some() {
-                    true => Error::new(ER_OPEN_AS_READONLY, &[&name]),
-                    false => Error::new(ER_NO_SUCH_TABLE, &[&database, &name]),
-                }
-            })
+            .ok_or_else(|| Error::new(paceline_types::error_code::ER_NO_SUCH_TABLE, &[&database, &name]))
     }
 
     /// The named database, or the session's; 1046 where there is none.
@@ -708,7 +623,6 @@ impl<'a> Planner<'a> {
                 known.update |= usage.update;
                 known.delete |= usage.delete;
                 known.lock |= usage.lock;
-                known.exclusive |= usage.exclusive;
                 known.action |= usage.action;
             }
             None => tables.push(TableUse {

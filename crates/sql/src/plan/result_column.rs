@@ -7,32 +7,8 @@ use paceline_types::{BlobSize, Collation, DataType};
 
 use crate::expr::{ExprType, NOT_FIXED_DECIMALS};
 
-/// The column of a stored table that a result column shows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ColumnOrigin {
-    /// The table's database.
-    pub database: Arc<str>,
-    /// The table.
-    pub table: Arc<str>,
-    /// The column.
-    pub column: Arc<str>,
-    /// What lies between.
-    pub through: Through,
-}
-
-/// What lies between a result column and the stored one: decides what CREATE TABLE … SELECT keeps of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Through {
-    /// Nothing.
-    Nothing,
-    /// A view or derived table that is merged: its default is not kept.
-    Merged,
-    /// One whose rows are made first.
-    Materialized,
-}
-
 /// A column of a result.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ResultColumn {
     /// The database; empty for what comes from no table.
     pub database: Arc<str>,
@@ -54,37 +30,20 @@ pub struct ResultColumn {
     pub flags: u16,
     /// Digits after the point; 31 or 39 where not fixed, 0 for integers.
     pub decimals: u8,
-    /// The stored column that it is, if it is one.
-    pub origin: Option<ColumnOrigin>,
-    /// The format that the text has (`json`), for clients that ask for extended metadata; empty if none.
-    pub format: &'static str,
 }
 
 impl ResultColumn {
     /// A column that an expression gives.
     pub fn of_expression(name: impl Into<Arc<str>>, ty: &ExprType) -> Self {
         let empty: Arc<str> = Arc::from("");
-        // What is told of a column alone: what kind of text it is.
-        let of_columns = column_flags::NUM | column_flags::BLOB | column_flags::ENUM | column_flags::SET;
-        let mut flags = ty.data_type.column_flags() & !of_columns;
+        let mut flags = ty.data_type.column_flags() & !column_flags::NUM;
         if !ty.data_type.is_text() {
             flags |= column_flags::BINARY;
         }
         if !ty.nullable {
             flags |= column_flags::NOT_NULL;
         }
-        let field_type = match &ty.data_type {
-            _ if ty.is_null() => ty.field_type(),
-            DataType::Text { size, .. } | DataType::Blob { size } => match size {
-                BlobSize::Tiny => FieldType::TinyBlob,
-                BlobSize::Normal => FieldType::Blob,
-                BlobSize::Medium => FieldType::MediumBlob,
-                BlobSize::Long => FieldType::LongBlob,
-            },
-            DataType::Json => FieldType::LongBlob,
-            DataType::Enum { .. } | DataType::Set { .. } => FieldType::VarChar,
-            _ => ty.field_type(),
-        };
+        let field_type = ty.field_type();
         let collation = ty.data_type.collation();
         ResultColumn {
             database: empty.clone(),
@@ -101,38 +60,6 @@ impl ResultColumn {
                 decimals => decimals,
             },
             data_type: ty.data_type.clone(),
-            origin: None,
-            format: match ty.is_json() {
-                true => "json",
-                false => "",
-            },
-        }
-    }
-
-    /// It is seen through a view or a derived table.
-    pub fn seen_through(&mut self, through: Through) {
-        if let Some(origin) = &mut self.origin
-            && origin.through != Through::Merged
-        {
-            origin.through = through;
-        }
-    }
-
-    /// It is a column of a table, also of one made for the statement: every BLOB and TEXT is told as BLOB, and text has no decimals. What keys and
-    /// defaults a table's own column has is forgotten.
-    pub fn become_field(&mut self) {
-        if self.field_type != FieldType::Null {
-            self.field_type = match self.data_type.field_type() {
-                FieldType::TinyBlob | FieldType::MediumBlob | FieldType::LongBlob => FieldType::Blob,
-                FieldType::Enum | FieldType::Set => FieldType::String,
-                other => other,
-            };
-        }
-        let kept = column_flags::NOT_NULL | column_flags::NO_DEFAULT_VALUE;
-        self.flags = (self.flags & kept) | (self.data_type.column_flags() & !column_flags::NUM);
-        let is_number = self.data_type.is_numeric();
-        if !is_number && self.decimals == NOT_FIXED_DECIMALS {
-            self.decimals = 0;
         }
     }
 
@@ -165,12 +92,6 @@ pub(crate) fn flags_of_column(definition: &crate::catalog::TableDefinition, numb
     use crate::catalog::{ColumnDefault, IndexKind};
     let column = &definition.columns()[number];
     let mut result = column.data_type.column_flags() & !column_flags::NUM;
-    let is_timestamp = matches!(column.data_type, DataType::Timestamp { .. });
-    if is_timestamp
-        && (column.on_update.is_some() || matches!(column.default, ColumnDefault::CurrentTimestamp(_)))
-    {
-        result |= column_flags::TIMESTAMP;
-    }
     if !column.nullable {
         result |= column_flags::NOT_NULL;
         if column.default == ColumnDefault::None && !column.auto_increment {

@@ -45,7 +45,6 @@ impl Block<'_, '_> {
                 negated: false,
                 needle,
                 list,
-                ..
             } if list.len() == 1 => (&by[0], &**needle, &list[0]),
             _ => return None,
         };

@@ -36,7 +36,7 @@ impl Planner<'_> {
     /// How a query reads rows, by its FOR UPDATE or LOCK IN SHARE MODE.
     pub fn read_mode(&self, locks: &[ast::LockClause], wait_seconds: Option<u64>) -> ReadMode {
         let Some(lock) = locks.first() else {
-            return self.reads.get();
+            return ReadMode::Snapshot;
         };
         let strength = match lock.lock_type {
             ast::LockType::Share => LockStrength::Shared,
@@ -62,17 +62,10 @@ impl Planner<'_> {
         let number = self.next_select_number();
         let mut block = Block::new(self, parent).with_common(common);
         reject_unsupported(select)?;
-        let lock = surroundings.read.is_locking();
+        let lock = surroundings.read != ReadMode::Snapshot;
         let usage = TableUsage {
             select: true,
             lock,
-            exclusive: matches!(
-                surroundings.read,
-                ReadMode::Locking {
-                    strength: LockStrength::Exclusive,
-                    ..
-                }
-            ),
             ..TableUsage::default()
         };
         let from = block.bind_from(&select.from, usage)?;
@@ -503,15 +496,10 @@ impl Block<'_, '_> {
     pub fn finish(mut self, from: Option<super::from::FromNode>, bound: BoundSelect) -> Result<QueryPlan> {
         let mut from = from;
         let mut conditions = bound.conditions;
-        if !bound.read.is_locking() {
+        if bound.read == ReadMode::Snapshot {
             super::semi_join::convert(&mut self, &mut from, &mut conditions)?;
         }
-        self.tables.iter_mut().for_each(super::unread_columns::leave_out);
-        let mut infos = table_infos(&self)?;
-        if bound.read != ReadMode::Snapshot {
-            // Rows are what is locked.
-            infos.iter_mut().for_each(|info| info.covering.clear());
-        }
+        let infos = table_infos(&self)?;
         let slots = SlotMap::new(
             self.slot_count,
             self.tables.iter().map(super::block::TableRef::slots),
@@ -589,10 +577,6 @@ impl Block<'_, '_> {
             otherwise: None,
         };
         index_order::use_index_order(&mut select, &infos, joined.rows);
-        for step in &select.steps {
-            step.source
-                .for_each_access(&mut |access| self.planner.expect_rows(access.rows));
-        }
         Ok(QueryPlan {
             id: unique_id(),
             body: QueryBody::Select(Box::new(select)),

@@ -1,6 +1,7 @@
 //! Whole queries: WITH, set operations, VALUES, and the clauses that belong to the whole.
 
 use paceline_types::DataType;
+use paceline_types::data_type::column_flags;
 use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_DUP_QUERY_NAME, ER_WITH_COL_WRONG_LIST, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
     ER_WRONG_VALUE_COUNT_ON_ROW,
@@ -11,8 +12,7 @@ use super::block::{BindMode, Block, OuterScope, Output};
 use super::common_table::{CommonTableKind, CommonTables, add_readers, not_compliant};
 use super::select::{Surroundings, position};
 use super::tree::{
-    Limit, QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey,
-    ValuesPlan,
+    QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey, ValuesPlan,
 };
 use super::{Planner, ResultColumn, unique_id};
 use crate::error::{Error, Result};
@@ -78,8 +78,14 @@ impl Planner<'_> {
                 parent,
                 common,
             ),
-            ast::SetExpr::SetOperation { .. } => {
-                self.plan_set(SetChain::of(body)?, order_by, limit, parent, common, read)
+            ast::SetExpr::SetOperation {
+                left,
+                op,
+                set_quantifier,
+                right,
+            } => {
+                let operation = set_operation(*op, *set_quantifier)?;
+                self.plan_set(operation, [left, right], order_by, limit, parent, common, read)
             }
             ast::SetExpr::Query(query) => {
                 if order_by.is_none() && limit.is_none() {
@@ -151,7 +157,7 @@ impl Planner<'_> {
         if query.order_by.is_some() || query.limit_clause.is_some() || mentions(left, name) {
             return Err(Error::unsupported("this kind of recursive query"));
         }
-        let anchor = self.plan_body(left, None, None, None, common.clone(), self.reads.get())?;
+        let anchor = self.plan_body(left, None, None, None, common.clone(), ReadMode::Snapshot)?;
         let table = super::from::recursive_table_id();
         // The recursive part may make any column NULL or longer: the anchor decides the kind of value.
         let types: Vec<ExprType> = anchor.types.iter().cloned().map(ExprType::nullable).collect();
@@ -162,7 +168,7 @@ impl Planner<'_> {
             columns.clone(),
             types.clone(),
         );
-        let step = self.plan_body(right, None, None, None, inner, self.reads.get())?;
+        let step = self.plan_body(right, None, None, None, inner, ReadMode::Snapshot)?;
         if step.types.len() != anchor.types.len() {
             return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
         }
@@ -193,11 +199,12 @@ impl Planner<'_> {
         })
     }
 
-    /// Plans a chain of set operations. They are done from left to right, two at a time, but a column's type comes from all
-    /// parts of the chain together, as in MariaDB: what is text beside the third part must not be compared as a number before.
+    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::manual_map)] // a closure could not lend the scope again
     fn plan_set(
         &self,
-        chain: SetChain<'_>,
+        operation: SetOperation,
+        sides: [&ast::SetExpr; 2],
         order_by: Option<&ast::OrderBy>,
         limit: Option<&ast::LimitClause>,
         mut parent: Option<&mut dyn OuterScope>,
@@ -205,72 +212,59 @@ impl Planner<'_> {
         read: ReadMode,
     ) -> Result<QueryPlan> {
         let _depth = self.descend()?;
-        let mut plan_part = |part: &ast::SetExpr| {
-            let parent = parent.as_deref_mut().map(|parent| parent as &mut dyn OuterScope);
-            self.plan_body(part, None, None, parent, common.clone(), read)
+        let left = {
+            let parent = match &mut parent {
+                Some(parent) => Some(&mut **parent as &mut dyn OuterScope),
+                None => None,
+            };
+            self.plan_body(sides[0], None, None, parent, common.clone(), read)?
         };
-        let first = plan_part(chain.first)?;
-        let mut rest = Vec::with_capacity(chain.rest.len());
-        for (operation, part) in chain.rest {
-            let plan = plan_part(part)?;
-            if plan.types.len() != first.types.len() {
-                return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
-            }
-            rest.push((operation, plan));
+        let right = {
+            let parent = match &mut parent {
+                Some(parent) => Some(&mut **parent as &mut dyn OuterScope),
+                None => None,
+            };
+            self.plan_body(sides[1], None, None, parent, common, read)?
+        };
+        if left.types.len() != right.types.len() {
+            return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
         }
-        let connection = self.session().settings.collation_connection;
-        let mut types = Vec::with_capacity(first.types.len());
-        for (column, ty) in first.types.iter().enumerate() {
-            let others = rest.iter().map(|(_, plan)| &plan.types[column]);
-            let all: Vec<&ExprType> = std::iter::once(ty).chain(others).collect();
-            types.push(common_type(&all, connection, "UNION")?);
+        let mut types = Vec::with_capacity(left.types.len());
+        for (left, right) in left.types.iter().zip(&right.types) {
+            types.push(common_type(
+                &[left, right],
+                self.session().settings.collation_connection,
+                "UNION",
+            )?);
         }
         let mut columns = Vec::with_capacity(types.len());
-        for (column, ty) in first.columns.iter().zip(&types) {
+        for (column, ty) in left.columns.iter().zip(&types) {
             let mut merged = ResultColumn::of_expression(column.name.clone(), ty);
             merged.org_name = merged.name.clone();
-            merged.become_field();
+            merged.flags &= !column_flags::BINARY;
             columns.push(merged);
         }
+        let conversions = [
+            conversions(&left.types, &types),
+            conversions(&right.types, &types),
+        ];
         let order = self.bind_result_order(order_by, &columns, &types)?;
         let limit = Block::new(self, None).bind_limit(limit)?;
-        let mut whole = first;
-        // A long chain of UNION is no deep tree: its parts stand side by side.
-        let mut last: Option<SetOperation> = None;
-        for (operation, part) in rest {
-            let correlated = whole.correlated || part.correlated;
-            let of_part = conversions(&part.types, &types);
-            if let QueryBody::Set(set) = &mut whole.body
-                && last.is_some_and(|last| continues(operation, last))
-            {
-                set.operation = operation;
-                set.sides.push(part);
-                set.conversions.push(of_part);
-                whole.correlated = correlated;
-                last = Some(operation);
-                continue;
-            }
-            last = Some(operation);
-            let conversions = vec![conversions(&whole.types, &types), of_part];
-            let set = SetPlan {
-                operation,
-                sides: vec![whole, part],
-                conversions,
-                order: Vec::new(),
-                limit: Limit::default(),
-            };
-            whole = QueryPlan {
-                id: unique_id(),
-                body: QueryBody::Set(Box::new(set)),
-                columns: columns.clone(),
-                types: types.clone(),
-                correlated,
-            };
-        }
-        if let QueryBody::Set(set) = &mut whole.body {
-            (set.order, set.limit) = (order, limit);
-        }
-        Ok(whole)
+        let correlated = left.correlated || right.correlated;
+        let set = SetPlan {
+            operation,
+            sides: [left, right],
+            conversions,
+            order,
+            limit,
+        };
+        Ok(QueryPlan {
+            id: unique_id(),
+            body: QueryBody::Set(Box::new(set)),
+            columns,
+            types,
+            correlated,
+        })
     }
 
     /// ORDER BY over the columns of a result.
@@ -379,40 +373,6 @@ impl Planner<'_> {
             types,
             correlated,
         })
-    }
-}
-
-/// Set operations that are done from left to right. A part in parentheses, or one that binds more tightly on the right side, is a
-/// query of its own.
-struct SetChain<'q> {
-    first: &'q ast::SetExpr,
-    rest: Vec<(SetOperation, &'q ast::SetExpr)>,
-}
-
-impl<'q> SetChain<'q> {
-    fn of(mut body: &'q ast::SetExpr) -> Result<Self> {
-        let mut rest = Vec::new();
-        while let ast::SetExpr::SetOperation {
-            left,
-            op,
-            set_quantifier,
-            right,
-        } = body
-        {
-            rest.push((set_operation(*op, *set_quantifier)?, &**right));
-            body = left;
-        }
-        rest.reverse();
-        Ok(SetChain { first: body, rest })
-    }
-}
-
-/// Whether a part behind the last one's operation can stand beside the parts before. UNION leaves out equal rows of all that stands on its left.
-fn continues(operation: SetOperation, last: SetOperation) -> bool {
-    match operation {
-        SetOperation::Union => matches!(last, SetOperation::Union | SetOperation::UnionAll),
-        SetOperation::UnionAll => last == SetOperation::UnionAll,
-        _ => false,
     }
 }
 

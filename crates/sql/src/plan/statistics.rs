@@ -12,9 +12,10 @@ use paceline_storage::{Direction, IndexId, KeyRange, StorageSnapshot};
 use paceline_txn::TransactionManager;
 use parking_lot::Mutex;
 
-use super::known_values::KnownValues;
 use super::range::{RangeCondition, RangeContext, index_ranges};
 use crate::catalog::TableDefinition;
+use crate::expr::{EvalContext, EvalState};
+use crate::session::SessionContext;
 
 /// Where the figures come from.
 pub trait StatisticsSource: Send + Sync {
@@ -247,28 +248,24 @@ impl TableStatistics {
         definition: &TableDefinition,
         index: usize,
         condition: &RangeCondition,
-        known: KnownValues<'_>,
+        session: &SessionContext,
     ) -> f64 {
         let schema = definition.schema();
-        let unknown = !known.tell_all(condition);
-        let ranges = known.evaluating(|eval| {
-            let mut context = RangeContext {
-                eval,
-                row: &[],
-                known: Some(known),
-            };
-            index_ranges(schema, index, condition, &mut context)
-        });
+        let unknown = !condition.only_literals();
+        let mut session = session.clone();
+        let mut state = EvalState::new();
+        let mut eval = EvalContext::new(&mut session, &mut state);
+        let mut context = RangeContext {
+            eval: &mut eval,
+            row: &[],
+            literals_only: true,
+        };
+        let ranges = index_ranges(schema, index, condition, &mut context);
         let guess = guess_rows(self, definition, index, condition);
         match (ranges, &self.source) {
             (Ok(ranges), Some(source)) if !unknown => {
                 let snapshot = source.0.snapshot();
                 let mut rows = 0.0;
-                // One row each, without a look.
-                let is_unique = definition.indexes()[index].kind.is_unique();
-                if is_unique && ranges.iter().all(|range| schema.is_one_key(index, range)) {
-                    return (ranges.len() as f64).min(self.rows.max(1.0));
-                }
                 for (number, range) in ranges.iter().enumerate() {
                     if number >= 16 {
                         return rows * ranges.len() as f64 / 16.0;

@@ -15,8 +15,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use paceline_storage::EntryReader;
-use paceline_txn::IsolationLevel;
 use paceline_types::DataType;
 
 use crate::catalog::TableDefinition;
@@ -101,15 +99,15 @@ pub struct RecursivePlan {
     pub conversions: [Vec<Expr>; 2],
 }
 
-/// UNION of queries; EXCEPT and INTERSECT of two.
+/// UNION, EXCEPT and INTERSECT of two queries.
 #[derive(Debug)]
 pub struct SetPlan {
     /// Which.
     pub operation: SetOperation,
-    /// From left to right, at least two.
-    pub sides: Vec<QueryPlan>,
+    /// Left and right.
+    pub sides: [QueryPlan; 2],
     /// How each side's values become those of the common types: expressions over the side's row; `None` if they are that already.
-    pub conversions: Vec<Option<Vec<Expr>>>,
+    pub conversions: [Option<Vec<Expr>>; 2],
     /// ORDER BY of the whole, over the result's columns.
     pub order: Vec<SortItem>,
     /// LIMIT of the whole.
@@ -230,10 +228,6 @@ pub struct PlanNotes {
 pub enum ReadMode {
     /// The transaction's snapshot (shared next-key locks under SERIALIZABLE).
     Snapshot,
-    /// What a statement reads beside the rows that it changes: INSERT … SELECT, subqueries of UPDATE and DELETE. As in InnoDB the newest
-    /// rows, locked shared, so that what was read and what was written belong to the same moment; below REPEATABLE READ most
-    /// statements read a snapshot instead.
-    Source(SourceLocks),
     /// The newest rows, locked.
     Locking {
         /// Exclusive or shared.
@@ -241,38 +235,6 @@ pub enum ReadMode {
         /// What to do about a lock that another transaction has.
         wait: LockPatience,
     },
-}
-
-/// At which isolation levels the sources of a change are locked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SourceLocks {
-    /// INSERT … SELECT, REPLACE … SELECT, CREATE TABLE … SELECT, UPDATE: below REPEATABLE READ they lock nothing.
-    FromRepeatableRead,
-    /// INSERT … VALUES with subqueries, DELETE, DO.
-    Always,
-}
-
-impl ReadMode {
-    /// Whether the query itself asks for locks.
-    pub fn is_locking(self) -> bool {
-        matches!(self, ReadMode::Locking { .. })
-    }
-
-    /// How rows are read at an isolation level: [`ReadMode::Snapshot`] or [`ReadMode::Locking`].
-    pub fn at(self, isolation: IsolationLevel) -> ReadMode {
-        match self {
-            ReadMode::Source(SourceLocks::FromRepeatableRead)
-                if isolation <= IsolationLevel::ReadCommitted =>
-            {
-                ReadMode::Snapshot
-            }
-            ReadMode::Source(_) => ReadMode::Locking {
-                strength: LockStrength::Shared,
-                wait: LockPatience::Default,
-            },
-            mode => mode,
-        }
-    }
 }
 
 /// How strong a locking read locks.
@@ -419,59 +381,6 @@ pub struct TableAccess {
     pub possible: Vec<usize>,
     /// Whether the key alone answers: no row has to be fetched.
     pub key_only: bool,
-    /// How the entries of the path's index answer without their rows, where they do.
-    pub covering: Option<Box<Covering>>,
-    /// Where not all entries of the path's index are wanted.
-    pub loose: Option<LooseScan>,
-}
-
-impl TableAccess {
-    /// Reading a table by a path, forward.
-    pub fn new(table: usize, path: AccessPath, rows: f64) -> Self {
-        TableAccess {
-            table,
-            path,
-            direction: ScanDirection::Forward,
-            rows,
-            possible: Vec::new(),
-            key_only: false,
-            covering: None,
-            loose: None,
-        }
-    }
-}
-
-/// Entries of an index that answer without the rows that they stand for.
-#[derive(Debug, Clone)]
-pub struct Covering {
-    /// Reads the columns that are wanted.
-    pub reader: EntryReader,
-    /// The step's conditions but for those that hold for all entries found; `None` where all are checked as they are on rows.
-    pub rest: Option<Vec<Expr>>,
-    /// Equalities of the index's first columns on which leaving out conditions rests: each must be one that the index can look for.
-    pub looked_for: Vec<Assumed>,
-}
-
-/// A scan that skips: of the entries that share the values of an index's first columns, only some are wanted.
-#[derive(Debug, Clone, Copy)]
-pub struct LooseScan {
-    /// How many columns of the index.
-    pub parts: usize,
-    /// Which entries.
-    pub ends: GroupEnds,
-}
-
-/// The entries of a group that a [`LooseScan`] reads; others may be among them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GroupEnds {
-    /// Any one: only the shared columns count.
-    One,
-    /// The least value of the next column that is not NULL, and one besides.
-    Least,
-    /// The greatest value of the next column, and one besides.
-    Greatest,
-    /// Both.
-    Both,
 }
 
 /// Which way a scan goes.
@@ -519,18 +428,6 @@ pub enum AccessPath {
         /// (expression over this table's row, expression over the rows before): equal by the comparison between them.
         keys: Vec<HashKey>,
     },
-}
-
-impl AccessPath {
-    /// The one index that is read.
-    pub fn index(&self) -> Option<usize> {
-        match self {
-            AccessPath::Index { index }
-            | AccessPath::Lookup { index, .. }
-            | AccessPath::Range { index, .. } => Some(*index),
-            AccessPath::All | AccessPath::Union { .. } | AccessPath::Hash { .. } => None,
-        }
-    }
 }
 
 /// One value of an index lookup.

@@ -24,7 +24,6 @@ use super::block::{BindMode, Block, TableColumn, TableRef};
 use super::common_table::CommonTables;
 use super::conditions::split_and;
 use super::from::{BoundFrom, FromNode, Side};
-use super::result_column::Through;
 use super::tree::{SortItem, SortKey, TableSource};
 use super::{Access, Planner, ResultColumn, TableUsage, TableUse};
 use crate::catalog::{ViewAlgorithm, ViewDefinition, ViewSecurity};
@@ -91,7 +90,6 @@ impl Planner<'_> {
             Some(known) => {
                 known.usage.select |= usage.select;
                 known.usage.lock |= usage.lock;
-                known.usage.exclusive |= usage.exclusive;
             }
             None => tables.push(TableUse {
                 database: view.database.as_str().into(),
@@ -173,6 +171,9 @@ impl Block<'_, '_> {
             &view.columns,
         )?;
         self.tables[table].database = view.database.as_str().into();
+        for column in &mut self.tables[table].columns {
+            column.result.database = view.database.as_str().into();
+        }
         Ok(self.bound_table(table))
     }
 
@@ -338,8 +339,6 @@ impl Block<'_, '_> {
             let mut result = own.unwrap_or_else(|| ResultColumn::of_expression(name.as_str(), &expr.ty));
             result.name = name.as_str().into();
             result.table = alias.clone();
-            result.org_table = view.name.as_str().into();
-            result.seen_through(Through::Merged);
             result.database = database.clone();
             columns.push(TableColumn {
                 result,

@@ -43,10 +43,8 @@ pub struct Diagnostics {
     conditions: Vec<Condition>,
     warning_count: u64,
     error_count: u64,
-    /// How many of them an earlier statement has raised.
+    /// How many of them an earlier statement has raised: this one is about them.
     earlier: u64,
-    /// Whether the first condition of this statement takes the place of the earlier ones.
-    replaceable: bool,
     capacity: usize,
     current_row: u64,
 }
@@ -59,40 +57,17 @@ impl Diagnostics {
             warning_count: 0,
             error_count: 0,
             earlier: 0,
-            replaceable: false,
             capacity: max_error_count,
             current_row: 1,
         }
     }
 
-    /// A statement begins. What earlier ones have raised stays until this one raises something, or turns out to use a table
-    /// ([`Diagnostics::forget_earlier`]), as in MariaDB: `SET`, `COMMIT` or `SELECT 1` leaves it to SHOW WARNINGS.
-    pub fn begin(&mut self, max_error_count: usize) {
-        self.earlier = self.warning_count;
-        self.replaceable = self.warning_count > 0;
-        self.capacity = max_error_count;
-        self.current_row = 1;
-    }
-
-    /// A command begins that is no statement (COM_PING): what is here stays, with its count, until something is raised.
-    pub fn begin_command(&mut self) {
-        self.replaceable = self.warning_count > 0;
-    }
-
-    /// The statement uses a table: nothing is left of earlier ones.
-    pub fn forget_earlier(&mut self) {
-        if self.replaceable {
-            self.clear(self.capacity);
-        }
-    }
-
-    /// Empties the area.
+    /// Empties the area; called as a statement begins that is not itself about diagnostics.
     pub fn clear(&mut self, max_error_count: usize) {
         self.conditions.clear();
         self.warning_count = 0;
         self.error_count = 0;
         self.earlier = 0;
-        self.replaceable = false;
         self.capacity = max_error_count;
         self.current_row = 1;
     }
@@ -100,13 +75,11 @@ impl Diagnostics {
     /// A statement begins that is about what is here (SHOW WARNINGS).
     pub fn keep(&mut self) {
         self.earlier = self.warning_count;
-        self.replaceable = false;
         self.current_row = 1;
     }
 
     /// Adds a condition; beyond the limit it is only counted.
     pub fn push(&mut self, level: Level, code: ErrorCode, message: impl Into<String>) {
-        self.forget_earlier();
         self.warning_count += 1;
         if level == Level::Error {
             self.error_count += 1;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use paceline_types::Value;
 
-use super::{SessionContext, WantedRows};
+use super::SessionContext;
 use crate::error::Result;
 use crate::expr::ExprType;
 
@@ -130,17 +130,11 @@ pub trait VirtualTables: Send + Sync + Debug {
     /// The columns, or `None` when there is no such table. Names compare without case.
     fn columns(&self, database: &str, table: &str) -> Option<Vec<VirtualColumn>>;
 
-    /// The rows as they are now: those that are wanted, at least. Columns that are not read may have any value.
+    /// All rows as they are now.
     ///
     /// # Errors
     /// What reading them meets.
-    fn rows(
-        &self,
-        session: &SessionContext,
-        database: &str,
-        table: &str,
-        wanted: &WantedRows,
-    ) -> Result<Vec<Vec<Value>>>;
+    fn rows(&self, session: &SessionContext, database: &str, table: &str) -> Result<Vec<Vec<Value>>>;
 }
 
 /// How a wait ended.
@@ -197,38 +191,8 @@ pub trait ServerFunctions: Send + Sync + Debug {
         timeout_seconds: Option<f64>,
     ) -> Result<i64>;
 
-    /// `MASTER_POS_WAIT(file, offset[, timeout[, connection]])`.
-    ///
-    /// # Errors
-    /// 1317 when interrupted.
-    fn master_pos_wait(&self, session: &SessionContext, wait: &PlaceWait<'_>) -> Result<PlaceWaited>;
-
     /// What `VERSION()` returns.
     fn version(&self) -> String;
-}
-
-/// What `MASTER_POS_WAIT()` waits for.
-#[derive(Clone, Copy, Debug)]
-pub struct PlaceWait<'a> {
-    /// The file of the primary's log.
-    pub file: &'a str,
-    /// The offset in it, in bytes.
-    pub offset: u64,
-    /// For how long; `None`: for ever.
-    pub timeout: Option<Duration>,
-    /// By which connection; `None`: `default_master_connection`.
-    pub connection: Option<&'a str>,
-}
-
-/// How `MASTER_POS_WAIT()` ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum PlaceWaited {
-    /// It is there, after so many moves; -1 after the timeout.
-    Done(i64),
-    /// It does not get there: the applier does not run, or the place is none of its log.
-    InVain,
-    /// There is no such connection.
-    NoConnection(String),
 }
 
 /// Every service refused or empty: for tests and for evaluation without a server around it.
@@ -261,13 +225,7 @@ impl VirtualTables for NoServices {
         None
     }
 
-    fn rows(
-        &self,
-        _session: &SessionContext,
-        _database: &str,
-        _table: &str,
-        _wanted: &WantedRows,
-    ) -> Result<Vec<Vec<Value>>> {
+    fn rows(&self, _session: &SessionContext, _database: &str, _table: &str) -> Result<Vec<Vec<Value>>> {
         Ok(Vec::new())
     }
 }
@@ -314,10 +272,6 @@ impl ServerFunctions for NoServices {
         _timeout_seconds: Option<f64>,
     ) -> Result<i64> {
         Ok(0)
-    }
-
-    fn master_pos_wait(&self, _session: &SessionContext, _wait: &PlaceWait<'_>) -> Result<PlaceWaited> {
-        Ok(PlaceWaited::InVain)
     }
 
     fn version(&self) -> String {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use paceline_types::table_map_metadata::RowMetadata;
 use paceline_types::temporal::DateModes;
-use paceline_types::{Charset, Collation, Locale, TimeZone};
+use paceline_types::{Charset, Collation, TimeZone};
 
 use super::SqlMode;
 
@@ -35,46 +35,6 @@ impl IsolationLevel {
     }
 }
 
-/// `alter_algorithm`: what ALTER TABLE without ALGORITHM= is to be done by at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum AlterAlgorithm {
-    /// Whatever it takes.
-    #[default]
-    Default,
-    /// The same.
-    Copy,
-    /// Rows are not written anew under a lock.
-    InPlace,
-    /// Rows are not written anew.
-    NoCopy,
-    /// Only the definition changes.
-    Instant,
-}
-
-impl AlterAlgorithm {
-    /// By the number of the variable's value.
-    pub const fn of_number(number: u64) -> Self {
-        match number {
-            1 => AlterAlgorithm::Copy,
-            2 => AlterAlgorithm::InPlace,
-            3 => AlterAlgorithm::NoCopy,
-            4 => AlterAlgorithm::Instant,
-            _ => AlterAlgorithm::Default,
-        }
-    }
-
-    /// As ALGORITHM= writes it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            AlterAlgorithm::Default => "DEFAULT",
-            AlterAlgorithm::Copy => "COPY",
-            AlterAlgorithm::InPlace => "INPLACE",
-            AlterAlgorithm::NoCopy => "NOCOPY",
-            AlterAlgorithm::Instant => "INSTANT",
-        }
-    }
-}
-
 /// The session's variables as execution wants them.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -86,10 +46,6 @@ pub struct Settings {
     pub autocommit: bool,
     /// `tx_isolation`.
     pub isolation: IsolationLevel,
-    /// `innodb_snapshot_isolation`: a write to a row that has changed since the snapshot gets 1020.
-    pub snapshot_isolation: bool,
-    /// `alter_algorithm`.
-    pub alter_algorithm: AlterAlgorithm,
     /// `tx_read_only`.
     pub transaction_read_only: bool,
     /// `character_set_client`: what statements arrive in.
@@ -136,8 +92,6 @@ pub struct Settings {
     pub max_recursive_iterations: u64,
     /// `default_week_format`.
     pub default_week_format: u8,
-    /// `lc_time_names`: the language of months and days.
-    pub time_locale: &'static Locale,
     /// `auto_increment_increment`.
     pub auto_increment_increment: u64,
     /// `auto_increment_offset`.
@@ -159,8 +113,6 @@ impl Default for Settings {
             time_zone: TimeZone::system(),
             autocommit: true,
             isolation: IsolationLevel::RepeatableRead,
-            snapshot_isolation: true,
-            alter_algorithm: AlterAlgorithm::Default,
             transaction_read_only: false,
             character_set_client: Charset::Utf8mb4,
             collation_connection: Collation::Utf8mb4GeneralCi,
@@ -184,7 +136,6 @@ impl Default for Settings {
             max_sort_length: 1024,
             max_recursive_iterations: 1000,
             default_week_format: 0,
-            time_locale: Locale::english(),
             auto_increment_increment: 1,
             auto_increment_offset: 1,
             row_lock_wait_timeout: Duration::from_secs(50),

@@ -259,7 +259,6 @@ impl Server {
         plan_statement(
             statement,
             &PlanContext {
-                parameters: &[],
                 catalog: &catalog,
                 session: &self.session,
                 statistics: &self.statistics,

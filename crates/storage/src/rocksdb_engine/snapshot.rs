@@ -36,12 +36,6 @@ impl RocksDbSnapshot {
         Ok(self.db.get_pinned_opt(key, &self.read_options)?)
     }
 
-    /// The values of several keys in ascending order.
-    pub(crate) fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
-        let values = self.db.multi_get_opt(keys, &self.read_options);
-        values.into_iter().map(|value| Ok(value?)).collect()
-    }
-
     pub(super) fn database(&self) -> &Database {
         &self.db
     }

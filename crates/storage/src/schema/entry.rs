@@ -1,7 +1,6 @@
 //! Index entries: from a row to the keys that find it, and back.
 
 use paceline_types::sort_key;
-use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{Clustered, IndexKind, TableSchema};
@@ -120,23 +119,6 @@ impl TableSchema {
 
     /// Appends the sort keys of an index's columns.
     fn append_columns(&self, index: usize, image: &[u8], out: &mut Vec<u8>) -> Result<Nulls> {
-        let start = out.len();
-        let nulls = self.append_values(index, image, out)?;
-        self.hash_if_asked(index, start, out);
-        Ok(nulls)
-    }
-
-    /// Puts the hash of what stands from `start` on in its place, where the index wants that.
-    pub(super) fn hash_if_asked(&self, index: usize, start: usize, out: &mut Vec<u8>) {
-        if self.indexes[index].kind == IndexKind::UniqueHash {
-            // One that nobody makes collide: a row that another's value hides would be refused, or replaced.
-            let hash = Sha256::digest(&out[start..]);
-            out.truncate(start);
-            out.extend_from_slice(&hash);
-        }
-    }
-
-    fn append_values(&self, index: usize, image: &[u8], out: &mut Vec<u8>) -> Result<Nulls> {
         let parts = &self.indexes[index].parts;
         let image = self.layout.image(image);
         let mut nulls = Nulls::None;

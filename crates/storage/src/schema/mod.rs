@@ -9,20 +9,15 @@
 //! rows it is the one with the lowest id, at run time as at replay: whoever updates or deletes a row of such a table asks
 //! [`TableSchema::find_row`] which one it is.
 
-mod check;
 mod entry;
-mod entry_reader;
 mod find_row;
 mod row_change;
 
-use paceline_types::key_reader::KeyReader;
 use paceline_types::row_image::{RowImage, RowLayout};
 use paceline_types::sort_key::{self, Nullability};
 use paceline_types::{DataType, Value, ValueRef};
 
-pub use check::{CheckedIndex, IndexMismatch, TableCheck};
 pub use entry::EntryKind;
-pub use entry_reader::EntryReader;
 pub use find_row::RowReader;
 pub use row_change::Row;
 
@@ -54,8 +49,6 @@ pub enum IndexKind {
     Primary,
     /// UNIQUE: no two rows alike, except where a column is NULL.
     Unique,
-    /// The same for values of any length: the key is a hash of what it would be otherwise, which says nothing of its order.
-    UniqueHash,
     /// Neither.
     Secondary,
 }
@@ -275,30 +268,6 @@ impl TableSchema {
         Ok(self.layout.encode(values, out)?)
     }
 
-    /// The columns of the key that rows live under; none under a hidden row id.
-    pub fn row_key_parts(&self) -> &[KeyPart] {
-        match self.clustered {
-            Clustered::Key(number) => &self.indexes[number].parts,
-            Clustered::RowId(_) => &[],
-        }
-    }
-
-    /// Whether a range holds all keys of an index that begin with one value of all its columns: one key at most, where the index is the one that rows
-    /// live in.
-    pub fn is_one_key(&self, index: usize, range: &KeyRange) -> bool {
-        let Some(columns) = range.start.get(IndexId::LENGTH..) else {
-            return false;
-        };
-        let mut reader = KeyReader::new(columns);
-        let whole = self.indexes[index].parts.iter().all(|part| {
-            let column = &self.columns[part.column];
-            reader
-                .skip(&column.data_type, column.nullability, part.prefix)
-                .is_ok()
-        });
-        whole && reader.rest().is_empty() && crate::key::prefix_end(&range.start) == range.end
-    }
-
     /// All values of a row image.
     ///
     /// # Errors
@@ -319,25 +288,18 @@ impl TableSchema {
     /// If a value is not of its column's type, or NULL where the column is NOT NULL.
     ///
     /// # Panics
-    /// If there are more values than the index has columns, or fewer and its keys are hashes.
+    /// If there are more values than the index has columns.
     pub fn append_key_prefix(&self, index: usize, values: &[ValueRef<'_>], out: &mut Vec<u8>) -> Result<()> {
-        let number = index;
-        let index = &self.indexes[number];
+        let index = &self.indexes[index];
         assert!(
             values.len() <= index.parts.len(),
             "more values than the index has columns"
         );
-        assert!(
-            index.kind != IndexKind::UniqueHash || values.len() == index.parts.len(),
-            "a hash has no beginning"
-        );
         out.extend_from_slice(&index.id.to_be_bytes());
-        let start = out.len();
         for (value, part) in values.iter().zip(&index.parts) {
             let column = &self.columns[part.column];
             sort_key::append(value, &column.data_type, column.nullability, part.prefix, out)?;
         }
-        self.hash_if_asked(number, start, out);
         Ok(())
     }
 

@@ -180,7 +180,7 @@ impl TableSchema {
     }
 
     /// The declared indexes that rows do not live in.
-    pub(super) fn other_indexes(&self) -> impl Iterator<Item = usize> + use<> {
+    fn other_indexes(&self) -> impl Iterator<Item = usize> + use<> {
         let clustered = match self.clustered {
             Clustered::Key(number) => number,
             Clustered::RowId(_) => usize::MAX,

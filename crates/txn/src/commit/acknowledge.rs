@@ -10,10 +10,7 @@ pub struct MadeDurable {
     /// Where the last of the new transactions that replicas are sent ends. `None`: there is none, only events of the log itself or
     /// transactions that stay here, for which nobody can be waited.
     pub replicated: Option<LogPosition>,
-    /// Where the last of those that were made here ends, for which a client waits. What came from a primary is safe there, and waits for nobody: a
-    /// replica that waited for replicas of its own would hold its primary's commits up.
-    pub own: Option<LogPosition>,
-    /// How many were made here.
+    /// How many transactions that is.
     pub transactions: u64,
 }
 

@@ -159,12 +159,10 @@ impl Core {
             .fetch_add(version.offset(), Ordering::Relaxed);
         self.positions.advance_durable(version);
         self.sync_points.reach(CommitStep::Durable);
-        let is_own = transaction.committed.gtid.is_some() && !transaction.is_replicated;
         self.acknowledge_durable(MadeDurable {
             durable: version,
             replicated: transaction.committed.gtid.map(|_| version),
-            own: is_own.then_some(version),
-            transactions: u64::from(is_own),
+            transactions: u64::from(transaction.committed.gtid.is_some()),
         });
         self.publisher.push(WrittenGroup {
             transactions: vec![transaction],

@@ -172,17 +172,14 @@ impl Core {
                     return self.lose(transactions, &error);
                 }
                 self.sync_points.reach(CommitStep::Durable);
-                let sent = || {
-                    let all = transactions.iter();
-                    all.filter(|transaction| transaction.committed.gtid.is_some())
+                let replicated = || {
+                    let all = transactions.iter().map(|transaction| transaction.committed);
+                    all.filter(|committed| committed.gtid.is_some())
                 };
-                let own = || sent().filter(|transaction| !transaction.is_replicated);
-                let end = |last: &PlacedTransaction| last.committed.version;
                 self.acknowledge_durable(MadeDurable {
                     durable: self.positions.durable(),
-                    replicated: sent().next_back().map(end),
-                    own: own().next_back().map(end),
-                    transactions: own().count() as u64,
+                    replicated: replicated().next_back().map(|last| last.version),
+                    transactions: replicated().count() as u64,
                 });
             }
             SyncBinlog::Background => {
@@ -410,7 +407,6 @@ impl Core {
         self.acknowledge_durable(MadeDurable {
             durable: position,
             replicated: None,
-            own: None,
             transactions: 0,
         });
         self.publisher.push(WrittenGroup {

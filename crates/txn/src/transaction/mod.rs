@@ -11,7 +11,6 @@
 
 mod commit;
 mod locking;
-mod newer;
 mod read;
 mod row;
 mod scan;
@@ -48,22 +47,11 @@ pub enum IsolationLevel {
     ReadUncommitted,
     /// A snapshot for each statement.
     ReadCommitted,
-    /// One snapshot, taken by the first non-locking read. See [`SnapshotIsolation`] for writes.
+    /// One snapshot, taken by the first non-locking read; writing a row that has changed since gets 1020.
     #[default]
     RepeatableRead,
     /// Reads lock what they read, and the gaps between.
     Serializable,
-}
-
-/// What becomes of a write, or a locking read, under REPEATABLE READ of a row that has changed since the snapshot
-/// (`innodb_snapshot_isolation`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum SnapshotIsolation {
-    /// It gets 1020, and the transaction is rolled back.
-    #[default]
-    On,
-    /// It works on the newest version: the snapshot is for plain reads only.
-    Off,
 }
 
 /// READ WRITE or READ ONLY.
@@ -180,8 +168,6 @@ pub enum Replication {
 pub struct TransactionOptions {
     /// What it sees.
     pub isolation: IsolationLevel,
-    /// `innodb_snapshot_isolation`.
-    pub snapshot_isolation: SnapshotIsolation,
     /// What it may do.
     pub access: AccessMode,
     /// How long it lasts.
@@ -200,7 +186,6 @@ impl Default for TransactionOptions {
     fn default() -> Self {
         TransactionOptions {
             isolation: IsolationLevel::default(),
-            snapshot_isolation: SnapshotIsolation::default(),
             access: AccessMode::default(),
             lifetime: Lifetime::default(),
             row_lock_timeout: Duration::from_secs(50),
@@ -226,7 +211,6 @@ enum State {
 struct TransactionMark {
     writes: Mark,
     events: EventMark,
-    newer: Mark,
     temporary: TemporaryMark,
 }
 
@@ -250,8 +234,6 @@ pub struct Transaction {
     /// There is no file to be had for its rows: they stay in memory.
     rows_stay_in_memory: bool,
     events: EventCache,
-    /// What plain reads see of others' changes since the snapshot: see [`newer`].
-    newer: WriteSet,
     /// What it does to temporary tables, as soon as it does.
     temporary: Option<Box<TemporaryChanges>>,
     held: HeldLocks,
@@ -281,7 +263,6 @@ impl Transaction {
             writes: WriteSet::new(),
             rows_stay_in_memory: false,
             events,
-            newer: WriteSet::new(),
             temporary: None,
             held: HeldLocks::default(),
             metadata: TransactionMetadata::default(),
@@ -529,7 +510,6 @@ impl Transaction {
         TransactionMark {
             writes: self.writes.mark(),
             events: self.events.mark(),
-            newer: self.newer.mark(),
             temporary: self.temporary_mark(),
         }
     }
@@ -537,7 +517,6 @@ impl Transaction {
     fn roll_back_to(&mut self, mark: TransactionMark) {
         self.writes.rollback_to(mark.writes);
         self.events.rollback_to(mark.events);
-        self.newer.rollback_to(mark.newer);
         self.roll_back_temporary(mark.temporary);
     }
 
@@ -554,13 +533,9 @@ impl Transaction {
         }
     }
 
-    /// A deadlock's victim gives everything back before its session hears of it. So does a transaction that has locked too much, or
-    /// that would write over a change which its snapshot does not have.
+    /// A deadlock's victim gives everything back before its session hears of it; so does who has locked too much.
     fn undo_if_victim<T>(&mut self, result: Result<T>) -> Result<T> {
-        if matches!(
-            result,
-            Err(Error::Deadlock | Error::TooManyLocks { .. } | Error::SnapshotConflict { .. })
-        ) {
+        if matches!(result, Err(Error::Deadlock | Error::TooManyLocks { .. })) {
             self.undo();
         }
         result
@@ -576,7 +551,6 @@ impl Transaction {
         }
         self.writes = WriteSet::new();
         self.events.clear();
-        self.newer = WriteSet::new();
         self.temporary = None;
         self.statement = None;
         self.statement_guard = None;

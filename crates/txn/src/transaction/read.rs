@@ -1,7 +1,7 @@
 //! Reading: at the transaction's snapshot, or at the newest state under lock.
 
 use super::temporary::is_temporary;
-use super::{IsolationLevel, Lifetime, RowValue, Scan, SnapshotIsolation, Transaction};
+use super::{IsolationLevel, Lifetime, RowValue, Scan, Transaction};
 use crate::error::{Error, Result};
 use crate::lock::{LockMode, LockWait};
 use paceline_storage::{Change, Direction, EngineKind, IndexId, KeyRange, StorageSnapshot, VersionMark};
@@ -43,7 +43,7 @@ impl Transaction {
         if self.snapshot.is_none() {
             self.snapshot();
         }
-        match self.change_above_snapshot(key) {
+        match self.own_change(key) {
             Some(Change::Put(value)) => Ok(Some(RowValue::own(value))),
             Some(Change::Delete) => Ok(None),
             None => {
@@ -51,26 +51,6 @@ impl Transaction {
                 Ok(snapshot.get(key)?.map(RowValue::stored))
             }
         }
-    }
-
-    /// A plain read of several keys of one index, in ascending order. Calls `take` for the payload of each that is there, in that order.
-    ///
-    /// # Errors
-    /// As [`get`](Self::get).
-    pub fn get_many(&mut self, keys: &[&[u8]], take: &mut dyn FnMut(&[u8])) -> Result<()> {
-        if self.reads_lock() || keys.iter().any(|key| self.own_change(key).is_some()) {
-            for key in keys {
-                if let Some(value) = self.get(key)? {
-                    take(value.payload());
-                }
-            }
-            return Ok(());
-        }
-        self.check_active()?;
-        for value in self.snapshot().get_many(keys)?.into_iter().flatten() {
-            take(value.payload());
-        }
-        Ok(())
     }
 
     /// A plain read of a range: own writes over the snapshot. Under SERIALIZABLE the whole range is locked against writers first.
@@ -84,13 +64,6 @@ impl Transaction {
         }
         self.check_active()?;
         let snapshot = self.snapshot();
-        if !self.newer.is_empty() {
-            let above = self.changes_above_snapshot(&range);
-            let above = above.iter().map(|(key, value)| (&**key, value.clone()));
-            let deleted = self.deleted_ranges(&range);
-            let cursor = snapshot.scan(range, direction);
-            return Ok(Scan::new(cursor, direction, Vec::new(), above, deleted));
-        }
         Ok(self.scan_layers(&snapshot, Vec::new(), range, direction))
     }
 
@@ -98,12 +71,11 @@ impl Transaction {
     ///
     /// # Errors
     /// [`Error::SnapshotConflict`] (1020) under REPEATABLE READ if the key has changed since the snapshot; it is returned when
-    /// the conflicting version is published, and the transaction *is* rolled back. [`Error::Storage`].
+    /// the conflicting version is published. [`Error::Storage`].
     pub fn get_newest(&mut self, key: &[u8]) -> Result<Option<RowValue<'_>>> {
         self.check_active()?;
         if !is_temporary(key) {
-            let checked = self.check_conflict(key);
-            self.undo_if_victim(checked)?;
+            self.check_conflict(key)?;
         }
         self.probe_newest(key)
     }
@@ -166,25 +138,18 @@ impl Transaction {
         let Some(writes) = self.writes_of(EngineKind::of_key(&range.start)) else {
             return Scan::new(cursor, direction, pending, std::iter::empty(), Vec::new());
         };
-        let deleted = self.deleted_ranges(&range);
-        Scan::new(cursor, direction, pending, writes.shared_range(&range), deleted)
-    }
-
-    /// What the transaction has deleted as a whole within a range.
-    fn deleted_ranges(&self, range: &KeyRange) -> Vec<KeyRange> {
-        let writes = self.writes_of(EngineKind::of_key(&range.start));
-        let deleted = writes.into_iter().flat_map(|writes| writes.deleted_ranges());
-        deleted
-            .filter(|deleted| deleted.intersects(range))
+        let deleted: Vec<KeyRange> = writes
+            .deleted_ranges()
+            .iter()
+            .filter(|deleted| deleted.intersects(&range))
             .cloned()
-            .collect()
+            .collect();
+        Scan::new(cursor, direction, pending, writes.shared_range(&range), deleted)
     }
 
     /// The rule of snapshot isolation: who writes a row must have seen its newest version.
     fn check_conflict(&mut self, key: &[u8]) -> Result<()> {
-        if self.options.isolation != IsolationLevel::RepeatableRead
-            || self.options.snapshot_isolation == SnapshotIsolation::Off
-        {
+        if self.options.isolation != IsolationLevel::RepeatableRead {
             return Ok(());
         }
         let Some(mine) = self.snapshot.clone() else {

@@ -2,7 +2,7 @@
 
 use crate::lock::{Granted, LockMode, LockWait, MetadataMode, MetadataObject};
 use crate::testing::{Actors, TEST_INDEX, TestServer, TestTable};
-use crate::transaction::{IsolationLevel, SnapshotIsolation};
+use crate::transaction::IsolationLevel;
 use crate::{Error, Interrupt, Result, Session, Transaction, TransactionOptions};
 use goldenscript::{Command, Context, Runner};
 use paceline_storage::{Direction, KeyRange};
@@ -16,7 +16,7 @@ struct Client {
     transaction: Option<Transaction>,
 }
 
-/// Commands of a session: `begin rc|rr|ser [snapshot] [off]` (`off` is `innodb_snapshot_isolation=OFF`), `get KEY [share|update] [nowait|skip]`, `scan FROM TO [share|update]
+/// Commands of a session: `begin rc|rr|ser [snapshot]`, `get KEY [share|update] [nowait|skip]`, `scan FROM TO [share|update]
 /// [skip] [backward]`, `set KEY=VALUE…` (one statement), `del KEY`, `savepoint N`, `rollback_to N`, `commit`, `rollback`. Without `begin` a
 /// statement is a transaction of its own.
 struct TransactionScript {
@@ -181,17 +181,7 @@ impl Runner for TransactionScript {
         let told = match command.name.as_str() {
             "begin" => self.actors.run(&name, move |client| {
                 assert!(client.transaction.is_none(), "a transaction is open");
-                let mut transaction = match words.iter().any(|word| word == "off") {
-                    false => client.server.begin(&client.session, isolation(&words[0])),
-                    true => client.server.manager.begin(
-                        &client.session,
-                        TransactionOptions {
-                            isolation: isolation(&words[0]),
-                            snapshot_isolation: SnapshotIsolation::Off,
-                            ..TransactionOptions::default()
-                        },
-                    ),
-                };
+                let mut transaction = client.server.begin(&client.session, isolation(&words[0]));
                 if words.iter().any(|word| word == "snapshot") {
                     transaction.snapshot();
                 }

@@ -165,9 +165,6 @@ impl Transaction {
             schema.row_change(before, after, self.temporary_writes().set_mut())?;
             return self.charge_temporary();
         }
-        if self.writes_newer_rows() {
-            self.note_newer_row(schema, before, after)?;
-        }
         let mark = self.write_mark();
         schema.row_change(before, after, &mut self.writes)?;
         self.lock_written_since(mark)

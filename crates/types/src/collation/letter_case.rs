@@ -6,12 +6,12 @@
 type Run = (u32, u32, u32, i32);
 
 /// The text in capital letters.
-pub(super) fn to_upper(text: &str) -> String {
+pub fn to_upper(text: &str) -> String {
     change(text, UPPER, |c| c.to_ascii_uppercase())
 }
 
 /// The text in small letters.
-pub(super) fn to_lower(text: &str) -> String {
+pub fn to_lower(text: &str) -> String {
     change(text, LOWER, |c| c.to_ascii_lowercase())
 }
 

@@ -6,21 +6,18 @@
 mod charset;
 mod general_ci;
 mod latin1;
-mod latin1_orders;
 mod letter_case;
 mod like;
 mod mysql;
 pub(crate) mod order;
-mod tailored;
 mod unicode;
 
 pub use charset::Charset;
-use latin1_orders::Latin1Table;
-use order::{CodePoints, GeneralCi, GeneralMysql500, KeyEnd, Latin1Bytes, Latin1Swedish};
+pub use letter_case::{to_lower, to_upper};
+use order::{CodePoints, GeneralCi, KeyEnd, Latin1Bytes, Latin1Swedish, Order};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::hash::Hasher;
-use tailored::Tailored;
 use unicode::{Unicode400, Unicode520};
 
 /// How trailing spaces compare.
@@ -48,72 +45,19 @@ pub enum LikePrefix {
 #[repr(u16)]
 #[allow(missing_docs)] // MariaDB's own names and ids
 pub enum Collation {
-    Latin1German1Ci = 5,
     Latin1SwedishCi = 8,
     AsciiGeneralCi = 11,
-    Latin1DanishCi = 15,
-    Latin1German2Ci = 31,
     Utf8mb3GeneralCi = 33,
     Utf8mb4GeneralCi = 45,
     Utf8mb4Bin = 46,
     Latin1Bin = 47,
-    Latin1GeneralCi = 48,
-    Latin1GeneralCs = 49,
     Binary = 63,
     AsciiBin = 65,
     Utf8mb3Bin = 83,
-    Latin1SpanishCi = 94,
     Utf8mb3UnicodeCi = 192,
-    Utf8mb3IcelandicCi = 193,
-    Utf8mb3LatvianCi = 194,
-    Utf8mb3RomanianCi = 195,
-    Utf8mb3SlovenianCi = 196,
-    Utf8mb3PolishCi = 197,
-    Utf8mb3EstonianCi = 198,
-    Utf8mb3SpanishCi = 199,
-    Utf8mb3SwedishCi = 200,
-    Utf8mb3TurkishCi = 201,
-    Utf8mb3CzechCi = 202,
-    Utf8mb3DanishCi = 203,
-    Utf8mb3LithuanianCi = 204,
-    Utf8mb3SlovakCi = 205,
-    Utf8mb3Spanish2Ci = 206,
-    Utf8mb3RomanCi = 207,
-    Utf8mb3PersianCi = 208,
-    Utf8mb3EsperantoCi = 209,
-    Utf8mb3HungarianCi = 210,
-    Utf8mb3SinhalaCi = 211,
-    Utf8mb3German2Ci = 212,
-    Utf8mb3CroatianMysql561Ci = 213,
     Utf8mb3Unicode520Ci = 214,
-    Utf8mb3VietnameseCi = 215,
-    Utf8mb3GeneralMysql500Ci = 223,
     Utf8mb4UnicodeCi = 224,
-    Utf8mb4IcelandicCi = 225,
-    Utf8mb4LatvianCi = 226,
-    Utf8mb4RomanianCi = 227,
-    Utf8mb4SlovenianCi = 228,
-    Utf8mb4PolishCi = 229,
-    Utf8mb4EstonianCi = 230,
-    Utf8mb4SpanishCi = 231,
-    Utf8mb4SwedishCi = 232,
-    Utf8mb4TurkishCi = 233,
-    Utf8mb4CzechCi = 234,
-    Utf8mb4DanishCi = 235,
-    Utf8mb4LithuanianCi = 236,
-    Utf8mb4SlovakCi = 237,
-    Utf8mb4Spanish2Ci = 238,
-    Utf8mb4RomanCi = 239,
-    Utf8mb4PersianCi = 240,
-    Utf8mb4EsperantoCi = 241,
-    Utf8mb4HungarianCi = 242,
-    Utf8mb4SinhalaCi = 243,
-    Utf8mb4German2Ci = 244,
-    Utf8mb4CroatianMysql561Ci = 245,
     Utf8mb4Unicode520Ci = 246,
-    Utf8mb4VietnameseCi = 247,
-    Utf8mb3CroatianCi = 576,
-    Utf8mb4CroatianCi = 608,
     Latin1SwedishNopadCi = 1032,
     AsciiGeneralNopadCi = 1035,
     Utf8mb3GeneralNopadCi = 1057,
@@ -138,37 +82,6 @@ macro_rules! by_order {
             Kind::Latin1Bytes => order::$function::<Latin1Bytes>($($argument),*),
             Kind::Unicode400 => order::$function::<Unicode400>($($argument),*),
             Kind::Unicode520 => order::$function::<Unicode520>($($argument),*),
-            Kind::GeneralMysql500 => order::$function::<GeneralMysql500>($($argument),*),
-            Kind::Latin1Table(0) => order::$function::<Latin1Table<0>>($($argument),*),
-            Kind::Latin1Table(1) => order::$function::<Latin1Table<1>>($($argument),*),
-            Kind::Latin1Table(2) => order::$function::<Latin1Table<2>>($($argument),*),
-            Kind::Latin1Table(3) => order::$function::<Latin1Table<3>>($($argument),*),
-            Kind::Latin1Table(4) => order::$function::<Latin1Table<4>>($($argument),*),
-            Kind::Latin1Table(5) => order::$function::<Latin1Table<5>>($($argument),*),
-            Kind::Tailored(0) => order::$function::<Tailored<0>>($($argument),*),
-            Kind::Tailored(1) => order::$function::<Tailored<1>>($($argument),*),
-            Kind::Tailored(2) => order::$function::<Tailored<2>>($($argument),*),
-            Kind::Tailored(3) => order::$function::<Tailored<3>>($($argument),*),
-            Kind::Tailored(4) => order::$function::<Tailored<4>>($($argument),*),
-            Kind::Tailored(5) => order::$function::<Tailored<5>>($($argument),*),
-            Kind::Tailored(6) => order::$function::<Tailored<6>>($($argument),*),
-            Kind::Tailored(7) => order::$function::<Tailored<7>>($($argument),*),
-            Kind::Tailored(8) => order::$function::<Tailored<8>>($($argument),*),
-            Kind::Tailored(9) => order::$function::<Tailored<9>>($($argument),*),
-            Kind::Tailored(10) => order::$function::<Tailored<10>>($($argument),*),
-            Kind::Tailored(11) => order::$function::<Tailored<11>>($($argument),*),
-            Kind::Tailored(12) => order::$function::<Tailored<12>>($($argument),*),
-            Kind::Tailored(13) => order::$function::<Tailored<13>>($($argument),*),
-            Kind::Tailored(14) => order::$function::<Tailored<14>>($($argument),*),
-            Kind::Tailored(15) => order::$function::<Tailored<15>>($($argument),*),
-            Kind::Tailored(16) => order::$function::<Tailored<16>>($($argument),*),
-            Kind::Tailored(17) => order::$function::<Tailored<17>>($($argument),*),
-            Kind::Tailored(18) => order::$function::<Tailored<18>>($($argument),*),
-            Kind::Tailored(19) => order::$function::<Tailored<19>>($($argument),*),
-            Kind::Tailored(20) => order::$function::<Tailored<20>>($($argument),*),
-            Kind::Tailored(21) => order::$function::<Tailored<21>>($($argument),*),
-            Kind::Tailored(22) => order::$function::<Tailored<22>>($($argument),*),
-            Kind::Latin1Table(_) | Kind::Tailored(_) => unreachable!("there is no such table"),
         }
     };
 }
@@ -182,82 +95,24 @@ enum Kind {
     Latin1Bytes,
     Unicode400,
     Unicode520,
-    GeneralMysql500,
-    /// One of [`latin1_orders`].
-    Latin1Table(u8),
-    /// One of [`tailored`].
-    Tailored(u8),
 }
 
 impl Collation {
     /// Every collation there is, by id.
-    pub const ALL: [Collation; 78] = [
-        Collation::Latin1German1Ci,
+    pub const ALL: [Collation; 25] = [
         Collation::Latin1SwedishCi,
         Collation::AsciiGeneralCi,
-        Collation::Latin1DanishCi,
-        Collation::Latin1German2Ci,
         Collation::Utf8mb3GeneralCi,
         Collation::Utf8mb4GeneralCi,
         Collation::Utf8mb4Bin,
         Collation::Latin1Bin,
-        Collation::Latin1GeneralCi,
-        Collation::Latin1GeneralCs,
         Collation::Binary,
         Collation::AsciiBin,
         Collation::Utf8mb3Bin,
-        Collation::Latin1SpanishCi,
         Collation::Utf8mb3UnicodeCi,
-        Collation::Utf8mb3IcelandicCi,
-        Collation::Utf8mb3LatvianCi,
-        Collation::Utf8mb3RomanianCi,
-        Collation::Utf8mb3SlovenianCi,
-        Collation::Utf8mb3PolishCi,
-        Collation::Utf8mb3EstonianCi,
-        Collation::Utf8mb3SpanishCi,
-        Collation::Utf8mb3SwedishCi,
-        Collation::Utf8mb3TurkishCi,
-        Collation::Utf8mb3CzechCi,
-        Collation::Utf8mb3DanishCi,
-        Collation::Utf8mb3LithuanianCi,
-        Collation::Utf8mb3SlovakCi,
-        Collation::Utf8mb3Spanish2Ci,
-        Collation::Utf8mb3RomanCi,
-        Collation::Utf8mb3PersianCi,
-        Collation::Utf8mb3EsperantoCi,
-        Collation::Utf8mb3HungarianCi,
-        Collation::Utf8mb3SinhalaCi,
-        Collation::Utf8mb3German2Ci,
-        Collation::Utf8mb3CroatianMysql561Ci,
         Collation::Utf8mb3Unicode520Ci,
-        Collation::Utf8mb3VietnameseCi,
-        Collation::Utf8mb3GeneralMysql500Ci,
         Collation::Utf8mb4UnicodeCi,
-        Collation::Utf8mb4IcelandicCi,
-        Collation::Utf8mb4LatvianCi,
-        Collation::Utf8mb4RomanianCi,
-        Collation::Utf8mb4SlovenianCi,
-        Collation::Utf8mb4PolishCi,
-        Collation::Utf8mb4EstonianCi,
-        Collation::Utf8mb4SpanishCi,
-        Collation::Utf8mb4SwedishCi,
-        Collation::Utf8mb4TurkishCi,
-        Collation::Utf8mb4CzechCi,
-        Collation::Utf8mb4DanishCi,
-        Collation::Utf8mb4LithuanianCi,
-        Collation::Utf8mb4SlovakCi,
-        Collation::Utf8mb4Spanish2Ci,
-        Collation::Utf8mb4RomanCi,
-        Collation::Utf8mb4PersianCi,
-        Collation::Utf8mb4EsperantoCi,
-        Collation::Utf8mb4HungarianCi,
-        Collation::Utf8mb4SinhalaCi,
-        Collation::Utf8mb4German2Ci,
-        Collation::Utf8mb4CroatianMysql561Ci,
         Collation::Utf8mb4Unicode520Ci,
-        Collation::Utf8mb4VietnameseCi,
-        Collation::Utf8mb3CroatianCi,
-        Collation::Utf8mb4CroatianCi,
         Collation::Latin1SwedishNopadCi,
         Collation::AsciiGeneralNopadCi,
         Collation::Utf8mb3GeneralNopadCi,
@@ -315,59 +170,6 @@ impl Collation {
             Collation::Utf8mb3Unicode520NopadCi => "utf8mb3_unicode_520_nopad_ci",
             Collation::Utf8mb4UnicodeNopadCi => "utf8mb4_unicode_nopad_ci",
             Collation::Utf8mb4Unicode520NopadCi => "utf8mb4_unicode_520_nopad_ci",
-            Collation::Latin1German1Ci => "latin1_german1_ci",
-            Collation::Latin1DanishCi => "latin1_danish_ci",
-            Collation::Latin1German2Ci => "latin1_german2_ci",
-            Collation::Latin1GeneralCi => "latin1_general_ci",
-            Collation::Latin1GeneralCs => "latin1_general_cs",
-            Collation::Latin1SpanishCi => "latin1_spanish_ci",
-            Collation::Utf8mb3GeneralMysql500Ci => "utf8mb3_general_mysql500_ci",
-            Collation::Utf8mb3IcelandicCi => "utf8mb3_icelandic_ci",
-            Collation::Utf8mb3LatvianCi => "utf8mb3_latvian_ci",
-            Collation::Utf8mb3RomanianCi => "utf8mb3_romanian_ci",
-            Collation::Utf8mb3SlovenianCi => "utf8mb3_slovenian_ci",
-            Collation::Utf8mb3PolishCi => "utf8mb3_polish_ci",
-            Collation::Utf8mb3EstonianCi => "utf8mb3_estonian_ci",
-            Collation::Utf8mb3SpanishCi => "utf8mb3_spanish_ci",
-            Collation::Utf8mb3SwedishCi => "utf8mb3_swedish_ci",
-            Collation::Utf8mb3TurkishCi => "utf8mb3_turkish_ci",
-            Collation::Utf8mb3CzechCi => "utf8mb3_czech_ci",
-            Collation::Utf8mb3DanishCi => "utf8mb3_danish_ci",
-            Collation::Utf8mb3LithuanianCi => "utf8mb3_lithuanian_ci",
-            Collation::Utf8mb3SlovakCi => "utf8mb3_slovak_ci",
-            Collation::Utf8mb3Spanish2Ci => "utf8mb3_spanish2_ci",
-            Collation::Utf8mb3RomanCi => "utf8mb3_roman_ci",
-            Collation::Utf8mb3PersianCi => "utf8mb3_persian_ci",
-            Collation::Utf8mb3EsperantoCi => "utf8mb3_esperanto_ci",
-            Collation::Utf8mb3HungarianCi => "utf8mb3_hungarian_ci",
-            Collation::Utf8mb3SinhalaCi => "utf8mb3_sinhala_ci",
-            Collation::Utf8mb3German2Ci => "utf8mb3_german2_ci",
-            Collation::Utf8mb3CroatianMysql561Ci => "utf8mb3_croatian_mysql561_ci",
-            Collation::Utf8mb3VietnameseCi => "utf8mb3_vietnamese_ci",
-            Collation::Utf8mb3CroatianCi => "utf8mb3_croatian_ci",
-            Collation::Utf8mb4IcelandicCi => "utf8mb4_icelandic_ci",
-            Collation::Utf8mb4LatvianCi => "utf8mb4_latvian_ci",
-            Collation::Utf8mb4RomanianCi => "utf8mb4_romanian_ci",
-            Collation::Utf8mb4SlovenianCi => "utf8mb4_slovenian_ci",
-            Collation::Utf8mb4PolishCi => "utf8mb4_polish_ci",
-            Collation::Utf8mb4EstonianCi => "utf8mb4_estonian_ci",
-            Collation::Utf8mb4SpanishCi => "utf8mb4_spanish_ci",
-            Collation::Utf8mb4SwedishCi => "utf8mb4_swedish_ci",
-            Collation::Utf8mb4TurkishCi => "utf8mb4_turkish_ci",
-            Collation::Utf8mb4CzechCi => "utf8mb4_czech_ci",
-            Collation::Utf8mb4DanishCi => "utf8mb4_danish_ci",
-            Collation::Utf8mb4LithuanianCi => "utf8mb4_lithuanian_ci",
-            Collation::Utf8mb4SlovakCi => "utf8mb4_slovak_ci",
-            Collation::Utf8mb4Spanish2Ci => "utf8mb4_spanish2_ci",
-            Collation::Utf8mb4RomanCi => "utf8mb4_roman_ci",
-            Collation::Utf8mb4PersianCi => "utf8mb4_persian_ci",
-            Collation::Utf8mb4EsperantoCi => "utf8mb4_esperanto_ci",
-            Collation::Utf8mb4HungarianCi => "utf8mb4_hungarian_ci",
-            Collation::Utf8mb4SinhalaCi => "utf8mb4_sinhala_ci",
-            Collation::Utf8mb4German2Ci => "utf8mb4_german2_ci",
-            Collation::Utf8mb4CroatianMysql561Ci => "utf8mb4_croatian_mysql561_ci",
-            Collation::Utf8mb4VietnameseCi => "utf8mb4_vietnamese_ci",
-            Collation::Utf8mb4CroatianCi => "utf8mb4_croatian_ci",
         }
     }
 
@@ -387,19 +189,15 @@ impl Collation {
     pub const fn charset(self) -> Charset {
         use Collation::*;
         match self {
-            Binary => Charset::Binary,
-            AsciiGeneralCi | AsciiBin | AsciiGeneralNopadCi | AsciiNopadBin => Charset::Ascii,
             Latin1SwedishCi | Latin1Bin | Latin1SwedishNopadCi | Latin1NopadBin => Charset::Latin1,
-            Latin1German1Ci | Latin1DanishCi | Latin1German2Ci | Latin1SpanishCi => Charset::Latin1,
-            Latin1GeneralCi | Latin1GeneralCs => Charset::Latin1,
+            AsciiGeneralCi | AsciiBin | AsciiGeneralNopadCi | AsciiNopadBin => Charset::Ascii,
             Utf8mb3GeneralCi | Utf8mb3Bin | Utf8mb3GeneralNopadCi | Utf8mb3NopadBin => Charset::Utf8mb3,
-            Utf8mb3GeneralMysql500Ci => Charset::Utf8mb3,
+            Utf8mb3UnicodeCi | Utf8mb3Unicode520Ci => Charset::Utf8mb3,
+            Utf8mb3UnicodeNopadCi | Utf8mb3Unicode520NopadCi => Charset::Utf8mb3,
             Utf8mb4GeneralCi | Utf8mb4Bin | Utf8mb4GeneralNopadCi | Utf8mb4NopadBin => Charset::Utf8mb4,
-            // Those of the Unicode Collation Algorithm have their numbers in rows.
-            _ => match self as u16 {
-                192..=223 | 576..=607 | 1216..=1247 => Charset::Utf8mb3,
-                _ => Charset::Utf8mb4,
-            },
+            Utf8mb4UnicodeCi | Utf8mb4Unicode520Ci => Charset::Utf8mb4,
+            Utf8mb4UnicodeNopadCi | Utf8mb4Unicode520NopadCi => Charset::Utf8mb4,
+            Binary => Charset::Binary,
         }
     }
 
@@ -418,15 +216,6 @@ impl Collation {
                 | Latin1NopadBin
                 | AsciiNopadBin
         )
-    }
-
-    /// `Sortlen` of SHOW COLLATION: how many times as long as the text its sort key may be in MariaDB.
-    pub const fn sort_length(self) -> u8 {
-        match self.kind() {
-            Kind::Unicode400 | Kind::Unicode520 | Kind::Tailored(_) => 8,
-            _ if matches!(self, Collation::Latin1German2Ci) => 2,
-            _ => 1,
-        }
     }
 
     /// How trailing spaces compare.
@@ -448,36 +237,6 @@ impl Collation {
             }
             Utf8mb3Unicode520Ci | Utf8mb3Unicode520NopadCi => Kind::Unicode520,
             Utf8mb4Unicode520Ci | Utf8mb4Unicode520NopadCi => Kind::Unicode520,
-            Latin1German1Ci => Kind::Latin1Table(0),
-            Latin1DanishCi => Kind::Latin1Table(1),
-            Latin1German2Ci => Kind::Latin1Table(2),
-            Latin1GeneralCi => Kind::Latin1Table(3),
-            Latin1GeneralCs => Kind::Latin1Table(4),
-            Latin1SpanishCi => Kind::Latin1Table(5),
-            Utf8mb3GeneralMysql500Ci => Kind::GeneralMysql500,
-            Utf8mb3IcelandicCi | Utf8mb4IcelandicCi => Kind::Tailored(0),
-            Utf8mb3LatvianCi | Utf8mb4LatvianCi => Kind::Tailored(1),
-            Utf8mb3RomanianCi | Utf8mb4RomanianCi => Kind::Tailored(2),
-            Utf8mb3SlovenianCi | Utf8mb4SlovenianCi => Kind::Tailored(3),
-            Utf8mb3PolishCi | Utf8mb4PolishCi => Kind::Tailored(4),
-            Utf8mb3EstonianCi | Utf8mb4EstonianCi => Kind::Tailored(5),
-            Utf8mb3SpanishCi | Utf8mb4SpanishCi => Kind::Tailored(6),
-            Utf8mb3SwedishCi | Utf8mb4SwedishCi => Kind::Tailored(7),
-            Utf8mb3TurkishCi | Utf8mb4TurkishCi => Kind::Tailored(8),
-            Utf8mb3CzechCi | Utf8mb4CzechCi => Kind::Tailored(9),
-            Utf8mb3DanishCi | Utf8mb4DanishCi => Kind::Tailored(10),
-            Utf8mb3LithuanianCi | Utf8mb4LithuanianCi => Kind::Tailored(11),
-            Utf8mb3SlovakCi | Utf8mb4SlovakCi => Kind::Tailored(12),
-            Utf8mb3Spanish2Ci | Utf8mb4Spanish2Ci => Kind::Tailored(13),
-            Utf8mb3RomanCi | Utf8mb4RomanCi => Kind::Tailored(14),
-            Utf8mb3PersianCi | Utf8mb4PersianCi => Kind::Tailored(15),
-            Utf8mb3EsperantoCi | Utf8mb4EsperantoCi => Kind::Tailored(16),
-            Utf8mb3HungarianCi | Utf8mb4HungarianCi => Kind::Tailored(17),
-            Utf8mb3SinhalaCi | Utf8mb4SinhalaCi => Kind::Tailored(18),
-            Utf8mb3German2Ci | Utf8mb4German2Ci => Kind::Tailored(19),
-            Utf8mb3CroatianMysql561Ci | Utf8mb4CroatianMysql561Ci => Kind::Tailored(20),
-            Utf8mb3VietnameseCi | Utf8mb4VietnameseCi => Kind::Tailored(21),
-            Utf8mb3CroatianCi | Utf8mb4CroatianCi => Kind::Tailored(22),
             _ if self.is_bin() => Kind::CodePoints,
             _ => Kind::GeneralCi,
         }
@@ -524,10 +283,6 @@ impl Collation {
     /// Appends what the sort keys of all texts that begin so have in common at their start. (Some other texts' keys may start so
     /// too, if `beginning` ends with spaces.)
     pub fn append_open_sort_key(self, beginning: &str, out: &mut Vec<u8>) {
-        let beginning = match self.kind() {
-            Kind::Tailored(number) => tailored::without_open_contraction(usize::from(number), beginning),
-            _ => beginning,
-        };
         self.append_key(beginning, KeyEnd::Open, out);
     }
 
@@ -544,72 +299,21 @@ impl Collation {
         }
     }
 
-    /// How many bytes a weight of [`Collation::weight_string`] takes.
-    fn weight_bytes(self) -> usize {
-        match (self.charset(), self.kind()) {
-            (Charset::Latin1 | Charset::Ascii | Charset::Binary, _) => 1,
-            (Charset::Utf8mb4, Kind::CodePoints) => 3,
-            _ => 2,
-        }
-    }
-
-    /// How many bytes of [`Collation::weight_string`] a character takes at most.
-    pub fn weight_bytes_max(self) -> u64 {
-        match self.kind() {
-            // Up to eight weights.
-            Kind::Unicode400 | Kind::Unicode520 | Kind::Tailored(_) => 16,
-            _ if self == Collation::Latin1German2Ci => 2,
-            _ => self.weight_bytes() as u64,
-        }
-    }
-
-    /// The weights of a text as `WEIGHT_STRING` shows them: exactly `count`, or those that there are.
-    pub fn weight_string(self, text: &str, count: Option<usize>) -> Vec<u8> {
-        let bytes = self.weight_bytes();
-        let padding = match (self.padding(), self.kind()) {
-            (Padding::PadSpace, _) => by_order!(self, space_weight()),
-            // The weight before the first that is not ignored.
-            (Padding::NoPad, Kind::Unicode400 | Kind::Unicode520 | Kind::Tailored(_)) => 0x0200,
-            (Padding::NoPad, _) => 0,
-        };
-        let text = first_characters(text, count.map(|count| u32::try_from(count).unwrap_or(u32::MAX)));
-        let mut out = Vec::with_capacity(text.len() * bytes);
-        by_order!(self, append_weights(text, bytes, count, padding, &mut out));
-        out
-    }
-
-    /// The text in capital letters.
-    pub fn upper(self, text: &str) -> String {
-        match self {
-            Collation::Utf8mb3TurkishCi | Collation::Utf8mb4TurkishCi => {
-                letter_case::to_upper(&text.replace('i', "İ"))
-            }
-            _ => letter_case::to_upper(text),
-        }
-    }
-
-    /// The text in small letters.
-    pub fn lower(self, text: &str) -> String {
-        match self {
-            Collation::Utf8mb3TurkishCi | Collation::Utf8mb4TurkishCi => {
-                letter_case::to_lower(&text.replace('I', "ı"))
-            }
-            _ => letter_case::to_lower(text),
-        }
-    }
-
-    /// How many bytes the sort key at the start of `bytes` takes; `None` if none ends there.
-    pub fn sort_key_length(self, bytes: &[u8]) -> Option<usize> {
-        match (self, self.kind(), self.padding()) {
-            (Collation::Binary, ..) => order::key_binary_length(bytes),
-            (_, Kind::CodePoints, padding) => order::key_bytes_length(padding, bytes),
-            (_, _, padding) => by_order!(self, key_length(padding, bytes)),
-        }
-    }
-
     /// Whether two characters are equal, as LIKE compares them.
     pub fn same_character(self, a: char, b: char) -> bool {
-        a == b || (self.kind() != Kind::CodePoints && by_order!(self, same(a, b)))
+        fn same<O: Order>(a: char, b: char) -> bool {
+            let (mut x, mut y) = ([0; 4], [0; 4]);
+            O::weights(a.encode_utf8(&mut x)).eq(O::weights(b.encode_utf8(&mut y)))
+        }
+        a == b
+            || match self.kind() {
+                Kind::GeneralCi => same::<GeneralCi>(a, b),
+                Kind::CodePoints => false,
+                Kind::Latin1Swedish => same::<Latin1Swedish>(a, b),
+                Kind::Latin1Bytes => same::<Latin1Bytes>(a, b),
+                Kind::Unicode400 => same::<Unicode400>(a, b),
+                Kind::Unicode520 => same::<Unicode520>(a, b),
+            }
     }
 
     /// Whether `text` matches the LIKE `pattern` with its escape character (`None`: no escaping). Trailing spaces count.

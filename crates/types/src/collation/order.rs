@@ -18,8 +18,6 @@
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
-use super::Padding;
-
 /// How the characters of ASCII weigh.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ascii {
@@ -54,8 +52,6 @@ pub(super) trait Order {
 
 /// `utf8mb4_general_ci`, and `ascii_general_ci`, which is the same for what ascii has.
 pub(super) struct GeneralCi;
-/// `utf8mb3_general_mysql500_ci`: as `general_ci` was before `ß` was equal to `s`.
-pub(super) struct GeneralMysql500;
 /// The characters' own numbers.
 pub(super) struct CodePoints;
 /// `latin1_swedish_ci`.
@@ -76,10 +72,6 @@ macro_rules! one_weight_each {
     };
 }
 one_weight_each!(GeneralCi, Capital, |c| u32::from(super::general_ci::weight(c)));
-one_weight_each!(GeneralMysql500, Capital, |c| match c {
-    'ß' => 0xdf,
-    c => u32::from(super::general_ci::weight(c)),
-});
 one_weight_each!(CodePoints, Number, |c| c as u32);
 one_weight_each!(Latin1Swedish, Capital, |c| u32::from(
     super::latin1::swedish_weight(c)
@@ -133,12 +125,6 @@ pub(super) fn compare_unpadded<O: Order>(a: &str, b: &str) -> Ordering {
         Ok((a, b)) => O::weights(a).cmp(O::weights(b)),
         Err(order) => order,
     }
-}
-
-/// Whether two characters are equal.
-pub(super) fn same<O: Order>(a: char, b: char) -> bool {
-    let (mut x, mut y) = ([0; 4], [0; 4]);
-    O::weights(a.encode_utf8(&mut x)).eq(O::weights(b.encode_utf8(&mut y)))
 }
 
 /// Mixes weights into one number, which then goes through the caller's hasher: a hasher is slow for four bytes at a time.
@@ -263,28 +249,6 @@ pub(super) fn key_unpadded<O: Order>(text: &str, end: KeyEnd, out: &mut Vec<u8>)
     }
 }
 
-/// Appends the weights of a text, at most `count`, in this many bytes each; then `padding` as often as weights are missing.
-pub(super) fn append_weights<O: Order>(
-    text: &str,
-    bytes_each: usize,
-    count: Option<usize>,
-    padding: u32,
-    out: &mut Vec<u8>,
-) {
-    let mut push = |weight: u32| out.extend_from_slice(&weight.to_be_bytes()[4 - bytes_each..]);
-    let mut missing = count.unwrap_or(0);
-    for weight in O::weights(text).take(count.unwrap_or(usize::MAX)) {
-        push(weight);
-        missing = missing.saturating_sub(1);
-    }
-    (0..missing).for_each(|_| push(padding));
-}
-
-/// The weight of a space.
-pub(super) fn space_weight<O: Order>() -> u32 {
-    O::SPACE
-}
-
 /// As [`key_padded`] for the order of the characters' numbers, which is that of UTF-8's bytes: one byte each, none above 0xF4.
 pub(super) fn key_bytes_padded(text: &str, end: KeyEnd, out: &mut Vec<u8>) {
     let bytes = text.trim_end_matches(' ').as_bytes();
@@ -338,58 +302,5 @@ pub(crate) fn key_binary_open(bytes: &[u8], out: &mut Vec<u8>) {
             out.extend_from_slice(&[0, 0xff]);
         }
         out.extend_from_slice(part);
-    }
-}
-
-/// How many bytes a key of [`key_padded`] or [`key_unpadded`] takes at the start of `bytes`, its end marker included; `None` where there is no end
-/// marker.
-pub(super) fn key_length<O: Order>(padding: Padding, bytes: &[u8]) -> Option<usize> {
-    let marker = match padding {
-        Padding::PadSpace => O::SPACE + 1,
-        Padding::NoPad => 0,
-    };
-    let mut at = 0;
-    loop {
-        let first = *bytes.get(at)?;
-        let length = match first {
-            0..0x80 => 1,
-            0x80..0xff => 2,
-            0xff => 3,
-        };
-        let code = bytes.get(at..at + length)?;
-        at += length;
-        if is_code(marker, code) {
-            return Some(at);
-        }
-    }
-}
-
-/// Whether these bytes are those of a code below 0x7f80.
-fn is_code(code: u32, bytes: &[u8]) -> bool {
-    match *bytes {
-        [one] => u32::from(one) == code,
-        [first, second] => u32::from(u16::from_be_bytes([first, second])) == 0x8000 + code.wrapping_sub(0x80),
-        _ => false,
-    }
-}
-
-/// As [`key_length`] for the keys of [`key_bytes_padded`] and [`key_bytes_unpadded`], which have a byte that is only their end.
-pub(super) fn key_bytes_length(padding: Padding, bytes: &[u8]) -> Option<usize> {
-    let marker = match padding {
-        Padding::PadSpace => b' ' + 1,
-        Padding::NoPad => 0,
-    };
-    Some(bytes.iter().position(|&byte| byte == marker)? + 1)
-}
-
-/// As [`key_length`] for the keys of [`key_binary`].
-pub(crate) fn key_binary_length(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        at += bytes.get(at..)?.iter().position(|&byte| byte == 0)?;
-        match bytes.get(at + 1)? {
-            0 => return Some(at + 2),
-            _ => at += 2,
-        }
     }
 }

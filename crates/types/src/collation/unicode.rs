@@ -34,13 +34,6 @@ impl Order for Unicode400 {
     }
 }
 
-impl Unicode400 {
-    /// The weights of one character.
-    pub(super) fn weights_of(character: char) -> Weights<'static> {
-        TABLE_400.weights(character)
-    }
-}
-
 impl Order for Unicode520 {
     const SPACE: u32 = 0x020a;
     const ASCII: Ascii = Ascii::Table;
@@ -88,7 +81,7 @@ struct Table {
 
 /// The weights of one character.
 #[derive(Clone)]
-pub(super) struct Weights<'a> {
+struct Weights<'a> {
     listed: &'a [u16],
     computed: [u16; 2],
     next: usize,

@@ -14,7 +14,7 @@ mod to_text;
 pub use number::{
     Completeness, text_to_decimal, text_to_double, text_to_integer, to_decimal, to_double, to_integer,
 };
-pub use to_temporal::{number_to_datetime, number_to_interval, to_datetime, to_time, to_time_clipped};
+pub use to_temporal::{to_datetime, to_time};
 pub use to_text::in_charset;
 
 use crate::data_type::DataType;

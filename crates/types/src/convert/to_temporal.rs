@@ -4,8 +4,8 @@ use super::{Assigned, ConvertContext, Problem, as_text, number, printable};
 use crate::decimal::{Decimal, Rounding};
 use crate::error_code::{ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE, WARN_DATA_TRUNCATED};
 use crate::temporal::{
-    Date, DateModes, DateTime, IntervalOrDateTime, ParsedTemporal, Time, TimeZone, Timestamp, add_interval,
-    datetime_from_number, interval_from_number, parse_datetime, parse_time_under, time_from_number,
+    Date, DateModes, DateTime, ParsedTemporal, Time, TimeZone, Timestamp, add_interval, datetime_from_number,
+    parse_datetime, parse_time_under, time_from_number,
 };
 use crate::value::Value;
 
@@ -159,24 +159,6 @@ fn read_time(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, Lost)
             Some((Time::from_micros(micros, decimals), lost))
         }
     }
-}
-
-/// A value as a time, and whether it was past the range of TIME.
-pub fn to_time_clipped(value: &Value, context: &ConvertContext<'_>) -> Option<(Time, bool)> {
-    read_time(value, context).map(|(value, lost)| (value, lost == Lost::Clipped))
-}
-
-/// A number as an interval of days to seconds or, with more than twelve digits, a datetime. `None` if it is neither, or no number.
-pub fn number_to_interval(value: &Value) -> Option<IntervalOrDateTime> {
-    let (number, micros, _) = number_and_micros(value)?;
-    interval_from_number(number, micros)
-}
-
-/// A number as a datetime where it has more digits than a time, else `None`: where both may stand.
-pub fn number_to_datetime(value: &Value, context: &ConvertContext<'_>) -> Option<DateTime> {
-    let (number, ..) = number_and_micros(value)?;
-    (9_999_999 < number && number <= 99_991_231_235_959).then_some(())?;
-    to_datetime(value, context)
 }
 
 /// A value as a time. `None` if it is not one (1292 by the caller) or NULL.

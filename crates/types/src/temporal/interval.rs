@@ -133,15 +133,12 @@ impl Interval {
             let skipped = rest.iter().take_while(|b| !b.is_ascii_digit()).count();
             rest = &rest[skipped..];
             let count = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-            let is_fraction = unit.has_microseconds() && (rest.len() == count || read + 1 == parts.len());
-            // Digits past microseconds are cut.
-            let digits = if is_fraction { count.min(6) } else { count };
-            let number = rest[..digits].iter().fold(0u64, |n, d| {
+            let number = rest[..count].iter().fold(0u64, |n, d| {
                 n.saturating_mul(10).saturating_add(u64::from(d - b'0'))
             });
             rest = &rest[count..];
             // The last part of a text that ends in microseconds is a fraction: '.5' is half a second.
-            let scale = if is_fraction {
+            let scale = if unit.has_microseconds() && (rest.is_empty() || read + 1 == parts.len()) {
                 10u64.pow(6usize.saturating_sub(count) as u32)
             } else {
                 1

@@ -15,8 +15,8 @@ pub use calendar::{
 };
 pub use interval::{Interval, IntervalUnit, add_interval, add_interval_to_time};
 pub use parse::{
-    ExtractedPart, IntervalOrDateTime, Parsed, ParsedTemporal, datetime_from_number, interval_from_number,
-    parse_datetime, parse_day_second, parse_extract_source, parse_time, parse_time_under, time_from_number,
+    Parsed, ParsedTemporal, datetime_from_number, parse_datetime, parse_time, parse_time_under,
+    time_from_number,
 };
 pub use time_zone::TimeZone;
 
@@ -171,8 +171,6 @@ impl Date {
 }
 
 impl Time {
-    /// The most whole hours.
-    pub const HOURS_MAX: u64 = 838;
     /// 838:59:59.999999 in microseconds.
     pub const MICROS_MAX: i64 = ((838 * 60 + 59) * 60 + 59) * 1_000_000 + 999_999;
     /// 00:00:00.

@@ -75,7 +75,7 @@ impl Lane {
             passed: Vec::new(),
             worker: Worker::new(parts, &shared.statistics, &shared.interrupt),
             runner: None,
-            rows: RowApplier::new(&parts.options.rows.get(), Some(shared.statistics.clone())),
+            rows: RowApplier::new(&parts.options.rows, Some(shared.statistics.clone())),
             pipeline,
             queue,
             pool,
@@ -455,8 +455,7 @@ impl Lane {
         let mut context = StatementContext::new(&received.format);
         let mut files = LoadFiles::default();
         let shared = self.shared.clone();
-        let rows = shared.parts.options.rows.get();
-        let skipped = &rows.skipped_errors;
+        let skipped = &shared.parts.options.rows.skipped_errors;
         let head = received.group.events().next();
         runner.begin(
             self.worker.gtid_choice(received),

@@ -47,7 +47,6 @@ impl Lanes {
 
     /// Takes what was received to its lane.
     pub(super) async fn push(self: &Arc<Self>, received: Received) -> Result<(), Stopped> {
-        let mut received_at = None;
         let (work, end, timestamp_seconds, counts, bytes) = match received {
             Received::Position(end) => {
                 if self.shared.is_stopping() {
@@ -81,7 +80,6 @@ impl Lanes {
             ),
             Received::Group(group) => {
                 let end = group.source_end.clone();
-                received_at = Some(group.received_at);
                 let timestamp = group.group.events().next().map(|event| event.header().timestamp);
                 let bytes = group.group.bytes().len() + ITEM_BYTES;
                 // What cannot be read is told of when it is applied.
@@ -96,7 +94,6 @@ impl Lanes {
         let pushed = Pushed {
             gtid,
             timestamp_seconds,
-            received_at,
             counts,
         };
         let number = self.shared.pushed(end, pushed);
@@ -104,13 +101,12 @@ impl Lanes {
         Ok(())
     }
 
-    /// Which lane a transaction goes to: its domain's. One for all domains, in the primary's order, where there are no workers, as in MariaDB: a table may
-    /// be made in one domain and filled in another. So where the place in the primary's log is kept, which must never be ahead of what is committed.
+    /// Which lane a transaction goes to: its domain's. Where the place in the primary's log is kept, one for all domains: that place must
+    /// never be ahead of what is committed.
     fn lane_of(&self, gtid: Gtid) -> DomainId {
-        let options = &self.shared.parts.options;
-        match options.position {
-            KeptPosition::Gtid if options.workers > 0 => gtid.domain_id,
-            KeptPosition::Gtid | KeptPosition::FileAndGtid => DomainId(0),
+        match self.shared.parts.options.position {
+            KeptPosition::Gtid => gtid.domain_id,
+            KeptPosition::FileAndGtid => DomainId(0),
         }
     }
 

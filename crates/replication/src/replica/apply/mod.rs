@@ -31,7 +31,7 @@
 //! moment succeeds then. If it fails again the connection stops: what is before is committed, it and what is behind leave nothing. After the cause is mended the
 //! receiver asks its primary again, from where the log says.
 //!
-//! **Domains** have a lane each and wait for nothing of each other, if there are workers; else one lane keeps the primary's order. At most [`LANES_MAX`] lanes; domains beyond share one, which keeps more order than is
+//! **Domains** have a lane each and wait for nothing of each other. At most [`LANES_MAX`] lanes; domains beyond share one, which keeps more order than is
 //! needed.
 //!
 //! **Limits.** Received and not yet planned: `slave_parallel_max_queued` for each worker; [`Applier::push`] waits while there is more. Planned: [`round`]'s limits,
@@ -63,7 +63,6 @@ use lanes::Lanes;
 use paceline_apply::replicated::{RowOptions, TableFilter};
 use paceline_sql::catalog::CatalogHandle;
 use paceline_txn::TransactionManager;
-use parking_lot::RwLock;
 use std::sync::Arc;
 
 /// The most lanes of one connection.
@@ -91,31 +90,10 @@ pub enum KeptPosition {
     FileAndGtid,
 }
 
-/// How rows are applied. It may change while appliers run: they heed it with the next table map. `skipped_errors` stays as it was when they began.
-#[derive(Debug, Default)]
-pub struct SharedRowOptions(RwLock<Arc<RowOptions>>);
-
-impl SharedRowOptions {
-    /// Shares these.
-    pub fn new(options: RowOptions) -> Self {
-        SharedRowOptions(RwLock::new(Arc::new(options)))
-    }
-
-    /// What they are now.
-    pub fn get(&self) -> Arc<RowOptions> {
-        self.0.read().clone()
-    }
-
-    /// Replaces them.
-    pub fn set(&self, options: RowOptions) {
-        *self.0.write() = Arc::new(options);
-    }
-}
-
 /// How a connection's transactions are applied.
 #[derive(Clone, Debug)]
 pub struct ApplierOptions {
-    /// `slave_parallel_threads`: threads that prepare transactions; 0: one thread does it all, in the primary's order, whatever the domains.
+    /// `slave_parallel_threads`: threads that prepare transactions; 0: the domain's own thread does it.
     pub workers: usize,
     /// `slave_domain_parallel_threads`: how many of them one domain may have at a time; 0: all.
     pub domain_workers: usize,
@@ -125,8 +103,8 @@ pub struct ApplierOptions {
     pub queued_bytes_max: usize,
     /// What is kept of the position.
     pub position: KeptPosition,
-    /// How rows are applied, as the variables say now.
-    pub rows: Arc<SharedRowOptions>,
+    /// How rows are applied.
+    pub rows: RowOptions,
 }
 
 impl Default for ApplierOptions {
@@ -137,7 +115,7 @@ impl Default for ApplierOptions {
             mode: ParallelMode::default(),
             queued_bytes_max: 16 << 20,
             position: KeptPosition::default(),
-            rows: Arc::default(),
+            rows: RowOptions::default(),
         }
     }
 }

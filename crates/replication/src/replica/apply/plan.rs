@@ -3,7 +3,7 @@
 use super::ApplierParts;
 use super::round::{KeySet, RoundBuilder, RoundNumber};
 use paceline_apply::replicated::{
-    Failure, MappedTable, MappedTables, ReplicatedRows, RowOptions, TableTarget, TouchedKeys, touched_keys,
+    Failure, MappedTable, MappedTables, ReplicatedRows, TableTarget, TouchedKeys, touched_keys,
 };
 use paceline_binlog::event::{Event, EventType, FormatDescription, RawEvent, TableId, TableMapEvent};
 use paceline_sql::catalog::{Catalog, TableDefinition};
@@ -23,10 +23,9 @@ struct KnownMap {
     table: Option<Arc<MappedTable>>,
 }
 
-/// Table maps that were seen under the present catalog and options.
+/// Table maps that were seen under the present catalog.
 pub(super) struct TableMaps {
     catalog: Arc<Catalog>,
-    options: Arc<RowOptions>,
     known: HashMap<TableId, KnownMap>,
 }
 
@@ -34,7 +33,6 @@ impl TableMaps {
     pub(super) fn new(catalog: Arc<Catalog>) -> Self {
         TableMaps {
             catalog,
-            options: Arc::default(),
             known: HashMap::new(),
         }
     }
@@ -75,20 +73,18 @@ impl TableMaps {
         parts: &ApplierParts,
     ) -> Result<Option<Arc<MappedTable>>, Failure> {
         loop {
-            let (catalog, options) = (parts.catalog.load(), parts.options.rows.get());
-            let is_current = Arc::ptr_eq(&catalog, &self.catalog) && Arc::ptr_eq(&options, &self.options);
-            if !is_current || self.known.len() >= MAPS_MAX {
+            let catalog = parts.catalog.load();
+            if !Arc::ptr_eq(&catalog, &self.catalog) || self.known.len() >= MAPS_MAX {
                 self.known.clear();
-                (self.catalog, self.options) = (catalog, options);
+                self.catalog = catalog;
             }
             let table = match self.known.get(&map.table_id) {
                 Some(known) if known.body == event.body() => known.table.clone(),
                 _ => {
-                    let table =
-                        find(map, &self.catalog, &self.options, parts).map_err(|failure| Failure {
-                            end_log_pos: event.header().end_position,
-                            ..failure
-                        })?;
+                    let table = find(map, &self.catalog, parts).map_err(|failure| Failure {
+                        end_log_pos: event.header().end_position,
+                        ..failure
+                    })?;
                     let body = event.body().to_vec();
                     let known = KnownMap {
                         body,
@@ -124,7 +120,6 @@ impl TableMaps {
 fn find(
     map: &TableMapEvent<'_>,
     catalog: &Catalog,
-    options: &RowOptions,
     parts: &ApplierParts,
 ) -> Result<Option<Arc<MappedTable>>, Failure> {
     let (database, table) = (
@@ -142,7 +137,7 @@ fn find(
             format!("Error executing row event: '{missing}'"),
         ));
     };
-    let mapped = MappedTable::new(map, definition.clone(), options)?;
+    let mapped = MappedTable::new(map, definition.clone(), &parts.options.rows)?;
     Ok(Some(Arc::new(mapped.with_foreign_keys(catalog))))
 }
 

@@ -4,7 +4,6 @@ use super::status::{ApplierStatus, GroupCounts};
 use crate::replica::received::SourcePosition;
 use paceline_types::Gtid;
 use std::collections::VecDeque;
-use std::time::Instant;
 
 /// The number of something that was pushed.
 pub(super) type PushNumber = u64;
@@ -14,7 +13,6 @@ struct Entry {
     end: SourcePosition,
     gtid: Option<Gtid>,
     timestamp_seconds: Option<u32>,
-    received_at: Option<Instant>,
     counts: GroupCounts,
 }
 
@@ -22,7 +20,6 @@ struct Entry {
 pub(super) struct Pushed {
     pub(super) gtid: Gtid,
     pub(super) timestamp_seconds: Option<u32>,
-    pub(super) received_at: Option<Instant>,
     pub(super) counts: GroupCounts,
 }
 
@@ -49,7 +46,6 @@ impl Progress {
             end,
             gtid: Some(pushed.gtid),
             timestamp_seconds: pushed.timestamp_seconds,
-            received_at: pushed.received_at,
             counts: pushed.counts,
         });
         self.pushed_count() - 1
@@ -66,7 +62,6 @@ impl Progress {
                 end,
                 gtid: None,
                 timestamp_seconds: None,
-                received_at: None,
                 counts: GroupCounts::default(),
             }),
         }
@@ -119,9 +114,11 @@ impl Progress {
         status.pending_transactions = self.pending;
         status.applied_transactions = self.applied;
         status.groups = self.groups;
-        let first_undone = self.entries.iter().find(|entry| !entry.is_done);
-        status.pending_timestamp_seconds = first_undone.and_then(|entry| entry.timestamp_seconds);
-        status.pending_since = first_undone.and_then(|entry| entry.received_at);
+        status.pending_timestamp_seconds = self
+            .entries
+            .iter()
+            .find(|entry| !entry.is_done)
+            .and_then(|entry| entry.timestamp_seconds);
     }
 }
 
@@ -144,7 +141,6 @@ mod tests {
         Pushed {
             gtid: gtid(text),
             timestamp_seconds: Some(timestamp_seconds),
-            received_at: None,
             counts: GroupCounts {
                 ddl: 1,
                 ..GroupCounts::default()

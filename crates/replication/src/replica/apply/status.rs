@@ -3,7 +3,7 @@
 use crate::replica::received::SourcePosition;
 use paceline_binlog::event::GtidFlags;
 use paceline_types::{ErrorCode, Gtid};
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// What an applier does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -91,8 +91,6 @@ pub struct ApplierStatus {
     pub applied_timestamp_seconds: Option<u32>,
     /// When the oldest transaction that is not published yet began on the primary; `None` when all are: then the lag is 0.
     pub pending_timestamp_seconds: Option<u32>,
-    /// When that one was received.
-    pub pending_since: Option<Instant>,
     /// Transactions pushed and not published.
     pub pending_transactions: u64,
     /// Bytes pushed and not planned.

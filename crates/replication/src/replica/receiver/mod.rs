@@ -7,7 +7,6 @@
 //!                              ▲                            │
 //!                              └──── the applier is gone ◀──┘
 //! ```
-//! While the applier is stopped, a MariaDB's log is read and let go ([`ahead`]).
 //!
 //! There is no relay log: what is received goes to the applier at once, whose queue is bounded, so that a replica which cannot keep up
 //! slows the stream down and not its memory. What is received and not committed is received again.
@@ -19,7 +18,6 @@
 //! **Passed over.** What a filter, another server id or the skip counter takes out moves the position only. Such moves are kept back
 //! while others follow, for [`PASSED_FOR`] at most: each costs a write to the log.
 
-mod ahead;
 mod choice;
 mod hand_over;
 mod stream;
@@ -27,7 +25,6 @@ mod stream;
 use super::apply::Applier;
 use super::definition::{Definition, UseGtid};
 use super::error::SourceError;
-use super::options::ReplicaOptions;
 use super::received::SourcePosition;
 use super::shared::ConnectionShared;
 use super::source::{Source, SourceKind, StartAt};
@@ -191,9 +188,6 @@ impl Receiver {
             status.connects += 1;
         });
         shared.status.clear_error();
-        if source.kind == SourceKind::MariaDb && self.has_no_applier() {
-            return self.read_ahead(source, &options).await;
-        }
         let known = progress.as_ref().map(|progress| progress.applier.clone());
         let applier = self.wait_for_applier(&mut source, known.as_ref()).await?;
         if !known.is_some_and(|known| Arc::ptr_eq(&known, &applier)) {
@@ -260,7 +254,10 @@ impl Receiver {
         let options = self.shared.environment.options(&self.shared.name);
         Progress {
             applier,
-            gtids: self.gtids_here(&options),
+            gtids: match self.definition.use_gtid {
+                UseGtid::CurrentPos => transactions.current_position(options.server_id),
+                UseGtid::SlavePos | UseGtid::No => transactions.replicated_position(),
+            },
             place: None,
             executed: transactions.executed_mysql_gtids(&self.shared.name),
             executed_since: None,
@@ -269,26 +266,6 @@ impl Receiver {
                 .highest_sequence(options.domain_id)
                 .unwrap_or(SequenceNumber(0)),
         }
-    }
-
-    /// Where the log says that this server is, by GTID.
-    fn gtids_here(&self, options: &ReplicaOptions) -> GtidPosition {
-        let transactions = self.shared.environment.transactions();
-        match self.definition.use_gtid {
-            UseGtid::CurrentPos => transactions.current_position(options.server_id),
-            UseGtid::SlavePos | UseGtid::No => transactions.replicated_position(),
-        }
-    }
-
-    /// The same, by file and position.
-    fn place_here(&self) -> SourcePosition {
-        let transactions = self.shared.environment.transactions();
-        transactions
-            .source_position(&self.shared.name)
-            .unwrap_or_else(|| SourcePosition {
-                file: "".into(),
-                offset: 4,
-            })
     }
 
     fn start_at(&self, source: &Source, progress: &mut Progress) -> Result<StartAt, SourceError> {
@@ -311,7 +288,15 @@ impl Receiver {
                   MASTER_LOG_POS",
             ));
         }
-        let place = progress.place.clone().unwrap_or_else(|| self.place_here());
+        let transactions = self.shared.environment.transactions();
+        let place = progress
+            .place
+            .clone()
+            .or_else(|| transactions.source_position(&self.shared.name))
+            .unwrap_or_else(|| SourcePosition {
+                file: "".into(),
+                offset: 4,
+            });
         Ok(StartAt::Place(place))
     }
 

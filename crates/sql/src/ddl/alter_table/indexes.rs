@@ -1,6 +1,5 @@
 //! The indexes: those that stay, with what is left of their columns, and those that come.
 
-use paceline_types::DataType;
 use paceline_types::error_code::*;
 
 use super::{Alteration, Draft, is_check};
@@ -89,14 +88,10 @@ fn kept_index(
             lost = lost.or(Some(part.column));
             continue;
         };
-        // A prefix that is no prefix of the new column any more is the whole column. Of TEXT and BLOB one of their whole length stays
-        // one: without a prefix they cannot be in an index.
+        // A prefix that is no prefix of the new column any more is the whole column.
         let longest = longest_prefix(&column.data_type);
-        let whole_is_prefix = matches!(column.data_type, DataType::Text { .. } | DataType::Blob { .. });
         let length = part.prefix_length.map(u64::from);
-        let length = length.filter(|length| {
-            longest.is_some_and(|longest| *length < longest || (whole_is_prefix && *length == longest))
-        });
+        let length = length.filter(|length| longest.is_some_and(|longest| *length < longest));
         draft.parts.push((column.name.clone(), length, part.descending));
     }
     if draft.parts.is_empty() {

@@ -4,7 +4,6 @@
 //! stand, then those with a new place and new ones are put where they belong (`mysql_prepare_alter_table`, `sql/sql_table.cc`).
 //!
 //! ```text
-//!   algorithm which words of ALGORITHM= are refused
 //!   void      which actions IF EXISTS and its like make void      columns   the new columns, and where each comes from
 //!   kept      what of the old table stays, and under which name   indexes   the indexes on them
 //!   way       the way, chosen and planned                         keys      the foreign keys
@@ -15,7 +14,6 @@
 //! * *indexes only*: rows stay where they are; new indexes are built aside, old ones are range deletes;
 //! * *rebuild*: all rows are read, converted and written aside under new numbers; the old ones are range deletes.
 
-mod algorithm;
 mod columns;
 mod indexes;
 mod kept;

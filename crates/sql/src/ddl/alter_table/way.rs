@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use paceline_storage::IndexId;
+use paceline_types::error_code::*;
 
 use super::Alteration;
-use super::algorithm::Change;
 use super::kept::{clustered_stays, stored_alike};
 use crate::catalog::{CatalogChange, TableDefinition, TableDescription};
 use crate::ddl::build::{BuildKind, ColumnSource, TableBuild, TestedRows};
 use crate::ddl::foreign_key::{KeyStatement, malformed};
 use crate::ddl::plan::Planner;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 impl Planner<'_> {
     /// Chooses the way, and plans it.
@@ -60,20 +60,15 @@ impl Planner<'_> {
                 *source == Some(n) && stored_alike(&old.columns()[n], &description.columns[n], &renames)
             })
             && clustered_stays(&old, &description)?;
-        let default = self.session.settings.alter_algorithm.as_str();
-        let asked = alteration.algorithm.as_deref().filter(|word| *word != "DEFAULT");
-        let word = asked.unwrap_or(default);
-        if word != "DEFAULT" {
-            let change = Change {
-                old: &old,
-                new: &description,
-                sources: &sources,
-                renames: &renames,
-                is_forced: alteration.force_rebuild,
-                has_new_checks: new_checks,
-                rows_stay,
-            };
-            change.check(word, self.session)?;
+        if let Some(word) = &alteration.algorithm
+            && !rows_stay
+            && matches!(word.as_str(), "INSTANT" | "NOCOPY")
+        {
+            let what = format!("ALGORITHM={word}");
+            return Err(Error::new(
+                ER_ALTER_OPERATION_NOT_SUPPORTED,
+                &[&what, &"ALGORITHM=COPY"],
+            ));
         }
         if rows_stay {
             self.change_indexes(&old, &description, new_checks);

@@ -21,13 +21,13 @@ use paceline_storage::{
     BuildId, Direction, IndexId, KeyRange, Storage, StorageSnapshot, TableSchema, WriteSet,
 };
 use paceline_types::error_code::*;
-use paceline_types::{TimeZone, Value, ValueRef};
+use paceline_types::{TimeZone, Value, ValueRef, text};
 
 use self::rows::Rows;
 use self::sink::Sink;
 use crate::catalog::{
     ColumnDefault, ColumnDefinition, ForeignKey, GeneratedStorage, IndexPart, TableDefinition,
-    TableDescription, TableEngine, duplicate_entry, same_name, schema_of,
+    TableDescription, TableEngine, same_name, schema_of,
 };
 use crate::error::{Error, Result};
 use crate::foreign_key::{constraint_text, serving_index};
@@ -285,17 +285,23 @@ impl TableBuild {
     /// The values of an index's columns, as error 1062 shows them.
     fn entry_text(&self, index: usize, schema: &TableSchema, image: &[u8]) -> Result<String> {
         let image = schema.image(image);
-        let mut failed = None;
-        let entry = duplicate_entry(&self.target, index, &TimeZone::UTC, |column| {
-            image.column(column).unwrap_or_else(|error| {
-                failed = Some(error);
-                ValueRef::Null
-            })
-        });
-        match failed {
-            Some(error) => Err(error.into()),
-            None => Ok(entry),
+        let mut entry = Vec::new();
+        for (n, part) in self.target.indexes[index].parts.iter().enumerate() {
+            if n > 0 {
+                entry.push(b'-');
+            }
+            let value = image.column(part.column)?;
+            let data_type = &self.target.columns[part.column].data_type;
+            let start = entry.len();
+            text::append_column_value(&value, data_type, &TimeZone::UTC, &mut entry);
+            if let Some(prefix) = part.prefix_length {
+                let shown = String::from_utf8_lossy(&entry[start..]).into_owned();
+                let cut: String = shown.chars().take(prefix as usize).collect();
+                entry.truncate(start);
+                entry.extend_from_slice(cut.as_bytes());
+            }
         }
+        Ok(String::from_utf8_lossy(&entry).into_owned())
     }
 }
 

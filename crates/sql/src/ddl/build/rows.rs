@@ -109,9 +109,7 @@ impl<'a> Rows<'a> {
                             }
                             value
                         }
-                        ColumnSource::Default if column.auto_increment && !column.nullable => {
-                            Value::UInt(self.numbers.take())
-                        }
+                        ColumnSource::Default if column.auto_increment => Value::UInt(self.numbers.take()),
                         ColumnSource::Default => Value::Null,
                     });
                 }

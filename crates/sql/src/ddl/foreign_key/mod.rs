@@ -70,7 +70,6 @@ impl ForeignKeySpec {
             ignored: false,
             generated: true,
             is_known: false,
-            was_hashed: false,
         })
     }
 }
@@ -521,7 +520,6 @@ mod tests {
             ignored: false,
             generated,
             is_known: false,
-            was_hashed: false,
         }
     }
 

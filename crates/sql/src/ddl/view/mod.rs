@@ -42,8 +42,7 @@ impl Planner<'_> {
         self.database(&database)?;
         check_table_name(&name)?;
         let old = self.catalog.ordinary_view(&database, &name).cloned();
-        let is_table = self.catalog.ordinary_table(&database, &name).is_some()
-            || self.is_made_on_demand(&database, &name);
+        let is_table = self.catalog.ordinary_table(&database, &name).is_some();
         let not_a_view = || Error::new(ER_WRONG_OBJECT, &[&database, &name, &"VIEW"]);
         match (view.mode, &old) {
             (ViewMode::Create, Some(_)) => return self.there_already(view, &name),
@@ -78,12 +77,6 @@ impl Planner<'_> {
             description.algorithm = ViewAlgorithm::Undefined;
         }
         self.change(CatalogChange::PutView(Box::new(description)))
-    }
-
-    /// Whether the server makes a table of that name itself: a view would hide `mysql.user`.
-    fn is_made_on_demand(&self, database: &str, name: &str) -> bool {
-        let tables = &self.session.services.virtual_tables;
-        tables.columns(database, name).is_some()
     }
 
     /// CREATE VIEW of a name that is taken.

@@ -9,7 +9,7 @@
 //!
 //! # Limits
 //! Sorts go on in temporary files, as those of ORDER BY. A partition (the largest one of the functions that share a sort) is in memory with the functions'
-//! arguments and results, and counts against the statement's memory: 1290 or 1041 past its limits. Where all of them look back
+//! arguments and results, and counts against the statement's memory: 1114 past [`super::memory::STATEMENT_MEMORY_MAX`]. Where all of them look back
 //! only, a piece of it is ([`running`]): of row numbers, ranks and running sums a partition can have any number of rows.
 
 mod aggregate;
@@ -40,10 +40,10 @@ pub(crate) struct WindowRows<'p> {
 
 impl<'p> WindowRows<'p> {
     /// No rows yet.
-    pub fn new(exec: &Exec<'_, '_>, plan: &'p WindowPlan) -> Self {
+    pub fn new(plan: &'p WindowPlan) -> Self {
         WindowRows {
             plan,
-            first: Stage::new(exec, &plan.sorts[0], plan.kept.clone()),
+            first: Stage::new(&plan.sorts[0], plan.kept.clone()),
         }
     }
 
@@ -58,7 +58,7 @@ impl<'p> WindowRows<'p> {
     /// Computes the functions, and gives every row to `emit` in `row`, until it breaks.
     ///
     /// # Errors
-    /// What the functions meet; 1038, 1041, 1290, 1317 …
+    /// What the functions meet; 1038, 1114, 1317 …
     pub fn finish(self, exec: &mut Exec<'_, '_>, row: &mut [Value], emit: Emit<'_>) -> Result<()> {
         let mut stage = self.first;
         for next in &self.plan.sorts[1..] {
@@ -67,7 +67,7 @@ impl<'p> WindowRows<'p> {
                 columns.push(function.slot);
                 columns.extend(function.rounded.map(|(slot, _)| slot));
             }
-            let mut following = Stage::new(exec, next, columns);
+            let mut following = Stage::new(next, columns);
             stage.run(exec, row, &mut |exec, row| {
                 following.add(exec, row)?;
                 Ok(ControlFlow::Continue(()))
@@ -89,11 +89,11 @@ struct Stage<'p> {
 }
 
 impl<'p> Stage<'p> {
-    fn new(exec: &Exec<'_, '_>, sort: &'p WindowSort, columns: Vec<usize>) -> Self {
+    fn new(sort: &'p WindowSort, columns: Vec<usize>) -> Self {
         Stage {
             sort,
             columns,
-            sorter: Sorter::new(None, exec.runtime.memory.part()),
+            sorter: Sorter::new(None),
             key: Vec::new(),
             ends: Vec::new(),
         }

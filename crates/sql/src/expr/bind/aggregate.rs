@@ -12,7 +12,7 @@ use super::{bind_expr, call};
 use crate::error::Result;
 use crate::expr::aggregate::{Aggregate, AggregateFunction, Distinctness};
 use crate::expr::errors;
-use crate::expr::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS};
+use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::scope::Scope;
 use crate::expr::tree::Expr;
 use crate::expr::window::SortOrder;
@@ -115,8 +115,6 @@ pub(super) fn bind_arguments(
         match kind {
             A::GroupConcat | A::JsonArrayAgg | A::Min | A::Max | A::Count => {}
             A::JsonObjectAgg => super::operators::hex_to_number(arg),
-            // The distinct values are those of the texts.
-            _ if aggregate.distinct == Distinctness::Distinct => super::operators::hex_to_number(arg),
             _ => super::operators::read_as_number(arg),
         }
     }
@@ -167,7 +165,6 @@ pub(super) fn extreme_type(argument: &ExprType) -> ExprType {
                 .with_coercibility(ty.coercibility)
                 .nullable()
         }
-        DataType::Year => ty.with_coercibility(Coercibility::Numeric),
         _ => ty,
     }
 }
@@ -182,35 +179,25 @@ fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType>
             ..IntegerType::new(IntegerWidth::Big, sign)
         }))
     };
-    let decimals = |ty: &ExprType| match ty.class() {
-        Class::String => 0,
-        _ => ty.decimals(),
-    };
     let numeric = |ty: &ExprType| match ty.class() {
-        // The labels' numbers.
-        Class::String => matches!(ty.data_type, DataType::Enum { .. } | DataType::Set { .. }),
         Class::Int | Class::Decimal | Class::Date => true,
         Class::Time | Class::DateTime => true,
-        Class::Double | Class::Null => false,
+        Class::Double | Class::String | Class::Null => false,
     };
     Ok(match aggregate.function {
         A::CountRows | A::Count => bigint(Sign::Signed),
         A::Sum => match argument {
             Some(ty) if numeric(ty) => {
-                let scale = u32::from(decimals(ty));
+                let scale = u32::from(ty.decimals());
                 ExprType::decimal(ty.integer_digits() + scale + 22, scale)
             }
-            Some(ty) if ty.class() == Class::Double => ExprType::double_with(ty.decimals()),
             _ => ExprType::double(),
         }
         .nullable(),
         A::Avg => match argument {
             Some(ty) if numeric(ty) => {
-                let scale = (u32::from(decimals(ty)) + increment).min(38);
-                ExprType::decimal(ty.integer_digits() + u32::from(decimals(ty)) + increment, scale)
-            }
-            Some(ty) if ty.class() == Class::Double && ty.decimals() < NOT_FIXED_DECIMALS => {
-                ExprType::double_with(ty.decimals() + increment as u8)
+                let scale = (u32::from(ty.decimals()) + increment).min(38);
+                ExprType::decimal(ty.integer_digits() + u32::from(ty.decimals()) + increment, scale)
             }
             _ => ExprType::double(),
         }
@@ -218,8 +205,8 @@ fn result_type(aggregate: &Aggregate, scope: &mut dyn Scope) -> Result<ExprType>
         A::Min | A::Max => argument.map_or_else(|| ExprType::null().nullable(), extreme_type),
         A::BitAnd | A::BitOr | A::BitXor => bigint(Sign::Unsigned),
         A::StddevPop | A::StddevSamp | A::VarPop | A::VarSamp => match argument {
-            Some(ty) if numeric(ty) || ty.decimals() < NOT_FIXED_DECIMALS => {
-                let scale = (u32::from(decimals(ty)) + increment).min(30) as u8;
+            Some(ty) if numeric(ty) => {
+                let scale = (u32::from(ty.decimals()) + increment).min(30) as u8;
                 let fixed = Some(FixedPoint {
                     precision: 22 + scale,
                     scale,

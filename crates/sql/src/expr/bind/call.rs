@@ -165,11 +165,10 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
         written,
         args,
         session,
-        function,
     };
     let ty = (function.bind)(&mut call)?;
     let call = Call {
-        function: call.function,
+        function,
         args: call.args,
         id: unique_id(),
     };

@@ -143,14 +143,8 @@ pub(super) fn cast(mut operand: Expr, target: CastTarget) -> Result<Expr> {
         CastTarget::Decimal { .. } | CastTarget::Double | CastTarget::Float => {
             operators::read_as_number(&mut operand);
         }
-        // MariaDB reads JSON, and texts that are dates, as they are written where an integer is wanted.
-        CastTarget::Signed | CastTarget::Unsigned => operators::hex_to_number(&mut operand),
-        _ => {
-            operators::hex_to_number(&mut operand);
-            if let ExprKind::Call(call) = &mut operand.kind {
-                call.function = call.temporal_function();
-            }
-        }
+        // MariaDB reads JSON as it is written where an integer is wanted.
+        _ => operators::hex_to_number(&mut operand),
     }
     let ty = target.result_type(&operand.ty);
     Ok(Expr {

@@ -11,8 +11,7 @@ pub(super) fn fold(mut expr: Expr, session: &SessionContext) -> Expr {
     if !is_foldable(&expr) {
         return expr;
     }
-    let mut scratch =
-        SessionContext::charged_to(session.memory.clone(), session.connection_id, Services::default());
+    let mut scratch = SessionContext::new(session.connection_id, Services::default());
     scratch.settings = session.settings.clone();
     scratch.statement = session.statement.clone();
     let mut state = EvalState::new();
@@ -31,7 +30,7 @@ fn is_foldable(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Call(call) if call.function.stability != Stability::Pure => return false,
         // What it gives depends on who reads it.
-        ExprKind::Call(call) if !std::ptr::eq(call.number_function(), call.function) => return false,
+        ExprKind::Call(call) if call.function.as_number.is_some() => return false,
         // A division keeps more digits for the arithmetic around it than its value shows.
         ExprKind::Arithmetic {
             domain: Domain::Decimal | Domain::Dynamic,

@@ -13,15 +13,13 @@ mod window;
 
 use std::sync::Arc;
 
-use paceline_types::{Charset, DataType, Value};
+use paceline_types::{Charset, Value};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 pub(crate) use aggregate::sort_order;
 pub(crate) use cast::{as_compared, in_common_charset};
-pub(crate) use operators::{
-    arithmetic, compare_fixed, fixed_decimals, hex_number, literal_to_year, read_as_number, unquote_json,
-};
-pub(crate) use rules::{CollationMix, common_type_in, comparison_rule_for, round_quotient, rule_of_classes};
+pub(crate) use operators::{arithmetic, hex_number, read_as_number, unquote_json};
+pub(crate) use rules::{CollationMix, common_type_in, round_quotient, rule_of_classes};
 pub use rules::{common_type, comparison_rule};
 
 use super::cast::CastTarget;
@@ -34,11 +32,6 @@ use cast::{cast, cast_target, charset_named, collate};
 use names::{column_name, identifier};
 use operators::expect_value;
 use predicates::{in_list, like, quantified, scalar_subquery, subquery_of};
-
-/// What one level may need of the stack, in bytes.
-const STACK_RESERVE_BYTES: usize = 256 << 10;
-/// By how much the stack grows, in bytes.
-const STACK_STEP_BYTES: usize = 4 << 20;
 
 /// Binds an expression that gives one value.
 ///
@@ -66,9 +59,7 @@ pub fn bind_comparison(op: CompareOp, left: Expr, right: Expr, scope: &dyn Scope
 
 /// Converts an expression's values to a type that [`common_type`] gave: for the selects of a UNION.
 pub fn convert_to_common_type(expr: Expr, ty: &ExprType) -> Expr {
-    let shows_otherwise =
-        matches!(ty.data_type, DataType::Bit { .. } | DataType::Year) && !expr.ty.is_column();
-    if expr.ty.data_type == ty.data_type && !shows_otherwise {
+    if expr.ty.data_type == ty.data_type {
         return expr;
     }
     let otherwise = Some(Box::new(expr));
@@ -83,8 +74,7 @@ pub fn convert_to_common_type(expr: Expr, ty: &ExprType) -> Expr {
 
 /// Binds an operand, which may be a row.
 fn bind_operand(expr: &ast::Expr, scope: &mut dyn Scope) -> Result<Expr> {
-    // As deep as the text was nested: the stack grows where the thread's own would not do.
-    let bound = stacker::maybe_grow(STACK_RESERVE_BYTES, STACK_STEP_BYTES, || bind_node(expr, scope))?;
+    let bound = bind_node(expr, scope)?;
     Ok(fold::fold(bound, scope.session()))
 }
 
@@ -368,13 +358,11 @@ fn negation(operand: Expr) -> Expr {
             negated,
             needle,
             list,
-            set,
         } => ExprKind::InList {
             by,
             negated: !negated,
             needle,
             list,
-            set,
         },
         ExprKind::Like {
             negated,
@@ -580,11 +568,6 @@ fn case(
                 let mut unchanged = operand.clone();
                 operators::adapt(&mut by, &mut unchanged, test, scope.session());
                 rules.push(by);
-            }
-            if let Some(compared) = operators::compared_apart(&operand, &rules, &mut tests, scope.session()) {
-                let branches = compared.into_iter().zip(results).collect();
-                let kind = ExprKind::Case { branches, otherwise };
-                return Ok(Expr { kind, ty });
             }
             operators::adapt_shared(&mut operand, &rules, scope.session());
             let branches = rules

@@ -1,7 +1,7 @@
 //! Names: columns, and variables of users and of the system.
 
+use paceline_types::Collation;
 use paceline_types::error_code::ER_BAD_FIELD_ERROR;
-use paceline_types::{Collation, DataType};
 use sqlparser::ast;
 
 use crate::error::Result;
@@ -56,7 +56,9 @@ pub(super) fn identifier(name: &ast::Ident, scope: &mut dyn Scope) -> Result<Exp
 pub(super) fn user_variable(name: &str, session: &SessionContext) -> Expr {
     let name = name.to_lowercase().into_boxed_str();
     let ty = match session.user_variables.get(&name) {
-        Some(variable) if !variable.ty.is_null() => in_variable(&variable.ty)
+        Some(variable) if !variable.ty.is_null() => variable
+            .ty
+            .clone()
             .nullable()
             .with_coercibility(Coercibility::Implicit),
         _ => ExprType {
@@ -68,15 +70,6 @@ pub(super) fn user_variable(name: &str, session: &SessionContext) -> Expr {
     Expr {
         kind: ExprKind::UserVariable(name),
         ty,
-    }
-}
-
-/// The type that a user variable has after something of this type was assigned: it keeps no widths of integers.
-fn in_variable(ty: &ExprType) -> ExprType {
-    match (&ty.data_type, ty.is_unsigned()) {
-        (DataType::Integer(_) | DataType::Year, false) => ExprType::bigint(20),
-        (DataType::Integer(_), true) => ExprType::bigint_unsigned(20),
-        _ => ty.clone(),
     }
 }
 

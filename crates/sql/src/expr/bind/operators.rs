@@ -2,8 +2,7 @@
 
 use paceline_types::convert::{self, Completeness};
 use paceline_types::data_type::{IntegerType, IntegerWidth, Sign};
-use paceline_types::error_code::WARN_DATA_TRUNCATED;
-use paceline_types::{DataType, FixedPoint, FloatType, Value};
+use paceline_types::{DataType, Decimal, FixedPoint, FloatType, Value};
 
 use super::cast::as_compared;
 use super::fold::fold;
@@ -71,9 +70,7 @@ pub(super) fn compare(
         for ((by, left), right) in by.iter_mut().zip(elements(&mut left)).zip(elements(&mut right)) {
             check_literals(by, op, left, right, session)?;
             unquote_json(by, left, right, session);
-            let decimals = fixed_decimals(by, &left.ty, &right.ty);
             adapt(by, left, right, session);
-            compare_fixed(by, decimals);
         }
         for operand in [&mut left, &mut right] {
             for (by, element) in by.iter().zip(elements(operand)) {
@@ -92,9 +89,7 @@ pub(super) fn compare(
     let mut by = comparison_rule_for(op.as_str(), &left.ty, &right.ty, connection)?;
     check_literals(&by, op, &left, &right, session)?;
     unquote_json(&by, &mut left, &mut right, session);
-    let decimals = fixed_decimals(&by, &left.ty, &right.ty);
     adapt(&mut by, &mut left, &mut right, session);
-    compare_fixed(&mut by, decimals);
     round_quotient(&by, &mut left);
     round_quotient(&by, &mut right);
     let nullable = op != CompareOp::NullSafeEq && (left.ty.nullable || right.ty.nullable || is_temporal(&by));
@@ -106,23 +101,6 @@ pub(super) fn compare(
         },
         ty: ExprType::boolean().with_nullable(nullable),
     })
-}
-
-/// The decimals that two numbers have at most, where both have fixed ones and they are compared as doubles.
-pub(crate) fn fixed_decimals(by: &Comparison, left: &ExprType, right: &ExprType) -> Option<u8> {
-    let decimals = [left, right].map(|ty| match ty.class() {
-        Class::Int | Class::Decimal | Class::Double => ty.decimals(),
-        _ => NOT_FIXED_DECIMALS,
-    });
-    let most = decimals[0].max(decimals[1]);
-    (*by == Comparison::Double && most < NOT_FIXED_DECIMALS).then_some(most)
-}
-
-/// Doubles with fixed decimals are compared in these.
-pub(crate) fn compare_fixed(by: &mut Comparison, decimals: Option<u8>) {
-    if let (Comparison::Double, Some(decimals)) = (&*by, decimals) {
-        *by = Comparison::FixedDouble(decimals);
-    }
 }
 
 /// 1267 for a literal that the other side's character set cannot hold.
@@ -161,36 +139,29 @@ fn is_temporal(by: &Comparison) -> bool {
 /// Converts a constant once, here, to what the comparison will want of it; an integer column against a text that is an integer
 /// becomes a comparison of integers, which an index can serve.
 pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, session: &SessionContext) {
-    // A constant text is stored in the integer column that it is compared with, and then is the number that it begins with.
-    let is_stored = [
-        is_integer_column(right) && is_constant_sum(left),
-        is_integer_column(left) && is_constant_sum(right),
-    ];
-    for (operand, is_stored) in [&mut *left, &mut *right].into_iter().zip(is_stored) {
+    for operand in [&mut *left, &mut *right] {
         match by {
-            Comparison::Int | Comparison::Decimal | Comparison::Double if !is_stored => {
+            Comparison::Int | Comparison::Decimal | Comparison::Double => {
                 hex_to_number(operand);
                 if let ExprKind::Call(call) = &operand.kind {
                     call_instead(operand, call.number_function(), session);
                 }
             }
-            Comparison::DateTime => {
-                read_as_temporal(operand, session);
-                literal_to_datetime(operand, session);
-            }
-            Comparison::Time => {
-                read_as_temporal(operand, session);
-                literal_to_time(operand, session);
-            }
+            Comparison::DateTime => literal_to_datetime(operand, session),
+            Comparison::Time => literal_to_time(operand, session),
             Comparison::Bytes | Comparison::Text(_) => as_compared(operand, by, session),
             _ => {}
         }
     }
-    let is_year = literal_to_year(left, right, session) || literal_to_year(right, left, session);
+    let is_year = year_of_two_digits(left, right) || year_of_two_digits(right, left);
     if matches!(by, Comparison::Double | Comparison::Decimal) {
-        let converted = if is_integer_column(left) {
+        let integer_column = |expr: &Expr| {
+            matches!(expr.kind, ExprKind::Column(_) | ExprKind::OuterColumn { .. })
+                && expr.ty.class() == Class::Int
+        };
+        let converted = if integer_column(left) {
             literal_to_integer(right)
-        } else if is_integer_column(right) {
+        } else if integer_column(right) {
             literal_to_integer(left)
         } else {
             false
@@ -201,44 +172,37 @@ pub(super) fn adapt(by: &mut Comparison, left: &mut Expr, right: &mut Expr, sess
     }
 }
 
-fn is_integer_column(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Column(_) | ExprKind::OuterColumn { .. }) && expr.ty.class() == Class::Int
-}
-
-/// A constant sum of a text and an interval.
-fn is_constant_sum(expr: &Expr) -> bool {
-    matches!(&expr.kind, ExprKind::Call(call) if call.function.as_temporal.is_some())
-        && expr.is_constant_during_execution()
-}
-
-/// A YEAR column is compared with a constant as if that had been stored in it: with 24, or `'24'`, as with 2024, with 2.5 as with 2003. Whether the
-/// literal is a year, and now is that number.
-pub(crate) fn literal_to_year(column: &Expr, literal: &mut Expr, session: &SessionContext) -> bool {
-    if column.ty.data_type != DataType::Year || !is_integer_column(column) || !column.ty.is_column() {
-        return false;
-    }
-    let ExprKind::Literal(
-        value @ (Value::Int(_)
-        | Value::UInt(_)
-        | Value::Decimal(_)
-        | Value::Double(_)
-        | Value::Text(_)
-        | Value::Bytes(_)),
-    ) = &literal.kind
-    else {
+/// A YEAR column compared with 24, or `'24'`, is compared with 2024; `'0'` is 2000 where 0 and `'0000'` are 0. Whether it was such a
+/// literal.
+fn year_of_two_digits(column: &Expr, literal: &mut Expr) -> bool {
+    let ExprKind::Literal(value) = &literal.kind else {
         return false;
     };
-    let assigned = convert::assign(value.clone(), &DataType::Year, &lax(session));
-    let is_year = assigned
-        .problem
-        .is_none_or(|problem| problem.code == WARN_DATA_TRUNCATED);
-    match assigned.value {
-        Value::Year(year) if is_year => {
-            *literal = Expr::literal(Value::Int(i64::from(year)), ExprType::bigint(20));
-            true
-        }
-        _ => false,
+    if column.ty.data_type != DataType::Year {
+        return false;
     }
+    let decimal = match value {
+        Value::Int(number) => Decimal::from(*number),
+        Value::Decimal(decimal) => *decimal,
+        Value::Double(double) if double.fract() == 0.0 && (1.0..100.0).contains(double) => {
+            Decimal::from(*double as i64)
+        }
+        Value::Text(text) => match convert::text_to_decimal(text.trim()) {
+            (decimal, Completeness::Whole) => decimal,
+            _ => return false,
+        },
+        _ => return false,
+    };
+    let is_short_zero = matches!(value, Value::Text(text) if text.trim().len() != 4);
+    let year = match decimal.to_i64() {
+        Ok(number) if Decimal::from(number) != decimal => return false,
+        Ok(0) if is_short_zero => 2000,
+        Ok(year @ 1..=69) => year + 2000,
+        Ok(year @ 70..=99) => year + 1900,
+        _ => return false,
+    };
+    *literal = Expr::literal(Value::Int(year), ExprType::bigint(20));
+    true
 }
 
 /// Turns `'5'`, `5.0` or `5e0` into 5; leaves anything else alone.
@@ -298,13 +262,6 @@ pub(crate) fn read_as_number(expr: &mut Expr) {
     }
 }
 
-/// An operand that is wanted as a date or a time.
-fn read_as_temporal(expr: &mut Expr, session: &SessionContext) {
-    if let ExprKind::Call(call) = &expr.kind {
-        call_instead(expr, call.temporal_function(), session);
-    }
-}
-
 /// A hexadecimal literal in numeric context is a number.
 pub(super) fn hex_to_number(expr: &mut Expr) {
     if expr.ty.note != TypeNote::HexLiteral {
@@ -321,49 +278,6 @@ pub(crate) fn hex_number(bytes: &[u8]) -> Value {
     Value::UInt(tail.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// Whether a value is read in one way as a number or a date and in another as text.
-fn reads_differently(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Call(call) => !std::ptr::eq(call.function, call.number_function()),
-        _ => expr.ty.note == TypeNote::HexLiteral,
-    }
-}
-
-/// An operand that serves several comparisons which read it differently is compared by itself in each: these are its comparisons, each with the
-/// value of its own. `None` where one evaluation serves all, or has to.
-pub(super) fn compared_apart(
-    operand: &Expr,
-    rules: &[Comparison],
-    values: &mut Vec<Expr>,
-    session: &SessionContext,
-) -> Option<Vec<Expr>> {
-    let is_number = |by: &Comparison| {
-        matches!(
-            by,
-            Comparison::Int | Comparison::Decimal | Comparison::Double | Comparison::FixedDouble(_)
-        )
-    };
-    let numbers = rules.iter().filter(|by| is_number(by)).count();
-    let is_mixed = numbers > 0 && numbers < rules.len();
-    if !is_mixed || !operand.is_stable() || !reads_differently(operand) {
-        return None;
-    }
-    let compared = rules.iter().zip(values.drain(..)).map(|(by, value)| {
-        let mut operand = operand.clone();
-        adapt_shared(&mut operand, std::slice::from_ref(by), session);
-        let nullable = operand.ty.nullable || value.ty.nullable;
-        Expr {
-            kind: ExprKind::Compare {
-                op: CompareOp::Eq,
-                by: by.clone(),
-                operands: Box::new([operand, value]),
-            },
-            ty: ExprType::boolean().with_nullable(nullable),
-        }
-    });
-    Some(compared.collect())
-}
-
 /// Of an operand that serves several comparisons, converts the elements of which all want the same.
 pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &SessionContext) {
     for (place, element) in elements(operand).iter_mut().enumerate() {
@@ -374,12 +288,8 @@ pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &S
         let Some(first) = wanted.next() else {
             return;
         };
-        let is_number = |by: &Comparison| {
-            matches!(
-                by,
-                Comparison::Int | Comparison::Decimal | Comparison::Double | Comparison::FixedDouble(_)
-            )
-        };
+        let is_number =
+            |by: &Comparison| matches!(by, Comparison::Int | Comparison::Decimal | Comparison::Double);
         if is_number(first) {
             if wanted.all(is_number) {
                 read_as_number(element);
@@ -447,8 +357,6 @@ pub(super) fn between(
     if value_columns != 1 || width(&low) != 1 || width(&high) != 1 {
         return Err(errors::operand_columns(1));
     }
-    literal_to_year(&value, &mut low, session);
-    literal_to_year(&value, &mut high, session);
     let from = comparison_rule_for("between", &value.ty, &low.ty, connection)?;
     let to = comparison_rule_for("between", &value.ty, &high.ty, connection)?;
     let nullable = value.ty.nullable || low.ty.nullable || high.ty.nullable;
@@ -640,7 +548,6 @@ fn double_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u
 
 fn decimal_type(op: ArithmeticOp, left: &ExprType, right: &ExprType, increment: u8) -> ExprType {
     let scale = |ty: &ExprType| match ty.decimals() {
-        _ if matches!(ty.data_type, DataType::Enum { .. } | DataType::Set { .. }) => 0,
         NOT_FIXED_DECIMALS => 38,
         decimals => u32::from(decimals),
     };
@@ -705,9 +612,6 @@ pub(super) fn negate(mut operand: Expr, source: &str) -> Result<Expr> {
                 Domain::Decimal,
                 ExprType::decimal(operand.ty.integer_digits() + scale, scale),
             )
-        }
-        _ if operand.ty.class() == Class::Double => {
-            (Domain::Double, ExprType::double_with(operand.ty.decimals()))
         }
         _ => (Domain::Double, ExprType::double()),
     };

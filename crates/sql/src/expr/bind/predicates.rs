@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paceline_types::error_code::ER_WRONG_ARGUMENTS;
-use paceline_types::{Collation, DataType, Value};
+use paceline_types::{Collation, Value};
 use sqlparser::ast;
 
 use super::operators::width;
@@ -11,7 +11,6 @@ use super::rules::{self, CollationMix, round_quotient};
 use super::{bind_expr, bind_operand, cast, operators};
 use crate::error::Result;
 use crate::expr::errors;
-use crate::expr::eval::in_set::InSet;
 use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::scope::{Scope, Subquery};
 use crate::expr::tree::{CompareOp, Comparison, Expr, ExprKind, Quantifier};
@@ -69,10 +68,8 @@ pub(super) fn in_list(
             }
             // The needle serves every item, so only items are converted ahead.
             let mut unchanged = needle.clone();
-            let decimals = operators::fixed_decimals(&by, &needle.ty, &item.ty);
             operators::adapt(&mut by, &mut unchanged, item, session);
             if single {
-                operators::compare_fixed(&mut by, decimals);
                 round_quotient(&by, &mut needle);
                 round_quotient(&by, item);
             }
@@ -91,14 +88,6 @@ pub(super) fn in_list(
             rules.push(Comparison::Row(by));
         }
     }
-    let ty = ExprType::boolean().with_nullable(nullable);
-    if let Some(compared) = operators::compared_apart(&needle, &rules, &mut items, session) {
-        let found = Expr {
-            kind: ExprKind::Or(compared),
-            ty,
-        };
-        return Ok(if negated { super::negation(found) } else { found });
-    }
     operators::adapt_shared(&mut needle, &rules, session);
     Ok(Expr {
         kind: ExprKind::InList {
@@ -106,9 +95,8 @@ pub(super) fn in_list(
             negated,
             needle: Box::new(needle),
             list: items,
-            set: InSet::default(),
         },
-        ty,
+        ty: ExprType::boolean().with_nullable(nullable),
     })
 }
 
@@ -122,13 +110,7 @@ pub(super) fn subquery_of(expr: &ast::Expr) -> Result<&ast::Query> {
 
 pub(super) fn scalar_subquery(subquery: Subquery) -> Expr {
     let ty = match &subquery.columns[..] {
-        [column] => match column.data_type {
-            DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
-                ExprType::text(column.max_characters(), collation).with_coercibility(column.coercibility)
-            }
-            _ => column.clone(),
-        }
-        .nullable(),
+        [column] => column.clone().nullable(),
         _ => ExprType::null(),
     };
     Expr {
@@ -165,9 +147,7 @@ pub(super) fn quantified(
         // The rows themselves are converted when they are there.
         let mut column = Expr::column(0, column.clone());
         operators::unquote_json(by, element, &mut column, session);
-        let decimals = operators::fixed_decimals(by, &element.ty, &column.ty);
         operators::adapt(by, element, &mut column, session);
-        operators::compare_fixed(by, decimals);
         round_quotient(by, element);
     }
     Ok(Expr {

@@ -19,8 +19,6 @@ impl CollationMix {
     pub fn of_type(ty: &ExprType, connection: Collation) -> (Collation, Coercibility) {
         match ty.class() {
             _ if ty.is_parameter() => (connection, ty.coercibility),
-            // A BIT column is a binary string beside text; what is computed from one is a number.
-            _ if ty.is_bit_column() => (Collation::Binary, ty.coercibility),
             Class::String | Class::Null => (ty.collation(), ty.coercibility),
             _ => (connection, Coercibility::Numeric),
         }
@@ -270,21 +268,13 @@ pub(crate) fn common_type_in(
             DataType::Text { collation, .. } => {
                 ExprType::long_text(first.max_characters(), *collation).data_type
             }
-            // One of several labels is text.
-            DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
-                ExprType::text(first.max_characters(), *collation).data_type
-            }
             same => same.clone(),
-        };
-        let coercibility = match data_type {
-            DataType::Bit { .. } | DataType::Year => Coercibility::Numeric,
-            _ => first.coercibility,
         };
         return Ok(ExprType {
             data_type,
             nullable,
-            coercibility,
             note,
+            ..(*first).clone()
         });
     }
     let class = known
@@ -331,14 +321,6 @@ fn common_class(a: Class, b: Class) -> Class {
 }
 
 fn common_integer(types: &[&ExprType]) -> ExprType {
-    let bits = |ty: &&ExprType| match ty.data_type {
-        DataType::Bit { length } => Some(length),
-        _ => None,
-    };
-    if let Some(lengths) = types.iter().map(bits).collect::<Option<Vec<u8>>>() {
-        let length = lengths.into_iter().max().unwrap_or(1);
-        return ExprType::new(DataType::Bit { length });
-    }
     let unsigned = types.iter().filter(|ty| ty.is_unsigned()).count();
     let mut width = IntegerWidth::Tiny;
     let mut digits = 1;
@@ -394,8 +376,7 @@ fn common_double(types: &[&ExprType]) -> ExprType {
     if types.iter().all(|ty| matches!(ty.data_type, DataType::Float(_))) {
         return ExprType::new(DataType::Float(paceline_types::FloatType::default()));
     }
-    let decimals = types.iter().map(|ty| ty.decimals()).max();
-    ExprType::double_with(decimals.unwrap_or(NOT_FIXED_DECIMALS))
+    ExprType::double()
 }
 
 /// `=` and its like compare a quotient with the digits that it shows; BETWEEN, IN and CASE compare all that it has. Says whether

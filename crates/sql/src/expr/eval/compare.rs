@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use paceline_types::Value;
 
-use super::in_set::InSet;
 use super::{Frame, convert};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
@@ -54,16 +53,6 @@ pub(crate) fn compare_values(
         }
         Comparison::Double => {
             convert::to_double(left, context)?.partial_cmp(&convert::to_double(right, context)?)
-        }
-        Comparison::FixedDouble(decimals) => {
-            let (left, right) = (
-                convert::to_double(left, context)?,
-                convert::to_double(right, context)?,
-            );
-            match (left - right).abs() < 0.5 / 10f64.powi(i32::from(*decimals)) {
-                true => Some(Ordering::Equal),
-                false => left.partial_cmp(&right),
-            }
         }
         Comparison::Text(collation) => match (left, right) {
             (Value::Text(left), Value::Text(right)) => Some(collation.compare(left, right)),
@@ -191,7 +180,6 @@ pub(super) fn in_list<'a>(
     by: &[Comparison],
     needle: &'a Expr,
     list: &'a [Expr],
-    set: &InSet,
     frame: &Frame<'a>,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<bool>> {
@@ -214,9 +202,6 @@ pub(super) fn in_list<'a>(
     let needle = needle.eval_in(frame, context)?;
     if needle.is_null() {
         return Ok(None);
-    }
-    if let Some(found) = set.find(by, &needle, list, context)? {
-        return Ok(found);
     }
     let mut unknown = false;
     for (by, item) in by.iter().zip(list) {

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use paceline_types::convert::{self, Completeness, ConvertContext};
-use paceline_types::decimal::Rounding;
 use paceline_types::error_code::ER_TRUNCATED_WRONG_VALUE;
 use paceline_types::temporal::{self, ParsedTemporal};
-use paceline_types::{BitValue, Charset, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
+use paceline_types::{Charset, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
 
 use crate::error::Result;
 use crate::expr::cast::bytes_of_type;
@@ -51,45 +50,22 @@ impl EvalContext<'_> {
     /// Warning 1292 "Truncated incorrect KIND value".
     #[cold]
     pub(crate) fn warn_truncated(&mut self, kind: &str, value: &Value) -> Result<()> {
-        let text = shown(value, self);
+        let text = printable(&text_of(value, self));
         self.warn(
             ER_TRUNCATED_WRONG_VALUE,
             ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]),
         )
     }
 
-    /// Note 1292 "Truncated incorrect KIND value": of a fraction that has more digits than fit.
-    #[cold]
-    pub(crate) fn note_truncated(&mut self, kind: &str, value: &Value) {
-        let text = shown(value, self);
-        let message = ER_TRUNCATED_WRONG_VALUE.message(&[&kind, &text]);
-        self.session.diagnostics.note(ER_TRUNCATED_WRONG_VALUE, message);
-    }
-
     /// Warning 1292 "Incorrect KIND value".
     #[cold]
     pub(crate) fn warn_incorrect(&mut self, kind: &str, value: &Value) -> Result<()> {
-        let text = match value {
-            Value::Bytes(_) | Value::Bit(_) => shown(value, self),
-            _ => text_of(value, self).into_owned(),
-        };
+        let text = text_of(value, self).into_owned();
         self.warn(
             ER_TRUNCATED_WRONG_VALUE,
             format!("Incorrect {kind} value: '{}'", cut(&text, 128)),
         )
     }
-}
-
-/// A value as messages show it.
-fn shown(value: &Value, context: &EvalContext<'_>) -> String {
-    let mut out = String::new();
-    for chunk in bytes_of(value, context).utf8_chunks() {
-        out.push_str(&printable(chunk.valid()));
-        for byte in chunk.invalid() {
-            let _ = std::fmt::Write::write_fmt(&mut out, format_args!("\\x{byte:02X}"));
-        }
-    }
-    out
 }
 
 /// Control characters as `\\xNN`, as MariaDB shows them in messages.
@@ -195,25 +171,6 @@ pub(crate) fn to_bits(value: &Value, context: &mut EvalContext<'_>) -> Result<u6
     })
 }
 
-/// As an operand of a bit operator: a text or a double is rounded as a decimal is, half away from zero.
-pub(crate) fn to_bit_operand(value: &Value, context: &mut EvalContext<'_>) -> Result<u64> {
-    let number = match value {
-        Value::Double(number) => number.round() as i128,
-        Value::Float(number) => f64::from(*number).round() as i128,
-        Value::Text(_) | Value::Bytes(_) | Value::Time(_) | Value::DateTime(_) | Value::Timestamp(_) => {
-            let number = to_decimal(value, context)?.round(0, Rounding::HalfUp);
-            match (number.to_i64(), number.to_u64()) {
-                (Ok(number), _) => i128::from(number),
-                (_, Ok(number)) => i128::from(number),
-                _ if number.is_negative() => i128::from(i64::MIN),
-                _ => i128::from(u64::MAX),
-            }
-        }
-        _ => return to_bits(value, context),
-    };
-    Ok(number.clamp(i128::from(i64::MIN), i128::from(u64::MAX)) as u64)
-}
-
 /// Whether a value counts as true; `None` for NULL.
 pub(crate) fn truth(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<bool>> {
     Ok(Some(match value {
@@ -282,7 +239,6 @@ pub(crate) fn to_datetime_for_comparison(
     value: &Value,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<DateTime>> {
-    let value = &*bits_as_text(value, context);
     Ok(match value {
         Value::DateTime(datetime) => Some(*datetime),
         Value::Date(date) => Some(date.at_midnight()),
@@ -298,17 +254,8 @@ pub(crate) fn to_datetime_for_comparison(
     })
 }
 
-/// A BIT is a text where a date or a time is wanted.
-pub(crate) fn bits_as_text<'v>(value: &'v Value, context: &EvalContext<'_>) -> Cow<'v, Value> {
-    match value {
-        Value::Bit(_) => Cow::Owned(Value::Bytes(bytes_of(value, context).into_owned())),
-        _ => Cow::Borrowed(value),
-    }
-}
-
 /// As a day and time; `None` for NULL, and with warning 1292 for what is none.
 pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<DateTime>> {
-    let value = &*bits_as_text(value, context);
     match value {
         Value::Null => return Ok(None),
         Value::DateTime(datetime) => return Ok(Some(*datetime)),
@@ -335,7 +282,6 @@ pub(crate) fn to_datetime(value: &Value, context: &mut EvalContext<'_>) -> Resul
 
 /// As a time; `None` for NULL, and with warning 1292 for what is none.
 pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
-    let value = &*bits_as_text(value, context);
     match value {
         Value::Null => return Ok(None),
         Value::Time(time) => return Ok(Some(*time)),
@@ -356,25 +302,15 @@ pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Op
         }
         _ => {}
     }
-    Ok(
-        match convert::to_time_clipped(value, &context.lax_convert_context()) {
-            Some((time, is_clipped)) => {
-                if is_clipped {
-                    context.warn_truncated("time", value)?;
-                }
-                Some(time)
-            }
-            None => {
-                context.warn_incorrect("time", value)?;
-                None
-            }
-        },
-    )
+    let time = convert::to_time(value, &context.lax_convert_context());
+    if time.is_none() {
+        context.warn_incorrect("time", value)?;
+    }
+    Ok(time)
 }
 
 /// As a time for a comparison: what is none compares as 00:00:00, with warning 1292.
 pub(crate) fn to_time_for_comparison(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<Time>> {
-    let value = &*bits_as_text(value, context);
     let is_time = match value {
         Value::Null | Value::Time(_) => true,
         Value::Text(text) => temporal::parse_time(text).is_some(),
@@ -404,30 +340,6 @@ pub(crate) fn for_user_variable(value: &Value, time_zone: &TimeZone) -> Value {
     }
 }
 
-/// What an expression gives of a value of a BIT or YEAR column: a number, which shows as its digits (only the column itself shows as bytes, and the
-/// year 0 as `0000`); and of ENUM and SET, which are numbers only as columns, text.
-pub(crate) fn as_computed(value: Cow<'_, Value>) -> Cow<'_, Value> {
-    match &*value {
-        Value::Bit(bits) => Cow::Owned(Value::UInt(bits.bits)),
-        Value::Year(year) => Cow::Owned(Value::Int(i64::from(*year))),
-        Value::Enum(label) => Cow::Owned(Value::Text(label.label().to_owned())),
-        Value::Set(labels) => Cow::Owned(Value::Text(labels.text())),
-        _ => value,
-    }
-}
-
-/// The inverse of [`as_computed`], for a column of that type.
-pub(crate) fn as_stored<'v>(value: Cow<'v, Value>, data_type: &DataType) -> Cow<'v, Value> {
-    match (&*value, data_type) {
-        (Value::UInt(bits), DataType::Bit { length }) => Cow::Owned(Value::Bit(BitValue {
-            bits: *bits,
-            length: *length,
-        })),
-        (Value::Int(year @ 0..=2155), DataType::Year) => Cow::Owned(Value::Year(*year as u16)),
-        _ => value,
-    }
-}
-
 /// Brings one branch's value (CASE, COALESCE, UNION) to the type of all: numbers to the common number, temporal values to the
 /// common temporal type, everything to text when the result is text.
 pub(crate) fn to_common_type<'a>(
@@ -453,9 +365,6 @@ pub(crate) fn to_common_type<'a>(
             Value::Decimal(number.round(i32::from(ty.scale), paceline_types::decimal::Rounding::HalfUp))
         }
         (other, DataType::Double(_)) => Value::Double(to_double(other, context)?),
-        (Value::Bit(_), DataType::Bit { .. }) | (Value::Year(_), DataType::Year) => {
-            return Ok(as_computed(value));
-        }
         (other, DataType::Integer(_)) => {
             let number = to_i128(other, context)?;
             i64::try_from(number).map_or(Value::UInt(number as u64), Value::Int)

@@ -6,7 +6,6 @@
 mod arithmetic;
 mod compare;
 pub(crate) mod convert;
-pub(crate) mod in_set;
 mod like;
 mod regex;
 
@@ -183,7 +182,7 @@ impl Expr {
                 let ty = value.ty.clone();
                 let value = value.eval_in(frame, context)?.into_owned();
                 let variable = UserVariable::new(&value, ty, &context.session.settings.time_zone);
-                context.session.user_variables.set(name, variable)?;
+                context.session.user_variables.set(name, variable);
                 value
             }
             ExprKind::SystemVariable { name, scope } => {
@@ -243,8 +242,8 @@ impl Expr {
                 if left.is_null() || right.is_null() {
                     return Ok(Cow::Owned(Value::Null));
                 }
-                let left = convert::to_bit_operand(&left, context)?;
-                let right = convert::to_bit_operand(&right, context)?;
+                let left = convert::to_bits(&left, context)?;
+                let right = convert::to_bits(&right, context)?;
                 Value::UInt(arithmetic::bits(*op, left, right))
             }
             ExprKind::BitNot(operand) => {
@@ -252,7 +251,7 @@ impl Expr {
                 if value.is_null() {
                     Value::Null
                 } else {
-                    Value::UInt(!convert::to_bit_operand(&value, context)?)
+                    Value::UInt(!convert::to_bits(&value, context)?)
                 }
             }
             ExprKind::Case { branches, otherwise } => {
@@ -261,15 +260,10 @@ impl Expr {
                         return result.eval_as(&self.ty, frame, context);
                     }
                 }
-                let value = match otherwise {
-                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context)?,
-                    None => Cow::Owned(Value::Null),
+                return match otherwise {
+                    Some(otherwise) => otherwise.eval_as(&self.ty, frame, context),
+                    None => Ok(Cow::Owned(Value::Null)),
                 };
-                // A column of a UNION is a table's.
-                return Ok(match branches.is_empty() {
-                    true => convert::as_stored(value, &self.ty.data_type),
-                    false => value,
-                });
             }
             ExprKind::SimpleCase {
                 operand,
@@ -302,15 +296,10 @@ impl Expr {
                     ty: &self.ty,
                     frame: *frame,
                 };
-                let value = (call.function.eval)(&args, context)?;
-                check_length(&value, context)?;
-                return Ok(Cow::Owned(value));
+                return (call.function.eval)(&args, context).map(Cow::Owned);
             }
             ExprKind::Row(_) => return Err(errors::operand_columns(1)),
-            ExprKind::ScalarSubquery(subquery) => {
-                let value = subquery::scalar(subquery, frame, context)?;
-                convert::as_computed(Cow::Owned(value)).into_owned()
-            }
+            ExprKind::ScalarSubquery(subquery) => subquery::scalar(subquery, frame, context)?,
         };
         Ok(Cow::Owned(value))
     }
@@ -423,8 +412,7 @@ impl Expr {
                 negated,
                 needle,
                 list,
-                set,
-            } => compare::in_list(by, needle, list, set, frame, context)?.map(|found| found != *negated),
+            } => compare::in_list(by, needle, list, frame, context)?.map(|found| found != *negated),
             ExprKind::Like {
                 negated,
                 collation,
@@ -463,21 +451,5 @@ impl Expr {
                 convert::truth(&value, context)?
             }
         })
-    }
-}
-
-/// Results that are longer, in bytes, must find room in the session's memory.
-const LONG_RESULT_BYTES: usize = 1 << 20;
-
-/// Refuses a result that the session has no memory for: what calls of calls make of a text may grow from each to the next.
-fn check_length(value: &Value, context: &EvalContext<'_>) -> Result<()> {
-    let bytes = match value {
-        Value::Text(text) => text.len(),
-        Value::Bytes(bytes) => bytes.len(),
-        _ => return Ok(()),
-    };
-    match bytes > LONG_RESULT_BYTES {
-        true => context.session.memory.check_room(bytes),
-        false => Ok(()),
     }
 }

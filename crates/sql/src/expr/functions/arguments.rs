@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use paceline_types::{Collation, DateTime, Decimal, Time, Value};
 
-use super::{Call, Function};
+use super::Call;
 use crate::error::Result;
 use crate::expr::bind::{CollationMix, common_type_in, in_common_charset};
 use crate::expr::context::EvalContext;
@@ -23,8 +23,6 @@ pub(crate) struct BindCall<'b> {
     pub args: Vec<Expr>,
     /// The session.
     pub session: &'b SessionContext,
-    /// What is called; a function whose argument's types ask for another says so here.
-    pub function: &'static Function,
 }
 
 impl BindCall<'_> {
@@ -164,16 +162,6 @@ impl<'a> Args<'a> {
             Ok(None)
         } else {
             convert::to_i64(&value, context).map(Some)
-        }
-    }
-
-    /// As a number of characters: an unsigned one past BIGINT is its highest, not the negative number of the same bits.
-    pub fn count(&self, index: usize, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
-        let value = self.shown(index, context)?;
-        match &*value {
-            Value::Null => Ok(None),
-            Value::UInt(number) => Ok(Some(i64::try_from(*number).unwrap_or(i64::MAX))),
-            value => convert::to_i64(value, context).map(Some),
         }
     }
 

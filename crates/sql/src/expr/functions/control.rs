@@ -8,11 +8,9 @@ use super::arguments::{Args, BindCall};
 use super::{Function, MANY, pure, steady};
 use crate::error::Result;
 use crate::expr::bind::{
-    as_compared, common_type_in, compare_fixed, comparison_rule_for, fixed_decimals, literal_to_year,
-    read_as_number, round_quotient, unquote_json,
+    as_compared, common_type_in, comparison_rule, read_as_number, round_quotient, unquote_json,
 };
 use crate::expr::context::EvalContext;
-use crate::expr::eval::convert::{self, as_computed};
 use crate::expr::eval::{compare_values, compare_with};
 use crate::expr::expr_type::{Class, ExprType};
 use crate::expr::tree::{CompareOp, Comparison, ExprKind};
@@ -88,18 +86,11 @@ fn eval_coalesce(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
 }
 
 fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
-    if let [column, constant] = &mut call.args[..] {
-        literal_to_year(column, constant, call.session);
-    }
-    let by = comparison_rule_for("nullif", &call.args[0].ty, &call.args[1].ty, call.connection())?;
+    let by = comparison_rule(&call.args[0].ty, &call.args[1].ty, call.connection())?;
     let mut ty = call.args[0].ty.clone().nullable();
-    ty.data_type = match ty.data_type {
-        DataType::Text { collation, .. } => ExprType::long_text(ty.max_characters(), collation).data_type,
-        DataType::Enum { collation, .. } | DataType::Set { collation, .. } => {
-            ExprType::text(call.args[0].ty.max_characters(), collation).data_type
-        }
-        same => same,
-    };
+    if let DataType::Text { collation, .. } = ty.data_type {
+        ty.data_type = ExprType::long_text(ty.max_characters(), collation).data_type;
+    }
     // What is compared is not what is returned.
     let mut compared = call.args[0].clone();
     match by {
@@ -115,13 +106,8 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     let converted = compared.ty.charset() != charset;
     let rounded = round_quotient(&by, &mut compared);
     round_quotient(&by, &mut call.args[1]);
-    let read_otherwise = match (&call.args[0].kind, &compared.kind) {
-        (ExprKind::Call(returned), ExprKind::Call(compared)) => {
-            !std::ptr::eq(returned.function, compared.function)
-        }
-        (ExprKind::Call(_), _) => true,
-        _ => false,
-    };
+    let read_otherwise =
+        matches!(&call.args[0].kind, ExprKind::Call(returned) if returned.function.as_compared.is_some());
     if converted || rounded || read_otherwise {
         call.args.push(compared);
     }
@@ -132,9 +118,7 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     let left = args.value(0, context)?;
     let right = args.value(1, context)?;
     let connection = context.session.settings.collation_connection;
-    let mut by = comparison_rule_for("nullif", args.ty_of(0), args.ty_of(1), connection)?;
-    let decimals = fixed_decimals(&by, args.ty_of(0), args.ty_of(1));
-    compare_fixed(&mut by, decimals);
+    let by = comparison_rule(args.ty_of(0), args.ty_of(1), connection)?;
     let equal = if args.len() > 2 {
         let compared = args.value(2, context)?;
         compare_with(CompareOp::Eq, &by, &compared, &right, context)?
@@ -144,7 +128,7 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     if equal == Some(true) {
         return Ok(Value::Null);
     }
-    Ok(as_computed(left).into_owned())
+    Ok(left.into_owned())
 }
 
 fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
@@ -165,20 +149,8 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
         .filter(|ty| ty.class() == Class::String && !ty.is_parameter())
         .count();
     let ty = if !temporal.is_empty() {
-        // Texts and numbers beside dates are read as dates; only TIMESTAMPs among themselves stay it.
-        let ty = common_type_in(&temporal, call.connection(), call.name)?;
-        let fraction = |ty: &&ExprType| match ty.data_type {
-            DataType::Enum { .. } | DataType::Set { .. } => 0,
-            _ if ty.is_null() => 0,
-            _ => ty.decimals().min(6),
-        };
-        let decimals = all.iter().map(fraction).max().unwrap_or(0);
-        match ty.data_type {
-            DataType::Timestamp { .. } if temporal.len() == all.len() => ty,
-            DataType::Timestamp { .. } | DataType::DateTime { .. } => ExprType::datetime(decimals),
-            DataType::Time { .. } => ExprType::time(decimals),
-            _ => ty,
-        }
+        // Texts beside dates are read as dates.
+        common_type_in(&temporal, call.connection(), call.name)?
     } else if texts > 0 && texts < all.iter().filter(|ty| !ty.is_null()).count() {
         ExprType::double()
     } else {
@@ -202,10 +174,7 @@ fn extreme(args: &Args<'_>, context: &mut EvalContext<'_>, wanted: Ordering) -> 
     };
     let mut best: Option<Value> = None;
     for index in 0..args.len() {
-        let value = match args.ty.class() {
-            Class::Date | Class::DateTime => day_choice(args, index, context)?,
-            _ => choose(args, index, context)?,
-        };
+        let value = choose(args, index, context)?;
         if value.is_null() {
             return Ok(Value::Null);
         }
@@ -218,21 +187,6 @@ fn extreme(args: &Args<'_>, context: &mut EvalContext<'_>, wanted: Ordering) -> 
         }
     }
     Ok(best.unwrap_or_default())
-}
-
-/// An argument as a date or a day and time; what is none compares as zero.
-fn day_choice(args: &Args<'_>, index: usize, context: &mut EvalContext<'_>) -> Result<Value> {
-    let value = args.value(index, context)?;
-    if matches!(args.ty.data_type, DataType::Timestamp { .. }) {
-        return Ok(value.into_owned());
-    }
-    let Some(datetime) = convert::to_datetime_for_comparison(&value, context)? else {
-        return Ok(Value::Null);
-    };
-    Ok(match &args.ty.data_type {
-        DataType::Date => Value::Date(datetime.date),
-        data_type => Value::DateTime(datetime.truncated(data_type.decimals())),
-    })
 }
 
 fn eval_isnull(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

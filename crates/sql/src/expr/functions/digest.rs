@@ -9,7 +9,6 @@ use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 
 use super::arguments::{Args, BindCall, some};
-use super::string::within_packet;
 use super::{Function, pure, volatile};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
@@ -213,7 +212,7 @@ fn eval_to_base64(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
             }
         }
     }
-    within_packet(Value::Text(out), args, context)
+    Ok(Value::Text(out))
 }
 
 fn eval_from_base64(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -281,10 +280,7 @@ fn eval_hex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
             };
             Value::Text(format!("{number:X}"))
         }
-        _ => {
-            let digits = Value::Text(hex_upper(&some!(args.bytes(0, context)?)));
-            within_packet(digits, args, context)?
-        }
+        _ => Value::Text(hex_upper(&some!(args.bytes(0, context)?))),
     })
 }
 

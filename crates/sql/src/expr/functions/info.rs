@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use paceline_types::error_code::WARN_NO_MASTER_INFO;
 use paceline_types::{Charset, Collation, Value};
 
 use super::arguments::{Args, some};
@@ -11,7 +10,7 @@ use crate::error::Result;
 use crate::expr::bind::CollationMix;
 use crate::expr::context::EvalContext;
 use crate::expr::expr_type::{Coercibility, ExprType};
-use crate::session::{PlaceWait, PlaceWaited, WaitOutcome};
+use crate::session::WaitOutcome;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady(
@@ -135,12 +134,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(ExprType::int(2).nullable()),
         eval_master_gtid_wait,
     ),
-    volatile(
-        "master_pos_wait",
-        (2, 4),
-        |_| Ok(ExprType::int(21).nullable()),
-        eval_master_pos_wait,
-    ),
     pure(
         "charset",
         (1, 1),
@@ -244,41 +237,6 @@ fn eval_binlog_gtid_pos(args: &Args<'_>, context: &mut EvalContext<'_>) -> Resul
     let functions = context.session.services.functions.clone();
     let position = functions.binlog_gtid_pos(context.session, &file, offset.max(0) as u64)?;
     Ok(position.map_or(Value::Null, Value::Text))
-}
-
-fn eval_master_pos_wait(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let file = some!(args.text(0, context)?);
-    let offset = args.int(1, context)?.unwrap_or(0);
-    let timeout = match args.len() > 2 {
-        true => args.int(2, context)?.unwrap_or(0),
-        false => 0,
-    };
-    let connection = match args.len() > 3 {
-        true => Some(some!(args.text(3, context)?)),
-        false => None,
-    };
-    if file.is_empty() || offset < 0 {
-        return Ok(Value::Null);
-    }
-    let functions = context.session.services.functions.clone();
-    let wait = PlaceWait {
-        file: &file,
-        offset: offset as u64,
-        timeout: u64::try_from(timeout)
-            .ok()
-            .filter(|seconds| *seconds > 0)
-            .map(Duration::from_secs),
-        connection: connection.as_deref(),
-    };
-    match functions.master_pos_wait(context.session, &wait)? {
-        PlaceWaited::Done(moves) => Ok(Value::Int(moves)),
-        PlaceWaited::InVain => Ok(Value::Null),
-        PlaceWaited::NoConnection(name) => {
-            let message = format!("There is no master connection '{name}'");
-            context.warn(WARN_NO_MASTER_INFO, message)?;
-            Ok(Value::Null)
-        }
-    }
 }
 
 fn eval_master_gtid_wait(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

@@ -20,7 +20,6 @@ mod temporal;
 mod temporal_format;
 mod temporal_number;
 mod temporal_parts;
-mod weight_string;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -71,8 +70,6 @@ pub struct Function {
     pub(crate) eval: EvalFn,
     /// What is called in its place where a number or a truth value is wanted.
     pub(crate) as_number: Option<&'static Function>,
-    /// What is called in its place where a number or a date is wanted, of a function whose text is a date.
-    pub(crate) as_temporal: Option<&'static Function>,
     /// What is called in its place where the result is compared with text.
     pub(crate) as_compared: Option<&'static Function>,
 }
@@ -95,7 +92,6 @@ const fn pure(name: &'static str, arguments: (usize, usize), bind: BindFn, eval:
         bind,
         eval,
         as_number: None,
-        as_temporal: None,
         as_compared: None,
     }
 }
@@ -109,7 +105,6 @@ const fn steady(name: &'static str, arguments: (usize, usize), bind: BindFn, eva
         bind,
         eval,
         as_number: None,
-        as_temporal: None,
         as_compared: None,
     }
 }
@@ -123,7 +118,6 @@ const fn volatile(name: &'static str, arguments: (usize, usize), bind: BindFn, e
         bind,
         eval,
         as_number: None,
-        as_temporal: None,
         as_compared: None,
     }
 }
@@ -154,17 +148,9 @@ impl std::fmt::Debug for Call {
 }
 
 impl Call {
-    /// What is called for a date or a time.
-    pub(crate) fn temporal_function(&self) -> &'static Function {
-        self.function.as_temporal.unwrap_or(self.function)
-    }
-
     /// What is called for a number or a truth value.
     pub(crate) fn number_function(&self) -> &'static Function {
-        self.function
-            .as_number
-            .or(self.function.as_temporal)
-            .unwrap_or(self.function)
+        self.function.as_number.unwrap_or(self.function)
     }
 }
 
@@ -186,7 +172,6 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
             temporal_format::FUNCTIONS,
             temporal_number::FUNCTIONS,
             temporal_parts::FUNCTIONS,
-            weight_string::FUNCTIONS,
         ];
         tables
             .into_iter()

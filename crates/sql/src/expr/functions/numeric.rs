@@ -1,8 +1,7 @@
 //! Numbers: rounding, powers, logarithms, trigonometry, RAND, CONV.
 
 use paceline_types::decimal::Rounding;
-use paceline_types::temporal::{Interval, add_interval};
-use paceline_types::{DataType, DateTime, FixedPoint, FloatType, Time, Value};
+use paceline_types::{DataType, FixedPoint, FloatType, Value};
 
 use super::arguments::{Args, BindCall, some};
 use super::{Function, pure, volatile};
@@ -53,7 +52,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     pure("log", (1, 2), bind_nullable_double, eval_log),
     pure("log2", (1, 1), bind_nullable_double, |args, context| {
-        logarithm(args, context, |number| number.ln() / std::f64::consts::LN_2)
+        logarithm(args, context, f64::log2)
     }),
     pure("log10", (1, 1), bind_nullable_double, |args, context| {
         logarithm(args, context, f64::log10)
@@ -106,7 +105,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 return Ok(Value::Null);
             }
             Ok(Value::Int(i64::from(
-                convert::to_bit_operand(&value, context)?.count_ones(),
+                convert::to_bits(&value, context)?.count_ones(),
             )))
         },
     ),
@@ -150,15 +149,11 @@ fn bind_same_number(call: &mut BindCall<'_>) -> Result<ExprType> {
         {
             ExprType::new(argument.data_type.clone())
         }
-        Class::Int if matches!(argument.data_type, DataType::Bit { .. }) => {
-            ExprType::bigint_unsigned(argument.integer_digits().min(20) as u8)
-        }
         Class::Int => ExprType::bigint(20),
         Class::Decimal => ExprType::decimal(
             argument.integer_digits() + u32::from(argument.decimals()),
             u32::from(argument.decimals()),
         ),
-        _ if argument.class() == Class::Double => ExprType::double_with(argument.decimals()),
         _ => ExprType::double(),
     };
     Ok(call.with_nullability(ty))
@@ -188,11 +183,8 @@ fn eval_abs(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
 fn bind_integral(call: &mut BindCall<'_>) -> Result<ExprType> {
     let argument = &call.args[0].ty;
     let ty = match class(argument) {
-        _ if argument.class() == Class::Time => ExprType::time(0),
-        _ if argument.class() == Class::DateTime => ExprType::datetime(0).nullable(),
         Class::Int => match &argument.data_type {
             DataType::Integer(_) => ExprType::new(argument.data_type.clone()),
-            DataType::Bit { .. } => ExprType::bigint_unsigned(argument.integer_digits().min(20) as u8),
             _ => ExprType::bigint(20),
         },
         Class::Decimal => {
@@ -222,20 +214,7 @@ fn integral(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) 
     if value.is_null() {
         return Ok(Value::Null);
     }
-    let whole_second = |micros: i64| match rounding {
-        Rounding::Ceiling => -(-micros).div_euclid(1_000_000) * 1_000_000,
-        _ => micros.div_euclid(1_000_000) * 1_000_000,
-    };
     let value = match class(args.ty_of(0)) {
-        _ if args.ty.class() == Class::Time => {
-            let time = some!(convert::to_time(&value, context)?);
-            return Ok(Value::Time(Time::from_micros(whole_second(time.micros()), 0)));
-        }
-        _ if args.ty.class() == Class::DateTime => {
-            let datetime = some!(convert::to_datetime(&value, context)?);
-            let added = whole_second(i64::from(datetime.micros));
-            return Ok(Value::DateTime(later(datetime.truncated(0), added).truncated(0)));
-        }
         Class::Int => {
             let number = convert::to_i128(&value, context)?;
             return Ok(integer(number, args.ty));
@@ -272,15 +251,7 @@ fn bind_round(call: &mut BindCall<'_>) -> Result<ExprType> {
         call.constant_int(1)
     };
     let nullable_digits = call.args.get(1).is_some_and(|arg| arg.ty.is_null());
-    let fraction = digits.map_or(argument.decimals(), |digits| {
-        digits.clamp(0, i64::from(argument.decimals())) as u8
-    });
     let ty = match class(&argument) {
-        _ if argument.class() == Class::Time => ExprType::time(fraction),
-        _ if argument.class() == Class::DateTime => ExprType::datetime(fraction).nullable(),
-        Class::Int if matches!(argument.data_type, DataType::Bit { .. }) => {
-            ExprType::bigint_unsigned(argument.integer_digits().min(20) as u8)
-        }
         // Rounding up may need a digit more than the integer type has.
         Class::Int if digits.is_none_or(|digits| digits < 0) => match argument.integer_digits() + 1 {
             width @ ..19 => ExprType::int(width as u8 + 1),
@@ -318,7 +289,6 @@ fn bind_round(call: &mut BindCall<'_>) -> Result<ExprType> {
                     ..FloatType::default()
                 }))
             }
-            None if argument.class() == Class::Double => ExprType::double_with(argument.decimals()),
             _ => ExprType::double(),
         },
     };
@@ -340,21 +310,7 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
         some!(args.int(1, context)?)
     };
     let digits = digits.clamp(-400, 400) as i32;
-    let decimals = digits.clamp(0, i32::from(args.ty.decimals().min(6))) as u8;
     Ok(match class(args.ty_of(0)) {
-        _ if args.ty.class() == Class::Time => {
-            let time = some!(convert::to_time(&value, context)?);
-            let micros = round_micros(time.micros(), decimals, rounding);
-            Value::Time(Time::from_micros(micros, args.ty.decimals().min(6)))
-        }
-        _ if args.ty.class() == Class::DateTime => {
-            let datetime = some!(convert::to_datetime(&value, context)?);
-            let added = round_micros(i64::from(datetime.micros), decimals, rounding);
-            Value::DateTime(DateTime {
-                decimals: args.ty.decimals().min(6),
-                ..later(datetime.truncated(0), added)
-            })
-        }
         Class::Int => {
             let number = convert::to_i128(&value, context)?;
             if !(-20..0).contains(&digits) {
@@ -398,14 +354,11 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
                 decimals => digits.min(i32::from(decimals)),
             };
             let rounded = number.round(scale, rounding);
-            // More digits than the number has are zeros. Where rows give the digits, all have as many as the type.
-            let shown = match args.call.args.get(1) {
-                Some(digits) if !digits.is_constant_during_execution() => i32::from(args.ty.decimals()),
-                _ => scale,
-            };
-            Value::Decimal(match shown {
-                shown if shown > i32::from(rounded.scale()) => rounded.round(shown, rounding),
-                _ => rounded,
+            // More digits than the number has are zeros.
+            Value::Decimal(if digits > i32::from(rounded.scale()) {
+                rounded.round(scale, rounding)
+            } else {
+                rounded
             })
         }
         _ => Value::Double(round_double(
@@ -414,25 +367,6 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
             rounding,
         )),
     })
-}
-
-/// A datetime so many microseconds later, where that is one.
-fn later(datetime: DateTime, micros: i64) -> DateTime {
-    let interval = Interval {
-        months: 0,
-        micros: i128::from(micros),
-    };
-    add_interval(datetime, interval).unwrap_or(datetime)
-}
-
-/// Microseconds of which so many digits of a second are left.
-fn round_micros(micros: i64, decimals: u8, rounding: Rounding) -> i64 {
-    let unit = 10i64.pow(6 - u32::from(decimals));
-    let half = match rounding {
-        Rounding::HalfUp => unit / 2 * micros.signum(),
-        _ => 0,
-    };
-    (micros + half) / unit * unit
 }
 
 /// Rounds a double at a decimal digit as MariaDB's `my_double_round` does: half away from even by the machine's `rint`.

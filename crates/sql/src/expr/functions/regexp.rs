@@ -3,7 +3,6 @@
 use paceline_types::{Collation, Value};
 
 use super::arguments::{Args, BindCall, some};
-use super::string::too_long;
 use super::{Function, pure};
 use crate::error::Result;
 use crate::expr::bind::CollationMix;
@@ -83,31 +82,10 @@ fn eval_replace(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
             other => template.push(other),
         }
     }
-    let length_max = context.session.settings.max_allowed_packet;
     let replaced = with_pattern(args.call.id, &pattern, collation, context, |regex| {
-        replace_all(regex, &text, &template, length_max)
+        regex.replace_all(&text, template.as_str()).into_owned()
     })?;
-    match replaced {
-        Some(replaced) => Ok(args.text_value(replaced)),
-        None => too_long(args, context),
-    }
-}
-
-/// The text with every match replaced; `None` for one that becomes longer than `length_max` bytes.
-fn replace_all(regex: &regex::Regex, text: &str, template: &str, length_max: usize) -> Option<String> {
-    let mut out = String::new();
-    let mut end = 0;
-    for captures in regex.captures_iter(text) {
-        let found = captures.get_match();
-        out.push_str(&text[end..found.start()]);
-        captures.expand(template, &mut out);
-        end = found.end();
-        if out.len() > length_max {
-            return None;
-        }
-    }
-    out.push_str(&text[end..]);
-    Some(out)
+    Ok(args.text_value(replaced))
 }
 
 fn eval_substr(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use paceline_types::error_code::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
-use paceline_types::{Collation, Value};
+use paceline_types::{Collation, Value, collation};
 
 use super::arguments::{Args, BindCall, some};
 use super::{Function, MANY, pure};
@@ -49,16 +49,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
         trim(args, context, false, true)
     }),
     pure("upper", (1, 1), bind_first, |args, context| {
-        change_case(args, context, Collation::upper)
+        change_case(args, context, collation::to_upper)
     }),
     pure("ucase", (1, 1), bind_first, |args, context| {
-        change_case(args, context, Collation::upper)
+        change_case(args, context, collation::to_upper)
     }),
     pure("lower", (1, 1), bind_first, |args, context| {
-        change_case(args, context, Collation::lower)
+        change_case(args, context, collation::to_lower)
     }),
     pure("lcase", (1, 1), bind_first, |args, context| {
-        change_case(args, context, Collation::lower)
+        change_case(args, context, collation::to_lower)
     }),
     pure("length", (1, 1), bind_int10, eval_length),
     pure("octet_length", (1, 1), bind_int10, eval_length),
@@ -136,24 +136,15 @@ fn all(call: &BindCall<'_>) -> Vec<usize> {
 }
 
 /// The result was longer than `max_allowed_packet`: NULL and warning 1301.
-pub(super) fn too_long(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+fn too_long(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let limit = context.session.settings.max_allowed_packet;
     let message = ER_WARN_ALLOWED_PACKET_OVERFLOWED.message(&[&args.name(), &limit]);
     context.warn(ER_WARN_ALLOWED_PACKET_OVERFLOWED, message)?;
     Ok(Value::Null)
 }
 
-/// A result, unless it is longer than `max_allowed_packet`.
-pub(super) fn within_packet(value: Value, args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    match &value {
-        Value::Text(text) if overflows(text.len(), context) => too_long(args, context),
-        Value::Bytes(bytes) if overflows(bytes.len(), context) => too_long(args, context),
-        _ => Ok(value),
-    }
-}
-
 /// Whether a result of so many bytes is too long.
-pub(super) fn overflows(bytes: usize, context: &EvalContext<'_>) -> bool {
+fn overflows(bytes: usize, context: &EvalContext<'_>) -> bool {
     bytes > context.session.settings.max_allowed_packet
 }
 
@@ -169,20 +160,22 @@ fn eval_concat(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
         let mut out = Vec::new();
         for index in 0..args.len() {
             out.extend_from_slice(&some!(args.bytes(index, context)?));
-            if overflows(out.len(), context) {
-                return too_long(args, context);
-            }
         }
-        return Ok(Value::Bytes(out));
+        return if overflows(out.len(), context) {
+            too_long(args, context)
+        } else {
+            Ok(Value::Bytes(out))
+        };
     }
     let mut out = String::new();
     for index in 0..args.len() {
         out.push_str(&some!(args.text(index, context)?));
-        if overflows(out.len(), context) {
-            return too_long(args, context);
-        }
     }
-    Ok(Value::Text(out))
+    if overflows(out.len(), context) {
+        too_long(args, context)
+    } else {
+        Ok(Value::Text(out))
+    }
 }
 
 fn bind_concat_ws(call: &mut BindCall<'_>) -> Result<ExprType> {
@@ -209,11 +202,12 @@ fn eval_concat_ws(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
         }
         first = false;
         out.push_str(&text);
-        if overflows(out.len(), context) {
-            return too_long(args, context);
-        }
     }
-    Ok(args.text_of_view(out))
+    if overflows(out.len(), context) {
+        too_long(args, context)
+    } else {
+        Ok(args.text_of_view(out))
+    }
 }
 
 /// The byte offset of character `index`, or the end.
@@ -227,9 +221,9 @@ fn offset_of(text: &str, index: usize) -> usize {
 
 fn eval_substr(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let start = some!(args.count(1, context)?);
+    let start = some!(args.int(1, context)?);
     let length = if args.len() > 2 {
-        some!(args.count(2, context)?)
+        some!(args.int(2, context)?)
     } else {
         i64::MAX
     };
@@ -274,14 +268,14 @@ fn bind_left(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn eval_left(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let count = some!(args.count(1, context)?);
+    let count = some!(args.int(1, context)?);
     let end = offset_of(&text, usize::try_from(count.max(0)).unwrap_or(usize::MAX));
     Ok(args.text_of_view(&text[..end]))
 }
 
 fn eval_right(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let count = usize::try_from(some!(args.count(1, context)?).max(0)).unwrap_or(usize::MAX);
+    let count = usize::try_from(some!(args.int(1, context)?).max(0)).unwrap_or(usize::MAX);
     let skip = text.chars().count().saturating_sub(count);
     Ok(args.text_of_view(&text[offset_of(&text, skip)..]))
 }
@@ -301,7 +295,7 @@ fn bind_pad(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn pad(args: &Args<'_>, context: &mut EvalContext<'_>, side: Side) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let length = some!(args.count(1, context)?);
+    let length = some!(args.int(1, context)?);
     let filler = if args.len() > 2 {
         some!(args.view(2, context)?)
     } else {
@@ -355,13 +349,7 @@ fn trim(args: &Args<'_>, context: &mut EvalContext<'_>, leading: bool, trailing:
     Ok(args.text_of_view(rest))
 }
 
-fn change_case(
-    args: &Args<'_>,
-    context: &mut EvalContext<'_>,
-    change: fn(Collation, &str) -> String,
-) -> Result<Value> {
-    let collation = args.ty.collation();
-    let change = |text: &str| change(collation, text);
+fn change_case(args: &Args<'_>, context: &mut EvalContext<'_>, change: fn(&str) -> String) -> Result<Value> {
     if args.is_binary() {
         return args.value(0, context).map(Cow::into_owned);
     }
@@ -429,7 +417,7 @@ fn locate(
         )
     };
     let start = match from {
-        Some(from) => some!(args.count(from, context)?),
+        Some(from) => some!(args.int(from, context)?),
         None => 1,
     };
     let characters = haystack.chars().count() as i64;
@@ -492,20 +480,16 @@ fn bind_replace(call: &mut BindCall<'_>) -> Result<ExprType> {
 fn eval_replace(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
     let from = some!(args.view(1, context)?);
-    // What is put in is not asked for where nothing is replaced.
+    let to = some!(args.view(2, context)?);
     if from.is_empty() {
         return Ok(args.text_of_view(text));
     }
-    let to = some!(args.view(2, context)?);
-    // The length is known before the text is made: it may be the product of both.
-    if to.len() > from.len() {
-        let places = text.matches(&*from).count();
-        let added = places.saturating_mul(to.len() - from.len());
-        if overflows(text.len().saturating_add(added), context) {
-            return too_long(args, context);
-        }
+    let replaced = text.replace(&*from, &to);
+    if overflows(replaced.len(), context) {
+        too_long(args, context)
+    } else {
+        Ok(args.text_of_view(replaced))
     }
-    Ok(args.text_of_view(text.replace(&*from, &to)))
 }
 
 fn bind_repeat(call: &mut BindCall<'_>) -> Result<ExprType> {
@@ -517,7 +501,7 @@ fn bind_repeat(call: &mut BindCall<'_>) -> Result<ExprType> {
 
 fn eval_repeat(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let count = usize::try_from(some!(args.count(1, context)?).max(0)).unwrap_or(usize::MAX);
+    let count = usize::try_from(some!(args.int(1, context)?).max(0)).unwrap_or(usize::MAX);
     if overflows(text.len().saturating_mul(count), context) {
         return too_long(args, context);
     }
@@ -541,7 +525,7 @@ fn bind_space(call: &mut BindCall<'_>) -> Result<ExprType> {
 }
 
 fn eval_space(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let count = usize::try_from(some!(args.count(0, context)?).max(0)).unwrap_or(usize::MAX);
+    let count = usize::try_from(some!(args.int(0, context)?).max(0)).unwrap_or(usize::MAX);
     if overflows(count, context) {
         too_long(args, context)
     } else {
@@ -564,16 +548,9 @@ fn eval_strcmp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     Ok(Value::Int(ordering as i64))
 }
 
-/// Whether FIELD compares texts: dates among texts are texts to it.
-fn are_compared_as_texts(args: &[Expr]) -> bool {
-    let is_text = |arg: &Expr| matches!(arg.ty.class(), Class::String | Class::Null);
-    args.iter()
-        .all(|arg| is_text(arg) || arg.ty.class().is_temporal())
-        && args.iter().any(is_text)
-}
-
 fn bind_field(call: &mut BindCall<'_>) -> Result<ExprType> {
-    if are_compared_as_texts(&call.args) {
+    let is_text = |arg: &Expr| matches!(arg.ty.class(), Class::String | Class::Null);
+    if call.args.iter().all(is_text) {
         call.compared_collation(call.args.len())?;
     } else {
         call.args.iter_mut().for_each(read_as_number);
@@ -588,7 +565,9 @@ fn eval_field(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         return Ok(Value::Int(0));
     }
     let classes: Vec<Class> = args.call.args.iter().map(|arg| arg.ty.class()).collect();
-    let texts = are_compared_as_texts(&args.call.args);
+    let texts = classes
+        .iter()
+        .all(|class| matches!(class, Class::String | Class::Null));
     let integers = classes
         .iter()
         .all(|class| matches!(class, Class::Int | Class::Null));
@@ -697,20 +676,13 @@ fn eval_export_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Val
     let parts: Vec<&str> = (0..count)
         .map(|bit| if bits >> bit & 1 == 1 { &*on } else { &*off })
         .collect();
-    let length = parts
-        .iter()
-        .map(|part| part.len() + separator.len())
-        .sum::<usize>();
-    if overflows(length.saturating_sub(separator.len()), context) {
-        return too_long(args, context);
-    }
     Ok(args.text_of_view(parts.join(&separator)))
 }
 
 fn eval_insert(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let text = some!(args.view(0, context)?);
-    let position = some!(args.count(1, context)?);
-    let length = some!(args.count(2, context)?);
+    let position = some!(args.int(1, context)?);
+    let length = some!(args.int(2, context)?);
     let new = some!(args.view(3, context)?);
     let characters = text.chars().count() as i64;
     if position < 1 || position > characters {
@@ -720,9 +692,6 @@ fn eval_insert(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     let length = if length < 0 || length > left { left } else { length };
     let from = offset_of(&text, (position - 1) as usize);
     let to = from + offset_of(&text[from..], length as usize);
-    if overflows(text.len() - (to - from) + new.len(), context) {
-        return too_long(args, context);
-    }
     Ok(args.text_of_view(format!("{}{new}{}", &text[..from], &text[to..])))
 }
 
@@ -744,7 +713,7 @@ fn eval_quote(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
         }
     }
     out.push('\'');
-    within_packet(args.text_of_view(out), args, context)
+    Ok(args.text_of_view(out))
 }
 
 fn eval_soundex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

@@ -1,12 +1,9 @@
 //! Characters and numbers as text in special forms: ASCII, CHAR, BIN, OCT, CONV, FORMAT, WEIGHT_STRING.
 
-use std::borrow::Cow;
-
 use paceline_types::decimal::Rounding;
-use paceline_types::{Decimal, Locale, Value};
+use paceline_types::{Collation, Decimal, Value};
 
 use super::arguments::{Args, BindCall, some};
-use super::temporal_format::locale_named;
 use super::{Function, MANY, pure};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
@@ -73,6 +70,23 @@ pub(super) static FUNCTIONS: &[Function] = &[
         eval_conv,
     ),
     pure("format", (2, 3), bind_format, eval_format),
+    pure(
+        "weight_string",
+        (1, MANY),
+        |call| Ok(ExprType::bytes(call.length(0) * 4).nullable()),
+        |args, context| {
+            let collation = args.ty_of(0).collation();
+            if collation == Collation::Binary {
+                return Ok(args
+                    .bytes(0, context)?
+                    .map_or(Value::Null, |bytes| Value::Bytes(bytes.into_owned())));
+            }
+            let text = some!(args.text(0, context)?);
+            let mut key = Vec::new();
+            collation.append_sort_key(&text, None, &mut key);
+            Ok(Value::Bytes(key))
+        },
+    ),
 ];
 
 /// ORD: the bytes of the first character as one number.
@@ -81,9 +95,6 @@ fn eval_ord(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let number = match &*value {
         Value::Null => return Ok(Value::Null),
         Value::Bytes(bytes) => bytes.first().map_or(0, |byte| i64::from(*byte)),
-        Value::Bit(_) => convert::bytes_of(&value, context)
-            .first()
-            .map_or(0, |byte| i64::from(*byte)),
         other => {
             let text = convert::text_of(other, context);
             let first: String = text.chars().take(1).collect();
@@ -172,14 +183,10 @@ fn eval_conv(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let from = some!(args.int(1, context)?);
     let to = some!(args.int(2, context)?);
     let valid = |base: i64| (2..=36).contains(&base.unsigned_abs());
-    let value = args.value(0, context)?;
-    if value.is_null() || !valid(from) || !valid(to) {
+    if args.value(0, context)?.is_null() || !valid(from) || !valid(to) {
         return Ok(Value::Null);
     }
-    let text = match &*value {
-        Value::Bit(bits) => Cow::Owned(bits.bits.to_string()),
-        _ => some!(args.text(0, context)?),
-    };
+    let text = some!(args.text(0, context)?);
     if text.is_empty() {
         return Ok(Value::Null);
     }
@@ -224,22 +231,48 @@ fn eval_format(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
         None => ("", text.as_str()),
     };
     let (integer, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let locale = match args.len() {
-        3 => locale_named(args, 2, context)?,
-        _ => Locale::english(),
+    let locale = if args.len() > 2 {
+        args.text(2, context)?.unwrap_or_default().into_owned()
+    } else {
+        "en_US".to_owned()
     };
+    let (thousands, point) = separators(&locale);
     let mut out = String::from(sign);
     for (index, digit) in integer.chars().enumerate() {
-        let behind = integer.len() - index;
-        if index > 0 && behind >= 3 && (behind - 3) % locale.group_digits == 0 {
-            out.push_str(locale.thousands_separator);
+        if index > 0 && (integer.len() - index) % 3 == 0 {
+            out.push_str(thousands);
         }
         out.push(digit);
     }
     if decimals > 0 {
-        out.push_str(locale.decimal_point);
+        out.push_str(point);
         out.push_str(fraction);
         out.extend(std::iter::repeat_n('0', decimals.saturating_sub(fraction.len())));
     }
     Ok(Value::Text(out))
+}
+
+/// Thousands separator and decimal point of a locale.
+fn separators(locale: &str) -> (&'static str, &'static str) {
+    let lower = locale.to_ascii_lowercase();
+    match lower.get(..5).unwrap_or(&lower) {
+        "de_de" | "de_be" | "de_lu" | "es_es" | "nl_be" | "id_id" | "tr_tr" | "da_dk" | "is_is" | "el_gr"
+        | "ro_ro" | "vi_vn" | "fo_fo" | "es_ar" | "es_cl" | "es_co" | "es_ve" | "es_ec" | "es_py"
+        | "es_uy" | "mn_mn" => (".", ","),
+        "de_at" | "fr_fr" | "fr_be" | "fr_ch" | "fr_lu" | "it_it" | "pt_pt" | "pt_br" | "pl_pl" | "sl_si"
+        | "ca_es" | "eu_es" | "gl_es" | "hr_hr" | "sr_rs" | "nl_nl" | "bg_bg" | "ar_sy" | "it_ch"
+        | "es_bo" => match lower.as_str() {
+            "it_ch" => ("'", ","),
+            "pt_br" | "hr_hr" => ("", ","),
+            _ => ("", ","),
+        },
+        "de_ch" => ("'", "."),
+        "sv_se" | "fi_fi" | "nb_no" | "no_no" | "cs_cz" | "sk_sk" | "fr_ca" | "lv_lv" | "ru_ru" | "uk_ua"
+        | "be_by" | "hu_hu" | "et_ee" | "lt_lt" => match lower.as_str() {
+            "sv_se" | "cs_cz" | "sk_sk" | "fi_fi" | "lv_lv" | "et_ee" | "fr_ca" => (" ", ","),
+            "ru_ru" | "uk_ua" | "be_by" | "hu_hu" | "lt_lt" => (".", ","),
+            _ => (".", ","),
+        },
+        _ => (",", "."),
+    }
 }

@@ -1,22 +1,20 @@
 //! Dates and times: the current ones, arithmetic, conversions to and from numbers.
 
-use paceline_types::convert::number_to_datetime;
 use paceline_types::decimal::Rounding;
-use paceline_types::error_code::{ER_DATA_OVERFLOW, ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION};
+use paceline_types::error_code::{ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION};
 use paceline_types::temporal::{
     self, Interval, IntervalUnit, ParsedTemporal, add_interval, add_interval_to_time, date_from_day_number,
     day_number,
 };
-use paceline_types::{Collation, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
+use paceline_types::{Collation, DataType, Date, DateTime, Decimal, Time, TimeZone, Value};
 
 use super::arguments::{Args, BindCall, some};
-use super::{BindFn, EvalFn, Function, pure, steady, volatile};
+use super::{Function, pure, steady, volatile};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
 use crate::expr::expr_type::{Class, ExprType};
-use crate::expr::tree::ExprKind;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady(
@@ -113,14 +111,22 @@ pub(super) static FUNCTIONS: &[Function] = &[
             ))
         },
     ),
-    pure("date_add", (3, 3), bind_date_add, eval_date_add),
-    pure("date_sub", (3, 3), bind_date_add, eval_date_sub),
-    pure("addtime", (2, 2), bind_addtime, eval_addtime),
-    pure("subtime", (2, 2), bind_addtime, eval_subtime),
+    pure("date_add", (3, 3), bind_date_add, |args, context| {
+        date_add(args, context, Direction::Forward)
+    }),
+    pure("date_sub", (3, 3), bind_date_add, |args, context| {
+        date_add(args, context, Direction::Backward)
+    }),
+    pure("addtime", (2, 2), bind_addtime, |args, context| {
+        addtime(args, context, Direction::Forward)
+    }),
+    pure("subtime", (2, 2), bind_addtime, |args, context| {
+        addtime(args, context, Direction::Backward)
+    }),
     pure(
         "datediff",
         (2, 2),
-        |_| Ok(ExprType::int32(8).nullable()),
+        |_| Ok(ExprType::bigint(7).nullable()),
         eval_datediff,
     ),
     pure("timediff", (2, 2), bind_timediff, eval_timediff),
@@ -144,7 +150,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "time",
         (1, 1),
-        |call| Ok(ExprType::time(argument_fraction(call, 0, ReadAs::Time)).nullable()),
+        |call| Ok(ExprType::time(argument_fraction(call, 0)).nullable()),
         |args, context| {
             let time = some!(args.time(0, context)?);
             Ok(Value::Time(time.truncated(args.ty.decimals())))
@@ -159,7 +165,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "maketime",
         (3, 3),
-        |call| Ok(ExprType::time(argument_fraction(call, 2, ReadAs::Number)).nullable()),
+        |call| Ok(ExprType::time(argument_fraction(call, 2)).nullable()),
         eval_maketime,
     ),
     pure(
@@ -229,46 +235,16 @@ fn fraction(call: &BindCall<'_>, index: usize) -> Result<u8> {
     }
 }
 
-/// What an argument is read as, which decides how many fraction digits it may bring.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReadAs {
-    DateTime,
-    Time,
-    Number,
-}
-
-/// The fraction digits that a value of the argument's type has: text may have six. A constant text (a literal, a user variable) that
-/// is read as a date or time has those that it shows.
-pub(super) fn argument_fraction(call: &BindCall<'_>, index: usize, read_as: ReadAs) -> u8 {
-    let argument = &call.args[index];
-    let text = match &argument.kind {
-        ExprKind::Literal(Value::Text(text)) => Some(text),
-        ExprKind::UserVariable(name) => match call.session.user_variables.get(name) {
-            Some(variable) => match &variable.value {
-                Value::Text(text) => Some(text),
-                _ => None,
-            },
-            None => None,
-        },
-        _ => None,
-    };
-    match (text, read_as) {
-        (None, _) => argument.ty.decimals().min(6),
-        (Some(text), _) => text_fraction(text, read_as, call.session.settings.date_modes()),
+/// The fraction digits that a value of the argument's type has: text may have six.
+pub(super) fn argument_fraction(call: &BindCall<'_>, index: usize) -> u8 {
+    // Of a constant text, as many as it has.
+    if let Some(Value::Text(text)) = call.args[index].as_literal() {
+        let digits = text
+            .rsplit_once('.')
+            .map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
+        return digits.min(6) as u8;
     }
-}
-
-/// The fraction digits of a text.
-pub(super) fn text_fraction(text: &str, read_as: ReadAs, modes: temporal::DateModes) -> u8 {
-    let decimals = match read_as {
-        ReadAs::DateTime => temporal::parse_datetime(text, modes).map(|parsed| parsed.value.decimals),
-        ReadAs::Time => temporal::parse_time_under(text, modes).map(|parsed| match parsed {
-            ParsedTemporal::Time(parsed) => parsed.value.decimals(),
-            ParsedTemporal::DateTime(parsed) => parsed.value.decimals,
-        }),
-        ReadAs::Number => None,
-    };
-    decimals.unwrap_or(6)
+    call.args[index].ty.decimals().min(6)
 }
 
 fn statement_time(zone: &TimeZone, decimals: u8, context: &EvalContext<'_>) -> DateTime {
@@ -377,169 +353,46 @@ fn bind_date_add(call: &mut BindCall<'_>) -> Result<ExprType> {
             collation: call.connection(),
         }),
     };
-    if ty.class() == Class::String {
-        call.function = function_of_text(call.function.name);
-    }
     Ok(ty.nullable())
 }
 
 /// The interval of arguments 1 and 2.
-enum Amount {
-    Null,
-    Interval(Interval),
-    /// More than any date bears.
-    TooMuch,
-}
-
-fn interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Amount> {
+fn interval(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<Interval>> {
     use IntervalUnit as U;
     let unit = unit_named(args.keyword(2)).ok_or_else(|| errors::syntax_near(args.keyword(2)))?;
     let value = args.value(1, context)?;
     if value.is_null() {
-        return Ok(Amount::Null);
+        return Ok(None);
     }
-    let interval = match unit {
-        U::Second if matches!(&*value, Value::Int(_)) => {
-            Interval::from_number(convert::to_i64(&value, context)?, unit)
-        }
-        U::Second => {
+    let simple = matches!(
+        unit,
+        U::Year | U::Quarter | U::Month | U::Week | U::Day | U::Hour | U::Minute | U::Microsecond
+    );
+    let interval = match (&*value, unit) {
+        _ if simple => Interval::from_number(convert::to_i64(&value, context)?, unit),
+        (Value::Int(number), U::Second) => Interval::from_number(*number, unit),
+        (_, U::Second) => {
             let number = convert::to_decimal(&value, context)?;
-            let whole = number.round(0, Rounding::Truncate);
-            let fraction = number.round(6, Rounding::Truncate).sub(&whole)?;
-            let micros = fraction.mul(&Decimal::from(1_000_000i64))?.to_i64()?;
-            let Ok(seconds) = whole.to_i64() else {
-                return Ok(Amount::TooMuch);
-            };
+            let micros = number
+                .round(6, Rounding::Truncate)
+                .mul(&Decimal::from(1_000_000i64))?;
             Interval {
                 months: 0,
-                micros: i128::from(seconds) * 1_000_000 + i128::from(micros),
+                micros: i128::from(micros.to_i64()?),
             }
-        }
-        U::Quarter | U::Week | U::Day | U::Hour | U::Minute => match whole_amount(&value, context)? {
-            Some(number) => Interval::from_number(number, unit),
-            None => return Ok(Amount::TooMuch),
-        },
-        // Of these MariaDB takes what is past BIGINT for what its bits say.
-        U::Year | U::Month | U::Microsecond => {
-            let number = match whole_amount(&value, context)? {
-                Some(number) => number,
-                None => convert::to_i64(&value, context)?,
-            };
-            Interval::from_number(number, unit)
         }
         _ => Interval::parse(&convert::text_of(&value, context), unit),
     };
-    Ok(Amount::Interval(interval))
+    Ok(Some(interval))
 }
 
-/// A number of days and the like; `None` for an unsigned one past BIGINT.
-fn whole_amount(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
-    Ok(match value {
-        Value::UInt(number) => i64::try_from(*number).ok(),
-        Value::Decimal(number) => {
-            let whole = number.round(0, Rounding::HalfUp);
-            Some(match whole.to_i64() {
-                Ok(number) => number,
-                Err(_) => {
-                    let message = ER_DATA_OVERFLOW.message(&[number, &"INT"]);
-                    context.warn(ER_DATA_OVERFLOW, message)?;
-                    if number.is_negative() { i64::MIN } else { i64::MAX }
-                }
-            })
-        }
-        Value::Double(number) => Some(number.round_ties_even() as i64),
-        other => Some(convert::to_i64(other, context)?),
-    })
-}
-
-/// A function whose argument is text gives text; where a number or a date is wanted, it is asked for what the text stands for.
-const fn of_text(
-    name: &'static str,
-    arguments: (usize, usize),
-    bind: BindFn,
-    eval: EvalFn,
-    as_temporal: &'static Function,
-) -> Function {
-    Function {
-        as_temporal: Some(as_temporal),
-        ..pure(name, arguments, bind, eval)
-    }
-}
-
-static DATE_ADD_VALUE: Function = pure("date_add", (3, 3), bind_date_add, |args, context| {
-    date_add_value(args, context, Direction::Forward)
-});
-static DATE_SUB_VALUE: Function = pure("date_sub", (3, 3), bind_date_add, |args, context| {
-    date_add_value(args, context, Direction::Backward)
-});
-static ADDTIME_VALUE: Function = pure("addtime", (2, 2), bind_addtime, |args, context| {
-    addtime_value(args, context, Direction::Forward)
-});
-static SUBTIME_VALUE: Function = pure("subtime", (2, 2), bind_addtime, |args, context| {
-    addtime_value(args, context, Direction::Backward)
-});
-
-static DATE_ADD_OF_TEXT: Function =
-    of_text("date_add", (3, 3), bind_date_add, eval_date_add, &DATE_ADD_VALUE);
-static DATE_SUB_OF_TEXT: Function =
-    of_text("date_sub", (3, 3), bind_date_add, eval_date_sub, &DATE_SUB_VALUE);
-static ADDTIME_OF_TEXT: Function = of_text("addtime", (2, 2), bind_addtime, eval_addtime, &ADDTIME_VALUE);
-static SUBTIME_OF_TEXT: Function = of_text("subtime", (2, 2), bind_addtime, eval_subtime, &SUBTIME_VALUE);
-
-/// What is called where the result is text.
-fn function_of_text(name: &str) -> &'static Function {
-    match name {
-        "date_add" => &DATE_ADD_OF_TEXT,
-        "date_sub" => &DATE_SUB_OF_TEXT,
-        "addtime" => &ADDTIME_OF_TEXT,
-        _ => &SUBTIME_OF_TEXT,
-    }
-}
-
-fn eval_date_add(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    as_shown(args, date_add_value(args, context, Direction::Forward)?)
-}
-
-fn eval_date_sub(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    as_shown(args, date_add_value(args, context, Direction::Backward)?)
-}
-
-fn eval_addtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    as_shown(args, addtime_value(args, context, Direction::Forward)?)
-}
-
-fn eval_subtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    as_shown(args, addtime_value(args, context, Direction::Backward)?)
-}
-
-/// The text of a temporal value where the call gives text.
-fn as_shown(args: &Args<'_>, value: Value) -> Result<Value> {
-    Ok(match value {
-        Value::Null => value,
-        value if args.ty.class() == Class::String => {
-            Value::Text(text::to_string(&value.as_ref(), &TimeZone::UTC))
-        }
-        value => value,
-    })
-}
-
-/// The sum as a date or a time, whatever the call gives.
-fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
+fn date_add(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
     let date = args.value(0, context)?;
     if date.is_null() {
         return Ok(Value::Null);
     }
-    let mut interval = match interval(args, context)? {
-        Amount::Interval(interval) => interval,
-        Amount::Null => return Ok(Value::Null),
-        Amount::TooMuch => {
-            let kind = if matches!(args.ty.data_type, DataType::Time { .. }) {
-                "time"
-            } else {
-                "datetime"
-            };
-            return overflow(kind, context);
-        }
+    let Some(mut interval) = interval(args, context)? else {
+        return Ok(Value::Null);
     };
     if direction == Direction::Backward {
         interval = interval.negated();
@@ -584,7 +437,7 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
         _ => {
             let unit = unit_named(args.keyword(2)).unwrap_or(IntervalUnit::Day);
             if is_date_unit(unit) && !has_time {
-                Value::Date(result.date)
+                Value::Text(result.date.to_string())
             } else {
                 let brought = match &*args.value(1, context)? {
                     amount if unit == IntervalUnit::Second && args.ty_of(1).is_parameter() => {
@@ -595,7 +448,7 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
                     _ => interval_decimals(unit, args.ty_of(1)),
                 };
                 let decimals = brought.max(written_decimals);
-                Value::DateTime(DateTime { decimals, ..result })
+                Value::Text(DateTime { decimals, ..result }.to_string())
             }
         }
     })
@@ -610,7 +463,6 @@ fn overflow(kind: &str, context: &mut EvalContext<'_>) -> Result<Value> {
 
 /// A value as a time or, where it has a day, as a day and time.
 fn time_or_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<TimeOrDateTime>> {
-    let value = &*convert::bits_as_text(value, context);
     Ok(match value {
         Value::Null => None,
         Value::Time(time) => Some(TimeOrDateTime::Time(*time)),
@@ -633,32 +485,8 @@ fn time_or_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Opti
                 }
             }
         }
-        _ => match number_to_datetime(value, &context.lax_convert_context()) {
-            Some(datetime) => Some(TimeOrDateTime::DateTime(datetime)),
-            None => convert::to_time(value, context)?.map(TimeOrDateTime::Time),
-        },
+        _ => convert::to_time(value, context)?.map(TimeOrDateTime::Time),
     })
-}
-
-/// An interval of days to seconds that is added to a time, in microseconds; `None`, with a warning, for what is none.
-fn day_second(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<i64>> {
-    const KIND: &str = "INTERVAL DAY TO SECOND";
-    let read = match value {
-        Value::Null => return Ok(None),
-        Value::Time(time) => return Ok(Some(time.micros())),
-        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => None,
-        _ => temporal::parse_day_second(&convert::text_of(value, context)),
-    };
-    let Some(read) = read else {
-        context.warn_incorrect(KIND, value)?;
-        return Ok(None);
-    };
-    if read.truncated {
-        context.warn_truncated(KIND, value)?;
-    } else if read.fraction_cut {
-        context.note_truncated(KIND, value);
-    }
-    Ok(Some(read.value))
 }
 
 enum TimeOrDateTime {
@@ -684,7 +512,7 @@ fn from_absolute_micros(micros: i64, decimals: u8) -> Option<DateTime> {
 }
 
 fn bind_addtime(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let decimals = argument_fraction(call, 0, ReadAs::DateTime).max(argument_fraction(call, 1, ReadAs::Time));
+    let decimals = argument_fraction(call, 0).max(argument_fraction(call, 1));
     let ty = match call.args[0].ty.class() {
         Class::DateTime | Class::Date => ExprType::datetime(decimals),
         Class::Time => ExprType::time(decimals),
@@ -693,58 +521,55 @@ fn bind_addtime(call: &mut BindCall<'_>) -> Result<ExprType> {
             collation: call.connection(),
         }),
     };
-    if ty.class() == Class::String {
-        call.function = function_of_text(call.function.name);
-    }
     Ok(ty.nullable())
 }
 
-/// The sum as a time or a day and time, whatever the call gives.
-fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
+fn addtime(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Direction) -> Result<Value> {
     let left = args.value(0, context)?;
     let Some(left) = time_or_datetime(&left, context)? else {
         return Ok(Value::Null);
     };
     let right = args.value(1, context)?;
-    let added_decimals = match &*right {
-        Value::Text(text) => text
-            .rsplit_once('.')
-            .map_or(0, |(_, digits)| digits.len().min(6) as u8),
-        _ => args.ty_of(1).decimals(),
+    if let Value::Text(text) = &*right
+        && temporal::parse_time(text).is_none()
+    {
+        context.warn_incorrect("INTERVAL DAY TO SECOND", &right)?;
+        return Ok(Value::Null);
+    }
+    let Some(TimeOrDateTime::Time(right)) = time_or_datetime(&right, context)? else {
+        return Ok(Value::Null);
     };
-    let right = some!(day_second(&right, context)?);
     let delta = if direction == Direction::Forward {
-        right
+        right.micros()
     } else {
-        -right
+        -right.micros()
     };
     let as_text = args.ty.class() == Class::String;
-    // A number has the fraction of its type, a text one where there is any.
-    let of_number = match args.ty_of(0).class() {
-        Class::Int | Class::Decimal => Some(args.ty_of(0).decimals().max(added_decimals).min(6)),
-        _ => None,
-    };
-    let decimals = |micros: i64| match (as_text, of_number) {
-        (true, Some(decimals)) => decimals,
-        (true, None) if micros % 1_000_000 == 0 => 0,
-        (true, None) => 6,
-        (false, _) => args.ty.decimals().min(6),
+    let decimals = |micros: i64| match as_text {
+        true if micros % 1_000_000 == 0 => 0,
+        true => 6,
+        false => args.ty.decimals().min(6),
     };
     Ok(match left {
         TimeOrDateTime::DateTime(datetime) => {
             let micros = absolute_micros(datetime) + delta;
             match from_absolute_micros(micros, decimals(micros)) {
+                Some(result) if as_text => Value::Text(result.to_string()),
                 Some(result) => Value::DateTime(result),
                 None => return overflow("datetime", context),
             }
         }
         TimeOrDateTime::Time(time) => {
             let micros = time.micros() + delta;
-            let clipped = Time::from_micros(micros, 6).micros();
-            if clipped != micros {
+            let result = Time::from_micros(micros, decimals(micros));
+            if result.micros() != micros {
                 context.warn_truncated("time", &Value::Text(clipped_text(micros)))?;
             }
-            Value::Time(Time::from_micros(clipped, decimals(clipped)))
+            if as_text {
+                Value::Text(result.to_string())
+            } else {
+                Value::Time(result)
+            }
         }
     })
 }
@@ -775,8 +600,7 @@ fn eval_datediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
 }
 
 fn bind_timediff(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let decimals = argument_fraction(call, 0, ReadAs::Time).max(argument_fraction(call, 1, ReadAs::Time));
-    Ok(ExprType::time(decimals).nullable())
+    Ok(ExprType::time(argument_fraction(call, 0).max(argument_fraction(call, 1))).nullable())
 }
 
 fn eval_timediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -833,10 +657,7 @@ fn eval_timestampdiff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<
 
 fn bind_timestamp(call: &mut BindCall<'_>) -> Result<ExprType> {
     let decimals = (0..call.args.len())
-        .map(|index| match index {
-            0 => argument_fraction(call, index, ReadAs::DateTime),
-            _ => argument_fraction(call, index, ReadAs::Time),
-        })
+        .map(|index| argument_fraction(call, index))
         .max()
         .unwrap_or(0);
     Ok(ExprType::datetime(decimals).nullable())
@@ -849,9 +670,11 @@ fn eval_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
         return Ok(Value::DateTime(datetime.truncated(decimals)));
     }
     let value = args.value(1, context)?;
-    let added = some!(day_second(&value, context)?);
+    let Some(TimeOrDateTime::Time(time)) = time_or_datetime(&value, context)? else {
+        return Ok(Value::Null);
+    };
     some!(real_day(datetime.date));
-    match from_absolute_micros(absolute_micros(datetime) + added, decimals) {
+    match from_absolute_micros(absolute_micros(datetime) + time.micros(), decimals) {
         Some(result) => Ok(Value::DateTime(result)),
         None => overflow("datetime", context),
     }
@@ -883,7 +706,7 @@ fn two_digit_year(year: i64) -> i64 {
 }
 
 fn eval_maketime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let hour = some!(args.wide_int(0, context)?);
+    let hour = some!(args.int(0, context)?);
     let minute = some!(args.int(1, context)?);
     let second = some!(args.decimal(2, context)?);
     if !(0..60).contains(&minute) || second.is_negative() || second >= Decimal::from(60i64) {

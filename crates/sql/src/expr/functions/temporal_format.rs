@@ -2,32 +2,28 @@
 
 use std::fmt::Write;
 
-use paceline_types::error_code::{ER_UNKNOWN_LOCALE, ER_WRONG_VALUE_FOR_TYPE};
+use paceline_types::error_code::ER_WRONG_VALUE_FOR_TYPE;
 use paceline_types::temporal::{
     DateModes, WeekMode, date_from_day_number, day_number, day_of_year, week_and_year, weekday,
 };
-use paceline_types::{DataType, Date, DateTime, Locale, Time, Value};
+use paceline_types::{DataType, Date, DateTime, Time, Value};
 
 use super::arguments::{Args, BindCall, some};
-use super::{Function, pure, steady};
+use super::temporal_parts::{DAYS, MONTHS};
+use super::{Function, pure};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::expr_type::ExprType;
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    // Their names depend on `lc_time_names`.
-    steady(
+    pure(
         "date_format",
         (2, 3),
         |call| Ok(call.connection_text(format_length(call, 1)).nullable()),
         |args, context| {
             let datetime = some!(args.datetime(0, context)?);
             let format = some!(args.text(1, context)?);
-            let locale = match args.len() {
-                3 => locale_named(args, 2, context)?,
-                _ => context.session.settings.time_locale,
-            };
-            Ok(format_datetime(datetime, &format, locale).map_or(Value::Null, Value::Text))
+            Ok(format_datetime(datetime, &format).map_or(Value::Null, Value::Text))
         },
     ),
     pure(
@@ -79,27 +75,12 @@ pub(super) fn format_length(call: &BindCall<'_>, index: usize) -> u64 {
     length
 }
 
-/// The locale that an argument names; for one that is not known, with warning 1649, `en_US`.
-pub(super) fn locale_named(
-    args: &Args<'_>,
-    index: usize,
-    context: &mut EvalContext<'_>,
-) -> Result<&'static Locale> {
-    let name = args.text(index, context)?;
-    if let Some(locale) = name.as_deref().and_then(Locale::from_name) {
-        return Ok(locale);
-    }
-    let name = name.as_deref().unwrap_or("NULL");
-    context.warn(ER_UNKNOWN_LOCALE, ER_UNKNOWN_LOCALE.message(&[&name]))?;
-    Ok(Locale::english())
-}
-
 fn whole(date: Date) -> Option<Date> {
     (date.year != 0 || date.month != 0 || date.day != 0).then_some(date)
 }
 
 /// DATE_FORMAT; `None` (NULL) where a letter has no value for that date.
-pub(super) fn format_datetime(datetime: DateTime, format: &str, locale: &Locale) -> Option<String> {
+pub(super) fn format_datetime(datetime: DateTime, format: &str) -> Option<String> {
     let date = datetime.date;
     let mut out = String::with_capacity(format.len() * 2);
     let mut letters = format.chars();
@@ -113,10 +94,10 @@ pub(super) fn format_datetime(datetime: DateTime, format: &str, locale: &Locale)
             break;
         };
         match letter {
-            'M' => out.push_str(locale.months.get(usize::from(date.month).checked_sub(1)?)?),
-            'b' => out.push_str(locale.short_months.get(usize::from(date.month).checked_sub(1)?)?),
-            'W' => out.push_str(locale.days[weekday(whole(date)?) as usize]),
-            'a' => out.push_str(locale.short_days[weekday(whole(date)?) as usize]),
+            'M' => out.push_str(MONTHS.get(usize::from(date.month).checked_sub(1)?)?),
+            'b' => out.push_str(&MONTHS.get(usize::from(date.month).checked_sub(1)?)?[..3]),
+            'W' => out.push_str(DAYS[weekday(whole(date)?) as usize]),
+            'a' => out.push_str(&DAYS[weekday(whole(date)?) as usize][..3]),
             'D' => {
                 let suffix = match date.day {
                     11..=19 => "th",
@@ -435,8 +416,8 @@ impl<'t> Reader<'t> {
                 self.parts.year = two_digits(year);
             }
             'm' | 'c' => self.parts.month = self.number(2)?.try_into().ok()?,
-            'M' => self.parts.month = self.name(&Locale::english().months, false)? as u8 + 1,
-            'b' => self.parts.month = self.name(&Locale::english().months, true)? as u8 + 1,
+            'M' => self.parts.month = self.name(&MONTHS, false)? as u8 + 1,
+            'b' => self.parts.month = self.name(&MONTHS, true)? as u8 + 1,
             'd' | 'e' => self.parts.day = self.number(2)?.try_into().ok()?,
             'D' => {
                 self.parts.day = self.number(2)?.try_into().ok()?;
@@ -465,8 +446,8 @@ impl<'t> Reader<'t> {
                 self.twelve_hours = true;
                 self.rest = &self.rest[2..];
             }
-            'W' => self.weekday = Some(self.name(&Locale::english().days, false)? + 1),
-            'a' => self.weekday = Some(self.name(&Locale::english().days, true)? + 1),
+            'W' => self.weekday = Some(self.name(&DAYS, false)? + 1),
+            'a' => self.weekday = Some(self.name(&DAYS, true)? + 1),
             'w' => {
                 let day = self.number(1)?;
                 if day >= 7 {

@@ -4,29 +4,28 @@ use paceline_types::decimal::Rounding;
 use paceline_types::{Decimal, Time, TimeZone, Value};
 
 use super::arguments::{Args, BindCall, some};
-use super::temporal::{ReadAs, argument_fraction, real_day, text_fraction};
+use super::temporal::{argument_fraction, real_day};
 use super::{Function, pure, steady};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
 use crate::expr::expr_type::{Class, ExprType};
-use crate::expr::tree::ExprKind;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady("unix_timestamp", (0, 1), bind_unix_timestamp, eval_unix_timestamp),
-    steady("from_unixtime", (1, 2), bind_from_unixtime, eval_from_unixtime),
+    pure("from_unixtime", (1, 2), bind_from_unixtime, eval_from_unixtime),
     pure(
         "sec_to_time",
         (1, 1),
-        |call| Ok(ExprType::time(argument_fraction(call, 0, ReadAs::Number)).nullable()),
+        |call| Ok(call.with_nullability(ExprType::time(argument_fraction(call, 0)))),
         eval_sec_to_time,
     ),
     pure("time_to_sec", (1, 1), bind_time_to_sec, eval_time_to_sec),
     pure(
         "convert_tz",
         (3, 3),
-        |call| Ok(ExprType::datetime(argument_fraction(call, 0, ReadAs::DateTime)).nullable()),
+        |call| Ok(ExprType::datetime(argument_fraction(call, 0)).nullable()),
         eval_convert_tz,
     ),
     pure(
@@ -47,13 +46,10 @@ fn bind_unix_timestamp(call: &mut BindCall<'_>) -> Result<ExprType> {
     let Some(argument) = call.args.first() else {
         return Ok(ExprType::bigint(17));
     };
-    if argument.ty.is_parameter() && matches!(argument.kind, ExprKind::Parameter(_)) {
-        // Its value decides.
-        return Ok(ExprType::parameter());
-    }
-    Ok(match argument_fraction(call, 0, ReadAs::DateTime) {
+    let _ = argument;
+    Ok(match argument_fraction(call, 0) {
         0 => ExprType::bigint(17),
-        decimals => ExprType::decimal(16 + u32::from(decimals), u32::from(decimals)),
+        decimals => ExprType::decimal(17 + u32::from(decimals), u32::from(decimals)),
     }
     .nullable())
 }
@@ -70,36 +66,30 @@ fn eval_unix_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result
                 return Ok(Value::Null);
             };
             if datetime.is_zero() {
-                return Ok(Value::Null);
-            }
-            let seconds = context
-                .session
-                .settings
-                .time_zone
-                .to_utc(datetime)
-                .filter(|seconds| (0..=i64::from(i32::MAX)).contains(seconds));
-            match seconds {
-                // The second 0 itself stands for the zero date.
-                Some(0) if datetime.micros == 0 => return Ok(Value::Null),
-                Some(seconds) => (seconds, datetime.micros),
-                None => return Ok(Value::Null),
+                (0, 0)
+            } else {
+                let seconds = context
+                    .session
+                    .settings
+                    .time_zone
+                    .to_utc(datetime)
+                    .filter(|seconds| (0..=i64::from(i32::MAX)).contains(seconds));
+                match seconds {
+                    // The second 0 itself stands for the zero date.
+                    Some(0) if datetime.micros == 0 => return Ok(Value::Null),
+                    Some(seconds) => (seconds, datetime.micros),
+                    None => return Ok(Value::Null),
+                }
             }
         }
     };
-    let decimals = match &*value {
-        _ if !args.ty.is_parameter() => args.ty.decimals(),
-        Value::Text(text) => text_fraction(text, ReadAs::DateTime, context.session.settings.date_modes()),
-        other => ExprType::of_value(other, context.session.settings.collation_connection)
-            .decimals()
-            .min(6),
-    };
-    if args.ty.class() == Class::Int || decimals == 0 {
+    if args.ty.class() == Class::Int {
         return Ok(Value::Int(seconds));
     }
     let text = format!("{seconds}.{micros:06}");
     let number: Decimal = text.parse()?;
     Ok(Value::Decimal(
-        number.round(i32::from(decimals), Rounding::Truncate),
+        number.round(i32::from(args.ty.decimals()), Rounding::Truncate),
     ))
 }
 
@@ -108,7 +98,7 @@ fn bind_from_unixtime(call: &mut BindCall<'_>) -> Result<ExprType> {
         let length = super::temporal_format::format_length(call, 1);
         return Ok(call.connection_text(length).nullable());
     }
-    Ok(ExprType::datetime(argument_fraction(call, 0, ReadAs::Number)).nullable())
+    Ok(ExprType::datetime(argument_fraction(call, 0)).nullable())
 }
 
 fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -133,15 +123,12 @@ fn eval_from_unixtime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<
         .with_micros((micros % 1_000_000) as u32, 6);
     if args.len() > 1 {
         let format = some!(args.text(1, context)?);
-        let locale = context.session.settings.time_locale;
-        let text = super::temporal_format::format_datetime(local, &format, locale);
-        return Ok(text.map_or(Value::Null, Value::Text));
+        return Ok(super::temporal_format::format_datetime(local, &format).map_or(Value::Null, Value::Text));
     }
     Ok(Value::DateTime(local.truncated(args.ty.decimals().min(6))))
 }
 
 fn eval_sec_to_time(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
-    let value = args.value(0, context)?;
     let number = some!(args.decimal(0, context)?);
     let micros = number
         .round(6, Rounding::Truncate)
@@ -156,18 +143,15 @@ fn eval_sec_to_time(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     let decimals = args.ty.decimals().min(6);
     let time = Time::from_micros(micros, decimals);
     if time.micros() != micros {
-        match &*value {
-            Value::Double(_) => context.warn_truncated("seconds", &value)?,
-            _ => context.warn_truncated("seconds", &Value::Text(number.to_string()))?,
-        }
+        context.warn_truncated("seconds", &Value::Text(number.to_string()))?;
     }
     Ok(Value::Time(time.truncated(decimals)))
 }
 
 fn bind_time_to_sec(call: &mut BindCall<'_>) -> Result<ExprType> {
-    Ok(match argument_fraction(call, 0, ReadAs::Time) {
-        0 => ExprType::bigint(17),
-        decimals => ExprType::decimal(16 + u32::from(decimals), u32::from(decimals)),
+    Ok(match argument_fraction(call, 0) {
+        0 => ExprType::bigint(10),
+        decimals => ExprType::decimal(10 + u32::from(decimals), u32::from(decimals)),
     }
     .nullable())
 }

@@ -1,19 +1,16 @@
 //! Parts of dates and times: YEAR, WEEK, HOUR, DAYNAME, EXTRACT …
 
-use paceline_types::convert::number_to_interval;
 use paceline_types::temporal::{
-    ExtractedPart, IntervalOrDateTime, IntervalUnit, Parsed, WeekMode, day_number, day_of_year,
-    parse_extract_source, week_and_year, weekday,
+    IntervalUnit, ParsedTemporal, WeekMode, day_number, day_of_year, parse_time, week_and_year, weekday,
 };
 use paceline_types::{Date, DateTime, Time, Value};
 
 use super::arguments::{Args, BindCall, some};
 use super::temporal::unit_named;
-use super::{Function, pure, steady};
+use super::{Function, pure};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
-use crate::expr::eval::convert;
 use crate::expr::expr_type::ExprType;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -106,38 +103,55 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |_| Ok(ExprType::int(6).nullable()),
         |args, context| time_part(args, context, |time| i64::from(time.microsecond())),
     ),
-    // Their names depend on `lc_time_names`.
-    steady(
+    pure(
         "dayname",
         (1, 1),
-        |call| {
-            let characters = call.session.settings.time_locale.day_characters_max();
-            Ok(call.connection_text(characters).nullable())
-        },
+        |call| Ok(call.connection_text(9).nullable()),
         |args, context| {
             let datetime = some!(args.real_datetime(0, context)?);
-            let names = &context.session.settings.time_locale.days;
             Ok(whole(datetime.date).map_or(Value::Null, |date| {
-                Value::Text(names[weekday(date) as usize].to_owned())
+                Value::Text(DAYS[weekday(date) as usize].to_owned())
             }))
         },
     ),
-    steady(
+    pure(
         "monthname",
         (1, 1),
-        |call| {
-            let characters = call.session.settings.time_locale.month_characters_max();
-            Ok(call.connection_text(characters).nullable())
-        },
+        |call| Ok(call.connection_text(9).nullable()),
         |args, context| {
             let datetime = some!(args.datetime(0, context)?);
             let name = usize::from(datetime.date.month)
                 .checked_sub(1)
-                .and_then(|month| context.session.settings.time_locale.months.get(month));
+                .and_then(|month| MONTHS.get(month));
             Ok(name.map_or(Value::Null, |name| Value::Text((*name).to_owned())))
         },
     ),
     pure("extract", (2, 2), bind_extract, eval_extract),
+];
+
+/// From Monday.
+pub(super) const DAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
+pub(super) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 
 fn whole(date: Date) -> Option<Date> {
@@ -220,82 +234,44 @@ fn bind_extract(call: &mut BindCall<'_>) -> Result<ExprType> {
 fn eval_extract(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     use IntervalUnit as U;
     let unit = unit_named(args.keyword(0)).ok_or_else(|| errors::syntax_near(args.keyword(0)))?;
-    let value = args.value(1, context)?;
-    let of_date = matches!(unit, U::Year | U::YearMonth | U::Quarter | U::Month | U::Week);
-    if of_date && !matches!(&*value, Value::Time(_)) {
+    let of_date = matches!(
+        unit,
+        U::Year | U::YearMonth | U::Quarter | U::Month | U::Week | U::Day
+    ) || (matches!(unit, U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond)
+        && args.ty_of(1).class().is_temporal()
+        && args.ty_of(1).class() != crate::expr::expr_type::Class::Time);
+    if of_date {
         let datetime = some!(args.datetime(1, context)?);
         return Ok(extract_from_date(unit, datetime, context).map_or(Value::Null, Value::Int));
     }
-    let micros = match some!(extract_source(unit, &value, context)?) {
-        IntervalOrDateTime::DateTime(read) => {
-            return Ok(extract_from_date(unit, read.value, context).map_or(Value::Null, Value::Int));
-        }
-        // A time is in no year.
-        IntervalOrDateTime::Interval(_) if of_date => return Ok(Value::Int(0)),
-        IntervalOrDateTime::Interval(read) => read.value,
-    };
-    let magnitude = micros.unsigned_abs() as i64;
-    let seconds = magnitude / 1_000_000;
-    let number = time_number(
-        unit,
-        seconds / 86_400,
-        seconds / 3600 % 24,
-        seconds / 60 % 60,
-        seconds % 60,
-        magnitude % 1_000_000,
-    );
-    Ok(Value::Int(if micros < 0 { -number } else { number }))
-}
-
-/// What EXTRACT takes a part of that is no year, month or week: an interval, of which full days are days, or a datetime.
-fn extract_source(
-    unit: IntervalUnit,
-    value: &Value,
-    context: &mut EvalContext<'_>,
-) -> Result<Option<IntervalOrDateTime>> {
-    use IntervalUnit as U;
-    let part = match unit {
-        U::Day | U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond => ExtractedPart::Days,
-        _ => ExtractedPart::Time,
-    };
-    let value = &*convert::bits_as_text(value, context);
-    let read = match value {
-        Value::Null => return Ok(None),
-        Value::Time(time) => Some(IntervalOrDateTime::Interval(Parsed::whole(time.micros()))),
-        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
-            let datetime = convert::to_datetime(value, context)?;
-            return Ok(datetime.map(|datetime| IntervalOrDateTime::DateTime(Parsed::whole(datetime))));
-        }
-        Value::Text(_) | Value::Bytes(_) | Value::Enum(_) | Value::Set(_) => {
-            let text = convert::text_of(value, context);
-            parse_extract_source(&text, context.lax_convert_context().date_modes, part)
-        }
-        _ => number_to_interval(value),
-    };
-    let (kind, truncated, fraction_cut) = match &read {
-        None => {
-            context.warn_incorrect("interval", value)?;
-            return Ok(None);
-        }
-        Some(IntervalOrDateTime::Interval(read)) => ("time", read.truncated, read.fraction_cut),
-        Some(IntervalOrDateTime::DateTime(read)) => match read.has_time {
-            true => ("datetime", read.truncated, read.fraction_cut),
-            false => ("date", read.truncated, read.fraction_cut),
-        },
-    };
-    if truncated {
-        context.warn_truncated(kind, value)?;
-    } else if fraction_cut {
-        context.note_truncated(kind, value);
+    if matches!(unit, U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond)
+        && let Value::Text(text) = &*args.value(1, context)?
+        && let Some(ParsedTemporal::DateTime(parsed)) = parse_time(text)
+    {
+        return Ok(extract_from_date(unit, parsed.value, context).map_or(Value::Null, Value::Int));
     }
-    Ok(read)
+    let time = some!(args.time(1, context)?);
+    let sign = if time.is_negative() { -1 } else { 1 };
+    let (days, hours) = match unit {
+        U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond => {
+            (i64::from(time.hours() / 24), i64::from(time.hours() % 24))
+        }
+        _ => (0, i64::from(time.hours())),
+    };
+    let (minutes, seconds, micros) = (
+        i64::from(time.minute()),
+        i64::from(time.second()),
+        i64::from(time.microsecond()),
+    );
+    Ok(Value::Int(
+        sign * time_number(unit, days, hours, minutes, seconds, micros),
+    ))
 }
 
 /// The number that EXTRACT makes of the parts of a unit.
 fn time_number(unit: IntervalUnit, days: i64, hours: i64, minutes: i64, seconds: i64, micros: i64) -> i64 {
     use IntervalUnit as U;
     match unit {
-        U::Day => days,
         U::Hour => hours,
         U::Minute => minutes,
         U::Second => seconds,

@@ -27,15 +27,6 @@ pub enum TableMaintenance {
     Repair,
 }
 
-/// Whether a statement that changes nothing is logged, so that replicas carry it out too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WriteToBinlog {
-    /// As MariaDB does.
-    Yes,
-    /// `NO_WRITE_TO_BINLOG`, `LOCAL`.
-    No,
-}
-
 /// `KILL`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kill {

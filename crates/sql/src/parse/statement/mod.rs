@@ -96,8 +96,6 @@ pub enum Statement {
         operation: TableMaintenance,
         /// The tables.
         tables: Vec<TableName>,
-        /// Whether it is logged.
-        write_to_binlog: WriteToBinlog,
     },
     /// `CHECKSUM TABLE`.
     ChecksumTable {
@@ -109,12 +107,7 @@ pub enum Statement {
     /// `KILL …`.
     Kill(Kill),
     /// `FLUSH …`.
-    Flush {
-        /// What.
-        targets: Vec<FlushTarget>,
-        /// Whether it is logged, if such targets are.
-        write_to_binlog: WriteToBinlog,
-    },
+    Flush(Vec<FlushTarget>),
     /// `PURGE BINARY LOGS …`.
     Purge(Purge),
     /// `BACKUP …`.

@@ -107,12 +107,7 @@ impl RangeCondition {
                     (by, &left.kind, &right.kind)
                 {
                     if *op != CompareOp::Eq {
-                        let test = |op, place: usize| {
-                            let (left, right): (&Expr, &Expr) = (left.get(place)?, right.get(place)?);
-                            let by = rules.get(place)?;
-                            Self::of_comparison(op, by, left, right, &column_of, columns, constant)
-                        };
-                        return Self::of_row_order(*op, left.len(), &test);
+                        return None;
                     }
                     let known: Vec<_> = left
                         .iter()
@@ -151,7 +146,6 @@ impl RangeCondition {
                 negated: false,
                 needle,
                 list,
-                ..
             } => {
                 if let ExprKind::Row(needles) = &needle.kind {
                     return Self::of_row_list(needles, by, list, &column_of, columns, constant);
@@ -203,32 +197,6 @@ impl RangeCondition {
             }
             _ => None,
         }
-    }
-
-    /// `(a, b) < (1, 2)`: `a < 1 OR a = 1 AND b < 2`, as far as `test` knows what that says of single columns.
-    fn of_row_order(
-        op: CompareOp,
-        length: usize,
-        test: &dyn Fn(CompareOp, usize) -> Option<RangeCondition>,
-    ) -> Option<RangeCondition> {
-        let strict = match op {
-            CompareOp::Lt | CompareOp::Le => CompareOp::Lt,
-            CompareOp::Gt | CompareOp::Ge => CompareOp::Gt,
-            CompareOp::Eq | CompareOp::NullSafeEq | CompareOp::Ne => return None,
-        };
-        let mut alternatives = Vec::with_capacity(length);
-        for place in 0..length {
-            let mut known: Vec<_> = (0..place)
-                .filter_map(|place| test(CompareOp::Eq, place))
-                .collect();
-            let last = if place + 1 == length { op } else { strict };
-            known.extend(test(last, place));
-            if known.is_empty() {
-                return None;
-            }
-            alternatives.push(RangeCondition::And(known));
-        }
-        Some(RangeCondition::Or(alternatives))
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -293,18 +261,16 @@ impl RangeCondition {
         Some(RangeCondition::Or(rows))
     }
 
-    /// Calls `visit` for each value that a column is tested against.
-    pub fn for_each_value<'c>(&'c self, visit: &mut dyn FnMut(&'c Expr)) {
+    /// Whether all its values are known while planning.
+    pub fn only_literals(&self) -> bool {
         match self {
-            RangeCondition::And(parts) | RangeCondition::Or(parts) => {
-                parts.iter().for_each(|part| part.for_each_value(visit));
-            }
+            RangeCondition::And(parts) | RangeCondition::Or(parts) => parts.iter().all(Self::only_literals),
             RangeCondition::Column { test, .. } => match test {
-                ColumnTest::Compare { value, .. } => visit(value),
-                ColumnTest::In(values) => values.iter().for_each(|(_, value)| visit(value)),
-                ColumnTest::Between { bounds, .. } => bounds.iter().for_each(visit),
-                ColumnTest::Like { pattern, .. } => visit(pattern),
-                ColumnTest::Null | ColumnTest::NotNull => {}
+                ColumnTest::Compare { value, .. } => value.as_literal().is_some(),
+                ColumnTest::In(values) => values.iter().all(|(_, value)| value.as_literal().is_some()),
+                ColumnTest::Between { bounds, .. } => bounds.iter().all(|bound| bound.as_literal().is_some()),
+                ColumnTest::Like { pattern, .. } => pattern.as_literal().is_some(),
+                ColumnTest::Null | ColumnTest::NotNull => true,
             },
         }
     }
@@ -347,7 +313,7 @@ pub fn index_serves(column: &DataType, by: &Comparison, value: &Expr, purpose: U
         ),
         Comparison::Decimal => number && !matches!(column, DataType::Float(_) | DataType::Double(_)),
         // A text of another row has to be read as a number first: only a constant's value can be.
-        Comparison::Double | Comparison::FixedDouble(_) => {
+        Comparison::Double => {
             number
                 && (value.ty.class() != Class::String
                     || value.ty.is_parameter()

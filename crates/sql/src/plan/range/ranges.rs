@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use paceline_storage::{Clustered, IndexKind, KeyRange, TableSchema, prefix_end};
+use paceline_storage::{KeyRange, TableSchema, prefix_end};
 use paceline_types::sort_key::{self, Nullability};
 use paceline_types::{DataType, Value};
 
@@ -11,7 +11,6 @@ use super::nearest::{Bound, nearest};
 use super::{ColumnTest, RangeCondition};
 use crate::error::Result;
 use crate::expr::{CompareOp, Comparison, EvalContext, Expr};
-use crate::plan::known_values::KnownValues;
 
 /// Products of points beyond this end the use of further columns of the index.
 const PREFIXES_MAX: usize = 1_000;
@@ -30,15 +29,15 @@ pub(crate) struct RangeContext<'r, 'c> {
     pub eval: &'r mut EvalContext<'c>,
     /// The row that values are evaluated on.
     pub row: &'r [Value],
-    /// While planning: what is known. Later everything is.
-    pub known: Option<KnownValues<'r>>,
+    /// While planning: other values than literals are not known yet.
+    pub literals_only: bool,
 }
 
 impl RangeContext<'_, '_> {
     fn value(&mut self, expr: &Expr) -> Result<Option<Value>> {
         match expr.as_literal() {
             Some(value) => Ok(Some(value.clone())),
-            None if self.known.is_some_and(|known| !known.tell(expr)) => Ok(None),
+            None if self.literals_only => Ok(None),
             None => expr
                 .eval_unrounded(self.row, self.eval)
                 .map(|value| Some(value.into_owned())),
@@ -89,13 +88,8 @@ fn collect_ranges(
     }
     let definition = &schema.indexes()[index];
     let all = definition.id.range();
-    // An entry that others may share ends with the key of its row.
-    let row_key = match (schema.clustered(), definition.kind) {
-        (Clustered::Key(clustered), IndexKind::Secondary) => &schema.indexes()[clustered].parts[..],
-        _ => &[],
-    };
     let mut prefixes = vec![definition.id.to_be_bytes().to_vec()];
-    for part in definition.parts.iter().chain(row_key) {
+    for part in &definition.parts {
         let column = &schema.columns()[part.column];
         let target = Part {
             data_type: &column.data_type,

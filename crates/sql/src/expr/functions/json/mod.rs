@@ -13,7 +13,6 @@ use paceline_types::error_code::{
 use paceline_types::{Collation, DataType, Value};
 
 use super::arguments::{Args, BindCall, some};
-use super::string::{overflows, too_long};
 use super::{Function, MANY, pure};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
@@ -23,11 +22,11 @@ use crate::expr::expr_type::{Class, ExprType, TypeNote};
 use crate::session::Level;
 use document::{DEPTH_MAX, Fault, Kind, Node};
 use modify::Change;
-use path::{KeyMatch, Path, PathFault};
+use path::{Path, PathFault};
 
 /// JSON_EXTRACT where a number is wanted (MariaDB's `Item_func_json_extract::val_real`): the digits that a string or a number
 /// begins with, 1 for true, 0 for anything else.
-static EXTRACTED_NUMBER: Function = pure("json_extract", (2, MANY), bind_json, |args, context| {
+static EXTRACTED_NUMBER: Function = pure("json_extract", (2, MANY), bind_extract, |args, context| {
     let node = some!(extracted(args, context)?);
     Ok(Value::Text(match &node.kind {
         Kind::Number(text) | Kind::String(text) => number_prefix(text).to_owned(),
@@ -37,7 +36,7 @@ static EXTRACTED_NUMBER: Function = pure("json_extract", (2, MANY), bind_json, |
 });
 
 /// JSON_EXTRACT compared with text (MariaDB's `Arg_comparator::compare_json_str`): a string without quotes and escapes.
-static EXTRACTED_TEXT: Function = pure("json_extract", (2, MANY), bind_json, |args, context| {
+static EXTRACTED_TEXT: Function = pure("json_extract", (2, MANY), bind_extract, |args, context| {
     let node = some!(extracted(args, context)?);
     Ok(match &node.kind {
         Kind::String(escaped) => Value::Text(document::unescape(escaped)),
@@ -61,14 +60,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     ),
     Function {
         as_number: Some(&EXTRACTED_NUMBER),
-        as_temporal: None,
         as_compared: Some(&EXTRACTED_TEXT),
-        ..pure("json_extract", (2, MANY), bind_json, eval_extract)
+        ..pure("json_extract", (2, MANY), bind_extract, eval_extract)
     },
     pure("json_value", (2, 2), bind_json, eval_value),
     pure("json_query", (2, 2), bind_json, eval_query),
-    pure("json_unquote", (1, 1), bind_quotes, eval_unquote),
-    pure("json_quote", (1, 1), bind_quotes, eval_quote),
+    pure("json_unquote", (1, 1), bind_json, eval_unquote),
+    pure("json_quote", (1, 1), bind_json, eval_quote),
     pure("json_array", (0, MANY), bind_json_made, eval_array),
     pure("json_object", (0, MANY), bind_object, eval_object),
     pure("json_set", (3, MANY), bind_pairs, |args, context| {
@@ -171,36 +169,39 @@ fn bind_json_made(call: &mut BindCall<'_>) -> Result<ExprType> {
     })
 }
 
-/// What is cut from a document has its collation, as what is made of it; but what is no text has that of the connection.
 fn bind_json(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let document = &call.args[0].ty;
-    let characters = call.length(0).saturating_mul(2);
-    let is_text = document.class() == Class::String
-        && !document.is_parameter()
-        && document.collation() != Collation::Binary;
-    let ty = match is_text {
-        true => ExprType::text(characters, document.collation()).with_coercibility(document.coercibility),
-        false => ExprType::text(characters, call.connection()),
+    let plain = matches!(call.name, "json_unquote" | "json_value" | "json_quote");
+    let collation = match plain {
+        false => {
+            let ty = ExprType::text(call.length(0).saturating_mul(2), call.connection()).nullable();
+            return Ok(ExprType {
+                note: TypeNote::Json,
+                ..ty
+            });
+        }
+        true => match call.args[0].ty.collation() {
+            Collation::Binary => Collation::Utf8mb4GeneralCi,
+            collation => collation,
+        },
     };
-    let note = match call.name {
-        "json_value" => TypeNote::Plain,
-        _ => TypeNote::Json,
-    };
-    Ok(ExprType {
-        note,
-        ..ty.nullable()
-    })
+    Ok(ExprType::text(call.length(0) * 2 + 2, collation).nullable())
 }
 
-/// JSON_QUOTE and JSON_UNQUOTE have a collation of their own.
-fn bind_quotes(call: &mut BindCall<'_>) -> Result<ExprType> {
-    let length = call.length(0);
-    let length = match call.name {
-        // Each character may become two numbers with \u.
-        "json_quote" => length.saturating_mul(12).saturating_add(2),
-        _ => length,
-    };
-    Ok(ExprType::text(length, Collation::Utf8mb4Bin).nullable())
+/// JSON_EXTRACT has the collation of its document.
+fn bind_extract(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let ty = bind_json(call)?;
+    let document = &call.args[0].ty;
+    if document.class() != Class::String
+        || document.is_parameter()
+        || document.collation() == Collation::Binary
+    {
+        return Ok(ty);
+    }
+    let collated = ExprType::text(ty.max_characters(), document.collation());
+    Ok(ExprType {
+        note: ty.note,
+        ..collated.with_coercibility(document.coercibility).nullable()
+    })
 }
 
 fn bind_boolean(_call: &mut BindCall<'_>) -> Result<ExprType> {
@@ -334,7 +335,7 @@ fn extracted(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Option<No
             return Ok(None);
         };
         several |= path.has_wildcard();
-        found.extend(path.find(&root, KeyMatch::Written).into_iter().cloned());
+        found.extend(path.find(&root).into_iter().cloned());
     }
     if found.is_empty() {
         return Ok(None);
@@ -382,14 +383,11 @@ fn number_prefix(text: &str) -> &str {
 fn eval_value(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let root = some!(quiet_document(args, context)?);
     let path = some!(path(args, 1, context)?);
-    let scalar = path
-        .find(&root, KeyMatch::Decoded)
-        .into_iter()
-        .find_map(|node| match node.kind {
-            Kind::Null => None,
-            Kind::Boolean(truth) => Some(if truth { "1".to_owned() } else { "0".to_owned() }),
-            _ => node.scalar_text(),
-        });
+    let scalar = path.find(&root).into_iter().find_map(|node| match node.kind {
+        Kind::Null => None,
+        Kind::Boolean(truth) => Some(if truth { "1".to_owned() } else { "0".to_owned() }),
+        _ => node.scalar_text(),
+    });
     Ok(scalar.map_or(Value::Null, Value::Text))
 }
 
@@ -398,7 +396,7 @@ fn eval_query(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let (text, root) = some!(document(args, 0, context)?);
     let path = some!(path(args, 1, context)?);
     let found = path
-        .find(&root, KeyMatch::Decoded)
+        .find(&root)
         .into_iter()
         .find(|node| matches!(node.kind, Kind::Array(_) | Kind::Object(_)));
     Ok(found.map_or(Value::Null, |node| {
@@ -444,9 +442,6 @@ fn eval_array(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
             context,
             &mut out,
         );
-        if overflows(out.len(), context) {
-            return too_long(args, context);
-        }
     }
     out.push(']');
     Ok(Value::Text(out))
@@ -467,9 +462,6 @@ fn eval_object(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
             context,
             &mut out,
         );
-        if overflows(out.len(), context) {
-            return too_long(args, context);
-        }
     }
     out.push('}');
     Ok(Value::Text(out))
@@ -550,7 +542,7 @@ fn eval_contains(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
         return Ok(Value::Int(i64::from(modify::contains(&root, &wanted))));
     }
     let path = some!(exact_path(args, 2, context)?);
-    Ok(match path.find(&root, KeyMatch::Decoded).first() {
+    Ok(match path.find(&root).first() {
         Some(node) => Value::Int(i64::from(modify::contains(node, &wanted))),
         None => Value::Null,
     })
@@ -578,7 +570,7 @@ fn eval_contains_path(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<
     let mut found = 0;
     for index in 2..args.len() {
         let path = some!(path(args, index, context)?);
-        found += usize::from(!path.find(&root, KeyMatch::Written).is_empty());
+        found += usize::from(!path.find(&root).is_empty());
     }
     let wanted = if all { args.len() - 2 } else { 1 };
     Ok(Value::Int(i64::from(found >= wanted)))
@@ -599,16 +591,14 @@ fn eval_equals(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
 fn eval_exists(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let (_, root) = some!(document(args, 0, context)?);
     let path = some!(path(args, 1, context)?);
-    Ok(Value::Int(i64::from(
-        !path.find(&root, KeyMatch::Decoded).is_empty(),
-    )))
+    Ok(Value::Int(i64::from(!path.find(&root).is_empty())))
 }
 
 fn eval_length(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let (_, root) = some!(document(args, 0, context)?);
     let node = if args.len() > 1 {
         let path = some!(exact_path(args, 1, context)?);
-        match path.find(&root, KeyMatch::Decoded).first() {
+        match path.find(&root).first() {
             Some(node) => (*node).clone(),
             None => return Ok(Value::Null),
         }
@@ -640,9 +630,7 @@ fn eval_keys(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let (_, root) = some!(document(args, 0, context)?);
     let node = if args.len() > 1 {
         let path = some!(exact_path(args, 1, context)?);
-        path.find(&root, KeyMatch::Decoded)
-            .first()
-            .map(|node| (*node).clone())
+        path.find(&root).first().map(|node| (*node).clone())
     } else {
         Some(root)
     };
@@ -683,7 +671,7 @@ fn eval_search(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
     if !starts.is_empty() {
         let allowed: Vec<std::ops::Range<usize>> = starts
             .iter()
-            .flat_map(|path| path.find(&root, KeyMatch::Written))
+            .flat_map(|path| path.find(&root))
             .map(|node| node.span.clone())
             .collect();
         found.retain(|(_, span)| {
@@ -692,11 +680,7 @@ fn eval_search(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
                 .any(|outer| outer.start <= span.start && span.end <= outer.end)
         });
     }
-    // The keys in them have their escapes already.
-    let mut paths: Vec<Node> = found
-        .into_iter()
-        .map(|(path, _)| Node::new(Kind::String(path)))
-        .collect();
+    let mut paths: Vec<Node> = found.into_iter().map(|(path, _)| Node::string(&path)).collect();
     if !all {
         paths.truncate(1);
     }

@@ -1,7 +1,7 @@
 //! Changing documents: JSON_SET and its kin, JSON_REMOVE, the merges.
 
 use super::document::{Kind, Node, unescape};
-use super::path::{Index, Path, Step, same_key};
+use super::path::{Index, Path, Step};
 
 /// What JSON_SET, JSON_INSERT and JSON_REPLACE do.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) fn descend_mut<'n>(node: &'n mut Node, steps: &[Step]) -> Option<&'n 
         node = match (step, &mut node.kind) {
             (Step::Key(wanted), Kind::Object(members)) => members
                 .iter_mut()
-                .find(|(key, _)| same_key(key, wanted))
+                .find(|(key, _)| unescape(key) == *wanted)
                 .map(|(_, value)| value)?,
             (Step::Index(index), Kind::Array(items)) => {
                 let at = array_index(*index, items.len())?;
@@ -58,9 +58,9 @@ pub(super) fn change(root: &mut Node, path: &Path, value: Node, change: Change) 
     };
     match (last, &mut parent.kind) {
         (Step::Key(wanted), Kind::Object(members)) => {
-            match members.iter_mut().find(|(key, _)| same_key(key, wanted)) {
+            match members.iter_mut().find(|(key, _)| unescape(key) == *wanted) {
                 Some((_, slot)) if change != Change::Insert => *slot = value,
-                None if change != Change::Replace => members.push((written_key(wanted), value)),
+                None if change != Change::Replace => members.push((super::document::escape(wanted), value)),
                 _ => {}
             }
         }
@@ -85,20 +85,6 @@ pub(super) fn change(root: &mut Node, path: &Path, value: Node, change: Change) 
     }
 }
 
-/// A key of a path as it is put into a document. Without quotes around it a quote in it needs no backslash.
-fn written_key(key: &str) -> String {
-    let mut is_escaped = false;
-    let is_string = key.chars().all(|character| {
-        let fits = is_escaped || (character != '"' && character >= ' ');
-        is_escaped = character == '\\' && !is_escaped;
-        fits
-    });
-    match is_string && !is_escaped {
-        true => key.to_owned(),
-        false => super::document::escape(&unescape(key)),
-    }
-}
-
 /// Removes the value at a path; `false` where there is none.
 pub(super) fn remove(root: &mut Node, path: &Path) -> bool {
     let Some((last, before)) = path.steps.split_last() else {
@@ -110,7 +96,7 @@ pub(super) fn remove(root: &mut Node, path: &Path) -> bool {
     match (last, &mut parent.kind) {
         (Step::Key(wanted), Kind::Object(members)) => {
             let count = members.len();
-            members.retain(|(key, _)| !same_key(key, wanted));
+            members.retain(|(key, _)| unescape(key) != *wanted);
             members.len() < count
         }
         (Step::Index(index), Kind::Array(items)) => match array_index(*index, items.len()) {

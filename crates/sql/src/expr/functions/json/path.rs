@@ -11,7 +11,7 @@ pub(super) struct Path {
 /// One leg of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
-    /// `.key`, as it is written: a quote in it has its backslash.
+    /// `.key`
     Key(String),
     /// `.*`
     AnyKey,
@@ -23,20 +23,6 @@ pub(super) enum Step {
     AnyIndex,
     /// `**`
     Descend,
-}
-
-/// How the keys of a path find those of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KeyMatch {
-    /// By what is written: `\u0061` is not `a`. So do JSON_EXTRACT, JSON_CONTAINS_PATH and JSON_SEARCH.
-    Written,
-    /// By the text that it stands for.
-    Decoded,
-}
-
-/// Whether a key of a document and one of a path, both as they are written, stand for the same text.
-pub(super) fn same_key(key: &str, wanted: &str) -> bool {
-    key == wanted || unescape(key) == unescape(wanted)
 }
 
 /// A place in an array, counted from either end.
@@ -70,7 +56,13 @@ impl Path {
     /// Reads a path.
     pub fn parse(text: &str) -> Result<Path, PathFault> {
         let bytes = text.as_bytes();
-        let mut at = bytes.iter().take_while(|byte| **byte == b' ').count();
+        let mut at = 0;
+        let skip = |at: &mut usize| {
+            while bytes.get(*at) == Some(&b' ') {
+                *at += 1;
+            }
+        };
+        skip(&mut at);
         match bytes.get(at) {
             None => return Err(PathFault::End),
             Some(b'$') => at += 1,
@@ -78,10 +70,12 @@ impl Path {
         }
         let mut steps = Vec::new();
         loop {
+            skip(&mut at);
             match bytes.get(at) {
                 None => break,
                 Some(b'.') => {
                     at += 1;
+                    skip(&mut at);
                     match bytes.get(at) {
                         None => return Err(PathFault::End),
                         Some(b'*') => {
@@ -89,18 +83,15 @@ impl Path {
                             steps.push(Step::AnyKey);
                         }
                         Some(b'"') => {
-                            let start = at + 1;
-                            at = end_of_key(bytes, start, |byte| byte == b'"');
-                            if at >= bytes.len() {
-                                return Err(PathFault::End);
-                            }
-                            steps.push(Step::Key(text[start..at].to_owned()));
-                            at += 1;
+                            let end = text[at + 1..].find('"').ok_or(PathFault::End)? + at + 1;
+                            steps.push(Step::Key(unescape(&text[at + 1..end])));
+                            at = end + 1;
                         }
                         Some(_) => {
                             let start = at;
-                            let ends = |byte| matches!(byte, b'.' | b'[' | b'*');
-                            at = end_of_key(bytes, start, ends);
+                            while at < bytes.len() && !matches!(bytes[at], b'.' | b'[' | b'*' | b' ' | b']') {
+                                at += 1;
+                            }
                             if start == at {
                                 return Err(PathFault::Syntax(at));
                             }
@@ -138,12 +129,12 @@ impl Path {
     }
 
     /// All values that it matches, in the order of the document.
-    pub fn find<'n>(&self, root: &'n Node, keys: KeyMatch) -> Vec<&'n Node> {
+    pub fn find<'n>(&self, root: &'n Node) -> Vec<&'n Node> {
         let mut found = vec![root];
         for step in &self.steps {
             let mut next = Vec::new();
             for node in found {
-                step.apply(node, keys, &mut next);
+                step.apply(node, &mut next);
             }
             found = next;
         }
@@ -152,16 +143,13 @@ impl Path {
 }
 
 impl Step {
-    fn apply<'n>(&self, node: &'n Node, keys: KeyMatch, out: &mut Vec<&'n Node>) {
+    fn apply<'n>(&self, node: &'n Node, out: &mut Vec<&'n Node>) {
         match (self, &node.kind) {
             (Step::Key(wanted), Kind::Object(members)) => {
                 out.extend(
                     members
                         .iter()
-                        .find(|(key, _)| match keys {
-                            KeyMatch::Written => key == wanted,
-                            KeyMatch::Decoded => same_key(key, wanted),
-                        })
+                        .find(|(key, _)| unescape(key) == *wanted)
                         .map(|(_, value)| value),
                 );
             }
@@ -182,15 +170,6 @@ impl Step {
             _ => {}
         }
     }
-}
-
-/// Where a key ends that begins there: at the first byte of that kind without a backslash in front, or where the path does.
-fn end_of_key(bytes: &[u8], start: usize, ends: impl Fn(u8) -> bool) -> usize {
-    let mut at = start;
-    while at < bytes.len() && !ends(bytes[at]) {
-        at += if bytes[at] == b'\\' { 2 } else { 1 };
-    }
-    at.min(bytes.len())
 }
 
 fn descend<'n>(node: &'n Node, out: &mut Vec<&'n Node>) {
