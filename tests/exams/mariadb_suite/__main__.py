@@ -77,13 +77,19 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
         (vardir / folder).mkdir(exist_ok=True)
     numbers = [1, 2] if case.is_replicated else [1]
     servers = [ServerOfTest(kind, number, vardir, case.options(number), case.is_replicated) for number in numbers]
-    outcome = {"test": case.full_name, "features": case.features}
+    outcome = {"test": case.full_name, "features": case.features, "options left out": sorted({name for server in servers for name in server.left_out})}
+
+    def ended(how: str, difference: str) -> dict:
+        # Changed in place: what is added below, when the servers have ended, is to be in it too.
+        outcome.update(outcome=how, difference=difference)
+        return outcome
+
     try:
         try:
             for server in servers:
                 server.start()
         except AssertionError as error:
-            return {**outcome, "outcome": "no start", "difference": str(error)[-2000:]}
+            return ended("no start", str(error)[-2000:])
         answer = vardir / "answer.result"
         command = ["/usr/bin/mariadb-test", "--no-defaults", "--silent", "--user=root", "--password=", "--host=localhost",
                    f"--socket={servers[0].server.socket}", f"--port={servers[0].server.port}", "--database=test", f"--tmpdir={vardir / 'tmp'}",
@@ -95,15 +101,15 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
             printed = process.communicate(timeout=seconds_max)[0].decode(errors="replace")
         except subprocess.TimeoutExpired:
             kill_group(process)
-            return {**outcome, "outcome": "hangs", "difference": f"not done after {seconds_max:.0f} s"}
+            return ended("hangs", f"not done after {seconds_max:.0f} s")
         if process.returncode == SKIPPED:
-            return {**outcome, "outcome": "skipped", "difference": printed[-300:]}
+            return ended("skipped", printed[-300:])
         expected = case.result_file.read_text(errors="surrogateescape")
         given = answer.read_text(errors="surrogateescape") if answer.exists() else ""
         told = difference(expected, given)
         if process.returncode != 0:
-            return {**outcome, "outcome": "fails", "difference": f"{printed[-1500:]}\n{told}"}
-        return {**outcome, "outcome": "differs" if told else "passes", "difference": told}
+            return ended("fails", f"{printed[-1500:]}\n{told}")
+        return ended("differs" if told else "passes", told)
     finally:
         for server in servers:
             crashed = server.server.process is not None and server.server.process.poll() not in (None, 0)

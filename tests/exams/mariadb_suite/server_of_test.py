@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -27,9 +28,16 @@ MARIADB_DEFAULTS = [*DEFAULTS, "--loose-innodb_buffer_pool_size=8M", "--debug-no
 
 @functools.cache
 def options_of_paceline() -> frozenset[str]:
-    """The names of the options that the server under test knows."""
+    """The names of the options that the server under test knows: its system variables, and what its help names besides."""
     printed = subprocess.run([BINARY, "server", "--help"], capture_output=True, text=True, check=True).stdout
-    return frozenset(name.replace("-", "_") for name in re.findall(r"--([a-z0-9_-]+)", printed))
+    helped = {name.replace("-", "_") for name in re.findall(r"--([a-z0-9_-]+)", printed)}
+    with tempfile.TemporaryDirectory(prefix="exam-") as directory:
+        server = Paceline(directory)
+        try:
+            server.start()
+            return frozenset(helped | {name for name, _ in server.query("show global variables")})
+        finally:
+            server.close()
 
 
 def known_to_paceline(options: list[str]) -> tuple[list[str], list[str]]:
@@ -53,7 +61,7 @@ class ServerOfTest:
         self.expectation = vardir / "tmp" / f"mysqld.{number}.expect"
         directory = vardir / f"mysqld.{number}"
         base = "master" if number == 1 else "slave"
-        role = [f"--server-id={number}", f"--report-host=127.0.0.1", "--report-user=root"] if with_log else [f"--server-id={number}"]
+        role = [f"--server-id={number}", "--report-host=127.0.0.1", "--report-user=root"] if with_log else [f"--server-id={number}"]
         if number > 1:
             role.append("--skip-slave-start")
         self.left_out = []
@@ -62,7 +70,7 @@ class ServerOfTest:
             options = [*MARIADB_DEFAULTS, f"--log-basename={base}", *role, f"--secure-file-priv={vardir}", f"--tmpdir={self.tmpdir}", *options]
         else:
             self.server = Paceline(directory)
-            wanted = [*DEFAULTS, *role, f"--secure-file-priv={vardir}", f"--tmpdir={self.tmpdir}", f"--log-bin={base}-bin", "--insecure", *options]
+            wanted = [*DEFAULTS, *role, f"--secure-file-priv={vardir}", f"--tmpdir={self.tmpdir}", f"--log-bin={base}-bin", *options]
             options, self.left_out = known_to_paceline(wanted)
         self.options = options
         self.server.options = options

@@ -2,7 +2,7 @@
 
 Nearly every replication test begins with `call mtr.add_suppression(…)`, a stored procedure that tells mysql-test-run which lines
 of the error log to pass over. There is no mysql-test-run here, and a server without stored routines would fail at the first line:
-these calls, and `source include/check-testcase…`, are left out of tests and of expected results alike.
+these calls are left out of tests and of expected results alike.
 """
 
 import re
