@@ -119,6 +119,7 @@ fn shown(literal_text: &str, target: &DataType) -> [String; 4] {
         no_zero_date: true,
         no_zero_in_date: true,
         allow_invalid_dates: false,
+        ..DateModes::default()
     });
     [stored, warning, error(&lax), error(&strict)]
 }

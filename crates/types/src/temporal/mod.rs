@@ -558,7 +558,7 @@ mod tests {
         let strict = DateModes {
             no_zero_date: true,
             no_zero_in_date: true,
-            allow_invalid_dates: false,
+            ..DateModes::default()
         };
         for (date, lax, is_strict) in [
             (Date::ZERO, true, false),
