@@ -246,12 +246,28 @@ impl<'a> Optimizer<'a> {
     fn order(&self, group: &Group, available: TableSet, prefix_rows: f64) -> Ordered {
         let order: Vec<usize> = if group.items.len() == 1 || group.straight {
             (0..group.items.len()).collect()
-        } else if group.items.len() <= ITEMS_MAX {
-            self.search(group, available, prefix_rows)
         } else {
-            self.greedy(group, available, prefix_rows)
+            let mut order = match group.items.len() <= ITEMS_MAX {
+                true => self.search(group, available, prefix_rows),
+                false => self.greedy(group, available, prefix_rows),
+            };
+            // What has at most one row, found by its key, comes first: the others may cost as much before it, but never less.
+            order.sort_by_key(|&item| !self.has_one_row(group, item, available));
+            order
         };
         self.build(group, &order, available, prefix_rows)
+    }
+
+    /// Whether an item is a table of which a unique key gives at most one row, by what is known before the group.
+    fn has_one_row(&self, group: &Group, item: usize, available: TableSet) -> bool {
+        let Item::Table(table) = group.items[item] else {
+            return false;
+        };
+        let reading = self.reading(group, table, available);
+        matches!(
+            reading.candidates.direct.path,
+            AccessPath::Lookup { unique: true, .. }
+        )
     }
 
     /// The cheapest order of all, by the cheapest of each subset: bit n of a subset is item n.
