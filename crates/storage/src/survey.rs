@@ -24,6 +24,8 @@ const RUN: usize = 16;
 const PROBABILITY_MIN: f64 = 0.1;
 /// Halvings until there is something in both halves, at most: the bits of the longest keys.
 const HALVINGS_MAX: usize = 8 * 3_500;
+/// Keeps sums of masses finite.
+const MASS_MAX: f64 = 1e200;
 /// Entries of an interval that cannot be halved: more are not looked at.
 const UNDIVIDED_MAX: usize = 1_024;
 
@@ -203,8 +205,9 @@ impl Survey<'_> {
                 .collect();
             gaps.sort_by(f64::total_cmp);
             let gap = gaps[gaps.len() / 2].max(f64::MIN_POSITIVE);
-            // A first run that is denser than all that follows would take everything.
-            (distance(&run[0], end, shared) / gap).clamp(count, 1e12)
+            // Much too large where entries stand in groups, but then everywhere: masses are only compared with each other. A lower limit
+            // would make them all the same.
+            (distance(&run[0], end, shared) / gap).clamp(count, MASS_MAX)
         };
         Ok(Some(Interval {
             start: run.swap_remove(0),

@@ -93,6 +93,18 @@ fn estimates_are_near_whatever_the_distribution() {
         "few values and a row each",
         (0..40_000).map(|n| [number(n % 3), number(n)].concat()),
     );
+    // Lines of orders by part and supplier, as in TPC-H: groups of ten, in groups of forty, in no order of their last columns.
+    let line = |n: u32| {
+        let order = n.wrapping_mul(2_654_435_761) % 2_400_000;
+        [
+            number(n / 40),
+            number(n / 10 % 4 * 250),
+            number(order),
+            number(n % 7),
+        ]
+        .concat()
+    };
+    check("groups in groups", (0..60_000).map(line));
     let long = |n: u32| [&[b'x'; 300][..], &number(n), &[b'y'; 100][..], &number(n % 7)].concat();
     check("long beginnings", (0..20_000).map(long));
     let words = ["alpha", "beta", "gamma", "delta", "omega", "zeta", "theta"];
