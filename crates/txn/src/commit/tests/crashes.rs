@@ -1,6 +1,6 @@
 //! Crashes between every two steps of a commit, and at any operation of the disk.
 //!
-//! The trap of early lock release (semantics.md): transactions on one row *begin* in the opposite order of
+//! The trap of early lock release: transactions on one row *begin* in the opposite order of
 //! their commits, all of them are in the pipeline, and then a crash or a backup happens. A server that rolls
 //! back uncommitted changes by transaction id restores wrong before images. Here nothing uncommitted reaches
 //! the tables, so it cannot happen; these tests show it.
