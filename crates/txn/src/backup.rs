@@ -13,7 +13,7 @@
 //! GTID list at its head). A log whose current file is long therefore continues in a new file first, so that
 //! the tables' position is in that one. Otherwise up to `max_binlog_size` bytes would be copied for nothing.
 //!
-//! A backup contains only what is published: the rest could still be lost, or be cut off as the unacknowledged
+//! A backup contains only published transactions: the rest could still be lost, or be cut off as the unacknowledged
 //! tail of an old primary.
 
 use crate::error::Result;
@@ -71,7 +71,7 @@ impl TransactionManager {
 
 fn end(core: &Core) -> Result<LogPosition> {
     let published = core.positions.published();
-    // With sync_binlog=0 what is published need not be durable yet.
+    // With sync_binlog=0 published transactions need not be durable yet.
     if core.positions.durable() < published
         && let Err(reason) = core.sync_in_background()
     {

@@ -337,8 +337,8 @@ impl TransactionManager {
         Ok(())
     }
 
-    /// Records that replicas have acknowledged the log up to `position` (semi-sync), and publishes what is
-    /// acknowledged.
+    /// Records that replicas have acknowledged the log up to `position` (semi-sync), and publishes that
+    /// part.
     pub fn acknowledge(&self, position: LogPosition) {
         let position = position.min(self.core.positions.durable());
         if position > self.core.positions.acknowledged() {
@@ -349,7 +349,7 @@ impl TransactionManager {
         self.core.publish();
     }
 
-    /// Returns the position up to which the log may be sent to replicas: what is durable.
+    /// Returns the position up to which the log may be sent to replicas: the end of its durable part.
     pub fn sendable(&self) -> LogPosition {
         self.core.sendable.position()
     }

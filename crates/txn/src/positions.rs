@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The four positions at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Positions {
-    /// End of what readers see and engines hold.
+    /// End of the part that readers see and engines hold.
     pub published: LogPosition,
-    /// End of what is durable here and, where semi-sync asks for it, on enough replicas.
+    /// End of the part that is durable here and, where semi-sync asks for it, on enough replicas.
     pub acknowledged: LogPosition,
-    /// End of what a crash of this machine cannot lose.
+    /// End of the part that a crash of this machine cannot lose.
     pub durable: LogPosition,
-    /// End of what is placed in the log.
+    /// End of everything placed in the log.
     pub written: LogPosition,
 }
 

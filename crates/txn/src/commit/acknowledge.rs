@@ -18,8 +18,8 @@ pub struct MadeDurable {
     pub transactions: u64,
 }
 
-/// Decides up to which position the log is acknowledged. It does not delay syncs: it is notified of what is
-/// durable, and says when that suffices.
+/// Decides up to which position the log is acknowledged. It does not delay syncs: it is notified of the
+/// durable position, and decides when that suffices.
 pub trait Acknowledger: Send + Sync {
     /// Called when more of the log is durable here. Returns the position up to which it is acknowledged now;
     /// later acknowledgements are reported through [`crate::TransactionManager::acknowledge`]. The leader calls

@@ -1,8 +1,8 @@
-//! The commit pipeline: from a session's finished transaction to one that everyone sees.
+//! The commit pipeline: from a session's finished transaction to one that every reader sees.
 //!
 //! ```text
 //!  session      queue        log stage (one leader at a time)                      publish stage (in log order)
-//!  encode ───▶ [ R R R ] ──▶ place · write · overlay · release locks · sync ──▶ [ group ] ──▶ engines · snapshot · forget · tell
+//!  encode ───▶ [ R R R ] ──▶ place · write · overlay · release locks · sync ──▶ [ group ] ──▶ engines · snapshot · forget · notify
 //!                             written                        durable    acknowledged              published
 //! ```
 //!

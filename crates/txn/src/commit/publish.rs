@@ -92,7 +92,7 @@ impl Publisher {
 }
 
 impl Core {
-    /// Publishes what is acknowledged. If another thread is publishing, that thread does it.
+    /// Publishes the acknowledged groups. If another thread is publishing, that thread does it.
     pub(crate) fn publish(&self) {
         let mut state = self.publisher.state.lock();
         loop {
