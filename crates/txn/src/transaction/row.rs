@@ -40,7 +40,8 @@ impl<'a> RowValue<'a> {
         value_version(self).expect("every value begins with its version")
     }
 
-    /// Returns the row image, the primary key or nothing, depending on the index.
+    /// Returns the value without its version: the row image or, in an index that does not contain the rows, what
+    /// leads to the row's key.
     pub fn payload(&self) -> &[u8] {
         &self[VERSION_LENGTH..]
     }
