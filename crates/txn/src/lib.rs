@@ -5,7 +5,7 @@
 //!   Session ── begin ──▶ Transaction ── commit ──▶ queue ─▶ log stage ─▶ publish stage ─▶ everyone
 //!                │  ▲                                          │              │
 //!          locks ▼  │ newest rows                              ▼              ▼
-//!         LockManager  pending overlay ◀── rows with a place ──┘   engines, shared snapshot
+//!         LockManager  pending overlay ◀── placed rows ────────┘   engines, shared snapshot
 //! ```
 //!
 //! - [`TransactionManager`] is what a server opens. Its sessions use [`Session`] and [`Transaction`].

@@ -26,7 +26,7 @@ pub struct Positions {
     pub written: LogPosition,
 }
 
-/// Tells whether a commit waits for the disk before it is acknowledged.
+/// Whether a commit waits for the disk before it is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
     Required,

@@ -252,7 +252,7 @@ impl TransactionManager {
 
     /// Moves the replica's position without a transaction: after a filter has skipped one, for `SET GLOBAL
     /// gtid_slave_pos`, or to a new position in a primary's log. The move is durable when this returns, and
-    /// published unless earlier transactions wait for replicas.  Transactions that are already in the commit
+    /// published unless earlier transactions wait for replicas. Transactions that are already in the commit
     /// queue precede it.
     ///
     /// # Errors

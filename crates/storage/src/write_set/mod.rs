@@ -99,7 +99,7 @@ struct Undo {
     value: ValueSlot,
 }
 
-/// State of a write set that it can be rolled back to: the begin of a statement or a savepoint.
+/// State of a write set that it can be rolled back to: the start of a statement or a savepoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
     entries: u32,

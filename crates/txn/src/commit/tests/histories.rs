@@ -39,7 +39,7 @@ fn configs() -> Vec<Config> {
 
 /// Money moves between accounts, under all isolation levels at once; no reader ever sees any appear or vanish.
 #[test]
-fn the_bank_keeps_its_money() {
+fn transfers_keep_the_sum_of_all_accounts() {
     const ACCOUNTS: usize = 6;
     const TOTAL: i64 = 600;
     for config in configs() {

@@ -183,7 +183,7 @@ fn beyond_the_cache_limit_it_gets_1197() {
 /// The rows carry a mark in place of a version. A transaction that has seen them may change them; one that has
 /// not gets 1020.
 #[test]
-fn conflicts_are_found_by_its_mark() {
+fn conflicts_with_a_large_transaction_are_found_by_its_mark() {
     let server = TestServer::with_config(config());
     commit_all(&server, "first").unwrap();
     let write = |transaction: &mut Transaction, row: &str| {
@@ -223,7 +223,7 @@ fn conflicts_are_found_by_its_mark() {
 /// While the transaction is in the log but not in the tables, its rows are found in the overlay, as those of
 /// any other.
 #[test]
-fn its_rows_are_pending_until_they_are_published() {
+fn rows_of_a_large_transaction_are_pending_until_it_is_published() {
     let server = Arc::new(TestServer::with_config(Config {
         leader_mode: LeaderMode::Thread,
         ..config()
@@ -375,7 +375,7 @@ fn copy_directory(from: &std::path::Path, to: &std::path::Path) {
 
 /// Without room for the file, the transaction gets an error and nothing of it remains.
 #[test]
-fn a_full_disk_refuses_it_alone() {
+fn a_full_disk_refuses_only_the_large_transaction() {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     let server = TestServer::open(Arc::new(disk.clone()), tables, options(config()));
@@ -393,7 +393,7 @@ fn a_full_disk_refuses_it_alone() {
 
 /// Transactions that queue after it are not lost when its sync fails. It alone fails, as it is not placed yet.
 #[test]
-fn a_sync_that_fails_before_it_queues_fails_it_alone() {
+fn a_failed_sync_before_the_queue_fails_only_its_transaction() {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     let server = TestServer::open(Arc::new(disk.clone()), tables, options(config()));
@@ -409,7 +409,7 @@ fn a_sync_that_fails_before_it_queues_fails_it_alone() {
 /// Nothing of an earlier statement is acknowledged if a failed sync may have lost it, although that statement
 /// had its reply and the one whose sync failed is rolled back.
 #[test]
-fn a_sync_that_fails_while_it_grows_fails_its_commit() {
+fn a_failed_sync_while_the_file_grows_fails_the_commit() {
     let disk = SimulatedDisk::new();
     let tables = Arc::new(tempfile::tempdir().unwrap());
     let server = TestServer::open(Arc::new(disk.clone()), tables, options(config()));
