@@ -1,4 +1,4 @@
-//! Cutting back a log that nobody has open, with power failures at every step.
+//! Cutting back a log that no server has open, with power failures at every step.
 #![allow(missing_docs)]
 
 mod support;
@@ -30,7 +30,8 @@ fn closed(disk: &SimulatedDisk, engine_position: LogPosition) -> Result<ClosedLo
     ClosedLog::open(Arc::new(disk.clone()), &config(), &request)
 }
 
-/// Files of one, three and two transactions and an active one with two, in two domains; the server is killed.
+/// Returns the disk of a killed server. Its log has files of one, three and two transactions and an active file of
+/// two, in two domains. Also returns the transactions.
 fn lived() -> (SimulatedDisk, Vec<Gtid>) {
     let disk = SimulatedDisk::new();
     let log = open(&disk).unwrap();
@@ -48,13 +49,13 @@ fn lived() -> (SimulatedDisk, Vec<Gtid>) {
     (disk.after_process_death(), all)
 }
 
-/// The state of whoever has the first so many.
+/// Returns the GTID state of a server that has exactly these transactions.
 fn state_of(first: &[Gtid]) -> BinlogState {
     first.iter().copied().collect()
 }
 
 #[test]
-fn what_somebody_lacks_is_found_and_cut_off_everywhere() {
+fn missing_transactions_are_found_and_cut_off_at_any_place() {
     let (disk, all) = lived();
     for has in 0..all.len() {
         let disk = disk.clone().after_process_death();
@@ -68,7 +69,7 @@ fn what_somebody_lacks_is_found_and_cut_off_everywhere() {
         let begun = [1, 4, 6].iter().filter(|from| **from <= has).count();
         assert_eq!(log.files_from(&first).count(), 4 - begun);
         log.rewind(&first).unwrap();
-        // Whoever opens it goes on above everything that there was.
+        // The next opening continues above all numbers and ordinals that were in use.
         let log = open(&disk).unwrap();
         assert_eq!(all_gtids(&log).unwrap(), &all[..has]);
         assert_eq!(log.state(), state_of(&all[..has]));
@@ -83,7 +84,7 @@ fn what_somebody_lacks_is_found_and_cut_off_everywhere() {
 }
 
 #[test]
-fn what_is_not_replicated_is_named_behind_the_cut() {
+fn unreplicated_transactions_after_the_cut_are_listed() {
     let disk = SimulatedDisk::new();
     let log = open(&disk).unwrap();
     let local = |sequence| gtid(LOCAL_DOMAIN.0, 1, sequence);
@@ -114,7 +115,7 @@ fn what_is_not_replicated_is_named_behind_the_cut() {
 }
 
 #[test]
-fn whom_it_followed_is_forgotten() {
+fn connections_to_primaries_are_forgotten() {
     let disk = SimulatedDisk::new();
     let log = open(&disk).unwrap();
     let follows = |definition: Option<Arc<[u8]>>| ReplicaRecord {
@@ -124,7 +125,7 @@ fn whom_it_followed_is_forgotten() {
     log.write_replica_record(&follows(Some(b"{}".as_slice().into())), NOW)
         .unwrap();
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
-    // It becomes a primary, and dies.
+    // The server becomes a primary, and dies.
     log.write_replica_record(&follows(None), NOW).unwrap();
     commit(&log, &[(gtid(0, 1, 2), 1)]).unwrap();
     drop(log);
@@ -141,11 +142,11 @@ fn whom_it_followed_is_forgotten() {
 }
 
 #[test]
-fn who_has_everything_lacks_nothing() {
+fn a_server_that_has_everything_lacks_nothing() {
     let (disk, all) = lived();
     let log = closed(&disk, LogPosition::ZERO).unwrap();
     assert_eq!(log.lacking(&state_of(&all)).unwrap().groups, []);
-    // Of another history: all, and what was purged as well.
+    // A server with another history lacks everything, including what was purged.
     drop(log);
     let log = open(&disk).unwrap();
     let second = log.files()[1].name.clone();
@@ -160,7 +161,7 @@ fn who_has_everything_lacks_nothing() {
 }
 
 #[test]
-fn what_the_tables_hold_is_not_cut_off() {
+fn transactions_that_the_tables_hold_are_not_cut_off() {
     let (disk, all) = lived();
     let place = |has: usize, engine| {
         let log = closed(&disk, engine).unwrap();
@@ -188,7 +189,7 @@ fn what_the_tables_hold_is_not_cut_off() {
 }
 
 #[test]
-fn the_power_fails_at_every_step_of_a_rewind() {
+fn a_power_failure_leaves_a_rewind_undone_or_complete() {
     let (lived, all) = lived();
     let rewind = |disk: &SimulatedDisk| -> Result<()> {
         let log = closed(disk, LogPosition::ZERO)?;
@@ -233,7 +234,7 @@ fn the_power_fails_at_every_step_of_a_rewind() {
 }
 
 #[test]
-fn a_decision_that_cannot_be_read_is_refused() {
+fn an_unreadable_decision_is_refused() {
     let (disk, _) = lived();
     let file = disk.create(Path::new("/log/bin.rewind")).unwrap();
     file.write_at(&[std::io::IoSlice::new(b"./bin.000009 4")], 0)
