@@ -3,14 +3,14 @@
 //! ```text
 //!   Begin_load_query     file id (4) | first block of the file
 //!   Append_block         file id (4) | next block                      (any number of them)
-//!   Execute_load_query   Query's fixed part (13) | file id (4) | file name: start (4), end (4) | duplicates (1)
+//!   Execute_load_query   Query's fixed part (13) | file id (4) | clause about the file: start (4), end (4) | duplicates (1)
 //!                        | status variables | database, NUL | statement
 //!   Delete_file          file id (4)                                   (instead of Execute_load_query, if the statement failed)
 //! ```
 //! This is MariaDB's `Execute_load_query_log_event`. A reader substitutes the name of its own copy of the file: the
-//! bytes of the statement from `start` to `end` are `INFILE '…' [REPLACE | IGNORE] INTO`. The file id is the
-//! primary's counter of such statements. The blocks of a file and its statement are in one event group. None of these
-//! events is ever compressed.
+//! clause about the file, from `start` to `end` of the statement, is ` [LOCAL] INFILE '…' [REPLACE | IGNORE] INTO`.
+//! The file id is the primary's counter of such statements. The blocks of a file and its statement are in one event
+//! group. None of these events is ever compressed.
 
 use super::EventType;
 use super::body::EventBody;
@@ -164,8 +164,8 @@ impl<'a> ExecuteLoadQueryEvent<'a> {
         })
     }
 
-    /// Returns the statement with another clause about the file. `infile` is `INFILE '…'`, preceded by LOCAL if that
-    /// applies and by whatever else must come before it.
+    /// Returns the statement with another clause about the file. `infile` is ` INFILE '…'` or ` LOCAL INFILE '…'`,
+    /// including the space before it.
     pub fn text_with(&self, infile: &[u8], duplicates: LoadDuplicates) -> Vec<u8> {
         let (before, behind) = (
             &self.query.sql[..self.file_start as usize],
