@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packed_numbers() {
+    fn packed_numbers_round_trip() {
         for value in [
             0,
             1,

@@ -151,7 +151,7 @@ pub enum RecordScope {
 /// Connection name and its new value; `None` removes the value.
 pub type Change<T> = (Arc<str>, Option<T>);
 
-/// How a record moves `gtid_slave_pos`.
+/// Change of `gtid_slave_pos` by a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum GtidMove {
     /// Leaves it unchanged.

@@ -91,7 +91,7 @@ fn mariadb_binlog_reads_every_closed_file() {
 }
 
 #[test]
-fn closed_files_end_where_their_events_end() {
+fn rotated_files_are_complete_and_in_the_index() {
     let directory = tempfile::tempdir().unwrap();
     let mut config = config(directory.path());
     config.file_size_max = 20_000;

@@ -19,7 +19,7 @@ pub struct LogFile {
     pub modified: SystemTime,
 }
 
-/// How far to purge.
+/// Limit of a purge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PurgeTarget {
     /// Purges all files before this one, which stays. A name, with or without a directory.

@@ -32,8 +32,8 @@ impl Grouping {
     /// Takes the next event and returns its role.
     ///
     /// # Errors
-    /// [`crate::Error::Malformed`] for a Gtid event in the middle of a group, or for an event that needs a group when
-    /// none is open.
+    /// [`crate::Error::Malformed`] for an event that needs a group when none is open, and for a Gtid event or an
+    /// event of the file itself in the middle of a group.
     pub fn observe(&mut self, event: &RawEvent<'_>) -> Result<EventRole> {
         let event_type = event.event_type();
         let malformed = |problem| crate::Error::Malformed {

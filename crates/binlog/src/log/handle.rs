@@ -296,7 +296,7 @@ impl Log {
         Ok(())
     }
 
-    /// `SET GLOBAL max_binlog_size`, in bytes.
+    /// Sets the size after which a file is followed by a new one, in bytes (`SET GLOBAL max_binlog_size`).
     pub fn set_file_size_max(&self, bytes: u64) {
         self.inner.file_size_max.store(bytes, Ordering::Relaxed);
     }

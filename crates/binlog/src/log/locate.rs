@@ -232,7 +232,7 @@ fn is_behind(state: &BinlogState, position: &GtidPosition) -> bool {
     state.iter().all(|gtid| match position.get(gtid.domain_id) {
         None => false,
         Some(last) if state.last(gtid.domain_id) == Some(last) => true,
-        // What the position names is there, and something came after it.
+        // The transaction that the position names is there, and another one follows it.
         Some(last) if gtid == last => false,
         Some(last) => gtid.sequence <= last.sequence,
     })

@@ -177,7 +177,7 @@ pub(super) struct Used {
     pub ordinal: u32,
 }
 
-/// Where a log is cut back.
+/// The decision to cut a log back to a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Decision {
     last: String,

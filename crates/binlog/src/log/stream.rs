@@ -67,7 +67,7 @@ impl EventStream {
     }
 
     pub fn set_limit(&mut self, limit: u64) {
-        // The buffer may extend beyond the new limit, and what it holds there must not be returned.
+        // The buffer may extend beyond the new limit. Bytes there must be read again when the limit is raised.
         if limit < self.limit {
             self.buffer.clear();
         }

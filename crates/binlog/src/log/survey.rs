@@ -29,7 +29,7 @@ pub(super) struct Survey {
     pub index: IndexFile,
     /// Names in the index.
     pub listed: Vec<String>,
-    /// Files that are no longer, or not yet, in the index. They will be removed.
+    /// Files that are no longer, or not yet, in the index. Opening removes them.
     pub strays: Vec<String>,
     /// Final name of the new file of a reset that must be completed.
     pub reset: Option<String>,

@@ -45,7 +45,7 @@ impl Certificate {
     /// Decodes a certificate. `None` if `der` is not one.
     pub fn read(der: &CertificateDer<'_>) -> Option<Certificate> {
         let signed = parse(der)?.tbs_certificate;
-        // A host counts even if it cannot be used otherwise: the common name must not replace it.
+        // A host in the extension counts even if webpki cannot read it: the common name must not replace it.
         let names_hosts = signed
             .get::<SubjectAltName>()
             .ok()?

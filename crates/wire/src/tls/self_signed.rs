@@ -15,8 +15,9 @@ use std::time::Duration;
 
 /// Name of the owner.
 const COMMON_NAME: &str = "Paceline Server";
-/// Duration of the validity.
+/// How long the certificate is valid from its creation on.
 const VALID: Duration = Duration::from_secs(10 * 365 * 86_400);
+/// How long the certificate has already been valid at its creation, because clocks differ.
 const VALID_SINCE: Duration = Duration::from_secs(86_400);
 
 /// Creates a key and a certificate for it.
