@@ -14,7 +14,7 @@ use support::watched_disk::WatchedDisk;
 use support::*;
 
 /// A log that was reset while another thread prepared the file for the next rotation.
-struct BesidePreparation {
+struct ResetDuringPreparation {
     disk: SimulatedDisk,
     log: Log,
     /// The disk as it was directly after the rename at which preparation began, as if the process had died there.
@@ -22,20 +22,20 @@ struct BesidePreparation {
 }
 
 /// Resets a log. Preparation begins directly after a file has been renamed to `at`.
-fn reset_beside_preparation(number: Option<u32>, at: &'static str) -> BesidePreparation {
+fn reset_during_preparation(number: Option<u32>, at: &'static str) -> ResetDuringPreparation {
     let watched = WatchedDisk::default();
     let disk = watched.disk.clone();
     let (log, _) = open_on(Arc::new(watched.clone()), config(Path::new("/log"))).unwrap();
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
     // Makes a rotation due soon.
     log.set_file_size_max(1);
-    type Keeper = (JoinHandle<Result<Preparation>>, SimulatedDisk);
-    let keeper: Arc<Mutex<Option<Keeper>>> = Arc::default();
+    type Started = (JoinHandle<Result<Preparation>>, SimulatedDisk);
+    let started: Arc<Mutex<Option<Started>>> = Arc::default();
     {
-        let (log, disk, keeper) = (log.clone(), disk.clone(), Arc::clone(&keeper));
+        let (log, disk, started) = (log.clone(), disk.clone(), Arc::clone(&started));
         watched.on_rename(move |to| {
-            let mut keeper = keeper.lock();
-            if keeper.is_some() || !to.ends_with(at) {
+            let mut started = started.lock();
+            if started.is_some() || !to.ends_with(at) {
                 return;
             }
             let (done, is_done) = mpsc::channel();
@@ -47,18 +47,18 @@ fn reset_beside_preparation(number: Option<u32>, at: &'static str) -> BesidePrep
             });
             // It must not finish before the reset does.
             let _ = is_done.recv_timeout(Duration::from_millis(300));
-            *keeper = Some((thread, disk.after_process_death()));
+            *started = Some((thread, disk.after_process_death()));
         });
     }
     log.reset(number, NOW).unwrap();
-    let (thread, at_rename) = keeper.lock().take().expect("a file gets that name");
+    let (thread, at_rename) = started.lock().take().expect("a file gets that name");
     thread.join().unwrap().unwrap();
-    BesidePreparation { disk, log, at_rename }
+    ResetDuringPreparation { disk, log, at_rename }
 }
 
 #[test]
 fn after_a_crash_in_a_reset_no_file_prepared_for_the_old_log_remains() {
-    let reset = reset_beside_preparation(None, "bin.000001");
+    let reset = reset_during_preparation(None, "bin.000001");
     let (log, _) = open_on(Arc::new(reset.at_rename), config(Path::new("/log"))).unwrap();
     assert_eq!(all_gtids(&log).unwrap(), []);
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
@@ -68,7 +68,7 @@ fn after_a_crash_in_a_reset_no_file_prepared_for_the_old_log_remains() {
 /// The new log's file has the name that the old log's next file would have had.
 #[test]
 fn the_new_file_is_not_taken_for_a_prepared_one() {
-    let BesidePreparation { disk, log, .. } = reset_beside_preparation(Some(2), "bin.index");
+    let ResetDuringPreparation { disk, log, .. } = reset_during_preparation(Some(2), "bin.index");
     commit(&log, &[(gtid(0, 1, 1), 1)]).unwrap();
     log.rotate(NOW).unwrap();
     commit(&log, &[(gtid(0, 1, 2), 1)]).unwrap();

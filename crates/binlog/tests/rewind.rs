@@ -32,7 +32,7 @@ fn closed(disk: &SimulatedDisk, engine_position: LogPosition) -> Result<ClosedLo
 
 /// Returns the disk of a killed server. Its log has files of one, three and two transactions and an active file of
 /// two, in two domains. Also returns the transactions.
-fn lived() -> (SimulatedDisk, Vec<Gtid>) {
+fn killed_server() -> (SimulatedDisk, Vec<Gtid>) {
     let disk = SimulatedDisk::new();
     let log = open(&disk).unwrap();
     let all: Vec<Gtid> = (1..=8)
@@ -56,7 +56,7 @@ fn state_of(first: &[Gtid]) -> BinlogState {
 
 #[test]
 fn missing_transactions_are_found_and_cut_off_at_any_place() {
-    let (disk, all) = lived();
+    let (disk, all) = killed_server();
     for has in 0..all.len() {
         let disk = disk.clone().after_process_death();
         let before = open(&disk.after_process_death()).unwrap();
@@ -143,7 +143,7 @@ fn connections_to_primaries_are_forgotten() {
 
 #[test]
 fn a_server_that_has_everything_lacks_nothing() {
-    let (disk, all) = lived();
+    let (disk, all) = killed_server();
     let log = closed(&disk, LogPosition::ZERO).unwrap();
     assert_eq!(log.lacking(&state_of(&all)).unwrap().groups, []);
     // A server with another history lacks everything, including what was purged.
@@ -162,7 +162,7 @@ fn a_server_that_has_everything_lacks_nothing() {
 
 #[test]
 fn transactions_that_the_tables_hold_are_not_cut_off() {
-    let (disk, all) = lived();
+    let (disk, all) = killed_server();
     let place = |has: usize, engine| {
         let log = closed(&disk, engine).unwrap();
         let lacking = log.lacking(&state_of(&all[..has])).unwrap();
@@ -190,7 +190,7 @@ fn transactions_that_the_tables_hold_are_not_cut_off() {
 
 #[test]
 fn a_power_failure_leaves_a_rewind_undone_or_complete() {
-    let (lived, all) = lived();
+    let (killed_server, all) = killed_server();
     let rewind = |disk: &SimulatedDisk| -> Result<()> {
         let log = closed(disk, LogPosition::ZERO)?;
         let lacking = log.lacking(&state_of(&all[..2]))?;
@@ -200,7 +200,7 @@ fn a_power_failure_leaves_a_rewind_undone_or_complete() {
         }
         open(disk).map(drop)
     };
-    let whole = lived.after_process_death();
+    let whole = killed_server.after_process_death();
     let before = whole.operations();
     rewind(&whole).unwrap();
     let steps = whole.operations() - before;
@@ -208,7 +208,7 @@ fn a_power_failure_leaves_a_rewind_undone_or_complete() {
     let (mut undecided, mut decided) = (0, 0);
     for step in 1..=steps {
         for seed in 0..20 {
-            let disk = lived.after_process_death();
+            let disk = killed_server.after_process_death();
             disk.fail_power_at(disk.operations() + step);
             let done = rewind(&disk);
             let disk = disk.after_power_failure(seed);
@@ -235,7 +235,7 @@ fn a_power_failure_leaves_a_rewind_undone_or_complete() {
 
 #[test]
 fn an_unreadable_decision_is_refused() {
-    let (disk, _) = lived();
+    let (disk, _) = killed_server();
     let file = disk.create(Path::new("/log/bin.rewind")).unwrap();
     file.write_at(&[std::io::IoSlice::new(b"./bin.000009 4")], 0)
         .unwrap();

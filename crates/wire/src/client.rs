@@ -180,7 +180,7 @@ enum RowFormat {
 }
 
 /// Fails if connecting takes longer than `patience`.
-async fn in_time(
+async fn with_timeout(
     patience: Option<Duration>,
     connecting: impl Future<Output = WireResult<Client>>,
 ) -> WireResult<Client> {
@@ -195,7 +195,7 @@ async fn in_time(
 impl Client {
     /// Connects over TCP to `host:port`; an IPv6 address is written in brackets.
     pub async fn connect_tcp(address: &str, options: &ConnectOptions) -> WireResult<Client> {
-        in_time(options.patience, async {
+        with_timeout(options.patience, async {
             let socket = Socket::tcp(TcpStream::connect(address).await?)?;
             let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
             Self::log_in(socket, host.trim_matches(['[', ']']), options).await
@@ -205,7 +205,7 @@ impl Client {
 
     /// Connects over a UNIX socket.
     pub async fn connect_unix(path: &Path, options: &ConnectOptions) -> WireResult<Client> {
-        in_time(options.patience, async {
+        with_timeout(options.patience, async {
             Self::handshake(Socket::unix(UnixStream::connect(path).await?), options).await
         })
         .await

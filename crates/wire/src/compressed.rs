@@ -33,19 +33,19 @@ pub struct CompressedSocket {
     sequence: u8,
     /// Bytes that were received and not yet decompressed.
     received: Vec<u8>,
-    plain: Drained,
+    plain: ByteQueue,
     /// Bytes that were compressed and not yet sent.
-    framed: Drained,
+    framed: ByteQueue,
 }
 
 /// A buffer that is consumed from the front.
 #[derive(Debug, Default)]
-struct Drained {
+struct ByteQueue {
     bytes: Vec<u8>,
     at: usize,
 }
 
-impl Drained {
+impl ByteQueue {
     fn rest(&self) -> &[u8] {
         &self.bytes[self.at..]
     }
@@ -69,8 +69,8 @@ impl CompressedSocket {
             below,
             sequence: 0,
             received: early,
-            plain: Drained::default(),
-            framed: Drained::default(),
+            plain: ByteQueue::default(),
+            framed: ByteQueue::default(),
         }
     }
 

@@ -32,19 +32,19 @@ fn shows(name: &str) -> TlsParameters {
 
 /// Settings of a client.
 #[derive(Debug, Clone, Default)]
-struct Told {
+struct ClientSettings {
     parameters: TlsParameters,
     verify: VerifyServer,
 }
 
-impl Told {
+impl ClientSettings {
     fn tls(&self) -> ClientTls {
         ClientTls::new(&self.parameters, self.verify).unwrap()
     }
 }
 
-fn believes(ca: &str) -> Told {
-    Told {
+fn trusting(ca: &str) -> ClientSettings {
+    ClientSettings {
         parameters: TlsParameters {
             ca: file(ca),
             ..TlsParameters::default()
@@ -56,7 +56,7 @@ fn believes(ca: &str) -> Told {
 /// TLS session of a client that has logged in, as the server has seen it.
 type Seen = Option<TlsSession>;
 
-/// Runs a server that offers TLS if it is given settings, and answers every query with its length.
+/// Runs a server that offers TLS if it is given parameters, and answers every query with its length.
 async fn serve(mut socket: Socket, tls: Option<ServerTls>, knows: &str) -> WireResult<Seen> {
     let offered = if tls.is_some() {
         Capabilities::SSL
@@ -104,17 +104,17 @@ async fn serve(mut socket: Socket, tls: Option<ServerTls>, knows: &str) -> WireR
 }
 
 /// Connects a client to a server over TCP. Returns both results.
-async fn meet(
+async fn connect(
     server: Option<TlsParameters>,
-    client: Option<Told>,
+    client: Option<ClientSettings>,
     password: &str,
 ) -> (WireResult<Client>, WireResult<Seen>) {
-    meet_with(server, client, password, PASSWORD).await
+    connect_to(server, client, password, PASSWORD).await
 }
 
-async fn meet_with(
+async fn connect_to(
     server: Option<TlsParameters>,
-    client: Option<Told>,
+    client: Option<ClientSettings>,
     password: &str,
     server_knows: &'static str,
 ) -> (WireResult<Client>, WireResult<Seen>) {
@@ -128,7 +128,7 @@ async fn meet_with(
     let options = ConnectOptions {
         user: "u".into(),
         password: password.into(),
-        tls: client.map(|told| told.tls()),
+        tls: client.map(|settings| settings.tls()),
         ..ConnectOptions::default()
     };
     let mut connected = Client::connect_tcp(&address.to_string(), &options).await;
@@ -159,12 +159,12 @@ async fn connections_are_encrypted_with_tls_1_2_and_1_3() {
                 versions: version.into(),
                 ..shows(name)
             };
-            let mut client = believes(ca);
+            let mut client = trusting(ca);
             if name != "server" {
                 // The certificate's common name is localhost; the client connects to 127.0.0.1.
                 client.verify = VerifyServer::No;
             }
-            let (connected, seen) = meet(Some(server), Some(client), PASSWORD).await;
+            let (connected, seen) = connect(Some(server), Some(client), PASSWORD).await;
             let connected = connected.unwrap_or_else(|error| panic!("{name} {version}: {error}"));
             assert_eq!(connected.tls().unwrap().version, version);
             let seen = seen.unwrap().unwrap();
@@ -185,7 +185,7 @@ async fn a_host_is_accepted_by_its_common_name() {
     });
     let options = ConnectOptions {
         user: "u".into(),
-        tls: Some(believes("ca.pem").tls()),
+        tls: Some(trusting("ca.pem").tls()),
         ..ConnectOptions::default()
     };
     let client = Client::connect_tcp(&address, &options).await.unwrap();
@@ -204,29 +204,29 @@ async fn untrusted_servers_are_refused() {
         ("expired", "ca.pem", "valid until Jan  1 00:00:00 2021 GMT"),
         ("client", "ca.pem", "Peer certificate verification failed"),
     ] {
-        let (connected, seen) = meet(Some(shows(server)), Some(believes(ca)), PASSWORD).await;
+        let (connected, seen) = connect(Some(shows(server)), Some(trusting(ca)), PASSWORD).await;
         let said = error(connected);
         assert!(said.contains(reason), "{server}: {said}");
         assert!(seen.is_err(), "{server}: the server must not see a login");
     }
     // Without verification the authority matters, but not the name.
-    let mut client = believes("ca.pem");
+    let mut client = trusting("ca.pem");
     client.verify = VerifyServer::No;
-    meet(Some(shows("elsewhere")), Some(client.clone()), PASSWORD)
+    connect(Some(shows("elsewhere")), Some(client.clone()), PASSWORD)
         .await
         .0
         .unwrap();
-    let (connected, _) = meet(Some(shows("stranger")), Some(client.clone()), PASSWORD).await;
+    let (connected, _) = connect(Some(shows("stranger")), Some(client.clone()), PASSWORD).await;
     assert!(error(connected).contains("not trusted"));
     client.parameters.crl = file("revocations.pem");
-    meet(Some(shows("server")), Some(client.clone()), PASSWORD)
+    connect(Some(shows("server")), Some(client.clone()), PASSWORD)
         .await
         .0
         .unwrap();
-    let (connected, _) = meet(Some(shows("revoked")), Some(client), PASSWORD).await;
+    let (connected, _) = connect(Some(shows("revoked")), Some(client), PASSWORD).await;
     assert!(error(connected).contains("revoked"));
     // Nothing is sent in clear text.
-    let (connected, seen) = meet(None, Some(Told::default()), PASSWORD).await;
+    let (connected, seen) = connect(None, Some(ClientSettings::default()), PASSWORD).await;
     assert_eq!(
         error(connected),
         "SSL is required, but the server does not support it"
@@ -236,24 +236,24 @@ async fn untrusted_servers_are_refused() {
 
 #[tokio::test]
 async fn a_self_signed_server_is_trusted_if_it_knows_the_password() {
-    let verify = Told {
+    let verify = ClientSettings {
         verify: VerifyServer::Yes,
-        ..Told::default()
+        ..ClientSettings::default()
     };
     let own = Some(TlsParameters::default());
-    let (connected, _) = meet(own.clone(), Some(verify.clone()), PASSWORD).await;
+    let (connected, _) = connect(own.clone(), Some(verify.clone()), PASSWORD).await;
     let subject = connected.unwrap().tls().unwrap().peer.clone().unwrap();
     assert_eq!(subject.subject_text(), "/CN=Paceline Server");
-    let (connected, _) = meet_with(own.clone(), Some(verify.clone()), PASSWORD, "another").await;
+    let (connected, _) = connect_to(own.clone(), Some(verify.clone()), PASSWORD, "another").await;
     assert!(error(connected).contains("not trusted"));
-    let (connected, _) = meet_with(own.clone(), Some(verify.clone()), PASSWORD, "").await;
+    let (connected, _) = connect_to(own.clone(), Some(verify.clone()), PASSWORD, "").await;
     assert!(error(connected).contains("not trusted"));
     // Nothing can be proved to a client without a password, so it does not log in.
-    let (connected, seen) = meet(own.clone(), Some(verify.clone()), "").await;
+    let (connected, seen) = connect(own.clone(), Some(verify.clone()), "").await;
     assert!(error(connected).contains("not trusted"));
     assert!(seen.is_err());
     // A client that does not verify gets encryption.
-    meet(own, Some(Told::default()), "").await.0.unwrap();
+    connect(own, Some(ClientSettings::default()), "").await.0.unwrap();
 }
 
 #[tokio::test]
@@ -266,7 +266,7 @@ async fn client_certificates_are_checked_if_shown() {
         })
     };
     let client = |name: &str| {
-        Some(Told {
+        Some(ClientSettings {
             parameters: TlsParameters {
                 ca: file("ca.pem"),
                 ..shows(name)
@@ -274,18 +274,18 @@ async fn client_certificates_are_checked_if_shown() {
             verify: VerifyServer::Yes,
         })
     };
-    let (connected, seen) = meet(server(), client("client"), PASSWORD).await;
+    let (connected, seen) = connect(server(), client("client"), PASSWORD).await;
     connected.unwrap();
     let peer = seen.unwrap().unwrap().peer.unwrap();
     assert_eq!(peer.subject_text(), "/C=DE/O=Paceline/CN=client");
     assert_eq!(peer.issuer_text(), "/C=DE/O=Paceline/CN=Test Authority");
     for name in ["stranger", "expired", "revoked", "server"] {
-        let (connected, seen) = meet(server(), client(name), PASSWORD).await;
+        let (connected, seen) = connect(server(), client(name), PASSWORD).await;
         assert!(connected.is_err(), "{name}");
         assert!(matches!(seen, Err(WireError::Tls(_))), "{name}: {seen:?}");
     }
     // A server without authorities requests no certificate.
-    let (connected, seen) = meet(Some(shows("server")), client("stranger"), PASSWORD).await;
+    let (connected, seen) = connect(Some(shows("server")), client("stranger"), PASSWORD).await;
     connected.unwrap();
     assert_eq!(seen.unwrap().unwrap().peer, None);
 }
@@ -300,17 +300,17 @@ async fn without_a_common_version_or_suite_the_handshake_fails() {
         })
     };
     let client = |versions: &str, cipher: &str| {
-        let mut told = believes("ca.pem");
-        told.parameters.versions = versions.into();
-        told.parameters.cipher = cipher.into();
-        Some(told)
+        let mut settings = trusting("ca.pem");
+        settings.parameters.versions = versions.into();
+        settings.parameters.cipher = cipher.into();
+        Some(settings)
     };
     for other in [client("TLSv1.2", ""), client("", "TLS_CHACHA20_POLY1305_SHA256")] {
-        let (connected, seen) = meet(server(), other, PASSWORD).await;
+        let (connected, seen) = connect(server(), other, PASSWORD).await;
         error(connected);
         assert!(matches!(seen, Err(WireError::Tls(_))));
     }
-    let (connected, _) = meet(server(), client("", ""), PASSWORD).await;
+    let (connected, _) = connect(server(), client("", ""), PASSWORD).await;
     assert_eq!(connected.unwrap().tls().unwrap().cipher, "TLS_AES_128_GCM_SHA256");
 }
 

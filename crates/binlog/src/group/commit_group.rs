@@ -285,7 +285,7 @@ fn place_received(events: &mut [u8], start: u64) {
     let mut at = 0;
     while let Some(length) = event_length(&events[at..]) {
         let end = at + length;
-        replace(&mut events[at..end], end_position(start, end as u64));
+        replace_end_position(&mut events[at..end], end_position(start, end as u64));
         at = end;
     }
 }
@@ -318,7 +318,7 @@ fn place_spilled(mut file: Arc<SpillFile>, start: u64) -> Result<SpilledBytes> {
 }
 
 /// Replaces the end position of an event. An event that was damaged after its checksum was computed stays invalid.
-fn replace(event: &mut [u8], end: u32) {
+fn replace_end_position(event: &mut [u8], end: u32) {
     let after = event.len() - END_POSITION_OFFSET - 4 - CHECKSUM_LENGTH;
     let field = &mut event[END_POSITION_OFFSET..END_POSITION_OFFSET + 4];
     let before = u32::from_le_bytes([field[0], field[1], field[2], field[3]]);

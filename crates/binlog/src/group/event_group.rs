@@ -24,12 +24,12 @@ pub struct EventGroup {
     event_count: usize,
     gtid: Gtid,
     /// Where the events may be moved to a file.
-    spill: Option<Spill>,
+    spill: Option<SpillTarget>,
 }
 
 /// Directory for a group's file, and the length from which it is used.
 #[derive(Clone, Debug)]
-struct Spill {
+struct SpillTarget {
     directory: Arc<Path>,
     from_bytes: u64,
 }
@@ -68,10 +68,10 @@ impl Bytes {
 }
 
 /// Returns the first bytes of a group, with capacity for more: most groups contain a single row.
-fn with_room(bytes: &[u8]) -> Vec<u8> {
-    let mut room = Vec::with_capacity(bytes.len().max(GROUP_ROOM));
-    room.extend_from_slice(bytes);
-    room
+fn with_capacity(bytes: &[u8]) -> Vec<u8> {
+    let mut group = Vec::with_capacity(bytes.len().max(GROUP_ROOM));
+    group.extend_from_slice(bytes);
+    group
 }
 
 impl EventGroup {
@@ -89,7 +89,7 @@ impl EventGroup {
         let gtid = GtidEvent::decode(event.body(), event.header().server_id)?.gtid;
         Ok(Self {
             start,
-            bytes: Bytes::Memory(with_room(event.bytes())),
+            bytes: Bytes::Memory(with_capacity(event.bytes())),
             head_length: event.bytes().len(),
             event_count: 1,
             gtid,
@@ -130,7 +130,7 @@ impl EventGroup {
     /// Allows the group to move its events to a temporary file in `directory` when they are longer than `from_bytes`.
     /// If that is not possible they stay in memory.
     pub fn spill_in(&mut self, directory: Arc<Path>, from_bytes: u64) {
-        self.spill = Some(Spill {
+        self.spill = Some(SpillTarget {
             directory,
             from_bytes,
         });
@@ -143,7 +143,7 @@ impl EventGroup {
 
     /// Moves the events to a file, if that is allowed. This is tried only once.
     fn spill(&mut self) {
-        let Some(Spill { directory, .. }) = self.spill.clone() else {
+        let Some(SpillTarget { directory, .. }) = self.spill.clone() else {
             return;
         };
         let spilled = SpillFile::create_in(&directory).and_then(|mut file| {

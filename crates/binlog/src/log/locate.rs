@@ -32,10 +32,10 @@ impl Log {
         let file = files
             .iter()
             .rev()
-            .find(|file| is_behind(&file.state, position))
+            .find(|file| is_covered_by(&file.state, position))
             .ok_or(Error::Purged)?;
         let mut state = file.state.clone();
-        let missing = |state: &BinlogState, gtid: Gtid| !has(state, position, gtid);
+        let missing = |state: &BinlogState, gtid: Gtid| !includes(state, position, gtid);
         let stretch = inner.find_stretch(file, &mut state, |state, gtids| {
             // Updated GTID by GTID: whether one is missing may depend on the one just before.
             let mut state = state.clone();
@@ -52,7 +52,7 @@ impl Log {
                 return Walk::Stop;
             }
             state.update(gtid);
-            Walk::On
+            Walk::Continue
         })?;
         Ok(LogPosition::new(file.ordinal, found.unwrap_or(end)))
     }
@@ -86,7 +86,7 @@ impl Log {
                 return Walk::Stop;
             }
             state.update(gtid);
-            Walk::On
+            Walk::Continue
         })?;
         Ok(StartPlace {
             file: LogPosition::new(file.ordinal, MAGIC.len() as u64),
@@ -128,7 +128,7 @@ impl Log {
                 found = Some(LogPosition::new(file.ordinal, start));
                 return Walk::Stop;
             }
-            Walk::On
+            Walk::Continue
         })?;
         Ok(found)
     }
@@ -168,7 +168,7 @@ impl Log {
                 return Walk::Stop;
             }
             state.update(gtid);
-            Walk::On
+            Walk::Continue
         })?;
         Ok(state)
     }
@@ -215,7 +215,7 @@ fn starts_in(state: &BinlogState, position: &GtidPosition) -> bool {
 }
 
 /// Returns whether a position includes a transaction when `state` is everything before it.
-fn has(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
+fn includes(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
     if gtid.domain_id == LOCAL_DOMAIN {
         return true;
     }
@@ -228,7 +228,7 @@ fn has(state: &BinlogState, position: &GtidPosition, gtid: Gtid) -> bool {
 }
 
 /// Returns whether a position includes everything in a state.
-fn is_behind(state: &BinlogState, position: &GtidPosition) -> bool {
+fn is_covered_by(state: &BinlogState, position: &GtidPosition) -> bool {
     state.iter().all(|gtid| match position.get(gtid.domain_id) {
         None => false,
         Some(last) if state.last(gtid.domain_id) == Some(last) => true,
@@ -247,7 +247,7 @@ struct Stretch {
 /// Whether to continue the walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Walk {
-    On,
+    Continue,
     Stop,
 }
 

@@ -230,29 +230,29 @@ impl Decisions {
         self.directory.join(format!("{}.{suffix}", self.base_name))
     }
 
-    fn decided(&self) -> PathBuf {
+    fn decision_path(&self) -> PathBuf {
         self.path("rewind")
     }
 
-    fn undecided(&self) -> PathBuf {
+    fn next_decision_path(&self) -> PathBuf {
         self.path("rewind_next")
     }
 
     fn write(&self, decision: &Decision) -> Result<()> {
-        let path = self.undecided();
+        let path = self.next_decision_path();
         self.remove(&path)?;
         let file = self.disk.create(&path).map_err(io_error("create", &path))?;
         file.write_at(&[IoSlice::new(decision.encode().as_bytes())], 0)
             .and_then(|()| file.sync())
             .map_err(io_error("write", &path))?;
         self.disk
-            .rename(&path, &self.decided())
+            .rename(&path, &self.decision_path())
             .and_then(|()| self.disk.sync_directory(&self.directory))
             .map_err(io_error("rename", &path))
     }
 
     fn read(&self) -> Result<Option<Decision>> {
-        let path = self.decided();
+        let path = self.decision_path();
         let file = match self.disk.open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -272,7 +272,7 @@ impl Decisions {
 
     /// Completes a decided rewind and returns what was in use before. May be repeated until [`Self::forget`] is called.
     pub fn complete(&self) -> Result<Option<Used>> {
-        self.remove(&self.undecided())?;
+        self.remove(&self.next_decision_path())?;
         let Some(decision) = self.read()? else {
             return Ok(None);
         };
@@ -314,7 +314,7 @@ impl Decisions {
 
     /// Removes the decision, after a new file has been begun above everything that was in use.
     pub fn forget(&self) -> Result<()> {
-        self.remove(&self.decided())?;
+        self.remove(&self.decision_path())?;
         self.disk
             .sync_directory(&self.directory)
             .map_err(io_error("sync", &self.directory))

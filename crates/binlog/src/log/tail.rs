@@ -28,11 +28,11 @@ pub(super) enum Ending {
 
 /// What is at the place where reading ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Behind {
+enum ReadEnd {
     /// The end of the file.
-    Nothing,
+    EndOfFile,
     /// Bytes that are not an event; normally zeros.
-    Something,
+    BadEvent,
 }
 
 /// Result of reading a file to its end.
@@ -100,7 +100,7 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
         open_gtid: None,
         open_moves: Vec::new(),
     };
-    let (bad, problem, behind) = loop {
+    let (bad, problem, read_end) = loop {
         match stream.advance()? {
             Found::Event { start, length } => {
                 let event = stream.event(start, length)?;
@@ -110,8 +110,8 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
                     problem: error.to_string(),
                 })?;
             }
-            Found::Limit => break (stream.position(), "it ends", Behind::Nothing),
-            Found::Bad(problem) => break (stream.position(), problem, Behind::Something),
+            Found::Limit => break (stream.position(), "it ends", ReadEnd::EndOfFile),
+            Found::Bad(problem) => break (stream.position(), problem, ReadEnd::BadEvent),
         }
     };
     if scan.tail.ending != Ending::None {
@@ -124,7 +124,7 @@ pub(super) fn read_tail(file: &Arc<dyn DiskFile>, name: &str, head: &FileHead) -
     // A large transaction's file was complete and durable, with space after it, before it became part of the log. If
     // it ends early with nothing after that, somebody has cut it on purpose, as a restore to a point before that
     // transaction does.
-    if bad < scan.tail.durable && behind == Behind::Something {
+    if bad < scan.tail.durable && read_end == ReadEnd::BadEvent {
         return Err(Error::Gap {
             file: name.to_owned(),
             offset: bad,

@@ -90,7 +90,7 @@ impl ClientTls {
             .with_protocol_versions(&parameters.protocol_versions()?)
             .map_err(tls_error)?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(HasTheKey));
+            .with_custom_certificate_verifier(Arc::new(KeyPossessionVerifier));
         let mut config = match shown {
             Some(shown) => builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(shown))),
             None => builder.with_no_client_auth(),
@@ -113,14 +113,14 @@ impl ClientTls {
             .await
             .map_err(handshake_error)?;
         let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
-        let believed = self.trust.look_at(chain, host)?;
+        let believed = self.trust.check(chain, host)?;
         let socket = TlsSocket::new(TlsStream::Client(stream));
         Ok((Socket::Tls(Box::new(socket)), believed))
     }
 }
 
 impl Trust {
-    fn look_at(&self, chain: &[CertificateDer<'_>], host: &str) -> Result<Believed, Distrust> {
+    fn check(&self, chain: &[CertificateDer<'_>], host: &str) -> Result<Believed, Distrust> {
         let now = UnixTime::now();
         match self {
             Trust::Anyone => Ok(Believed::Yes),
@@ -145,9 +145,9 @@ impl Trust {
 
 /// Verifier for the handshake itself. It only checks that the server has the key of the certificate that it shows.
 #[derive(Debug)]
-struct HasTheKey;
+struct KeyPossessionVerifier;
 
-impl ServerCertVerifier for HasTheKey {
+impl ServerCertVerifier for KeyPossessionVerifier {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -43,7 +43,7 @@ impl ServerTls {
         let authorities = Authorities::load(parameters)?;
         let verifier: Arc<dyn ClientCertVerifier> = match authorities.is_empty() {
             true => Arc::new(NoClientAuth),
-            false => Arc::new(IfShown(authorities)),
+            false => Arc::new(OptionalCertificateVerifier(authorities)),
         };
         let certificate = shown
             .cert
@@ -92,9 +92,9 @@ impl ServerTls {
 
 /// Verifier that checks a client's certificate if the client shows one.
 #[derive(Debug)]
-struct IfShown(Authorities);
+struct OptionalCertificateVerifier(Authorities);
 
-impl ClientCertVerifier for IfShown {
+impl ClientCertVerifier for OptionalCertificateVerifier {
     fn client_auth_mandatory(&self) -> bool {
         false
     }
