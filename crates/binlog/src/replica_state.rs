@@ -289,6 +289,7 @@ impl ReplicaRecord {
         (12 + gtids * 16 + sources + definitions + executed) as u64
     }
 
+    /// Encodes the record, as the content of a [`crate::event::IgnorableEvent::Replica`].
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.length_max() as usize);
         out.put_u8(match self.scope {

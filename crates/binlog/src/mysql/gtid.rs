@@ -1,4 +1,4 @@
-//! MySQL's GTIDs: the UUID of the server that assigned it, an optional tag, and a number.
+//! MySQL's GTIDs: the UUID of the server that assigned them, an optional tag, and a number.
 //!
 //! ```text
 //!   Gtid         flags (1) | uuid (16) | number (8) | …

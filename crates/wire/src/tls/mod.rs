@@ -1,8 +1,8 @@
 //! TLS, both sides: trust, certificates, and the transition of a connection from clear text to encryption.
 //!
 //! ```text
+//!   client                                   server
 //!     │ ◀────────── greeting, in clear ────────│   with CLIENT_SSL, as the server has a certificate
-//!     │ ◀────────── greeting, in clear ────────│   the server has a certificate: CLIENT_SSL
 //!     │ ─ SSLRequest: flags, no user ─────────▶│   32 bytes, in clear
 //!     │ ◀═══════════ TLS handshake ═══════════▶│
 //!     │ ═ login ══════════════════════════════▶│   from here on the usual packets, inside of TLS
