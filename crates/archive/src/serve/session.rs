@@ -32,7 +32,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// utf8mb4_general_ci.
 const COLLATION: u8 = 45;
 
-/// What the client may do next.
+/// State of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Commands,

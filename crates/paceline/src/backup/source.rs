@@ -15,7 +15,7 @@ use paceline_wire::response::decode_error;
 use paceline_wire::{Capabilities, WireError};
 use std::path::PathBuf;
 
-/// Which server, and as whom.
+/// Address of the server, and the login.
 #[derive(clap::Args, Debug, Clone)]
 pub struct Access {
     /// The server: HOST, HOST:PORT, [IPV6]:PORT or the path of its UNIX socket.

@@ -27,7 +27,7 @@ const SECTIONS: [&str; 6] = [
     "paceline-binlog",
 ];
 
-/// How the server is spoken to.
+/// Transport of the connection to the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Protocol {
     /// Over TCP/IP.
@@ -36,7 +36,7 @@ pub enum Protocol {
     Socket,
 }
 
-/// Where the server is, and who asks.
+/// Address of the server, and the login.
 #[derive(Args, Debug, Clone, Default)]
 pub struct ServerOptions {
     /// Read from a running server, ours or MariaDB's: the files named are its; without one, from its first to its last.
