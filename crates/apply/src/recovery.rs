@@ -7,9 +7,9 @@
 //! MEMORY tables are empty after a restart. Their row events are skipped here. Before the first session starts, the
 //! server logs a TRUNCATE for every MEMORY table.
 //!
-//! Builds: if a DDL group is after the engine's position, its build exists finished under the group's id, and is
-//! activated when the group is applied. Builds that remain at the end are either in no log or already in the tables:
-//! they are deleted.
+//! Builds: if this server built something for a DDL statement after the engine's position, the finished build is stored
+//! under the statement's id, and is activated when the statement is applied. Builds that remain at the end are either
+//! in no log or already in the tables: they are deleted.
 //!
 //! A large transaction is in memory neither as events nor as rows. Both are kept in files, and its rows reach the
 //! tables as they do at a commit.

@@ -249,8 +249,8 @@ impl Filter {
         }
     }
 
-    /// Returns whether a file is not needed because the following file, which begins with the state `next`, is before
-    /// or at the start.
+    /// Returns whether the start is after `next`, the GTID state at the beginning of a file. Then the files before it
+    /// are not needed.
     pub fn starts_behind(&self, next: &GtidListEvent) -> bool {
         let position = next.state().position();
         self.start_gtids().is_some_and(|start| {
