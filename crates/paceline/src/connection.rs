@@ -26,7 +26,6 @@ pub struct ServerError {
     pub problem: String,
 }
 
-/// Result of functions that talk to a server.
 pub type Result<T, E = ServerError> = std::result::Result<T, E>;
 
 /// Address of a server.
@@ -127,7 +126,6 @@ pub type Row = Vec<Option<String>>;
 #[derive(Debug)]
 pub struct Connection {
     address: Address,
-    /// The session.
     pub client: Client,
 }
 

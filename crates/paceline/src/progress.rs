@@ -112,7 +112,6 @@ impl Progress {
         }
     }
 
-    /// Adds bytes.
     pub fn add(&mut self, bytes: u64) {
         self.set(self.done + bytes);
     }

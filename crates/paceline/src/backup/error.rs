@@ -3,7 +3,6 @@
 use crate::connection::ServerError;
 use std::path::PathBuf;
 
-/// Result of backup and restore functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Reason why a backup or a restore has stopped. The texts are for users.
@@ -39,7 +38,6 @@ pub enum Error {
     NoBackup {
         /// The place as given.
         place: String,
-        /// Reason.
         problem: String,
     },
     /// Something exists already.
@@ -55,19 +53,13 @@ pub enum Error {
     Damaged {
         /// Place of the backup.
         place: String,
-        /// Name of the object.
         name: String,
         /// How it is damaged.
         problem: String,
     },
     /// A file could not be written or read.
     #[error("{path}: {source}", path = path.display())]
-    File {
-        /// Path of the file.
-        path: PathBuf,
-        /// Cause.
-        source: std::io::Error,
-    },
+    File { path: PathBuf, source: std::io::Error },
     /// The point in time is not in the backup.
     #[error("{0}")]
     Target(String),

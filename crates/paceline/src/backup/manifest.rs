@@ -34,11 +34,10 @@ const FORMAT: u32 = 1;
 /// Contents of a manifest: a full backup or an increment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Format: at most [`FORMAT`].
+    /// Version of the manifest format: at most [`FORMAT`].
     pub format: u32,
     /// The preceding manifest; `None` for a full backup.
     pub follows: Option<Follows>,
-    /// The server.
     pub server: Server,
     /// Time when the backup started (RFC 3339, UTC).
     pub begun: String,
@@ -46,7 +45,6 @@ pub struct Manifest {
     pub finished: String,
     /// The tables; `None` for an increment.
     pub tables: Option<Tables>,
-    /// The log.
     pub log: LogPart,
     /// GTID position at the end of the log part.
     pub gtid_position: String,
@@ -84,7 +82,6 @@ pub struct Tables {
     pub position: LogPosition,
     /// GTID position at that point.
     pub gtid_position: String,
-    /// The table files.
     pub files: Vec<TableFile>,
 }
 
@@ -126,14 +123,12 @@ pub struct LogPiece {
 }
 
 impl TableFile {
-    /// Returns the name of the object.
     pub fn object(&self) -> String {
         table_object(&self.name)
     }
 }
 
 impl LogPiece {
-    /// Returns the name of the object.
     pub fn object(&self) -> String {
         log_object(&self.file, self.offset)
     }
@@ -174,18 +169,15 @@ struct Sealed {
 }
 
 impl Manifest {
-    /// Returns the current format.
     pub fn format() -> u32 {
         FORMAT
     }
 
-    /// Returns the manifest's checksum.
     pub fn checksum(&self) -> String {
         let bytes = serde_json::to_vec(self).expect("a manifest has nothing that JSON cannot say");
         format!("{:032x}", xxh3_128(&bytes))
     }
 
-    /// Returns the manifest's object name.
     pub fn object(&self) -> String {
         match &self.follows {
             None => FULL.to_owned(),

@@ -183,7 +183,6 @@ pub struct FilePiece {
     pub name: String,
     /// Offset in the file.
     pub offset: u64,
-    /// Its content.
     pub content: Bytes,
 }
 

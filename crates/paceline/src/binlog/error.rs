@@ -5,7 +5,6 @@ use paceline_types::{DomainId, Gtid};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Result of this module's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Error of `paceline binlog`.
@@ -13,28 +12,17 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// A file cannot be read.
     #[error("cannot read '{}': {source}", path.display())]
-    Io {
-        /// Path of the file.
-        path: PathBuf,
-        /// Cause.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// A directory or object storage contains no log files or cannot be used.
     #[error("'{}': {problem}", place.display())]
     Place {
         /// The place as given.
         place: PathBuf,
-        /// Reason.
         problem: String,
     },
     /// A file for LOAD DATA cannot be written.
     #[error("Could not construct local filename {}: {source}", path.display())]
-    LoadFile {
-        /// Path of the file.
-        path: PathBuf,
-        /// Cause.
-        source: io::Error,
-    },
+    LoadFile { path: PathBuf, source: io::Error },
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
@@ -49,7 +37,6 @@ pub enum Error {
     /// An event is damaged or cannot be decoded.
     #[error("'{}', offset {offset}: {problem}", file.display())]
     Event {
-        /// Path of the file.
         file: PathBuf,
         /// Offset of the event in bytes.
         offset: u64,
@@ -72,18 +59,12 @@ pub enum Error {
     #[error(
         "--flashback: only row changes can be undone, and not '{sql}' (--start-position, --stop-position, --database and --table leave it out)"
     )]
-    NoInverse {
-        /// SQL text.
-        sql: String,
-    },
+    NoInverse { sql: String },
     /// The value of an option is invalid.
     #[error("{option}: '{value}' {problem}")]
     Option {
-        /// Name of the option.
         option: &'static str,
-        /// The value.
         value: String,
-        /// Reason.
         problem: &'static str,
     },
     /// The log ends before the GTID after which printing should start.
@@ -92,7 +73,6 @@ pub enum Error {
     /// A GTID is out of order.
     #[error("Found out of order GTID. Got {gtid} after {before} (--skip-gtid-strict-mode passes over it)")]
     OutOfOrder {
-        /// The GTID.
         gtid: Gtid,
         /// The preceding GTID of its domain.
         before: Gtid,
@@ -103,7 +83,6 @@ pub enum Error {
          initial GTID state of the logs was {found}."
     )]
     MissingStart {
-        /// The domain.
         domain: DomainId,
         /// GTID at which printing should start.
         expected: Gtid,

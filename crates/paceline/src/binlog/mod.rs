@@ -49,7 +49,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-/// Runs the command.
 pub fn run(options: Options) -> ExitCode {
     let done = options.completed().and_then(|options| {
         if options.raw {

@@ -112,7 +112,7 @@ impl Rules {
     }
 }
 
-/// All parts.
+/// The sequence of parts to be read.
 pub struct Parts<'o> {
     options: &'o Options,
     filter: Filter,

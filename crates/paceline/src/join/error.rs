@@ -46,7 +46,6 @@ pub enum Error {
     Target(String),
 }
 
-/// Result of this module's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 fn list(problems: &[String]) -> String {

@@ -49,7 +49,6 @@ enum Snapshots {
     AtGtid,
 }
 
-/// The primary.
 pub struct Primary {
     /// Session for queries and locks.
     session: Connection,
@@ -63,7 +62,6 @@ const STAGES_IDLE_SECONDS_MAX: u32 = 60;
 const SCHEMA_CHANGES_MAX: u32 = 10;
 
 impl Primary {
-    /// Connects to the primary.
     pub async fn connect(options: &Options) -> Result<Primary> {
         let session = connect(options, &options.user, &options.password).await?;
         Ok(Primary {

@@ -72,7 +72,6 @@ pub struct Reporting {
 }
 
 impl Reporting {
-    /// Starts printing.
     pub fn start(progress: Arc<Progress>) -> Self {
         let screen = Screen::standard_error();
         let told = progress.clone();

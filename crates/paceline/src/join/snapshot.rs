@@ -14,6 +14,5 @@ pub struct Snapshot {
     pub state: String,
     /// Time for which commits were blocked; `None` if they were not.
     pub held: Option<Duration>,
-    /// Schema of the snapshot.
     pub schema: Schema,
 }

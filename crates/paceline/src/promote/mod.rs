@@ -120,12 +120,7 @@ pub enum Error {
         "{why}{}\nWhat it has cannot be known, and nothing was changed. If it is gone for good, --force goes on without it: what only it has is lost",
         hint(.why, *.role)
     )]
-    NotKnown {
-        /// Cause.
-        why: ServerError,
-        /// Role of the server.
-        role: Role,
-    },
+    NotKnown { why: ServerError, role: Role },
     /// A server is named twice, or two servers have the same id.
     #[error(
         "{one} and {other} are one server, or two with one server_id ({server_id}): a server cannot replicate from itself. Nothing was changed"
@@ -135,7 +130,6 @@ pub enum Error {
         one: String,
         /// HOST:PORT.
         other: String,
-        /// Id of both.
         server_id: ServerId,
     },
     /// The servers replicate from a living server that is not named.
@@ -143,10 +137,7 @@ pub enum Error {
         "the servers replicate from {}, which is not named and lives: {}. {}. Nothing was changed",
         .living.address, .living.sign, advice(.living)
     )]
-    Lives {
-        /// That server.
-        living: Living,
-    },
+    Lives { living: Living },
     /// Two servers have different transactions with the same sequence number.
     #[error(
         "{0}: two servers have written one domain, and nothing was changed; decide which of the two is right"
@@ -171,7 +162,6 @@ pub enum Error {
     /// The candidate has not reached the end of the old primary's log. The old primary accepts writes again.
     #[error("{why}\nnothing was changed: {old} writes again, as before")]
     NotSwitched {
-        /// Cause.
         why: Box<Error>,
         /// HOST:PORT.
         old: String,
@@ -182,7 +172,6 @@ pub enum Error {
          on with SET GLOBAL read_only=0 there and START SLAVE on its replicas"
     )]
     NoPrimary {
-        /// Cause.
         why: Box<Error>,
         /// HOST:PORT.
         old: String,
@@ -224,7 +213,6 @@ fn list(lines: &[String]) -> String {
     lines.join("\n")
 }
 
-/// Result of functions of a promotion.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Promotes the candidate.

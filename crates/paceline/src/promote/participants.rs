@@ -35,7 +35,6 @@ pub struct Participants {
 }
 
 impl Participants {
-    /// Connects to all servers.
     pub async fn connect(named: Named<'_>, logins: Logins<'_>, force: Force) -> Result<Self> {
         let candidate = Server::connect(named.candidate, logins.servers, Role::Replica).await?;
         let mut others = Vec::new();

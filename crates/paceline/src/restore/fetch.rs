@@ -16,7 +16,6 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// An object to be read.
 pub struct Wanted {
-    /// Name of the object.
     pub object: String,
     /// Length in bytes.
     pub length: u64,

@@ -118,12 +118,10 @@ pub enum Error {
     Keep {
         /// Destination of the copy.
         path: PathBuf,
-        /// Cause.
         source: std::io::Error,
     },
 }
 
-/// Result of functions of a rewind.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Cuts the log, and prints what was removed and what to do next.

@@ -143,7 +143,6 @@ impl<'o> Printer<'o> {
         Ok(self.undone)
     }
 
-    /// Flushes the output.
     pub fn flush(&mut self) -> Result<()> {
         Ok(self.out.flush()?)
     }

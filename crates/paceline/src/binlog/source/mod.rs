@@ -33,7 +33,6 @@ pub enum Checksums {
 pub struct LoggedEvent<'a> {
     /// Offset in the file, in bytes.
     pub offset: u64,
-    /// The event.
     pub raw: RawEvent<'a>,
     /// Format of its file.
     pub format: &'a FormatDescription,
