@@ -59,7 +59,7 @@ class Checker:
         self.all = {transaction.number: transaction for transaction in transactions}
         self.anomalies = []
         self.writer = {}      # (object, key, element) → number
-        self.undone = set()   # the same, of what no other may ever see
+        self.undone = set()   # the same for undone writes, which no other transaction may see
         self.graph = Graph()
 
     def found(self, kind, text):
@@ -91,7 +91,7 @@ class Checker:
     def check_reads(self):
         for transaction in self.all.values():
             own = {}       # object → elements that this transaction wrote, in order
-            expected = {}  # list → what the next read must show, where that is certain
+            expected = {}  # list → required result of the next read, if it is known
             for kind, key, what in transaction.operations:
                 if kind == Kind.UNDONE:
                     expected.pop((what[0], key), None)

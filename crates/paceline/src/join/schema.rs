@@ -470,7 +470,7 @@ fn hint(kind: Kind) -> &'static str {
         Kind::Triggers => " (--leave-out=triggers)",
         Kind::Routines => " (--leave-out=routines)",
         Kind::Events => " (--leave-out=events)",
-        Kind::ForeignKeys => " (--leave-out=foreign-keys)", // Those without actions.
+        Kind::ForeignKeys => " (--leave-out=foreign-keys)", // Only those without actions.
     }
 }
 
