@@ -46,12 +46,16 @@ enum Results {
 /// The results of one correlated subquery.
 #[derive(Debug)]
 struct ResultsByOuterValues {
-    results: HashMap<Box<[u8]>, CachedRows>,
-    memory: MemoryCharge,
+    /// `None` when results are not kept any more.
+    entries: Option<Entries>,
     hits: u32,
     misses: u32,
-    /// Whether results are still kept.
-    worth_it: bool,
+}
+
+#[derive(Debug)]
+struct Entries {
+    results: HashMap<Box<[u8]>, CachedRows>,
+    memory: MemoryCharge,
 }
 
 impl SubqueryResults {
@@ -65,9 +69,7 @@ impl SubqueryResults {
         match self.of.get_mut(&subquery.id)? {
             Results::One(rows) => Some(rows),
             Results::ByOuterValues(results) => {
-                if !results.worth_it {
-                    return None;
-                }
+                results.entries.as_ref()?;
                 write_key(subquery, outer, &mut self.key);
                 results.get(&self.key)
             }
@@ -91,15 +93,16 @@ impl SubqueryResults {
             Correlation::Correlated => {
                 let results = self.of.entry(subquery.id).or_insert_with(|| {
                     Results::ByOuterValues(ResultsByOuterValues {
-                        results: HashMap::new(),
-                        memory: MemoryCharge::new(account),
+                        entries: Some(Entries {
+                            results: HashMap::new(),
+                            memory: MemoryCharge::new(account),
+                        }),
                         hits: 0,
                         misses: 1,
-                        worth_it: true,
                     })
                 });
                 if let Results::ByOuterValues(results) = results
-                    && results.worth_it
+                    && results.entries.is_some()
                 {
                     write_key(subquery, outer, &mut self.key);
                     results.insert(&self.key, rows);
@@ -111,7 +114,7 @@ impl SubqueryResults {
 
 impl ResultsByOuterValues {
     fn get(&mut self, key: &[u8]) -> Option<&mut CachedRows> {
-        let found = self.results.get_mut(key);
+        let found = self.entries.as_mut()?.results.get_mut(key);
         match found {
             Some(_) => self.hits = self.hits.saturating_add(1),
             None => self.misses = self.misses.saturating_add(1),
@@ -120,17 +123,16 @@ impl ResultsByOuterValues {
     }
 
     fn insert(&mut self, key: &[u8], rows: CachedRows) {
+        let Some(entries) = &mut self.entries else { return };
         let bytes = key.len() + rows.memory_bytes() + ENTRY_BYTES;
         let lookups = self.hits.saturating_add(self.misses);
         let rarely_found = self.misses >= MISSES_MAX_FIRST && self.hits < lookups / HIT_SHARE;
-        let fits = self.memory.used() + bytes <= RESULT_BYTES_MAX;
-        if rarely_found || !fits || self.memory.grow(bytes).is_err() {
-            self.worth_it = false;
-            self.results = HashMap::new();
-            self.memory.shrink(self.memory.used());
+        let fits = entries.memory.used() + bytes <= RESULT_BYTES_MAX;
+        if rarely_found || !fits || entries.memory.grow(bytes).is_err() {
+            self.entries = None;
             return;
         }
-        self.results.insert(key.into(), rows);
+        entries.results.insert(key.into(), rows);
     }
 }
 
