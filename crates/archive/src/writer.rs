@@ -51,7 +51,7 @@ enum Work {
     /// Lets the log begin after this state.
     Begin(BinlogState, oneshot::Sender<()>),
     /// Continues the log in a new file.
-    Rotate(oneshot::Sender<()>),
+    Rotate(oneshot::Sender<std::result::Result<(), RotateError>>),
 }
 
 /// Counters of the writer.
@@ -81,6 +81,17 @@ pub struct Writer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the archive takes no more transactions")]
 pub struct Closed;
+
+/// The log was not continued in a new file.
+#[derive(Debug, thiserror::Error)]
+pub enum RotateError {
+    /// The writer has ended.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+    /// The disk has no space for another file.
+    #[error("no new file could be begun: {0}")]
+    NoSpace(paceline_binlog::Error),
+}
 
 /// A writer and its thread.
 pub struct RunningWriter {
@@ -189,11 +200,11 @@ impl Writer {
     /// Continues the log in a new file (`FLUSH BINARY LOGS`).
     ///
     /// # Errors
-    /// [`Closed`] if the writer has ended.
-    pub async fn rotate(&self) -> std::result::Result<(), Closed> {
+    /// [`RotateError`] if the writer has ended or the disk is full.
+    pub async fn rotate(&self) -> std::result::Result<(), RotateError> {
         let (done, ended) = oneshot::channel();
         self.queue.send(Work::Rotate(done)).map_err(|_| Closed)?;
-        ended.await.map_err(|_| Closed)
+        ended.await.map_err(|_| Closed)?
     }
 
     /// Returns the counters.
@@ -247,8 +258,8 @@ impl Worker {
                     continue;
                 }
                 Work::Rotate(done) => {
-                    self.rotate()?;
-                    let _ = done.send(());
+                    let rotated = self.rotate()?;
+                    let _ = done.send(rotated);
                     continue;
                 }
             };
@@ -374,14 +385,20 @@ impl Worker {
         if self.log.wants_preparation() {
             let _ = self.prepare.try_send(());
         }
-        if self.log.rotation_due() {
-            self.rotate()?;
+        // Without space for a file the log goes on in its present one; it is tried again after the next write.
+        if self.log.rotation_due()
+            && let Err(error) = self.rotate()?
+        {
+            tracing::warn!("{error}");
         }
         Ok(Outcome::Written)
     }
 
     /// Continues the log in a new file. If there is no space, the log stays in its file.
-    fn rotate(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Those that end the writer.
+    fn rotate(&mut self) -> Result<std::result::Result<(), RotateError>> {
         let closing = self.closed_files.lock();
         let rotated = self.log.rotate(unix_seconds());
         drop(closing);
@@ -391,13 +408,9 @@ impl Worker {
                 self.log.write_checkpoint(position, unix_seconds())?;
                 self.sendable.advance(self.log.durable());
                 self.closed_files.ring();
-                Ok(())
+                Ok(Ok(()))
             }
-            // Retried after the next write.
-            Err(error @ paceline_binlog::Error::NoSpace { .. }) => {
-                tracing::warn!("no new file could be begun: {error}");
-                Ok(())
-            }
+            Err(error @ paceline_binlog::Error::NoSpace { .. }) => Ok(Err(RotateError::NoSpace(error))),
             Err(error) => Err(error.into()),
         }
     }

@@ -81,21 +81,20 @@ impl Fetcher {
 
 async fn fetch(storage: &ObjectStorage, request: &Request) -> io::Result<Bytes> {
     let mut pause = FIRST_PAUSE;
-    for _ in 1..ATTEMPTS {
+    let mut attempt = 1;
+    loop {
         match storage.read(&request.object, request.range.clone()).await {
             Ok(bytes) => return Ok(bytes),
             Err(error @ paceline_object_storage::Error::NotFound { .. }) => {
                 return Err(io::Error::new(io::ErrorKind::NotFound, error));
             }
+            Err(error) if attempt == ATTEMPTS => return Err(io::Error::other(error)),
             Err(error) => tracing::warn!("{error}"),
         }
+        attempt += 1;
         tokio::time::sleep(pause).await;
         pause *= 2;
     }
-    storage
-        .read(&request.object, request.range.clone())
-        .await
-        .map_err(io::Error::other)
 }
 
 /// Frames of an object. The first one is in memory.

@@ -62,8 +62,8 @@ pub struct Chosen {
     pub address: Address,
 }
 
-/// Connects to the first candidate that accepts writes, or else to the first that answers. `unfit` is treated as a
-/// candidate that does not accept writes.
+/// Connects to the first candidate that accepts writes, or else to the first that answers. `unfit` is chosen only if no other
+/// candidate answers.
 ///
 /// # Errors
 /// The error of the first candidate, if none answers.
@@ -75,6 +75,7 @@ pub async fn choose(
     let options = replica_options(shared);
     let only_one = candidates.0.len() == 1;
     let mut replica = None;
+    let mut last_resort = None;
     let mut failure = None;
     for address in &candidates.0 {
         let definition = definition(shared, address);
@@ -92,7 +93,11 @@ pub async fn choose(
                     source,
                     address: address.clone(),
                 };
-                if writable == Writable::Yes && unfit != Some(address) {
+                if unfit == Some(address) {
+                    last_resort.get_or_insert(chosen);
+                    continue;
+                }
+                if writable == Writable::Yes {
                     return Ok(chosen);
                 }
                 replica.get_or_insert(chosen);
@@ -102,7 +107,7 @@ pub async fn choose(
             }
         }
     }
-    match (replica, failure) {
+    match (replica.or(last_resort), failure) {
         (Some(chosen), _) => Ok(chosen),
         (None, Some(failure)) => Err(failure),
         (None, None) => unreachable!("there is at least one candidate"),

@@ -6,6 +6,7 @@ use super::session::Session;
 use super::variables::is_accepted;
 use crate::follow::{Follower, Wanted};
 use crate::options::{Address, Candidates};
+use crate::writer::RotateError;
 use paceline_binlog::log::PurgeTarget;
 use paceline_sql::Error;
 use paceline_sql::expr::ExprType;
@@ -142,10 +143,15 @@ impl Session {
                         return Err(unsupported("FLUSH BINARY LOGS without a primary"));
                     };
                     let rotated = writer.rotate().await;
-                    rotated.map_err(|closed| Error::with_message(ER_SERVER_SHUTDOWN, closed.to_string()))?;
+                    rotated.map_err(|error| {
+                        let code = match &error {
+                            RotateError::Closed(_) => ER_SERVER_SHUTDOWN,
+                            RotateError::NoSpace(_) => ER_ERROR_ON_WRITE,
+                        };
+                        Error::with_message(code, error.to_string())
+                    })?;
                 }
-                FlushTarget::Logs(_) | FlushTarget::Other(_) => {}
-                _ => return Err(unsupported("FLUSH of anything but logs")),
+                _ => return Err(unsupported("FLUSH of anything but the binary log")),
             }
         }
         Ok(Answer::DONE)
