@@ -42,3 +42,20 @@ insert into big with recursive n (x) as (select 1 union all select x + 1 from n 
 select sum(y) from (select (select count(*) from c where c.v <= big.x) y from big) z;
 select sum((select count(*) from c where c.v <= big.x % 7 * 10)) from big;
 select count(*) from big where x in (select c.v from c where c.g = big.x % 3);
+-- EXISTS of all columns: names and privileges are looked at, the columns are not read.
+select id from p where exists (select * from c where c.g = p.g) order by id;
+select id from p where not exists (select * from c where c.g = p.g and v > 25) order by id;
+select id from p where exists (select * from c where nothing = p.g) order by id;
+select id from p where exists (select * from nowhere) order by id;
+select id from p where exists (select *) order by id;
+select id from p where exists (select distinct * from c, c d where c.g = p.g and d.g = c.g) order by id;
+select id from p where exists (select * from c where c.g = p.g having v > 15) order by id;
+select id from p where exists (select * from c where c.g = p.g group by g) order by id;
+select id from p where exists (select * from c where c.g = p.g order by v limit 1) order by id;
+select id from p where exists (select * from c where c.g = p.g limit 0) order by id;
+select id from p where exists (select * from c where c.g = p.g union select * from c where c.g = 2) order by id;
+select id from p where exists (select * from (select 1/0 x, g from c) d where d.g = p.g) order by id;
+select id from p where exists (select c.* from c where c.g = p.g) order by id;
+select id from p where exists (select x.* from c where c.g = p.g) order by id;
+select id from p where exists (select * from c where c.g = p.g union select 1) order by id;
+select id from p where exists ((select * from c where c.g = p.g)) order by id;
