@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures Paceline side by side with MariaDB on this machine, and prints the table of the README.
+"""Measures Paceline side by side with MariaDB on this machine, and prints the tables of docs/figures.md.
 
     bench/bench.py [--rounds N] [--seconds N] [--only NAME[,NAME...]] [--directory DIR] [--option VARIABLE=VALUE ...]
 
@@ -34,8 +34,14 @@ LOADS = [
     ("update-1024", "oltp_update_non_index", 1024, 0.8, "ceiling"),
     ("select-1", "oltp_point_select", 1, 1.4, "mariadb"),
     ("select-8", "oltp_point_select", 8, 1.6, "mariadb"),
+    ("ranges-1", "select_random_ranges", 1, 1.0, "mariadb"),
+    ("ranges-8", "select_random_ranges", 8, 1.0, "mariadb"),
+    ("points-1", "select_random_points", 1, 1.0, "mariadb"),
+    ("points-8", "select_random_points", 8, 1.0, "mariadb"),
     ("read-write-16", "oltp_read_write", 16, 2.0, "mariadb"),
 ]
+# The scripts that the ceiling can answer.
+CEILING_SCRIPTS = {"oltp_update_non_index", "oltp_point_select"}
 OTHERS = ["syncs", "bytes", "recovery", "processor"]
 
 # What `processor` runs, in this order: rows that read-write transactions have changed are dearer to read until their old versions are gone.
@@ -254,7 +260,7 @@ def main():
                 continue
             ceiling.leader = "none" if script == "oltp_point_select" else "inline" if clients == 1 else "thread"
             contenders = [mariadb, paceline]
-            if script != "oltp_read_write":
+            if script in CEILING_SCRIPTS:
                 ceiling.start()
                 contenders.append(ceiling)
             medians, rates = rounds_in_turn(contenders, script, clients, arguments.rounds, arguments.seconds)

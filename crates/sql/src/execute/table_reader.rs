@@ -19,7 +19,7 @@ use super::query::materialize;
 use super::run::{ALL_CONDITIONS, Exec, Rows};
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind};
 use crate::plan::range::{
     ColumnTest, NearestValue, RangeCondition, RangeContext, index_ranges, nearest_value,
 };
@@ -350,7 +350,8 @@ impl<'p> BaseReader<'p> {
         }
     }
 
-    /// Whether the only condition is one on an integer column that leads the index, so that its ranges are just the rows it lets pass.
+    /// Whether the only condition is about the integer column that leads the index, so that its ranges are just the rows it lets pass: a comparison,
+    /// BETWEEN or IN, or several of them joined by OR.
     fn is_exact(
         &self,
         exec: &mut Exec<'_, '_>,
@@ -358,23 +359,18 @@ impl<'p> BaseReader<'p> {
         condition: &RangeCondition,
         row: &[Value],
     ) -> Result<bool> {
-        let RangeCondition::Column { column, test } = condition else {
+        let column = self.schema.indexes()[index].parts[0].column;
+        let is_plain = self.step.on.is_empty()
+            && self.step.kind == JoinKind::Inner
+            && matches!(self.definition.columns()[column].data_type, DataType::Integer(_));
+        let [filter] = &self.step.filter[..] else {
             return Ok(false);
         };
-        let part = &self.schema.indexes()[index].parts[0];
-        let plain = self.step.filter.len() == 1
-            && self.step.on.is_empty()
-            && self.step.kind == JoinKind::Inner
-            && part.column == *column
-            && matches!(self.definition.columns()[*column].data_type, DataType::Integer(_));
-        if !plain {
+        if !is_plain || !is_said_by(filter, condition, column) {
             return Ok(false);
         }
-        let values: &[&Expr] = match test {
-            ColumnTest::Between { bounds, .. } => &[&bounds[0], &bounds[1]],
-            ColumnTest::Compare { value, .. } => &[value],
-            _ => return Ok(false),
-        };
+        let mut values = Vec::new();
+        condition.for_each_value(&mut |value| values.push(value));
         for value in values {
             if !matches!(exec.eval(value, row)?, Value::Int(_)) {
                 return Ok(false);
@@ -749,6 +745,27 @@ impl<'p> BaseReader<'p> {
             false => self.conditions_held(),
         };
         Ok(passes)
+    }
+}
+
+/// Whether a range condition says of one column all that an expression says.
+fn is_said_by(expr: &Expr, condition: &RangeCondition, column: usize) -> bool {
+    match (&expr.kind, condition) {
+        (ExprKind::Or(parts), RangeCondition::Or(known)) => {
+            parts.len() == known.len()
+                && parts
+                    .iter()
+                    .zip(known)
+                    .all(|(part, known)| is_said_by(part, known, column))
+        }
+        (
+            ExprKind::Compare { .. } | ExprKind::Between { .. } | ExprKind::InList { .. },
+            RangeCondition::Column {
+                column: tested,
+                test: ColumnTest::Compare { .. } | ColumnTest::Between { .. } | ColumnTest::In(_),
+            },
+        ) => *tested == column,
+        _ => false,
     }
 }
 
