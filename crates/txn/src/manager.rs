@@ -9,7 +9,7 @@ use crate::config::{Config, SyncBinlog};
 use crate::error::{Error, Result};
 use crate::event_cache::BufferPool;
 use crate::interrupt::Interrupt;
-use crate::lock::LockManager;
+use crate::lock::{LockManager, RowLockWait};
 use crate::log_lease::LeaseRegistry;
 use crate::overlay::Overlay;
 use crate::positions::{Durability, PositionCells, Positions};
@@ -370,6 +370,11 @@ impl TransactionManager {
     /// The error that every commit gets if the log has failed.
     pub fn failure(&self) -> Option<Error> {
         self.core.poisoned()
+    }
+
+    /// Who waits for rows, and for whom.
+    pub fn row_lock_waits(&self) -> Vec<RowLockWait> {
+        self.core.locks.row_lock_waits()
     }
 
     /// Counters and histograms.

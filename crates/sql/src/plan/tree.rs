@@ -19,7 +19,7 @@ use paceline_storage::EntryReader;
 use paceline_txn::IsolationLevel;
 use paceline_types::DataType;
 
-use crate::catalog::TableDefinition;
+use crate::catalog::{NumberSeries, TableDefinition};
 use crate::expr::{Aggregate, Expr, ExprType, Frame, SortOrder, WindowFunction};
 use crate::plan::ResultColumn;
 use crate::plan::range::RangeCondition;
@@ -343,6 +343,8 @@ pub enum TableSource {
     MergedView,
     /// The rows of the last round of a recursive query.
     Recursive(u64),
+    /// Numbers: `seq_1_to_10`.
+    Series(NumberSeries),
     /// A table that the server makes on demand.
     Virtual {
         /// Its database.

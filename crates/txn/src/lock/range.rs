@@ -19,8 +19,10 @@
 //! Looking through all shards is dear, and every writer has to look at the ranges. So an owner's ranges in an index are kept apart from each other, those that
 //! touch as one, and when there are [`RANGES_MAX`] of them the next one is the whole index.
 
+use super::mode::Mode;
 use super::owner::{LockOwner, WaitTarget};
 use super::table::{IfBusy, LockTable, Wakeups};
+use super::waits::{RowLock, RowLockWait};
 use paceline_storage::{IndexId, KeyRange};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
@@ -344,6 +346,26 @@ impl RangeTable {
                 wakeups.push(waiting.owner.clone());
                 self.hold(ranges, waiting);
             }
+        }
+    }
+
+    /// Appends who waits, and for whom.
+    pub(super) fn row_lock_waits(&self, into: &mut Vec<RowLockWait>) {
+        let indexes = self.indexes.lock();
+        let locks = |owners: &mut dyn Iterator<Item = &Arc<LockOwner>>, mode| {
+            owners.map(|owner| RowLock::new(owner, mode)).collect()
+        };
+        for ranges in indexes.values() {
+            into.extend(ranges.waiting.iter().map(|waiting| RowLockWait {
+                key: waiting.range.start.as_slice().into(),
+                wanted: RowLock::new(&waiting.owner, Mode::Read),
+                blockers: locks(&mut waiting.blockers.iter(), Mode::Exclusive),
+            }));
+            into.extend(ranges.writers.iter().map(|writer| RowLockWait {
+                key: writer.key.clone(),
+                wanted: RowLock::new(&writer.owner, Mode::Exclusive),
+                blockers: locks(&mut ranges.stopping(&writer.owner, &writer.key), Mode::Read),
+            }));
         }
     }
 
