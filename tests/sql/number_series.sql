@@ -17,10 +17,5 @@ select * from t.seq_3_to_1;
 insert into seq_1_to_3 values (9);
 select * from seq_1_to;
 select * from seq_a_to_3;
--- A table of that name is that table.
-create table seq_1_to_2 (a int);
-insert into seq_1_to_2 values (7);
-select * from seq_1_to_2;
-drop table seq_1_to_2;
 select * from seq_1_to_2 limit 1;
 select seq from seq_1_to_18446744073709551614 limit 2;

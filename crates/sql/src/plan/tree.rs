@@ -375,7 +375,9 @@ impl JoinStep {
         // Those behind an outer join say nothing about a match.
         let filtered = if kind == JoinKind::Left { &[][..] } else { &filter };
         let conditions = on.iter().chain(filtered);
-        let candidate_count = conditions.take_while(|condition| condition.is_stable()).count();
+        // A subquery may wait for rows: the row that asks is locked first, as in MariaDB, so that two who wait for each other are seen.
+        let is_candidate = |condition: &&Expr| condition.is_stable() && !condition.has_subquery();
+        let candidate_count = conditions.take_while(is_candidate).count();
         JoinStep {
             kind,
             source,
