@@ -41,5 +41,6 @@ pub mod statement_logs;
 pub mod status;
 pub mod status_list;
 pub mod tls;
+pub mod transaction_mark;
 pub mod unfinished;
 pub mod variables;

@@ -65,6 +65,7 @@ fn session(
     ));
     let registered = Registered::new(server, &shared);
     let locks = server.transactions.session(shared.interrupt.clone());
+    shared.locks.get_or_init(|| locks.clone());
     let services = Arc::new(SessionServices::new(server.clone(), shared.clone(), locks));
     let context = SessionContext::charged_to(
         shared.memory.clone(),

@@ -1,6 +1,6 @@
 //! Start-up's replay of the log.
 
-use crate::accounts::statements::{StatementContext, apply};
+use crate::accounts::statements::{MissingAccounts, StatementContext, apply};
 use crate::accounts::{Accounts, InitialAccounts};
 use crate::session::account::changes;
 use paceline_apply::CatalogDefinitions;
@@ -103,6 +103,7 @@ impl ReplayHost for ServerHost<'_> {
             accounts: &before,
             current,
             database: session.database.as_deref(),
+            missing_accounts: MissingAccounts::of_sql_mode(session.settings.sql_mode),
         };
         let applied = apply(statement, context)?;
         Ok(changes(

@@ -1,19 +1,20 @@
 //! All sessions: to list them, to kill them, to count them.
 
 use crate::status::Counters;
+use crate::transaction_mark::TransactionMark;
 use paceline_sql::session::SessionMemory;
 use paceline_txn::{AwaitedLock, Interrupt, InterruptReason};
 use paceline_wire::socket::SocketHandle;
 use paceline_wire::tls::TlsSession;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// What others see of a session.
-#[derive(Debug)]
 pub struct SessionShared {
     /// The connection's id.
     pub id: u32,
@@ -37,6 +38,10 @@ pub struct SessionShared {
     pub authenticated: AtomicBool,
     /// What its encryption is, if it is encrypted.
     pub tls: OnceLock<TlsSession>,
+    /// The session as its locks know it.
+    pub locks: OnceLock<paceline_txn::Session>,
+    /// Its transaction, if that has come to a table.
+    pub transaction: TransactionMark,
 }
 
 /// Who a session is and what it does: a line of the process list.
@@ -64,6 +69,14 @@ pub struct Activity {
 
 /// The longest text that the process list keeps, in bytes.
 const TEXT_MAX: usize = 64 * 1024;
+
+impl fmt::Debug for SessionShared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionShared")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
 
 impl SessionShared {
     /// One that is about to log in.
@@ -96,6 +109,8 @@ impl SessionShared {
             query_id: AtomicU64::new(0),
             authenticated: AtomicBool::new(false),
             tls: OnceLock::new(),
+            locks: OnceLock::new(),
+            transaction: TransactionMark::default(),
         }
     }
 
@@ -105,6 +120,7 @@ impl SessionShared {
         let mut activity = self.activity.lock();
         activity.command = command;
         activity.since_micros = now_micros;
+        self.transaction.command_began(now_micros);
         activity.state = if text.is_empty() { "" } else { "executing" };
         activity.text.clear();
         activity.text.extend_from_slice(&text[..text.len().min(TEXT_MAX)]);

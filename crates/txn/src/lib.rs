@@ -52,14 +52,16 @@ pub use ddl::DdlCommit;
 pub use error::{Error, Result, RollbackScope};
 pub use event_cache::RowChange;
 pub use interrupt::{AwaitedLock, Interrupt, InterruptReason};
-pub use lock::{Granted, LockMode, LockWait, MetadataGuard, MetadataMode, MetadataObject};
+pub use lock::{
+    Granted, LockMode, LockWait, MetadataGuard, MetadataMode, MetadataObject, RowLock, RowLockWait,
+};
 pub use log_admin::DomainDeletion;
 pub use log_lease::{LeaseRegistry, LogLease};
 pub use manager::{FatalHook, ManagerParts, TransactionManager};
 pub use positions::Positions;
 pub use replica::{Replicated, WaitEnd};
 pub use sendable::{Sendable, SendablePast};
-pub use session::{GlobalReadLock, Session};
+pub use session::{GlobalReadLock, Session, TransactionProgress};
 pub use status::{HISTOGRAM_BUCKETS, HistogramSnapshot, Status};
 pub use sync_point::{CommitStep, SyncPoints};
 pub use transaction::{

@@ -9,7 +9,7 @@ use crate::config::{Config, SyncBinlog};
 use crate::error::{Error, Result};
 use crate::event_cache::BufferPool;
 use crate::interrupt::Interrupt;
-use crate::lock::LockManager;
+use crate::lock::{LockManager, RowLockWait};
 use crate::log_lease::LeaseRegistry;
 use crate::overlay::Overlay;
 use crate::positions::{Durability, PositionCells, Positions};
@@ -377,6 +377,11 @@ impl TransactionManager {
     /// Returns the error of every commit if the log has failed.
     pub fn failure(&self) -> Option<Error> {
         self.core.poisoned()
+    }
+
+    /// Who waits for rows, and for whom.
+    pub fn row_lock_waits(&self) -> Vec<RowLockWait> {
+        self.core.locks.row_lock_waits()
     }
 
     /// Returns the counters and histograms.

@@ -5,13 +5,28 @@ use crate::interrupt::Interrupt;
 use crate::lock::owner::{LockOwner, OwnerKind};
 use crate::lock::{LockManager, MetadataGuard, MetadataMode, MetadataObject, Patience};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A session. Clones refer to the same session.
 #[derive(Clone)]
 pub struct Session {
     pub(crate) owner: Arc<LockOwner>,
     pub(crate) locks: Arc<LockManager>,
+}
+
+/// What the last transaction of a session has come to.
+#[derive(Clone, Copy, Debug)]
+pub struct TransactionProgress {
+    /// Which of the session's transactions it is.
+    pub number: u64,
+    /// Locks and changed rows: the lightest transaction of a deadlock is rolled back.
+    pub weight: u64,
+    /// Rows changed.
+    pub rows_changed: u64,
+    /// Row, key and range locks held.
+    pub locks: u64,
+    /// Since when it has been waiting for a lock.
+    pub waits_since: Option<Instant>,
 }
 
 impl Session {
@@ -32,6 +47,23 @@ impl Session {
     /// Returns the flag that `KILL` raises.
     pub fn interrupt(&self) -> &Interrupt {
         self.owner.interrupt()
+    }
+
+    /// Its number among all sessions since the server started.
+    pub fn id(&self) -> u64 {
+        self.owner.id()
+    }
+
+    /// What its transaction has come to, for people.
+    pub fn progress(&self) -> TransactionProgress {
+        let (weight, rows_changed) = (self.owner.weight(), self.owner.rows_changed());
+        TransactionProgress {
+            number: self.owner.transactions(),
+            weight,
+            rows_changed,
+            locks: weight.saturating_sub(rows_changed),
+            waits_since: self.owner.waits_since(),
+        }
     }
 
     /// Returns whether the session waits for a lock now (`SHOW PROCESSLIST`).

@@ -21,6 +21,8 @@ POLL_SECONDS = 0.05
 # Of include/default_mysqld.cnf what a test can see.
 DEFAULTS = ["--character-set-server=latin1", "--local-infile=ON", "--connect-timeout=60", "--log-bin-trust-function-creators=1",
             "--sort-buffer-size=256K", "--max-heap-table-size=1M", "--slave-net-timeout=120", "--port-open-timeout=10"]
+# Where Paceline's default is another than MariaDB 10.11's.
+PACELINE_DEFAULTS = ["--innodb-snapshot-isolation=OFF"]
 MARIADB_DEFAULTS = [*DEFAULTS, "--loose-innodb_buffer_pool_size=8M", "--debug-no-sync", "--key-buffer-size=1M", "--default-storage-engine=myisam",
                     "--use_stat_tables=preferably", "--histogram_type=json_hb", "--binlog-direct-non-transactional-updates",
                     "--log-basename=mysqld"]
@@ -70,7 +72,7 @@ class ServerOfTest:
             options = [*MARIADB_DEFAULTS, f"--log-basename={base}", *role, f"--secure-file-priv={vardir}", f"--tmpdir={self.tmpdir}", *options]
         else:
             self.server = Paceline(directory)
-            wanted = [*DEFAULTS, *role, f"--secure-file-priv={vardir}", f"--tmpdir={self.tmpdir}", f"--log-bin={base}-bin", *options]
+            wanted = [*DEFAULTS, *PACELINE_DEFAULTS, *role, f"--secure-file-priv={vardir}", f"--tmpdir={self.tmpdir}", f"--log-bin={base}-bin", *options]
             options, self.left_out = known_to_paceline(wanted)
         self.options = options
         self.server.options = options

@@ -12,7 +12,7 @@ use paceline_sql::parse::{
     self, AccountName, AccountOptions, AccountSpec, AccountStatement, AuthenticationPlugin, PasswordSpec,
     PrivilegeLevel, PrivilegeSpec, UserName,
 };
-use paceline_sql::session::Privilege;
+use paceline_sql::session::{Privilege, SqlMode};
 use paceline_sql::{Error, Result};
 use paceline_types::error_code::*;
 use paceline_wire::authentication::{NATIVE_PASSWORD, NativePassword};
@@ -26,6 +26,27 @@ pub struct StatementContext<'a> {
     pub current: (&'a str, &'a str),
     /// The current database.
     pub database: Option<&'a str>,
+    /// Whether GRANT makes the accounts that are not there.
+    pub missing_accounts: MissingAccounts,
+}
+
+/// What GRANT does to an account that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingAccounts {
+    /// `NO_AUTO_CREATE_USER`: 1133, unless it is given a password.
+    Refused,
+    /// It makes it.
+    Made,
+}
+
+impl MissingAccounts {
+    /// As `sql_mode` says.
+    pub fn of_sql_mode(mode: SqlMode) -> Self {
+        match mode.contains(SqlMode::NO_AUTO_CREATE_USER) {
+            true => MissingAccounts::Refused,
+            false => MissingAccounts::Made,
+        }
+    }
 }
 
 /// What came of it.
@@ -172,8 +193,11 @@ pub fn apply(statement: &AccountStatement, context: StatementContext<'_>) -> Res
                 let (user, host) = resolve(&spec.account, context)?;
                 let mut account = match next.get(&user, &host) {
                     Some(account) => account.clone(),
-                    // A grant makes an account only if it gives it a password.
-                    None if spec.authentication.is_some() => Account::new(user, host),
+                    None if spec.authentication.is_some()
+                        || context.missing_accounts == MissingAccounts::Made =>
+                    {
+                        Account::new(user, host)
+                    }
                     None => return Err(Error::new(ER_PASSWORD_NO_MATCH, &[])),
                 };
                 authenticate(&mut account, spec)?;
@@ -427,6 +451,7 @@ mod tests {
                 accounts,
                 current: ("root", "localhost"),
                 database: Some("shop"),
+                missing_accounts: MissingAccounts::Refused,
             },
         )
     }

@@ -5,6 +5,7 @@
 //!   catalog_tables     SCHEMATA, TABLES, COLUMNS, STATISTICS, … from the catalog
 //!   views              VIEWS, and views among TABLES and COLUMNS
 //!   shown_column       a row of COLUMNS
+//!   transactions       INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS
 //!   server_tables      ENGINES, COLLATIONS, PROCESSLIST, variables, privileges, …
 //! ```
 //! Tables about what does not exist here (routines, triggers, events, partitions of several parts) are there and
@@ -15,6 +16,7 @@ mod catalog_tables;
 mod columns;
 mod server_tables;
 mod shown_column;
+mod transactions;
 mod views;
 
 use paceline_sql::catalog::{DatabaseDefinition, TableDescription, ViewDefinition};
@@ -26,6 +28,7 @@ pub(crate) use catalog_tables::column_default;
 pub use columns::columns;
 pub(crate) use columns::declared;
 pub(crate) use server_tables::has_engine;
+pub use transactions::OpenTransaction;
 pub(crate) use views::default_of_expression;
 
 /// The name of the database.
@@ -147,8 +150,20 @@ pub trait Sources {
     fn time_zone(&self) -> TimeZone;
     /// The names of the functions that SQL has, in lower case.
     fn functions(&self) -> Vec<String>;
+    /// The transactions that are open, the session's own reading of this aside.
+    fn transactions(&self) -> Vec<OpenTransaction>;
+    /// Who waits for rows, and for whom.
+    fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait>;
+    /// All tables.
+    fn catalog(&self) -> std::sync::Arc<paceline_sql::catalog::Catalog>;
     /// What the session's account may do with columns: `select,insert,update,references` or a part of it.
     fn column_privileges(&self, database: &str) -> String;
+}
+
+/// Whether only accounts with the PROCESS privilege may read a table.
+pub fn needs_process(table: &str) -> bool {
+    let prefix = table.get(.."INNODB_".len());
+    prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INNODB_"))
 }
 
 /// The names of all tables, in upper case, by name.
@@ -188,6 +203,9 @@ pub fn rows(table: &str, sources: &dyn Sources, wanted: &WantedRows) -> Option<V
         "USER_PRIVILEGES" => server_tables::user_privileges(sources),
         "SCHEMA_PRIVILEGES" => server_tables::schema_privileges(sources),
         "SYSTEM_VARIABLES" => sources.system_variables(),
+        "INNODB_TRX" => transactions::transactions(sources),
+        "INNODB_LOCKS" => transactions::locks(sources),
+        "INNODB_LOCK_WAITS" => transactions::lock_waits(sources),
         "PLUGINS" => server_tables::plugins(),
         "SQL_FUNCTIONS" => sources
             .functions()

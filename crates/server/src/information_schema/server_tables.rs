@@ -5,7 +5,7 @@ use paceline_types::{Charset, Collation, Decimal, Value};
 use super::{GrantedPrivilege, Row, Sources, number, text, text_or_null, yes_no};
 
 /// Engines: name, support, comment, transactions, XA, savepoints.
-pub(crate) const ENGINES: [[&str; 6]; 2] = [
+pub(crate) const ENGINES: [[&str; 6]; 3] = [
     [
         "InnoDB",
         "DEFAULT",
@@ -18,6 +18,14 @@ pub(crate) const ENGINES: [[&str; 6]; 2] = [
         "MEMORY",
         "YES",
         "Transactional tables in memory, empty after a restart",
+        "YES",
+        "NO",
+        "YES",
+    ],
+    [
+        "SEQUENCE",
+        "YES",
+        "Generated tables filled with sequential values",
         "YES",
         "NO",
         "YES",
@@ -195,5 +203,6 @@ pub(super) fn plugins() -> Vec<Row> {
         ),
         row("InnoDB", "STORAGE ENGINE", ENGINES[0][2]),
         row("MEMORY", "STORAGE ENGINE", ENGINES[1][2]),
+        row("SEQUENCE", "STORAGE ENGINE", ENGINES[2][2]),
     ]
 }

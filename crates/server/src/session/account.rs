@@ -7,7 +7,7 @@ use super::Session;
 use super::errors::of_transaction;
 use super::logged_statement::LoggedStatement;
 use super::query::Execution;
-use crate::accounts::statements::{StatementContext, apply, resolve};
+use crate::accounts::statements::{MissingAccounts, StatementContext, apply, resolve};
 use crate::accounts::{Accounts, PrivilegeSet};
 use crate::server::Server;
 use paceline_sql::catalog::{CatalogChange, write_changes};
@@ -65,6 +65,7 @@ impl Session {
             accounts: &before,
             current: (&current.0, &current.1),
             database: self.context.database.as_deref(),
+            missing_accounts: MissingAccounts::of_sql_mode(self.context.settings.sql_mode),
         };
         self.may_specify(statement, context)?;
         let applied = apply(statement, context)?;
@@ -171,6 +172,7 @@ impl Session {
                         accounts: &accounts,
                         current,
                         database: None,
+                        missing_accounts: MissingAccounts::Refused,
                     },
                 )?;
                 match (user.as_str(), host.as_str()) == current {

@@ -468,6 +468,7 @@ impl Session {
                     accounts: &accounts,
                     current,
                     database: None,
+                    missing_accounts: crate::accounts::statements::MissingAccounts::Refused,
                 },
             )?,
         };

@@ -4,13 +4,12 @@ use super::services::SessionServices;
 use crate::accounts::PrivilegeSet;
 use crate::accounts::show::select_all;
 use crate::information_schema::{
-    self, GrantedPrivilege, Process, Row, Scope, Sources, TableSize, ViewColumn,
+    self, GrantedPrivilege, OpenTransaction, Process, Row, Scope, Sources, TableSize, ViewColumn,
 };
 use crate::mysql_tables;
 use crate::registry::now_micros;
 use crate::server::{EMPTY_DATABASES, virtual_columns};
 use crate::variables::{self, Access, Kind, TABLE};
-use paceline_sql::Result;
 use paceline_sql::catalog::{
     Catalog, DatabaseDefinition, SYSTEM_DATABASE, TableDefinition, TableDescription, ViewDefinition,
 };
@@ -19,6 +18,8 @@ use paceline_sql::plan::{Plan, PlanContext, plan_statement};
 use paceline_sql::session::{
     Privilege, PrivilegeTarget, Privileges, SessionContext, SqlMode, VirtualColumn, VirtualTables, WantedRows,
 };
+use paceline_sql::{Error, Result};
+use paceline_types::error_code::ER_SPECIFIC_ACCESS_DENIED_ERROR;
 use paceline_types::temporal::TimeZone;
 use paceline_types::{Collation, Value, Version};
 use std::sync::Arc;
@@ -60,6 +61,9 @@ impl VirtualTables for SessionServices {
             services: self,
             session,
         };
+        if information_schema::needs_process(table) && !sources.may_see_all_sessions() {
+            return Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"PROCESS"]));
+        }
         Ok(information_schema::rows(table, &sources, wanted).unwrap_or_default())
     }
 }
@@ -373,6 +377,56 @@ impl Sources for SessionSources<'_> {
 
     fn functions(&self) -> Vec<String> {
         vec![]
+    }
+
+    fn transactions(&self) -> Vec<OpenTransaction> {
+        let now = now_micros();
+        let own = self.services.shared.id;
+        let mut transactions = vec![];
+        for session in self.services.server.sessions.all() {
+            let (Some(locks), Some(marked)) = (session.locks.get(), session.transaction.get()) else {
+                continue;
+            };
+            if session.id == own && marked.is_single_statement {
+                continue;
+            }
+            let progress = locks.progress();
+            let activity = session.activity();
+            let is_busy = activity.command != "Sleep";
+            let waits_since = progress.waits_since.map(|since| {
+                now.saturating_sub(i64::try_from(since.elapsed().as_micros()).unwrap_or(i64::MAX))
+            });
+            transactions.push(OpenTransaction {
+                session_id: locks.id(),
+                id: (locks.id() << 32) + progress.number,
+                connection_id: u64::from(session.id),
+                started_micros: marked.started_micros,
+                waits_since_micros: waits_since,
+                weight: progress.weight,
+                locks: progress.locks,
+                rows_changed: progress.rows_changed,
+                query: is_busy.then(|| {
+                    String::from_utf8_lossy(&activity.text)
+                        .chars()
+                        .take(1024)
+                        .collect()
+                }),
+                isolation: marked.isolation,
+                unique_checks: marked.unique_checks,
+                foreign_key_checks: marked.foreign_key_checks,
+                read_only: marked.read_only,
+                is_plain_read: marked.is_single_statement && progress.locks == 0,
+            });
+        }
+        transactions
+    }
+
+    fn row_lock_waits(&self) -> Vec<paceline_txn::RowLockWait> {
+        self.services.server.transactions.row_lock_waits()
+    }
+
+    fn catalog(&self) -> Arc<Catalog> {
+        self.services.server.catalog.load()
     }
 
     fn column_privileges(&self, database: &str) -> String {

@@ -185,6 +185,14 @@ impl Session {
             true => Lifetime::SingleStatement,
             false => Lifetime::Explicit,
         });
+        if let Some(transaction) = self.transaction.get_mut() {
+            let settings = &self.context.settings;
+            self.shared.transaction.set(
+                transaction.options(),
+                settings.unique_checks,
+                settings.foreign_key_checks,
+            );
+        }
     }
 
     /// The same for a statement that touches no table: it is a transaction of its own under `autocommit=0` too, and what SET TRANSACTION has said of the
@@ -307,6 +315,7 @@ impl Session {
         let mut view = self.services.transaction.lock();
         view.open = false;
         view.snapshot = None;
+        self.shared.transaction.clear();
     }
 
     /// BEGIN, COMMIT, ROLLBACK, savepoints.

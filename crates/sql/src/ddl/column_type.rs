@@ -11,7 +11,7 @@ use paceline_types::{
 };
 
 use crate::error::{Error, Result};
-use crate::parse::definition::{CharsetName, TypeKind, TypeSpec};
+use crate::parse::definition::{CharsetName, DEFAULT_COLLATION, TypeKind, TypeSpec};
 use crate::session::SessionContext;
 
 /// The most bytes that a VARCHAR or VARBINARY may have.
@@ -54,10 +54,9 @@ pub fn resolve_collation(
         (None, None) => Ok(None),
         (Some((_, collation)), None) => Ok(Some(collation)),
         (named, Some(name)) => {
-            if name.eq_ignore_ascii_case("default") {
-                return Ok(Some(
-                    named.map_or(default, |(charset, _)| charset.default_collation()),
-                ));
+            if name.eq_ignore_ascii_case(DEFAULT_COLLATION) {
+                let charset = named.map_or(default.charset(), |(charset, _)| charset);
+                return Ok(Some(charset.default_collation()));
             }
             let collation = collation(name)?;
             match named {

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 
 use paceline_types::Value;
-use paceline_types::convert::in_charset;
 
 use super::assignment::{
     Ignore, NullRule, Strictness, assign_column, assigned_value, check_constraints, implicit_default,
@@ -15,7 +14,7 @@ use super::run::Exec;
 use super::{AffectedRows, Outcome, RowSink};
 use crate::catalog::TableDefinition;
 use crate::error::Result;
-use crate::expr::{Expr, ExprType};
+use crate::expr::{Expr, ExprType, as_assigned};
 use crate::foreign_key::is_foreign_key_error;
 use crate::plan::{AssignmentPlan, DefaultPlan, InsertPlan, InsertRows, ResultColumn};
 use crate::session::SqlMode;
@@ -175,7 +174,7 @@ impl<'p> Insertion<'p> {
         self.begin_row(exec, false)?;
         for ((value, ty), &column) in values.iter().zip(types).zip(&self.plan.columns) {
             let target = &self.table.columns()[column].data_type;
-            self.assign(exec, column, in_charset(value.clone(), ty.charset(), target))?;
+            self.assign(exec, column, as_assigned(value.clone(), ty, target))?;
         }
         let read = &values[self.plan.columns.len()..];
         for (slot, value) in self.plan.source_slots.clone().zip(read) {

@@ -52,6 +52,16 @@ pub(crate) fn read_table(
         TableSource::Base(definition) => {
             BaseReader::new(plan, access, step, instance, definition).read(exec, row, visit)
         }
+        TableSource::Series(series) => {
+            for number in series.numbers() {
+                exec.tick()?;
+                row[instance.slots.start] = Value::UInt(number);
+                if visit(exec, row)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        }
         _ => {
             let conditions = match step.kind {
                 JoinKind::Left => &step.on,
@@ -85,6 +95,7 @@ fn made_rows(
             Ok(Rc::new(rows))
         }
         TableSource::Base(_) => unreachable!("stored tables are read from storage"),
+        TableSource::Series(_) => unreachable!("a series is made as it is read"),
         TableSource::MergedView => unreachable!("a merged view is no step of a join"),
     }
 }

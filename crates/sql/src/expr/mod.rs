@@ -39,11 +39,11 @@ pub use bind::{
 };
 pub use cast::CastTarget;
 pub use context::{EvalContext, EvalMode, EvalState, OuterRow, SubqueryFrame, SubqueryRunner};
-pub(crate) use eval::compare_values;
 pub(crate) use eval::convert::{
     as_computed, bytes_of, for_user_variable, text_of, to_decimal, to_double, to_i64, to_i128,
 };
 pub use eval::in_set::InSet;
+pub(crate) use eval::{as_assigned, compare_values};
 pub use expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 pub use functions::{Call, Function, Stability};
 pub use scope::{Clause, ColumnName, Correlation, EmptyScope, Scope, Subquery};

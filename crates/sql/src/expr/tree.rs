@@ -469,6 +469,16 @@ impl Expr {
         })
     }
 
+    /// Whether there is a subquery in it.
+    pub fn has_subquery(&self) -> bool {
+        self.any(&mut |node| {
+            matches!(
+                node.kind,
+                ExprKind::ScalarSubquery(_) | ExprKind::Exists { .. } | ExprKind::Quantified { .. }
+            )
+        })
+    }
+
     /// Calls `visit` for this node and every node below it. Subqueries' plans are not entered.
     pub fn visit<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         visit(self);

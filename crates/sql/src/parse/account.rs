@@ -190,7 +190,7 @@ impl Parser<'_> {
 
     /// `CREATE [OR REPLACE] USER`, behind USER.
     pub(super) fn create_user(&mut self, or_replace: bool) -> Result<Statement> {
-        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
+        let if_not_exists = self.if_not_exists(or_replace)?;
         let accounts = self.comma_separated(Self::account_spec)?;
         let mut options = AccountOptions::default();
         if self.account_options(&mut options)? {

@@ -122,7 +122,7 @@ impl Parser<'_> {
             }
             let charset = self.charset_name()?;
             let collation = if self.accept_word("COLLATE") {
-                Some(self.collation_name()?)
+                Some(self.collation_or_default()?)
             } else {
                 None
             };

@@ -438,7 +438,11 @@ impl Parser<'_> {
 
     /// The name behind COLLATE, which must not contradict what the column's definition said before.
     fn declared_collation(&mut self, spec: &mut TypeSpec) -> Result<()> {
-        let name = self.collation_name()?;
+        let name = self.collation_or_default()?;
+        if name == DEFAULT_COLLATION {
+            spec.collation = Some(name);
+            return Ok(());
+        }
         let collation =
             Collation::from_name(&name).ok_or_else(|| Error::new(ER_UNKNOWN_COLLATION, &[&name]))?;
         let declared = match &spec.collation {

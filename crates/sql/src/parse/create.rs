@@ -24,7 +24,7 @@ impl Parser<'_> {
             };
         }
         if self.accept_any_word(&["DATABASE", "SCHEMA"]).is_some() {
-            let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
+            let if_not_exists = self.if_not_exists(or_replace)?;
             let name = self.checked_identifier()?;
             let options = self.database_options()?;
             return Ok(Statement::Ddl(DdlStatement::CreateDatabase {
@@ -50,6 +50,18 @@ impl Parser<'_> {
             }
         }
         self.unsupported_object()
+    }
+
+    /// `IF NOT EXISTS`, which does not go with OR REPLACE: 1221.
+    pub(super) fn if_not_exists(&mut self, or_replace: bool) -> Result<bool> {
+        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
+        match or_replace && if_not_exists {
+            true => Err(Error::new(
+                error_code::ER_WRONG_USAGE,
+                &[&"OR REPLACE", &"IF NOT EXISTS"],
+            )),
+            false => Ok(if_not_exists),
+        }
     }
 
     /// What this server has not, by its kind.
@@ -127,13 +139,13 @@ impl Parser<'_> {
             self.advance();
         }
         self.accept_equal();
-        self.collation_name().map(Some)
+        self.collation_or_default().map(Some)
     }
 
     // Tables -----------------------------------------------------------------------------------------------------
 
     fn create_table(&mut self, or_replace: bool, temporary: bool) -> Result<Statement> {
-        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
+        let if_not_exists = self.if_not_exists(or_replace)?;
         let name = self.table_name()?;
         let body = self.create_table_body()?;
         Ok(Statement::Ddl(DdlStatement::CreateTable(Box::new(CreateTable {
@@ -355,7 +367,7 @@ impl Parser<'_> {
             None => IndexKind::Plain,
         };
         self.expect_word("INDEX")?;
-        let if_not_exists = self.accept_phrase(&["IF", "NOT", "EXISTS"])?;
+        let if_not_exists = self.if_not_exists(or_replace)?;
         let name = Some(self.checked_identifier()?);
         let algorithm = self.index_algorithm()?;
         self.expect_word("ON")?;

@@ -8,6 +8,9 @@ use sqlparser::ast::Expr;
 use super::statement::{AccountName, Duplicates, QueryStatement, TableName};
 use crate::catalog::{ReferentialAction, ViewAlgorithm, ViewCheck, ViewSecurity};
 
+/// What stands for the name of a collation in `COLLATE DEFAULT`: no collation has it.
+pub const DEFAULT_COLLATION: &str = "DEFAULT";
+
 /// A statement that defines databases, tables or indexes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DdlStatement {

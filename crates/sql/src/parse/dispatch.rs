@@ -350,7 +350,11 @@ impl Parser<'_> {
             "QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED", "USE_FRM", "FORCE",
         ];
         loop {
-            if self.accept_words(&["FOR", "UPGRADE"]) || self.accept_words(&["PERSISTENT", "FOR", "ALL"]) {
+            if self.accept_words(&["FOR", "UPGRADE"]) {
+                continue;
+            }
+            if self.accept_words(&["PERSISTENT", "FOR"]) {
+                self.persistent_statistics()?;
                 continue;
             }
             if self.accept_any_word(&options).is_none() {
@@ -368,6 +372,25 @@ impl Parser<'_> {
             tables,
             write_to_binlog,
         })
+    }
+
+    /// `ALL`, or which columns and indexes, behind `PERSISTENT FOR`: statistics are of the whole table here.
+    fn persistent_statistics(&mut self) -> Result<()> {
+        if self.accept_word("ALL") {
+            return Ok(());
+        }
+        for what in ["COLUMNS", "INDEXES"] {
+            self.expect_word(what)?;
+            if self.accept_word("ALL") {
+                continue;
+            }
+            self.expect(&Token::LeftParen)?;
+            if !self.is(&Token::RightParen) {
+                self.comma_separated(Self::identifier)?;
+            }
+            self.expect(&Token::RightParen)?;
+        }
+        Ok(())
     }
 
     /// `NO_WRITE_TO_BINLOG` or `LOCAL`, if it stands there.

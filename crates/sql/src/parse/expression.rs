@@ -9,6 +9,7 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 
+use super::definition::DEFAULT_COLLATION;
 use super::lexer::Token;
 use super::parser::{CHAIN_MAX, Parser, too_deep};
 use crate::error::{Error, Result};
@@ -382,6 +383,14 @@ impl Parser<'_> {
     }
 
     /// The name of a collation or of a character set.
+    /// A collation's name, or `DEFAULT`: that of the character set.
+    pub(super) fn collation_or_default(&mut self) -> Result<String> {
+        match self.accept_word("DEFAULT") {
+            true => Ok(DEFAULT_COLLATION.to_owned()),
+            false => self.collation_name(),
+        }
+    }
+
     pub(super) fn collation_name(&mut self) -> Result<String> {
         if self.accept_word("BINARY") {
             Ok("binary".to_owned())

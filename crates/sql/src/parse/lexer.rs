@@ -3,6 +3,8 @@
 //! Tokens are made on demand, so that a text of several megabytes is never held as tokens. The text is bytes, not characters: a
 //! client may send a binary string as it is. Rules and quirks are those of `sql/sql_lex.cc`.
 
+use std::ops::Range;
+
 use super::reserved::is_reserved;
 use crate::session::SqlMode;
 
@@ -99,6 +101,8 @@ pub(super) struct Lexer<'a> {
     in_version_comment: bool,
     /// Where the last one of them began.
     version_comment_start: usize,
+    /// What is no part of a name that is made of the text: the marks around comments that are executed, and comments for other versions.
+    comment_marks: Vec<Range<usize>>,
     /// Where the `!` stands in each comment that is for newer versions, or for MySQL.
     skipped_versions: Vec<usize>,
     /// A name must follow a point: `t.select`, `t.1a`.
@@ -118,6 +122,7 @@ impl<'a> Lexer<'a> {
             sql_mode,
             in_version_comment: false,
             version_comment_start: 0,
+            comment_marks: Vec::new(),
             skipped_versions: Vec::new(),
             after_dot: false,
         }
@@ -133,6 +138,12 @@ impl<'a> Lexer<'a> {
     }
 
     /// Where the `/*! …` begins that the last token stands in.
+    /// See [`Lexer::comment_marks`]; of text that was read twice, twice.
+    pub(super) fn comment_marks(&self) -> &[Range<usize>] {
+        &self.comment_marks
+    }
+
+    /// The start of the executed comment that the lexer is in.
     pub(super) fn version_comment(&self) -> Option<usize> {
         self.in_version_comment.then_some(self.version_comment_start)
     }
@@ -180,6 +191,7 @@ impl<'a> Lexer<'a> {
                 b'/' if self.byte(1) == b'*' => self.comment()?,
                 b'*' if self.in_version_comment && self.byte(1) == b'/' => {
                     self.in_version_comment = false;
+                    self.comment_marks.push(self.at..self.at + 2);
                     self.at += 2;
                 }
                 _ => return Ok(()),
@@ -217,6 +229,7 @@ impl<'a> Lexer<'a> {
         if digits < 5 {
             self.in_version_comment = true;
             self.version_comment_start = start;
+            self.comment_marks.push(start..self.at);
             return Ok(());
         }
         let version = self.text[self.at..self.at + digits]
@@ -227,6 +240,7 @@ impl<'a> Lexer<'a> {
         if version <= SERVER_VERSION && (mariadb_only || !(50_700..=99_999).contains(&version)) {
             self.in_version_comment = true;
             self.version_comment_start = start;
+            self.comment_marks.push(start..self.at);
             return Ok(());
         }
         self.skipped_versions.push(start + marker - 1);

@@ -80,6 +80,9 @@ pub(crate) use weight_string::weight_flags;
 /// The quotes of an alias that nobody wrote: the text of the select item.
 pub const GENERATED_NAME: char = '[';
 
+/// The name that MariaDB has for the column that identifies a table's rows.
+pub(crate) const ROW_ID: &str = "_rowid";
+
 /// What changes the meaning of a text.
 #[derive(Debug, Clone)]
 pub struct ParseOptions {

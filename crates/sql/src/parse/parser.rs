@@ -150,6 +150,25 @@ impl<'a> Parser<'a> {
         String::from_utf8_lossy(&self.lexer.text()[range]).into_owned()
     }
 
+    /// Text as MariaDB makes names of it: without the marks of comments that are executed, and without those that are not.
+    pub(super) fn executed_text(&self, range: Range<usize>) -> String {
+        let text = self.lexer.text();
+        let mut marks: Vec<_> = (self.lexer.comment_marks().iter())
+            .filter(|mark| range.contains(&mark.start))
+            .collect();
+        if marks.is_empty() {
+            return self.slice(range);
+        }
+        marks.sort_unstable_by_key(|mark| mark.start);
+        let (mut executed, mut at) = (Vec::new(), range.start);
+        for mark in marks.into_iter().filter(|mark| mark.end <= range.end) {
+            executed.extend_from_slice(text.get(at..mark.start).unwrap_or_default());
+            at = at.max(mark.end);
+        }
+        executed.extend_from_slice(&text[at..range.end]);
+        String::from_utf8_lossy(&executed).into_owned()
+    }
+
     /// The text from `start` to the last token taken.
     pub(super) fn text_since(&self, start: usize) -> String {
         self.slice(start..self.previous_end.max(start))

@@ -10,10 +10,10 @@ use sqlparser::ast::{
     WildcardAdditionalOptions, With,
 };
 
-use super::GENERATED_NAME;
 use super::lexer::Token;
 use super::parser::{Parser, too_deep};
 use super::statement::{IntoPlace, QueryStatement, SelectInto};
+use super::{GENERATED_NAME, ROW_ID};
 use crate::error::{Error, Result};
 
 /// The alias that a select item's text is; `Ident::with_quote` refuses quotes of ours.
@@ -400,7 +400,7 @@ impl Parser<'_> {
                 alias: unwritten_alias(name),
             },
             ItemName::Text => {
-                let name = self.slice(start..end).trim_start().to_owned();
+                let name = self.executed_text(start..end).trim_start().to_owned();
                 SelectItem::ExprWithAlias {
                     expr,
                     alias: unwritten_alias(name),
@@ -625,6 +625,16 @@ fn generated_name(expr: &Expr) -> ItemName {
             other => other,
         },
         Expr::Identifier(name) if name.quote_style.is_none() && name.value.starts_with('@') => ItemName::Text,
+        Expr::Identifier(name) if name.value.eq_ignore_ascii_case(ROW_ID) => {
+            ItemName::Fixed(name.value.clone())
+        }
+        Expr::CompoundIdentifier(names)
+            if names
+                .last()
+                .is_some_and(|name| name.value.eq_ignore_ascii_case(ROW_ID)) =>
+        {
+            ItemName::Fixed(names.last().map(|name| name.value.clone()).unwrap_or_default())
+        }
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ItemName::Column,
         Expr::Value(value) => match &value.value {
             Value::SingleQuotedString(text) => ItemName::Fixed(text.trim_start().to_owned()),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use paceline_types::DataType;
 use paceline_types::error_code::ER_NON_UNIQ_ERROR;
 use sqlparser::ast;
 
@@ -9,9 +10,10 @@ use super::common_table::CommonTables;
 use super::tree::{OuterReference, TableSource};
 use super::window::Windows;
 use super::{Planner, ResultColumn};
-use crate::catalog::same_name;
+use crate::catalog::{IndexDefinition, IndexKind, same_name};
 use crate::error::{Error, Result};
 use crate::expr::{Aggregate, Clause, ColumnName, Expr, ExprKind, ExprType};
+use crate::parse::ROW_ID;
 
 /// A table of FROM while its block is bound.
 pub(crate) struct TableRef {
@@ -54,6 +56,36 @@ impl TableRef {
         match self.merged {
             Some(_) => self.base..self.base,
             None => self.base..self.base + self.columns.len(),
+        }
+    }
+
+    /// See [`Block::find_row_id`].
+    fn row_id(&self) -> Option<usize> {
+        let TableSource::Base(definition) = &self.source else {
+            return None;
+        };
+        let columns = definition.columns();
+        let is_whole = |index: &&IndexDefinition| {
+            !index.hashed
+                && (index.parts.iter())
+                    .all(|part| !columns[part.column].nullable && part.prefix_length.is_none())
+        };
+        let indexes = definition.indexes();
+        let primary = indexes.iter().find(|index| index.kind == IndexKind::Primary);
+        let unique = || {
+            let unique = indexes.iter().filter(|index| index.kind == IndexKind::Unique);
+            unique.filter(is_whole).next()
+        };
+        let index = primary.or_else(unique)?;
+        let is_integer = |column: usize| {
+            matches!(
+                columns[column].data_type,
+                DataType::Integer(_) | DataType::Year | DataType::Bit { .. }
+            )
+        };
+        match &index.parts[..] {
+            [part] if is_integer(part.column) => Some(part.column),
+            _ => None,
         }
     }
 
@@ -308,6 +340,35 @@ impl<'p, 'o> Block<'p, 'o> {
                         found = Some(*candidate);
                     }
                 }
+            }
+        }
+        match found {
+            None if name.column.eq_ignore_ascii_case(ROW_ID) => self.find_row_id(name, clause),
+            found => Ok(found),
+        }
+    }
+
+    /// The column that `_rowid` means: the only one of a table's primary key, or of the unique index that stands in for it, if it is an integer.
+    fn find_row_id(&self, name: &ColumnName<'_>, clause: &str) -> Result<Option<VisibleColumn>> {
+        let range = match &self.on_scope {
+            Some(scope) => scope.tables.clone(),
+            None => 0..self.tables.len(),
+        };
+        let mut found = None;
+        for table in range {
+            let reference = &self.tables[table];
+            let is_named = name.table.is_none_or(|table| *reference.alias == *table)
+                && name
+                    .database
+                    .is_none_or(|database| *reference.database == *database);
+            if !is_named || reference.owner != self.owner {
+                continue;
+            }
+            if let Some(column) = reference.row_id() {
+                if found.is_some() {
+                    return Err(Error::new(ER_NON_UNIQ_ERROR, &[name, &clause]));
+                }
+                found = Some(VisibleColumn { table, column });
             }
         }
         Ok(found)

@@ -125,7 +125,8 @@ fn source_reads(source: &TableSource, number: u64) -> usize {
     match source {
         TableSource::Recursive(read) => usize::from(*read == number),
         TableSource::Derived(plan) => reads(plan, number),
-        TableSource::Base(_) | TableSource::MergedView | TableSource::Virtual { .. } => 0,
+        TableSource::Base(_) | TableSource::MergedView => 0,
+        TableSource::Series(_) | TableSource::Virtual { .. } => 0,
     }
 }
 

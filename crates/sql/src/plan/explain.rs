@@ -19,27 +19,29 @@ use crate::parse::{Explain, ExplainFlavour, Statement};
 
 /// One line.
 #[derive(Default)]
-struct Line {
-    id: Option<u32>,
-    select_type: &'static str,
-    table: Option<String>,
-    access: Option<&'static str>,
-    possible_keys: Option<String>,
-    key: Option<String>,
-    key_len: Option<String>,
-    reference: Option<String>,
-    rows: Option<u64>,
-    extra: String,
+pub(super) struct Line {
+    pub(super) id: Option<u32>,
+    pub(super) select_type: &'static str,
+    pub(super) table: Option<String>,
+    pub(super) access: Option<&'static str>,
+    pub(super) possible_keys: Option<String>,
+    pub(super) key: Option<String>,
+    pub(super) key_len: Option<String>,
+    pub(super) reference: Option<String>,
+    pub(super) rows: Option<u64>,
+    pub(super) extra: String,
 }
 
 impl Planner<'_> {
     pub(super) fn plan_explain(&self, explain: &Explain) -> Result<(PlanKind, Vec<ResultColumn>)> {
         match explain.flavour {
-            ExplainFlavour::Json | ExplainFlavour::AnalyzeJson => {
-                return Err(Error::unsupported("EXPLAIN FORMAT=JSON"));
+            ExplainFlavour::Analyze | ExplainFlavour::AnalyzeJson => {
+                return Err(Error::unsupported("ANALYZE statement"));
             }
-            ExplainFlavour::Analyze => return Err(Error::unsupported("ANALYZE statement")),
-            ExplainFlavour::Plain | ExplainFlavour::Extended | ExplainFlavour::Partitions => {}
+            ExplainFlavour::Plain
+            | ExplainFlavour::Extended
+            | ExplainFlavour::Partitions
+            | ExplainFlavour::Json => {}
         }
         let (kind, _) = self.plan(&explain.statement)?;
         let mut lines = Vec::new();
@@ -77,6 +79,12 @@ impl Planner<'_> {
                 }
             }
             _ => return Err(Error::unsupported("EXPLAIN of this statement")),
+        }
+        if explain.flavour == ExplainFlavour::Json {
+            let text = ExprType::text(1 << 24, Collation::Utf8mb3GeneralCi);
+            let document = Value::Text(super::explain_json::document(&lines));
+            let column = ResultColumn::of_expression("EXPLAIN", &text);
+            return Ok((PlanKind::Explain(vec![vec![document]]), vec![column]));
         }
         let columns = columns(explain.flavour);
         let rows = lines
@@ -540,6 +548,7 @@ fn reference_name(select: &SelectPlan, expr: &Expr) -> String {
                 let name = match &table.source {
                     TableSource::Base(definition) => definition.columns()[column].name.clone(),
                     TableSource::Derived(plan) => plan.columns[column].name.to_string(),
+                    TableSource::Series(_) => "seq".to_owned(),
                     TableSource::Recursive(_) | TableSource::Virtual { .. } | TableSource::MergedView => {
                         String::new()
                     }

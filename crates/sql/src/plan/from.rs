@@ -19,7 +19,7 @@ use super::common_table::CommonTableKind;
 use super::result_column::{ColumnOrigin, Through};
 use super::tree::{QueryPlan, TableSource};
 use super::{ResultColumn, TableUsage, unique_id};
-use crate::catalog::{TableDefinition, same_name};
+use crate::catalog::{NumberSeries, TableDefinition, same_name};
 use crate::error::{Error, Result};
 use crate::expr::{Clause, ColumnName, Expr, ExprType};
 use crate::parse::{TableName, table_name};
@@ -381,7 +381,12 @@ impl Block<'_, '_> {
             return self.add_base(alias, &definition, hints);
         }
         let services = &self.planner.session().services;
-        let Some(columns) = services.virtual_tables.columns(&database, &name.name) else {
+        let made = services.virtual_tables.columns(&database, &name.name);
+        let series = match made {
+            Some(_) => None,
+            None => self.planner.number_series(&database, &name.name),
+        };
+        let Some(columns) = made.or_else(|| series.map(|_| NumberSeries::columns())) else {
             return Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]));
         };
         self.planner.use_table(&database, &name.name, None, usage);
@@ -398,6 +403,9 @@ impl Block<'_, '_> {
                 result.org_name = column.name.as_str().into();
                 result.become_field();
                 result.flags |= column_flags::NO_DEFAULT_VALUE;
+                if series.is_some() {
+                    result.flags |= column_flags::PRIMARY_KEY | column_flags::PART_KEY;
+                }
                 TableColumn {
                     result,
                     ty: column.ty,
@@ -405,9 +413,12 @@ impl Block<'_, '_> {
                 }
             })
             .collect();
-        let source = TableSource::Virtual {
-            database: database.clone(),
-            table,
+        let source = match series {
+            Some(series) => TableSource::Series(series),
+            None => TableSource::Virtual {
+                database: database.clone(),
+                table,
+            },
         };
         self.add_table(alias, database, columns, source, &[])
     }

@@ -98,6 +98,7 @@ impl<'s> TableInfo<'s> {
             (None, TableSource::Derived(plan)) => {
                 TableStatistics::guess(super::join_order::estimated_rows(plan))
             }
+            (None, TableSource::Series(series)) => TableStatistics::guess(series.count() as f64),
             _ => TableStatistics::guess(100.0),
         };
         let used: Vec<usize> = (0..table.used.len())

@@ -29,6 +29,7 @@ mod early_conditions;
 mod equalities;
 mod estimates;
 mod explain;
+mod explain_json;
 mod from;
 mod index_order;
 mod join_order;
@@ -65,7 +66,7 @@ pub(crate) use dml::{
 
 pub(crate) use load::{LoadPlan, LoadTarget};
 
-use crate::catalog::{Catalog, SYSTEM_DATABASE, TableDefinition, ViewDefinition};
+use crate::catalog::{Catalog, NumberSeries, SYSTEM_DATABASE, TableDefinition, ViewDefinition};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprType};
 use crate::foreign_key::{Changes, ForeignKeys};
@@ -620,13 +621,22 @@ impl<'a> Planner<'a> {
             .table(database, name)
             .cloned()
             .ok_or_else(|| {
-                use paceline_types::error_code::{ER_NO_SUCH_TABLE, ER_OPEN_AS_READONLY};
+                use paceline_types::error_code::{ER_ILLEGAL_HA, ER_NO_SUCH_TABLE, ER_OPEN_AS_READONLY};
+                if self.number_series(database, name).is_some() {
+                    return Error::new(ER_ILLEGAL_HA, &[&"SEQUENCE", &database, &name]);
+                }
                 let made_on_demand = &self.session().services.virtual_tables;
                 match database == SYSTEM_DATABASE && made_on_demand.columns(database, name).is_some() {
                     true => Error::new(ER_OPEN_AS_READONLY, &[&name]),
                     false => Error::new(ER_NO_SUCH_TABLE, &[&database, &name]),
                 }
             })
+    }
+
+    /// The series of numbers that a name means where there is no table of that name.
+    pub fn number_series(&self, database: &str, name: &str) -> Option<NumberSeries> {
+        self.context.catalog.database(database)?;
+        NumberSeries::of_name(name)
     }
 
     /// The named database, or the session's; 1046 where there is none.

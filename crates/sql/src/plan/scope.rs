@@ -6,6 +6,7 @@ use paceline_types::error_code::{
     ER_BAD_FIELD_ERROR, ER_CANT_USE_OPTION_HERE, ER_INVALID_GROUP_FUNC_USE, ER_NO_DEFAULT_FOR_FIELD,
     ER_PARSE_ERROR, ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION,
 };
+use paceline_types::{DataType, Date, DateTime, Value};
 use sqlparser::ast;
 
 use super::block::{Aliases, BindMode, Block, OuterScope, VisibleColumn, same_expr};
@@ -13,7 +14,7 @@ use super::defaults::column_default;
 use super::tree::TableSource;
 use crate::error::{Error, Result};
 use crate::expr::{
-    Aggregate, Clause, ColumnName, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, WindowCall,
+    Aggregate, Clause, ColumnName, CompareOp, Expr, ExprKind, ExprType, Scope, Subquery, Truth, WindowCall,
     WindowFunction, bind_comparison, bind_condition, bind_expr,
 };
 use crate::session::SessionContext;
@@ -26,7 +27,55 @@ impl Block<'_, '_> {
 
     /// Binds a condition.
     pub fn bind_condition(&mut self, expr: &ast::Expr, mode: BindMode<'_>) -> Result<Expr> {
-        bind_condition(expr, &mut BlockScope::new(self, mode))
+        let mut bound = bind_condition(expr, &mut BlockScope::new(self, mode))?;
+        self.match_zero_dates(&mut bound)?;
+        Ok(bound)
+    }
+
+    /// `d IS NULL` of a DATE or DATETIME that is NOT NULL also holds for `0000-00-00`, in conditions and what AND and OR put together (documented in
+    /// MariaDB's manual for programs that use ODBC; `remove_eq_conds` in sql_select.cc).
+    fn match_zero_dates(&mut self, condition: &mut Expr) -> Result<()> {
+        match &mut condition.kind {
+            ExprKind::And(parts) | ExprKind::Or(parts) => {
+                return parts.iter_mut().try_for_each(|part| self.match_zero_dates(part));
+            }
+            ExprKind::Is {
+                test: Truth::Null,
+                negated: false,
+                ..
+            } => {}
+            _ => return Ok(()),
+        }
+        let ExprKind::Is { operand, .. } = &condition.kind else {
+            return Ok(());
+        };
+        let ExprKind::Column(slot) = operand.kind else {
+            return Ok(());
+        };
+        let Some(table) = self.tables.iter().find(|table| table.slots().contains(&slot)) else {
+            return Ok(());
+        };
+        let ty = table.columns[slot - table.base].ty.clone();
+        let zero = match &ty.data_type {
+            DataType::Date => Value::Date(Date::ZERO),
+            DataType::DateTime { .. } => Value::DateTime(DateTime::ZERO),
+            _ => return Ok(()),
+        };
+        if ty.nullable || !matches!(table.source, TableSource::Base(_)) {
+            return Ok(());
+        }
+        let may_be_missing = table.nullable;
+        let zero = Expr::literal(zero, ExprType::of_column(ty.data_type.clone(), false));
+        let is_zero = self.bind_equality(Expr::column(slot, ty), zero)?;
+        let kind = match may_be_missing {
+            true => ExprKind::Or(vec![condition.clone(), is_zero]),
+            false => is_zero.kind,
+        };
+        *condition = Expr {
+            kind,
+            ty: ExprType::boolean(),
+        };
+        Ok(())
     }
 
     /// `left = right` of two columns, for USING.

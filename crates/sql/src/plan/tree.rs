@@ -19,7 +19,7 @@ use paceline_storage::EntryReader;
 use paceline_txn::IsolationLevel;
 use paceline_types::DataType;
 
-use crate::catalog::TableDefinition;
+use crate::catalog::{NumberSeries, TableDefinition};
 use crate::expr::{Aggregate, Expr, ExprType, Frame, SortOrder, WindowFunction};
 use crate::plan::ResultColumn;
 use crate::plan::range::RangeCondition;
@@ -361,6 +361,8 @@ pub enum TableSource {
     MergedView,
     /// The rows of the last round of a recursive query.
     Recursive(u64),
+    /// Numbers: `seq_1_to_10`.
+    Series(NumberSeries),
     /// A table that the server makes on demand.
     Virtual {
         /// Its database.
@@ -391,7 +393,9 @@ impl JoinStep {
         // Those behind an outer join say nothing about a match.
         let filtered = if kind == JoinKind::Left { &[][..] } else { &filter };
         let conditions = on.iter().chain(filtered);
-        let candidate_count = conditions.take_while(|condition| condition.is_stable()).count();
+        // A subquery may wait for rows: the row that asks is locked first, as in MariaDB, so that two who wait for each other are seen.
+        let is_candidate = |condition: &&Expr| condition.is_stable() && !condition.has_subquery();
+        let candidate_count = conditions.take_while(is_candidate).count();
         JoinStep {
             kind,
             source,

@@ -20,9 +20,11 @@ mod mode;
 pub(crate) mod owner;
 mod range;
 mod table;
+mod waits;
 
 pub use metadata::{MetadataGuard, MetadataMode, MetadataObject};
 pub use mode::{Granted, LockMode, LockWait};
+pub use waits::{RowLock, RowLockWait};
 
 use crate::error::{Error, Result};
 use crate::interrupt::AwaitedLock;

@@ -70,6 +70,7 @@ struct Wait {
     /// Sequence number of the wait; distinguishes it from earlier and later ones.
     number: u64,
     target: Option<WaitTarget>,
+    since: Option<Instant>,
 }
 
 /// A session in the lock tables.
@@ -83,6 +84,10 @@ pub(crate) struct LockOwner {
     awaited: AtomicBool,
     /// Rows changed plus locks held: the lightest transaction of a cycle is rolled back.
     weight: AtomicU64,
+    /// Rows changed.
+    rows_changed: AtomicU64,
+    /// How many transactions it has begun.
+    transactions: AtomicU64,
     /// Number of metadata locks that outlive transactions (LOCK TABLES, FLUSH TABLES WITH READ LOCK).
     session_locks: AtomicU64,
     kind: OwnerKind,
@@ -105,6 +110,8 @@ impl LockOwner {
             waiting: Mutex::default(),
             awaited: AtomicBool::new(false),
             weight: AtomicU64::new(0),
+            rows_changed: AtomicU64::new(0),
+            transactions: AtomicU64::new(0),
             session_locks: AtomicU64::new(0),
             kind,
             fate: AtomicU8::new(fate::RUNNING),
@@ -172,6 +179,8 @@ impl LockOwner {
     /// Resets the owner for a new transaction of its session.
     pub(crate) fn begin(&self) {
         self.weight.store(0, Ordering::Relaxed);
+        self.rows_changed.store(0, Ordering::Relaxed);
+        add_to_own(&self.transactions);
         self.fate.store(fate::RUNNING, Ordering::SeqCst);
         if self.session_locks.load(Ordering::Relaxed) == 0 {
             self.awaited.store(false, Ordering::SeqCst);
@@ -194,6 +203,29 @@ impl LockOwner {
         self.weight.store(weight, Ordering::Relaxed);
     }
 
+    /// Its transaction has changed another row.
+    pub(crate) fn count_row(&self) {
+        add_to_own(&self.rows_changed);
+        self.set_weight(self.weight() + 1);
+    }
+
+    pub(crate) fn rows_changed(&self) -> u64 {
+        self.rows_changed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn transactions(&self) -> u64 {
+        self.transactions.load(Ordering::Relaxed)
+    }
+
+    /// How long it has been waiting for a lock.
+    pub(crate) fn waits_since(&self) -> Option<Instant> {
+        let wait = self.waiting.lock();
+        match self.state.load(Ordering::SeqCst) {
+            wait_state::WAITING => wait.since,
+            _ => None,
+        }
+    }
+
     pub(crate) fn mark_awaited(&self) {
         self.awaited.store(true, Ordering::SeqCst);
     }
@@ -209,6 +241,7 @@ impl LockOwner {
             let mut wait = self.waiting.lock();
             wait.number += 1;
             wait.target = Some(target);
+            wait.since = Some(Instant::now());
         }
         let before = self.state.swap(wait_state::WAITING, Ordering::SeqCst);
         assert_ne!(
@@ -287,6 +320,11 @@ impl LockOwner {
             }
         }
     }
+}
+
+/// Adds one to a number that only its own session changes.
+fn add_to_own(number: &AtomicU64) {
+    number.store(number.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
 
 impl std::fmt::Debug for LockOwner {

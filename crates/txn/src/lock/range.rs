@@ -22,8 +22,10 @@
 //! index are therefore kept disjoint: adjacent ones are merged, and when there are [`RANGES_MAX`] of them the
 //! next one becomes the whole index.
 
+use super::mode::Mode;
 use super::owner::{LockOwner, WaitTarget};
 use super::table::{IfBusy, LockTable, Wakeups};
+use super::waits::{RowLock, RowLockWait};
 use paceline_storage::{IndexId, KeyRange};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
@@ -350,6 +352,26 @@ impl RangeTable {
                 wakeups.push(waiting.owner.clone());
                 self.hold(ranges, waiting);
             }
+        }
+    }
+
+    /// Appends who waits, and for whom.
+    pub(super) fn row_lock_waits(&self, into: &mut Vec<RowLockWait>) {
+        let indexes = self.indexes.lock();
+        let locks = |owners: &mut dyn Iterator<Item = &Arc<LockOwner>>, mode| {
+            owners.map(|owner| RowLock::new(owner, mode)).collect()
+        };
+        for ranges in indexes.values() {
+            into.extend(ranges.waiting.iter().map(|waiting| RowLockWait {
+                key: waiting.range.start.as_slice().into(),
+                wanted: RowLock::new(&waiting.owner, Mode::Read),
+                blockers: locks(&mut waiting.blockers.iter(), Mode::Exclusive),
+            }));
+            into.extend(ranges.writers.iter().map(|writer| RowLockWait {
+                key: writer.key.clone(),
+                wanted: RowLock::new(&writer.owner, Mode::Exclusive),
+                blockers: locks(&mut ranges.stopping(&writer.owner, &writer.key), Mode::Read),
+            }));
         }
     }
 

@@ -14,6 +14,7 @@
 use super::holders::Holders;
 use super::mode::Mode;
 use super::owner::{LockOwner, TableKind, WaitTarget};
+use super::waits::{RowLock, RowLockWait};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
 use parking_lot::Mutex;
@@ -74,6 +75,21 @@ impl Entry {
 
     fn has_queue(&self) -> bool {
         self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
+    }
+
+    /// What owners have of it, or want.
+    fn row_locks_of<'o>(&self, owners: impl Iterator<Item = &'o Arc<LockOwner>>) -> Vec<RowLock> {
+        let wanted = |owner: &Arc<LockOwner>| {
+            let mut queue = self.queue.iter().flat_map(|queue| queue.iter());
+            let request = queue.find(|request| Arc::ptr_eq(&request.owner, owner))?;
+            Some(request.mode)
+        };
+        owners
+            .filter_map(|owner| {
+                let mode = self.holders.mode_of(owner).or_else(|| wanted(owner))?;
+                Some(RowLock::new(owner, mode))
+            })
+            .collect()
     }
 
     /// Grants the lock to the requests at the head of the queue that are compatible now.
@@ -384,6 +400,22 @@ impl LockTable {
                     .filter(|holder| holder.mode == Mode::Exclusive)
                 {
                     visit(&entry.key, &holder.owner);
+                }
+            }
+        }
+    }
+
+    /// Appends who waits, and for whom.
+    pub(super) fn row_lock_waits(&self, into: &mut Vec<RowLockWait>) {
+        for shard in &self.shards {
+            let shard = shard.0.lock();
+            for entry in shard.entries.iter() {
+                for request in entry.queue.iter().flat_map(|queue| queue.iter()) {
+                    into.push(RowLockWait {
+                        key: entry.key.as_slice().into(),
+                        wanted: RowLock::new(&request.owner, request.mode),
+                        blockers: entry.row_locks_of(blockers(entry, &request.owner)),
+                    });
                 }
             }
         }

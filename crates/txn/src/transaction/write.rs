@@ -54,7 +54,7 @@ impl Transaction {
     pub fn log_row(&mut self, table: &LoggedTable, change: RowChange<'_>) -> Result<()> {
         self.check_active()?;
         assert!(self.statement.is_some(), "rows are logged by statements");
-        self.session.owner.set_weight(self.session.owner.weight() + 1);
+        self.session.owner.count_row();
         let written = self.writes.memory_bytes();
         self.events.log_row(&self.core, table, change, written)?;
         if self.events.is_large() {

@@ -59,7 +59,11 @@ impl Planner<'_> {
                         is_defined: false,
                     }
                 }
-                [(spec, position), ..] => {
+                // The first has taken the column.
+                [_, _, ..] => {
+                    return Err(Error::new(ER_BAD_FIELD_ERROR, &[&column.name, &old.name()]));
+                }
+                [(spec, position)] => {
                     let column = resolve_column(spec, collation, self.session)?;
                     alteration.drafts.extend(DraftIndex::of_column(spec));
                     alteration.new_keys.extend(spec.references.clone());

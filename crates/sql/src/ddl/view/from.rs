@@ -7,7 +7,7 @@ use paceline_types::error_code::*;
 use super::resolve::{Resolver, set_names};
 use super::rewrite;
 use super::scope::{Column, Place, Scope, Surroundings, Table, last_part, object_name, visible_column};
-use crate::catalog::same_name;
+use crate::catalog::{NumberSeries, same_name};
 use crate::error::{Error, Result};
 use crate::parse::{TableName, table_name};
 
@@ -220,7 +220,8 @@ impl Resolver<'_> {
         } else if let Some(view) = self.catalog.ordinary_view(database, &name.name) {
             (view.columns.iter().cloned().map(visible_column).collect(), false)
         } else {
-            let known = self.session.services.virtual_tables.columns(database, &name.name);
+            let made = self.session.services.virtual_tables.columns(database, &name.name);
+            let known = made.or_else(|| NumberSeries::of_name(&name.name).map(|_| NumberSeries::columns()));
             let known = known.ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&database, &name.name]))?;
             (
                 known

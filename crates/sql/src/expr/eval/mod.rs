@@ -23,8 +23,9 @@ pub(crate) use readings::Reading;
 pub(crate) use regex::{CompiledPattern, with_pattern};
 
 use self::readings::SharedOperand;
+use super::bind::hex_number;
 use super::context::{EvalContext, OuterRow};
-use super::expr_type::{Class, ExprType};
+use super::expr_type::{Class, ExprType, TypeNote};
 use super::tree::{ArithmeticOp, CompareOp, Comparison, Expr, ExprKind, Truth};
 use super::{cast, errors, subquery};
 use crate::error::Result;
@@ -54,6 +55,30 @@ pub(crate) fn truth_value(truth: Option<bool>) -> Value {
     match truth {
         Some(truth) => Value::Int(i64::from(truth)),
         None => Value::Null,
+    }
+}
+
+/// A value of an expression of that type, as a column is assigned it.
+pub(crate) fn as_assigned(value: Value, ty: &ExprType, target: &DataType) -> Value {
+    match value {
+        Value::Bytes(bytes)
+            if ty.note == TypeNote::HexLiteral
+                && target.is_numeric()
+                && !matches!(target, DataType::Bit { .. }) =>
+        {
+            assigned_hex(&bytes, target)
+        }
+        value => in_charset(value, ty.charset(), target),
+    }
+}
+
+/// The number of a hexadecimal literal that a numeric column is assigned: of more than 8 bytes, the highest that there is (`Item_hex_hybrid::save_in_field`).
+fn assigned_hex(bytes: &[u8], target: &DataType) -> Value {
+    match (bytes.len() > 8, target) {
+        (false, _) => hex_number(bytes),
+        // More than any integer column holds: it says so itself.
+        (true, DataType::Integer(_) | DataType::Year) => Value::Double(f64::MAX),
+        (true, _) => Value::Int(i64::MAX),
     }
 }
 
@@ -100,7 +125,8 @@ impl Expr {
         self.eval_in(&frame, context)
     }
 
-    /// The value for a row as a column of that type is assigned it: a quotient with all its digits, text for a binary column in its own bytes.
+    /// The value for a row as a column of that type is assigned it: a quotient with all its digits, text for a binary column in its own bytes, a
+    /// hexadecimal literal for a number as a number.
     ///
     /// # Errors
     /// As [`Expr::eval`].
@@ -111,7 +137,7 @@ impl Expr {
         context: &mut EvalContext<'_>,
     ) -> Result<Value> {
         let value = self.eval_unrounded(row, context)?.into_owned();
-        Ok(in_charset(value, self.ty.charset(), target))
+        Ok(as_assigned(value, &self.ty, target))
     }
 
     /// Whether a condition holds: `None` is UNKNOWN.

@@ -1,0 +1,199 @@
+//! INNODB_TRX, INNODB_LOCKS and INNODB_LOCK_WAITS: which transactions are open, and who waits for whose rows.
+
+use super::{Row, Sources, number, text, text_or_null};
+use paceline_sql::catalog::Catalog;
+use paceline_storage::IndexId;
+use paceline_txn::{LockMode, RowLock, RowLockWait};
+use paceline_types::Value;
+use paceline_types::temporal::Timestamp;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A transaction that has come to a table, or waits for a row.
+#[derive(Clone, Debug)]
+pub struct OpenTransaction {
+    /// The number of its session among those of the lock tables.
+    pub session_id: u64,
+    /// The transaction's own number; unique while the server runs.
+    pub id: u64,
+    /// The connection.
+    pub connection_id: u64,
+    /// Microseconds since 1970.
+    pub started_micros: i64,
+    /// Since when it has been waiting for a row: microseconds since 1970.
+    pub waits_since_micros: Option<i64>,
+    /// Locks and changed rows.
+    pub weight: u64,
+    /// Row, key and range locks.
+    pub locks: u64,
+    /// Rows changed.
+    pub rows_changed: u64,
+    /// The running statement.
+    pub query: Option<String>,
+    /// `REPEATABLE READ`, …
+    pub isolation: &'static str,
+    /// `unique_checks`.
+    pub unique_checks: bool,
+    /// `foreign_key_checks`.
+    pub foreign_key_checks: bool,
+    /// Whether it may not write.
+    pub read_only: bool,
+    /// Whether it is a single statement that has locked nothing.
+    pub is_plain_read: bool,
+}
+
+/// The bytes of a lock in memory, about: its entry and its place among its owner's locks.
+const LOCK_BYTES: u64 = 160;
+
+fn lock_id(transaction: u64, key: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let index = IndexId::of_key(key).map_or(0, IndexId::as_u32);
+    format!("{transaction}:{index}:{:016x}", hasher.finish())
+}
+
+fn time(sources: &dyn Sources, micros: i64) -> Value {
+    u32::try_from(micros / 1_000_000).map_or(Value::Null, |seconds| {
+        Value::DateTime(Timestamp::new(seconds, 0, 0).to_datetime(&sources.time_zone()))
+    })
+}
+
+/// What a transaction is about to do that waits for a row, in InnoDB's words.
+fn operation(query: Option<&str>) -> &'static str {
+    let first_word = query.and_then(|query| query.split_ascii_whitespace().next());
+    match first_word.map(str::to_ascii_lowercase).as_deref() {
+        Some("insert" | "replace" | "load") => "inserting",
+        _ => "starting index read",
+    }
+}
+
+pub(super) fn transactions(sources: &dyn Sources) -> Vec<Row> {
+    let waits = sources.row_lock_waits();
+    let row = |transaction: OpenTransaction| {
+        let wait = waits
+            .iter()
+            .find(|wait| wait.wanted.session_id == transaction.session_id);
+        let since = transaction.waits_since_micros.filter(|_| wait.is_some());
+        let flag = |is_set: bool| Value::Int(is_set.into());
+        let state = if wait.is_some() { "LOCK WAIT" } else { "RUNNING" };
+        let operation = wait.map(|_| operation(transaction.query.as_deref()));
+        vec![
+            number(transaction.id),
+            text(state),
+            time(sources, transaction.started_micros),
+            text_or_null(wait.map(|wait| lock_id(transaction.id, &wait.key))),
+            since.map_or(Value::Null, |micros| time(sources, micros)),
+            number(transaction.weight),
+            number(transaction.connection_id),
+            text_or_null(transaction.query.clone()),
+            text_or_null(operation),
+            number(transaction.query.is_some().into()),
+            number((transaction.locks > 0).into()),
+            number(transaction.locks),
+            number(transaction.locks * LOCK_BYTES),
+            number(transaction.locks),
+            number(transaction.rows_changed),
+            number(0),
+            text(transaction.isolation),
+            flag(transaction.unique_checks),
+            flag(transaction.foreign_key_checks),
+            Value::Null,
+            flag(transaction.read_only),
+            flag(transaction.is_plain_read),
+        ]
+    };
+    sources.transactions().into_iter().map(row).collect()
+}
+
+/// The number of the transaction that each session has, by the session's number.
+fn transaction_ids(sources: &dyn Sources) -> HashMap<u64, u64> {
+    let transactions = sources.transactions().into_iter();
+    transactions.map(|one| (one.session_id, one.id)).collect()
+}
+
+/// The table and the index of a key: `` `test`.`t1` `` and PRIMARY.
+fn place(catalog: &Catalog, key: &[u8]) -> Option<(String, String)> {
+    let id = IndexId::of_key(key)?.as_u32();
+    let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
+    catalog.tables().find_map(|table| {
+        let named = table.indexes().iter().find(|index| index.id == id);
+        let index = match named {
+            Some(index) => index.name.clone(),
+            None if table.description().hidden.contains(&id) => "GEN_CLUST_INDEX".to_owned(),
+            None => return None,
+        };
+        let table = format!("{}.{}", quoted(table.database()), quoted(table.name()));
+        Some((table, index))
+    })
+}
+
+/// The locks that are waited for: each wanted one, and those that stand against it.
+pub(super) fn locks(sources: &dyn Sources) -> Vec<Row> {
+    let ids = transaction_ids(sources);
+    let catalog = sources.catalog();
+    let mut seen = HashSet::new();
+    let mut rows = vec![];
+    for RowLockWait {
+        key,
+        wanted,
+        blockers,
+    } in sources.row_lock_waits()
+    {
+        let Some((table, index)) = place(&catalog, &key) else {
+            continue;
+        };
+        for RowLock { session_id, mode } in std::iter::once(wanted).chain(blockers) {
+            let Some(transaction) = ids.get(&session_id) else {
+                continue;
+            };
+            let id = lock_id(*transaction, &key);
+            if !seen.insert(id.clone()) {
+                continue;
+            }
+            let mode = match mode {
+                LockMode::Shared => "S",
+                LockMode::Exclusive => "X",
+            };
+            rows.push(vec![
+                text(id),
+                number(*transaction),
+                text(mode),
+                text("RECORD"),
+                text(table.clone()),
+                text(index.clone()),
+                Value::Null,
+                Value::Null,
+                Value::Null,
+                Value::Null,
+            ]);
+        }
+    }
+    rows
+}
+
+pub(super) fn lock_waits(sources: &dyn Sources) -> Vec<Row> {
+    let ids = transaction_ids(sources);
+    let mut rows = vec![];
+    for RowLockWait {
+        key,
+        wanted,
+        blockers,
+    } in sources.row_lock_waits()
+    {
+        let Some(waiting) = ids.get(&wanted.session_id) else {
+            continue;
+        };
+        for blocker in blockers {
+            let Some(blocking) = ids.get(&blocker.session_id) else {
+                continue;
+            };
+            rows.push(vec![
+                number(*waiting),
+                text(lock_id(*waiting, &key)),
+                number(*blocking),
+                text(lock_id(*blocking, &key)),
+            ]);
+        }
+    }
+    rows
+}

@@ -1,0 +1,55 @@
+"""INNODB_TRX, INNODB_LOCKS and INNODB_LOCK_WAITS: who waits, and for whom."""
+
+import threading
+import time
+
+import pymysql
+import pytest
+
+from support.servers import MariaDb, Paceline
+
+WAITING = "select trx_mysql_thread_id, trx_query, trx_operation_state, trx_isolation_level from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"
+BLOCKED = """select waiting.trx_mysql_thread_id, blocking.trx_mysql_thread_id, wanted.lock_table, wanted.lock_index, wanted.lock_mode, held.lock_mode
+             from information_schema.innodb_lock_waits wait
+             join information_schema.innodb_trx waiting on waiting.trx_id = wait.requesting_trx_id
+             join information_schema.innodb_trx blocking on blocking.trx_id = wait.blocking_trx_id
+             join information_schema.innodb_locks wanted on wanted.lock_id = wait.requested_lock_id
+             join information_schema.innodb_locks held on held.lock_id = wait.blocking_lock_id"""
+
+
+@pytest.fixture(params=[Paceline, MariaDb], ids=["paceline", "mariadb"])
+def server(request, tmp_path):
+    server = request.param(tmp_path / "server", "--server-id=1").start()
+    server.query("create database t", "create table t.a (id int primary key, b int, key (b))", "insert into t.a values (1, 10), (2, 20)")
+    yield server
+    server.close()
+
+
+def test_a_statement_that_waits_for_a_row_is_seen_with_the_one_that_has_it(server):
+    with server.connect(autocommit=False, database="t") as holder, server.connect(database="t") as waiter:
+        with holder.cursor() as cursor:
+            cursor.execute("update a set b = 11 where id = 1")
+        statement = "delete from a where id = 1"
+        thread = threading.Thread(target=lambda: waiter.cursor().execute(statement))
+        thread.start()
+        deadline = time.monotonic() + 30
+        # MariaDB looks at its transactions again after 0.1 s without a question.
+        while not (waiting := server.query(WAITING)) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert waiting == ((waiter.thread_id(), statement, "starting index read", "REPEATABLE READ"),)
+        assert server.query(BLOCKED) == ((waiter.thread_id(), holder.thread_id(), "`t`.`a`", "PRIMARY", "X", "X"),)
+        [(modified,)] = server.query(f"select trx_rows_modified from information_schema.innodb_trx where trx_mysql_thread_id = {holder.thread_id()}")
+        assert modified == 1
+        holder.rollback()
+        thread.join(30)
+        time.sleep(0.2)
+        assert server.query("select * from information_schema.innodb_trx") == ()
+
+
+def test_they_need_the_process_privilege(server):
+    server.query("create user u")
+    with server.connect(user="u") as session, session.cursor() as cursor:
+        for table in ("trx", "locks", "lock_waits"):
+            with pytest.raises(pymysql.err.OperationalError) as error:
+                cursor.execute(f"select * from information_schema.innodb_{table}")
+            assert error.value.args[0] == 1227
