@@ -29,7 +29,7 @@ import pymysql
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from mariadb_suite.comparison import difference  # noqa: E402
 from mariadb_suite.case import TestCase, find_cases  # noqa: E402
-from mariadb_suite.server_of_test import ServerOfTest  # noqa: E402
+from mariadb_suite.server_of_test import ServerOfTest, servers_of_test  # noqa: E402
 from mariadb_suite.tree import copy_tree  # noqa: E402
 
 # The tests of a suite that count: those that the control passes.
@@ -106,7 +106,7 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
         (vardir / folder).mkdir(exist_ok=True)
     # Linked file by file: what servers read must be below `vardir`.
     shutil.copytree(case.tree / "std_data", vardir / "std_data", copy_function=os.link)
-    servers = [ServerOfTest(kind, number, vardir) for number in case.servers]
+    servers = servers_of_test(kind, case.servers, vardir)
     write_defaults(vardir / "my.cnf", servers)
     told = environment(case, vardir, servers)
     for server in servers:

@@ -20,6 +20,9 @@ from support.servers import BINARY, MariaDb, Paceline  # noqa: E402
 
 POLL_SECONDS = 0.05
 
+# The time zones that mysql-test-run loads.
+TIME_ZONES = Path("/usr/share/mysql/mysql_test_data_timezone.sql")
+
 # Of include/default_mysqld.cnf what a test can see.
 DEFAULTS = ["--character-set-server=latin1", "--local-infile=ON", "--connect-timeout=60", "--log-bin-trust-function-creators=1",
             "--sort-buffer-size=256K", "--max-heap-table-size=1M", "--slave-net-timeout=120", "--port-open-timeout=10"]
@@ -65,6 +68,12 @@ class ServerOfTest:
         self.left_out = []
         self.closing = threading.Event()
         self.keeper = threading.Thread(target=self.keep, daemon=True)
+
+    def take_port(self, port: int) -> bool:
+        """Listens on this port from its next start, if it is free; whether it is."""
+        taken = self.server.reserved_port.take(port)
+        self.server.port = self.server.reserved_port.number
+        return taken
 
     def configure(self, options: list[str], time_zone: str | None):
         """Sets what the server is started with, beyond the defaults."""
@@ -142,6 +151,14 @@ def prepared_data() -> Path:
         return prepared_data_once()
 
 
+def servers_of_test(kind: str, numbers: list[int], vardir: Path) -> list["ServerOfTest"]:
+    """The servers of a test, with ports one after the other: tests tell the servers by them."""
+    servers = [ServerOfTest(kind, number, vardir) for number in numbers]
+    while not all(server.take_port(servers[0].server.port + ahead) for ahead, server in enumerate(servers) if ahead > 0):
+        servers[0] = ServerOfTest(kind, numbers[0], vardir)
+    return servers
+
+
 @functools.cache
 def prepared_data_once() -> Path:
     directory = Path(tempfile.mkdtemp(prefix="exam-mariadb-"))
@@ -151,6 +168,7 @@ def prepared_data_once() -> Path:
     try:
         server.query("set sql_log_bin=0", "create database if not exists test character set latin1", "create database if not exists mtr character set latin1",
                      "alter table mysql.gtid_slave_pos engine=Aria transactional=0", "delete from mysql.global_priv where user=''")
+        server.client("mysql", text="set sql_log_bin=0;\n" + TIME_ZONES.read_text())
         assert server.stop() == 0
     finally:
         server.close()
