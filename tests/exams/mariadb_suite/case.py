@@ -60,18 +60,11 @@ class TestCase:
         return list(found)
 
     def add_files(self, path: Path, found: dict[Path, None], above: frozenset[Path] = frozenset()):
-        if path in found or path in above or not path.exists():
+        if path in found or path in above:
             return
-        for name in INCLUDED.findall(path.read_text(errors="replace")):
-            included = self.included_file(path, name)
-            if included is not None:
-                self.add_files(included, found, above | {path})
+        for included in included_files(path, (self.suite_folder, self.folder, self.tree)):
+            self.add_files(included, found, above | {path})
         found[path] = None
-
-    def included_file(self, path: Path, name: str) -> Path | None:
-        """The file that `name` means in `path`."""
-        folders = (path.parent, self.suite_folder, self.folder, self.tree)
-        return next((folder / name for folder in folders if (folder / name).exists()), None)
 
     @property
     def is_left_out(self) -> bool:
@@ -98,10 +91,7 @@ class TestCase:
         """What the .opt files say that stand beside the test and what it includes; `role` is master or slave."""
         found = []
         for file in self.files:
-            for suffix in (".opt", f"-{role}.opt"):
-                path = file.parent / f"{file.stem}{suffix}"
-                if path.exists():
-                    found += options_of(path.read_text(errors="replace"))
+            found += options_of(text_beside(file, ".opt") + " " + text_beside(file, f"-{role}.opt"))
         return found
 
     @functools.cached_property
@@ -110,12 +100,10 @@ class TestCase:
         fixed = [option for option in self.options_of_files("master") if option in self.options_of_files("slave")]
         found = {}
         for file in self.files:
-            path = file.parent / f"{file.stem}.combinations"
-            if path.exists():
-                alternatives = combinations_of(path.read_text(errors="replace"))
-                name = chosen(alternatives, fixed)
-                if name is not None and not found.keys() & alternatives.keys():
-                    found[name] = alternatives[name]
+            alternatives = combinations_of(text_beside(file, ".combinations"))
+            name = chosen(alternatives, fixed)
+            if name is not None and not found.keys() & alternatives.keys():
+                found[name] = alternatives[name]
         return found
 
     def options(self, server: int, addresses: dict[str, str]) -> list[str]:
@@ -167,17 +155,40 @@ class TestCase:
         return base.read_text(errors="surrogateescape")
 
 
+@functools.cache
+def text_of(path: Path) -> str:
+    return path.read_text(errors="replace")
+
+
+@functools.cache
+def text_beside(path: Path, suffix: str) -> str:
+    """The text of the file of the same name with another suffix; empty where there is none."""
+    beside = path.parent / f"{path.stem}{suffix}"
+    return text_of(beside) if beside.exists() else ""
+
+
+@functools.cache
+def included_files(path: Path, folders: tuple[Path, ...]) -> list[Path]:
+    """The files that a file includes, looked for beside it and in `folders`."""
+    found = []
+    for name in INCLUDED.findall(text_of(path)):
+        candidates = (folder / name for folder in (path.parent, *folders))
+        included = next((candidate for candidate in candidates if candidate.exists()), None)
+        if included is not None:
+            found.append(included)
+    return found
+
+
 def text_with_includes(case: TestCase, path: Path, seen: set[Path]) -> str:
     """The text of a test and of the files of its own suite that it includes; the shared folder's only serve."""
-    if path in seen or not path.exists():
+    if path in seen:
         return ""
     seen.add(path)
-    text = path.read_text(errors="replace")
+    text = text_of(path)
     parts = [text]
-    for name in INCLUDED.findall(text):
-        candidate = case.included_file(path, name)
-        if candidate is not None and candidate.parent != case.tree / "include":
-            parts.append(text_with_includes(case, candidate, seen))
+    for included in included_files(path, (case.suite_folder, case.folder, case.tree)):
+        if included.parent != case.tree / "include":
+            parts.append(text_with_includes(case, included, seen))
     return "\n".join(parts)
 
 
@@ -192,11 +203,13 @@ def find_cases(tree: Path, suite: str) -> list[TestCase]:
     """The tests of a suite in order of their names, with the features that each uses."""
     cases = []
     not_run = disabled(TestCase(suite, "", tree).suite_folder)
+    with_results = {re.split("[.,]", path.name)[0] for path in (tree / SUITE_FOLDERS[suite][1]).glob("*.result")}
     for path in sorted((tree / SUITE_FOLDERS[suite][0]).glob("*.test")):
         case = TestCase(suite, path.stem, tree)
+        if case.name not in with_results or case.name in not_run or case.is_left_out:
+            continue
         text = text_with_includes(case, path, set())
         code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
         case.features = [name for name, search in SEARCHES.items() if search.search(code)]
-        if case.result_files and case.name not in not_run and not case.is_left_out:
-            cases.append(case)
+        cases.append(case)
     return cases
