@@ -11,6 +11,9 @@ from mariadb_suite.configuration import Configuration, chosen, combinations_of, 
 # A suite's tests and expected results stand in other folders than `main`'s.
 SUITE_FOLDERS = {"main": ("main", "main"), "innodb": ("suite/innodb/t", "suite/innodb/r"), "rpl": ("suite/rpl/t", "suite/rpl/r")}
 
+CHARSETS = ("armscii8|big5|cp1250|cp1251|cp1256|cp1257|cp850|cp852|cp866|cp932|dec8|eucjpms|euckr|gb2312|gbk|geostd8|greek|hebrew|hp8|keybcs2|koi8r|koi8u|"
+            "latin2|latin5|latin7|macce|macroman|sjis|swe7|tis620|ucs2|ujis|utf16|utf16le|utf32")
+
 # What Paceline refuses as a whole; a test that uses it says nothing about the rest.
 FEATURES = {
     "routines": r"\b(create|alter)\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?(aggregate\s+)?(procedure|function|package)\b|^\s*call\s",
@@ -18,9 +21,23 @@ FEATURES = {
     "events": r"\bcreate\s+(or\s+replace\s+)?(definer\s*=\s*\S+\s+)?event\b|event_scheduler",
     "partitions": r"\bpartition\s+by\b|have_partition",
     "full-text": r"\bfulltext\b|\bmatch\s*\(.*\bagainst\b",
+    "compound statements": r"^\s*(eval\s+|send\s+)?(begin\s+not\s+atomic|signal|resignal|get\s+(current\s+|stacked\s+)?diagnostics)\b",
+    "sequences": r"\b(create|alter|drop)\s+(or\s+replace\s+)?(temporary\s+)?sequence\b",
+    "roles": r"\b(create|drop|set|set\s+default)\s+(or\s+replace\s+)?role\b",
+    "system versioning": r"\bsystem\s+versioning\b|\bfor\s+system_time\b",
+    "periods": r"\bperiod\s+for\b|\bwithout\s+overlaps\b",
+    "XA": r"^\s*(eval\s+|send\s+|--\s*send\s+)?xa\s+(start|begin|end|prepare|commit|recover|rollback)\b",
+    "HANDLER": r"^\s*(eval\s+|send\s+)?handler\s+\S+\s+(open|read|close)\b",
+    "types": r"\b(inet4|inet6|uuid)\s*(not\s+null|null|default|primary|unique|key|,|\))|\bas\s+(inet4|inet6|uuid)\b",
+    "character sets": rf"\b(character\s+set|charset|char\s+set|set\s+names|using|convert\(.*using|collate|_client|_connection|_server|_results)\s*=?\s*'?({CHARSETS})(_\w+)?\b"
+                      rf"|\b_({CHARSETS})\s*(x|b|0x)?['\"0]|have_({CHARSETS})|default-character-set=({CHARSETS})",
     "spatial": r"\b(geometry|point|linestring|polygon|geometrycollection|multipoint)\b|\bspatial\b|\bst_\w+\(|have_geometry",
     "logging of statements": r"have_binlog_format_(statement|mixed|mixed_or_statement)\.inc",
 }
+# Of the statements that change rows through a view, the view's name is asked for.
+VIEW = re.compile(r"\bcreate\s+(?:or\s+replace\s+)?(?:algorithm\s*=\s*\w+\s+)?(?:definer\s*=\s*\S+\s+)?(?:sql\s+security\s+\w+\s+)?view\s+"
+                  r"(?:if\s+not\s+exists\s+)?([\w.`]+)", re.I)
+CHANGE = r"\b(?:(?:insert|replace)(?:\s+ignore)?(?:\s+into)?|update(?:\s+ignore)?|delete(?:\s+from)?|into\s+table)\s+{view}(?![\w.`])"
 SEARCHES = {name: re.compile(pattern, re.I | re.M) for name, pattern in FEATURES.items()}
 INCLUDED = re.compile(r"^\s*(?:--\s*)?source\s+([^\s;]+)", re.I | re.M)
 # mysql-test-run leaves out tests with these unless it is told otherwise.
@@ -199,6 +216,12 @@ def disabled(folder: Path) -> set[str]:
     return {line.split(":")[0].strip() for line in lines if ":" in line and not line.startswith("#")}
 
 
+def changes_views(code: str) -> bool:
+    """Whether a test inserts into, updates or deletes from a view that it makes."""
+    views = set(VIEW.findall(code))
+    return any(re.search(CHANGE.format(view=re.escape(view)), code, re.I) for view in views)
+
+
 def find_cases(tree: Path, suite: str) -> list[TestCase]:
     """The tests of a suite in order of their names, with the features that each uses."""
     cases = []
@@ -211,5 +234,7 @@ def find_cases(tree: Path, suite: str) -> list[TestCase]:
         text = text_with_includes(case, path, set())
         code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
         case.features = [name for name, search in SEARCHES.items() if search.search(code)]
+        if changes_views(code):
+            case.features.append("updatable views")
         cases.append(case)
     return cases

@@ -26,6 +26,8 @@ TIME_ZONES = Path("/usr/share/mysql/mysql_test_data_timezone.sql")
 # Of include/default_mysqld.cnf what a test can see.
 DEFAULTS = ["--character-set-server=latin1", "--local-infile=ON", "--connect-timeout=60", "--log-bin-trust-function-creators=1",
             "--sort-buffer-size=256K", "--max-heap-table-size=1M", "--slave-net-timeout=120", "--port-open-timeout=10"]
+# Where Paceline's default is another than MariaDB 10.11's.
+PACELINE_DEFAULTS = ["--innodb-snapshot-isolation=OFF"]
 MARIADB_DEFAULTS = [*DEFAULTS, "--loose-innodb_buffer_pool_size=8M", "--debug-no-sync", "--key-buffer-size=1M", "--default-storage-engine=myisam",
                     "--use_stat_tables=preferably", "--histogram_type=json_hb", "--binlog-direct-non-transactional-updates",
                     "--log-basename=mysqld"]
@@ -81,7 +83,7 @@ class ServerOfTest:
         general = [f"--server-id={self.number}", f"--secure-file-priv={self.vardir}", f"--tmpdir={self.tmpdir}"]
         if isinstance(self.server, PacelineOfTest):
             named = [f"--log-bin={base}-bin" if option == "--log-bin" else option for option in options]
-            self.server.options, self.left_out = known_to_paceline([*DEFAULTS, *general, f"--log-bin={base}-bin", *named])
+            self.server.options, self.left_out = known_to_paceline([*DEFAULTS, *PACELINE_DEFAULTS, *general, f"--log-bin={base}-bin", *named])
         else:
             self.server.options = [*MARIADB_DEFAULTS, *general, *options]
         self.server.time_zone = time_zone
