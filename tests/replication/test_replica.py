@@ -630,8 +630,12 @@ def test_until_a_place_stops_in_front_of_it(pair):
     replica.query(f"start slave until master_log_file='{file}', master_log_pos={offset}")
     wait_for(lambda: slave_status(replica)["Slave_SQL_Running"] == "No", "the end")
     assert replica.query("select a from d.t") == ((1,),)
+    # The place is for the SQL thread alone: the receiver reads on.
+    [(file, offset, *_)] = primary.query("show master status")
+    wait_for(lambda: (slave_status(replica)["Master_Log_File"], slave_status(replica)["Read_Master_Log_Pos"]) == (file, offset), "the receiver")
     status = slave_status(replica)
-    assert (status["Last_SQL_Errno"], status["Last_IO_Errno"]) == (0, 0), status
+    assert (status["Last_SQL_Errno"], status["Last_IO_Errno"], status["Slave_IO_Running"]) == (0, 0, "Yes"), status
+    assert replica.query("select a from d.t") == ((1,),)
     start_slave(replica)
     wait_for_replica(replica, primary)
     assert_same(primary, replica)

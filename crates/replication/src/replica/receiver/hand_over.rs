@@ -114,8 +114,11 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// Everything up to START SLAVE UNTIL was given to the applier: when it is applied, both stop.
-    pub(super) async fn end_at_until(&mut self) -> End {
+    /// Everything up to START SLAVE UNTIL was given to the applier: when it is applied, the applier stops. Returns how this session ends, which is `then`
+    /// unless something else ends it before.
+    ///
+    /// As in MariaDB, a place is for the applier alone: the receiver goes on reading. GTIDs are for both: the primary sends nothing beyond them.
+    pub(super) async fn end_at_until(&mut self, then: End) -> End {
         if let Err(end) = self.hand_on_passed().await {
             return end;
         }
@@ -123,7 +126,7 @@ impl Stream<'_> {
             return end;
         }
         self.receiver.shared.applier.end();
-        End::UntilReached
+        then
     }
 
     /// Waits until everything that was handed on is applied.

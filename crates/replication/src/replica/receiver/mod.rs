@@ -60,7 +60,7 @@ enum End {
     Stopped,
     /// The applier has ended, or another one was started: from the beginning, at once.
     ApplierGone,
-    /// START SLAVE UNTIL is reached.
+    /// The GTIDs of START SLAVE UNTIL are reached.
     UntilReached,
     Failed(SourceError),
 }

@@ -170,7 +170,7 @@ impl<'a> Stream<'a> {
             Assembled::Restarted => self.push(Received::PrimaryRestarted).await?,
             Assembled::UntilReached => {
                 self.show(assembler);
-                return Err(self.end_at_until().await);
+                return Err(self.end_at_until(End::UntilReached).await);
             }
         }
         if event.wants_acknowledgement {
@@ -236,7 +236,7 @@ impl<'a> Stream<'a> {
         if let Some(Until::Place(until)) = &self.receiver.until
             && is_at_or_behind(&received.start, until)
         {
-            return Err(self.end_at_until().await);
+            return Err(self.end_at_until(End::ApplierGone).await);
         }
         self.received_groups += 1;
         if gtid.domain_id == LOCAL_DOMAIN {
