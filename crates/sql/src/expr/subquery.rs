@@ -3,6 +3,7 @@
 //! The rows of an uncorrelated subquery are gathered once a statement and kept in the [`super::EvalState`]; `IN` then looks its
 //! needle up in a hash table of them where the rules of comparison allow one.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -113,7 +114,7 @@ pub(crate) fn quantified<'a>(
     context: &mut EvalContext<'_>,
 ) -> Result<Option<bool>> {
     let left = row_values(left, frame, context)?;
-    let rows = gather(subquery, by, frame, context)?;
+    let rows = gather(subquery, op, by, frame, context)?;
     let (result, rows) = search(op, by, quantifier, &left, rows, context);
     if subquery.correlation == Correlation::Uncorrelated {
         context.state.subqueries.insert(subquery.id, rows);
@@ -124,6 +125,7 @@ pub(crate) fn quantified<'a>(
 /// The rows, taken out of the cache or run.
 fn gather(
     subquery: &Subquery,
+    op: CompareOp,
     by: &[Comparison],
     frame: &Frame<'_>,
     context: &mut EvalContext<'_>,
@@ -141,6 +143,11 @@ fn gather(
     for row in &mut rows {
         for ((by, column), value) in by.iter().zip(&subquery.columns).zip(row) {
             adapt(by, column, value, context);
+            // The lowest or highest of labels is a text.
+            if !matches!(op, CompareOp::Eq | CompareOp::Ne) && matches!(value, Value::Enum(_) | Value::Set(_))
+            {
+                *value = convert::as_computed(Cow::Borrowed(value)).into_owned();
+            }
         }
     }
     let any_null = rows.iter().any(|row| row.iter().any(Value::is_null));
