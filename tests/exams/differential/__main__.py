@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks Paceline and MariaDB 10.11 the same random statements and says where their answers differ.
 
-    tests/exams/differential [--statements N] [--seed N] [--findings-max N] [--report FILE] [--round N] [--no-warnings]
+    tests/exams/differential [--statements N] [--seed N] [--findings-max N] [--report FILE] [--round N] [--no-warnings] [--unshrunk]
 
 Each round has random tables, random rows and random statements (queries, set operations, changes), all from one seed. An answer is the
 rows (in any order unless the statement orders them fully), the number of rows changed, the error's number, and the warnings' numbers. What differs is made
@@ -10,6 +10,7 @@ smaller until nothing more can be left out, and printed with what it needs: the 
 
 import argparse
 import contextlib
+import re
 import sys
 import tempfile
 import time
@@ -31,6 +32,16 @@ AS_SENT = {key: value for key, value in conversions.items() if not isinstance(ke
 TRIES_OF_SHRINKING_MAX = 400
 
 
+# The order that GROUP_CONCAT has inside says nothing about the rows.
+CHANGED_TABLE = re.compile(r"(?:insert|replace|update|delete).*?(?:into|update|from|ignore)? ?(t\d) ")
+ORDER_OF_ROWS = re.compile(r" order by (?!1 separator)")
+
+
+def is_ordered(statement: str) -> bool:
+    """Whether the rows have one order."""
+    return bool(ORDER_OF_ROWS.search(statement))
+
+
 class Side:
     """One of the two servers and a session in it."""
 
@@ -42,25 +53,39 @@ class Side:
     def connect(self):
         self.connection = self.server.connect(conv=AS_SENT, charset="utf8mb4", use_unicode=False, read_timeout=60)
 
+    def contents(self, statement: str) -> tuple:
+        """What the table has that a statement changes: a difference belongs to the statement that makes it, not to the next that reads it."""
+        changed = CHANGED_TABLE.match(statement)
+        if not changed:
+            return ()
+        with self.connection.cursor() as reader:
+            reader.execute(f"select * from {changed[1]} order by id")
+            return tuple(map(repr, reader.fetchall()))
+
     def run(self, statement: str) -> tuple:
-        """The answer: rows or the number of changed rows or an error, and the numbers of the warnings."""
+        """The answer: rows or the number of changed rows and the table's rows or an error, and the numbers of the warnings."""
         cursor = self.connection.cursor()
+        warnings = ()
         try:
             cursor.execute(statement)
+            if self.with_warnings and cursor._result.warning_count:
+                warnings = self.said()
             rows = cursor.fetchall()
-            answer = tuple(sorted(map(repr, rows))) if " order by " not in statement else tuple(map(repr, rows))
-            answer = ("rows", answer) if cursor.description else ("changed", cursor.rowcount)
+            answer = tuple(map(repr, rows)) if is_ordered(statement) else tuple(sorted(map(repr, rows)))
+            answer = ("rows", answer) if cursor.description else ("changed", cursor.rowcount, self.contents(statement))
         except pymysql.MySQLError as error:
             if error.args[0] in (2006, 2013):
                 self.connect()
                 self.run("use d")
             return ("error", error.args[0]), ()
-        warnings = ()
-        if self.with_warnings and cursor._result.warning_count:
+        return answer, warnings
+
+    def said(self) -> tuple:
+        """The numbers of the warnings."""
+        with self.connection.cursor() as cursor:
             cursor.execute("show warnings")
             # A warning for each row: how many there are depends on how often the plan evaluates a condition.
-            warnings = tuple(sorted({code for _, code, _ in cursor.fetchall()}))
-        return answer, warnings
+            return tuple(sorted({code for _, code, _ in cursor.fetchall()}))
 
 
 class Pair:
@@ -71,8 +96,12 @@ class Pair:
         self.theirs = Side(MariaDb(directory / "mariadb").start(), with_warnings)
 
     def reset(self, statements: list[str]):
+        tables = [statement for statement in statements if statement.startswith("create table")]
+        changes = [statement for statement in statements if not statement.startswith("create table")]
+        begin = ("drop database if exists d", "create database d character set utf8mb4", "use d", "set sql_mode = default")
+        # One transaction: what is made smaller is made anew hundreds of times.
         for side in (self.ours, self.theirs):
-            for statement in ("drop database if exists d", "create database d character set utf8mb4", "use d", "set sql_mode = default", *statements):
+            for statement in (*begin, *tables, "begin", *changes, "commit"):
                 side.run(statement)
 
     def answers(self, statement: str) -> tuple[tuple, tuple]:
@@ -134,6 +163,7 @@ def main():
     parser.add_argument("--findings-max", type=int, default=50)
     parser.add_argument("--report", type=Path)
     parser.add_argument("--no-warnings", action="store_true", help="compare rows and errors only")
+    parser.add_argument("--unshrunk", action="store_true", help="count what differs and print it as it is: quick, for the rate")
     arguments = parser.parse_args()
     counts, reasons, findings = Counter(), Counter(), 0
     started = time.monotonic()
@@ -156,19 +186,17 @@ def main():
                         if not is_query(statement) and ours[0][0] == "changed":
                             history.append(statement)
                         continue
-                    reason = reason_for(statement, repr(ours), repr(theirs))
+                    smaller, small = ([], statement) if arguments.unshrunk else shrink(pair, history, tree)
+                    if not arguments.unshrunk:
+                        ours, theirs = pair.answers(small)
+                    # A large statement has a piece of everything: only of a small one can be said why.
+                    reason = None if arguments.unshrunk else reason_for(small, ours, theirs)
                     if reason:
                         reasons[reason] += 1
                     else:
-                        smaller, small = shrink(pair, history, tree)
-                        ours, theirs = pair.answers(small)
-                        reason = reason_for(small, repr(ours), repr(theirs))
-                        if reason:
-                            reasons[reason] += 1
-                        else:
-                            findings += 1
-                            print(f"--- finding {findings}, seed {seed}, statement {done}", *(f"{line};" for line in smaller), f"{small};",
-                                  f"-- ours:    {str(ours)[:600]}", f"-- MariaDB: {str(theirs)[:600]}", sep="\n", file=report, flush=True)
+                        findings += 1
+                        print(f"--- finding {findings}, seed {seed}, statement {done}", *(f"{line};" for line in smaller), f"{small};",
+                              f"-- ours:    {str(ours)[:600]}", f"-- MariaDB: {str(theirs)[:600]}", sep="\n", file=report, flush=True)
                     # Both begin again from the same rows.
                     pair.reset(history)
                     if findings >= arguments.findings_max:

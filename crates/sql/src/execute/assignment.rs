@@ -103,6 +103,11 @@ pub(crate) fn stored_value(
     null_rule: NullRule,
 ) -> Result<Value> {
     let definition = &table.columns()[column];
+    let value = match &definition.data_type {
+        // NULL in a TIMESTAMP that has none is the current time.
+        DataType::Timestamp { .. } if value.is_null() && !definition.nullable => current_time(exec),
+        _ => value,
+    };
     if value.is_null() {
         if definition.nullable {
             return Ok(Value::Null);
@@ -112,7 +117,7 @@ pub(crate) fn stored_value(
             return Err(error);
         }
         exec.session.diagnostics.warn(error.code(), error.message());
-        return Ok(zero_value(&definition.data_type));
+        return Ok(implicit_default(&definition.data_type));
     }
     let assigned = assign(value, &definition.data_type, &exec.context().convert_context());
     if let Some(problem) = assigned.problem {
@@ -134,6 +139,18 @@ pub(crate) fn stored_value(
         return Ok(zero_value(&definition.data_type));
     }
     Ok(assigned.value)
+}
+
+/// The statement's time in the session's time zone.
+fn current_time(exec: &mut Exec<'_, '_>) -> Value {
+    let session = &mut *exec.session;
+    session.statement.used_current_time = true;
+    let micros = session.statement.start_micros.rem_euclid(1_000_000) as u32;
+    let local = session
+        .settings
+        .time_zone
+        .to_local(session.statement.start_seconds());
+    Value::DateTime(local.with_micros(micros, 6))
 }
 
 /// The value of a column that has no default: 1364 in strict mode, else a warning and the type's zero. An ENUM has its first member, and nothing is said.

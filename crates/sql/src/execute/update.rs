@@ -98,10 +98,17 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
     if select.order.is_empty() && !several && is_safe {
         let window = Window::new(exec, &select.limit)?;
         if window.count > 0 {
+            // As in MariaDB, rows that have an order are looked for before strict mode begins.
+            let mode = exec.mode;
+            if plan.is_ordered {
+                exec.mode = EvalMode::Query;
+            }
             for_each_row(exec, select, &mut |exec, row| {
+                let searching = std::mem::replace(&mut exec.mode, mode);
                 let handle = std::mem::take(&mut exec.runtime.handles[0]);
                 updating.update_row(exec, row, &handle)?;
                 exec.runtime.handles[0] = handle;
+                exec.mode = searching;
                 exec.session.diagnostics.next_row();
                 Ok(if updating.matched >= window.count {
                     ControlFlow::Break(())
@@ -109,6 +116,7 @@ pub(super) fn execute(exec: &mut Exec<'_, '_>, plan: &UpdatePlan, affected: Affe
                     ControlFlow::Continue(())
                 })
             })?;
+            exec.mode = mode;
         }
     } else if plan.reads_changed || by_name {
         let found = collect(exec, select)?;

@@ -554,6 +554,12 @@ fn concatenated(aggregate: &Aggregate, value: &Value, ty: &ExprType, context: &E
         super::functions::append_json_value(value, ty, context, &mut text);
         return text.into_bytes();
     }
+    // As in MariaDB, a BIT is its bytes only where nothing is sorted: in its temporary table it is a number.
+    if let Value::Bit(bits) = value
+        && (aggregate.distinct == Distinctness::Distinct || !aggregate.order_by.is_empty())
+    {
+        return bits.bits.to_string().into_bytes();
+    }
     match aggregate.ty.collation() {
         Collation::Binary => bytes_of_type(value, ty, context),
         _ => convert::typed_text(value, ty, context).into_bytes(),

@@ -365,6 +365,9 @@ fn temporal(
     kind: &str,
     context: &mut EvalContext<'_>,
 ) -> Result<Option<paceline_types::DateTime>> {
+    if let Value::Year(_) = value {
+        return values::to_datetime(value, context);
+    }
     let mut modes = context.convert_context().date_modes;
     if kind == "date" {
         // A day is never rounded to the next.

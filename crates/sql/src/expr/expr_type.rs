@@ -22,6 +22,15 @@ pub enum Coercibility {
     Ignorable = 6,
 }
 
+/// Which characters the texts of an expression may have (MariaDB's `MY_REPERTOIRE_*`): what is ASCII goes into any character set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repertoire {
+    /// Those of ASCII.
+    Ascii,
+    /// Any.
+    Full,
+}
+
 /// The type of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExprType {
@@ -31,6 +40,8 @@ pub struct ExprType {
     pub nullable: bool,
     /// How strongly it insists on its collation.
     pub coercibility: Coercibility,
+    /// Which characters its texts may have.
+    pub repertoire: Repertoire,
     /// What is special about it.
     pub note: TypeNote,
 }
@@ -89,10 +100,15 @@ impl ExprType {
         } else {
             Coercibility::Numeric
         };
+        let repertoire = match Self::is_string_type(&data_type) && data_type.charset() != Charset::Ascii {
+            true => Repertoire::Full,
+            false => Repertoire::Ascii,
+        };
         ExprType {
             data_type,
             nullable: false,
             coercibility,
+            repertoire,
             note: TypeNote::Plain,
         }
     }
@@ -118,6 +134,7 @@ impl ExprType {
             data_type: DataType::VarBinary { length: 0 },
             nullable: true,
             coercibility: Coercibility::Ignorable,
+            repertoire: Repertoire::Ascii,
             note: TypeNote::Null,
         }
     }
@@ -128,6 +145,7 @@ impl ExprType {
             data_type: DataType::VarBinary { length: 0 },
             nullable: true,
             coercibility: Coercibility::Coercible,
+            repertoire: Repertoire::Full,
             note: TypeNote::Parameter,
         }
     }
@@ -145,7 +163,7 @@ impl ExprType {
             Value::Float(_) => Self::new(DataType::Float(FloatType::default())),
             Value::Double(_) => Self::double(),
             Value::Decimal(number) => Self::decimal(u32::from(number.precision()), u32::from(number.scale())),
-            Value::Text(text) => Self::text(text.chars().count() as u64, collation),
+            Value::Text(text) => Self::literal_text(text, collation),
             Value::Bytes(bytes) => Self::bytes(bytes.len() as u64),
             Value::Date(_) => Self::date(),
             Value::Time(time) => Self::time(time.decimals()),
@@ -258,6 +276,15 @@ impl ExprType {
         Self::new(data_type)
     }
 
+    /// The type of a literal.
+    pub fn literal_text(text: &str, collation: Collation) -> Self {
+        let ty = Self::text(text.chars().count() as u64, collation);
+        match text.is_ascii() && collation != Collation::Binary {
+            true => ty.with_repertoire(Repertoire::Ascii),
+            false => ty,
+        }
+    }
+
     /// TEXT or BLOB of the size that so many characters need.
     pub fn long_text(characters: u64, collation: Collation) -> Self {
         let bytes = characters.saturating_mul(u64::from(collation.charset().max_bytes_per_character()));
@@ -337,6 +364,12 @@ impl ExprType {
         ExprType { coercibility, ..self }
     }
 
+    /// The same, of these characters.
+    #[must_use]
+    pub fn with_repertoire(self, repertoire: Repertoire) -> Self {
+        ExprType { repertoire, ..self }
+    }
+
     /// Whether it is the literal NULL.
     pub fn is_null(&self) -> bool {
         self.note == TypeNote::Null
@@ -392,6 +425,7 @@ impl ExprType {
             DataType::Date => 8,
             DataType::Time { .. } => 7,
             DataType::DateTime { .. } | DataType::Timestamp { .. } => 14,
+            DataType::Enum { .. } | DataType::Set { .. } => self.max_characters().clamp(1, 20) as u32,
             _ => 65 - 38,
         }
     }

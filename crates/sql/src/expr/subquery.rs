@@ -3,6 +3,7 @@
 //! Rows are kept in the [`super::EvalState`] for later rows of the query around the subquery ([`super::subquery_results`]); `IN` looks
 //! its needle up in a hash table of them where the rules of comparison allow one.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -128,7 +129,7 @@ pub(crate) fn quantified<'a>(
         }
         return result;
     }
-    let rows = gather(subquery, by, frame, context)?;
+    let rows = gather(subquery, op, by, frame, context)?;
     let (result, rows) = search(op, by, quantifier, &left, rows, context);
     keep(subquery, frame, rows, context);
     result
@@ -137,6 +138,7 @@ pub(crate) fn quantified<'a>(
 /// Runs the subquery and returns its rows.
 fn gather(
     subquery: &Subquery,
+    op: CompareOp,
     by: &[Comparison],
     frame: &Frame<'_>,
     context: &mut EvalContext<'_>,
@@ -151,6 +153,11 @@ fn gather(
     for row in &mut rows {
         for ((by, column), value) in by.iter().zip(&subquery.columns).zip(row) {
             adapt(by, column, value, context);
+            // The lowest or highest of labels is a text.
+            if !matches!(op, CompareOp::Eq | CompareOp::Ne) && matches!(value, Value::Enum(_) | Value::Set(_))
+            {
+                *value = convert::as_computed(Cow::Borrowed(value)).into_owned();
+            }
         }
     }
     let any_null = rows.iter().any(|row| row.iter().any(Value::is_null));

@@ -21,12 +21,13 @@ use super::from::FromNode;
 use super::select::BoundSelect;
 use super::source_columns::SourceColumns;
 use super::tree::{
-    GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, TableSource,
+    GroupStrategy, Limit, LockPatience, LockStrength, QueryBody, QueryPlan, ReadMode, SelectPlan, SortKey,
+    TableSource,
 };
 use super::{PlanKind, Planner, ResultColumn, TableUsage};
 use crate::catalog::TableDefinition;
 use crate::error::{Error, Result};
-use crate::expr::{Clause, ColumnName, Expr, ExprKind};
+use crate::expr::{Clause, ColumnName, CompareOp, Expr, ExprKind};
 use crate::parse::{self, AssignedValue, InsertKind, InsertSource};
 use crate::session::SqlMode;
 
@@ -107,6 +108,8 @@ pub struct UpdatePlan {
     pub targets: Vec<UpdateTarget>,
     /// Whether a subquery reads a table that the statement changes.
     pub reads_changed: bool,
+    /// Whether the rows have an order, given by an index or not.
+    pub is_ordered: bool,
 }
 
 /// A table that is updated.
@@ -134,7 +137,7 @@ impl UpdateTarget {
 }
 
 /// Quotients keep their digits, in the plan and in the one that may run instead.
-fn keep_digits(select: &mut SelectPlan) {
+pub(super) fn keep_digits(select: &mut SelectPlan) {
     select.unrounded = !keeps_rows(select);
     if let Some(otherwise) = &mut select.otherwise {
         keep_digits(&mut otherwise.select);
@@ -333,6 +336,10 @@ impl Planner<'_> {
             &update.order_by,
             update.limit.as_ref(),
         )?;
+        let is_ordered = bound
+            .order
+            .iter()
+            .any(|item| matches!(&item.key, SortKey::Expr(key) if !is_fixed(key, &bound.conditions)));
         let reads_changed = self.reads_changed();
         let changed: Vec<usize> = targets.iter().map(|target| target.table).collect();
         block.note_read(&changed);
@@ -344,6 +351,7 @@ impl Planner<'_> {
                 select,
                 targets,
                 reads_changed,
+                is_ordered,
             })),
             Vec::new(),
         ))
@@ -455,6 +463,22 @@ fn check_assigned_once(block: &Block<'_, '_>, targets: &[UpdateTarget]) -> Resul
         }
     }
     Ok(())
+}
+
+/// Whether one of the conditions says that an expression is equal to a constant.
+fn is_fixed(key: &Expr, conditions: &[Expr]) -> bool {
+    conditions.iter().any(|condition| match &condition.kind {
+        ExprKind::Compare {
+            op: CompareOp::Eq,
+            operands,
+            ..
+        } => {
+            let [left, right] = &**operands;
+            (super::block::same_expr(left, key) && right.is_constant_during_execution())
+                || (super::block::same_expr(right, key) && left.is_constant_during_execution())
+        }
+        _ => false,
+    })
 }
 
 /// What UPDATE or DELETE says of the rows that it changes.

@@ -491,7 +491,8 @@ impl Block<'_, '_> {
             if made.iter().any(|other| same_name(other.name(), &result.name)) {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&result.name]));
             }
-            if result.name.is_empty() {
+            // What a query calls nothing, as it does `''`, has no name here either.
+            if result.name.is_empty() && !names.is_empty() {
                 return Err(Error::new(ER_WRONG_COLUMN_NAME, &[&result.name]));
             }
             result.table = alias.clone();

@@ -320,7 +320,7 @@ impl Block<'_, '_> {
 
     fn bind_group(&mut self, expr: &ast::Expr, outputs: &[Output]) -> Result<Expr> {
         let bound = match position(expr) {
-            Some(place) => match place.checked_sub(1).and_then(|place| outputs.get(place as usize)) {
+            Some(place) => match column_at(place).and_then(|place| outputs.get(place)) {
                 Some(output) => output.expr.clone(),
                 None => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"GROUP BY"])),
             },
@@ -366,8 +366,8 @@ impl Block<'_, '_> {
                 _ => None,
             };
             let key = match (position(&item.expr), alias) {
-                (Some(place), _) => match place.checked_sub(1) {
-                    Some(place) if (place as usize) < outputs.len() => SortKey::Output(place as usize),
+                (Some(place), _) => match column_at(place) {
+                    Some(place) if place < outputs.len() => SortKey::Output(place),
                     _ => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"ORDER BY"])),
                 },
                 (None, Some(output)) => SortKey::Output(output),
@@ -654,13 +654,28 @@ fn padding(block: &Block<'_, '_>, table: &TableRef) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The place that a number in ORDER BY or GROUP BY names.
-pub(crate) fn position(expr: &ast::Expr) -> Option<u64> {
+/// The place that an integer in ORDER BY or GROUP BY names: in parentheses or with a sign as well, of which no negative one names any. TRUE is 1.
+pub(crate) fn position(expr: &ast::Expr) -> Option<i64> {
     match expr {
         ast::Expr::Value(value) => match &value.value {
-            ast::Value::Number(number, _) => number.to_string().parse().ok(),
+            // What is past BIGINT is the number of the same bits.
+            ast::Value::Number(number, _) => {
+                number.to_string().parse::<u64>().ok().map(|number| number as i64)
+            }
+            ast::Value::Boolean(truth) => Some(i64::from(*truth)),
+            _ => None,
+        },
+        ast::Expr::Nested(inner) => position(inner),
+        ast::Expr::UnaryOp { op, expr } => match op {
+            ast::UnaryOperator::Plus => position(expr),
+            ast::UnaryOperator::Minus => position(expr)?.checked_neg(),
             _ => None,
         },
         _ => None,
     }
+}
+
+/// The column that a place of ORDER BY or GROUP BY names.
+pub(crate) fn column_at(place: i64) -> Option<usize> {
+    place.checked_sub(1).and_then(|place| usize::try_from(place).ok())
 }

@@ -9,14 +9,15 @@ use sqlparser::ast;
 
 use super::block::{BindMode, Block, OuterScope, Output};
 use super::common_table::{CommonTableKind, CommonTables, add_readers, not_compliant};
-use super::select::{Surroundings, position};
+use super::dml::keep_digits;
+use super::select::{Surroundings, column_at, position};
 use super::tree::{
     Limit, QueryBody, QueryPlan, ReadMode, RecursivePlan, SetOperation, SetPlan, SortItem, SortKey,
     ValuesPlan,
 };
 use super::{Planner, ResultColumn, unique_id};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, ExprKind, ExprType, convert_to_common_type, union_type};
+use crate::expr::{Class, Expr, ExprKind, ExprType, convert_to_common_type, union_type};
 
 impl Planner<'_> {
     /// Plans the query of a SELECT statement.
@@ -235,9 +236,11 @@ impl Planner<'_> {
         let order = self.bind_result_order(order_by, &columns, &types)?;
         let limit = Block::new(self, None).bind_limit(limit)?;
         let mut whole = first;
+        keep_digits_of_text(&mut whole, &types);
         // A long chain of UNION is no deep tree: its parts stand side by side.
         let mut last: Option<SetOperation> = None;
-        for (operation, part) in rest {
+        for (operation, mut part) in rest {
+            keep_digits_of_text(&mut part, &types);
             let correlated = whole.correlated || part.correlated;
             let of_part = conversions(&part.types, &types);
             if let QueryBody::Set(set) = &mut whole.body
@@ -302,8 +305,8 @@ impl Planner<'_> {
         for item in exprs {
             let descending = item.options.sort == Some(ast::OrderBySort::Desc);
             let key = match position(&item.expr) {
-                Some(place) => match place.checked_sub(1) {
-                    Some(place) if (place as usize) < columns.len() => SortKey::Output(place as usize),
+                Some(place) => match column_at(place) {
+                    Some(place) if place < columns.len() => SortKey::Output(place),
                     _ => return Err(Error::new(ER_BAD_FIELD_ERROR, &[&place, &"ORDER BY"])),
                 },
                 None => {
@@ -476,6 +479,20 @@ fn mentions(body: &ast::SetExpr, name: &str) -> bool {
         ast::SetExpr::Query(query) => mentions(&query.body, name),
         ast::SetExpr::SetOperation { left, right, .. } => mentions(left, name) || mentions(right, name),
         _ => false,
+    }
+}
+
+/// Lets a part's decimals have all their digits, where all of them become text: it is made of those.
+fn keep_digits_of_text(part: &mut QueryPlan, to: &[ExprType]) {
+    let mut decimals = part
+        .types
+        .iter()
+        .zip(to)
+        .filter(|(from, _)| from.class() == Class::Decimal);
+    if decimals.all(|(_, to)| to.class() == Class::String)
+        && let QueryBody::Select(select) = &mut part.body
+    {
+        keep_digits(select);
     }
 }
 

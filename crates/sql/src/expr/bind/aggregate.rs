@@ -113,7 +113,9 @@ pub(super) fn bind_arguments(
     use AggregateFunction as A;
     for arg in &mut aggregate.args {
         match kind {
-            A::GroupConcat | A::JsonArrayAgg | A::Min | A::Max | A::Count => {}
+            // They compare.
+            A::Min | A::Max => super::operators::read_leniently(arg),
+            A::GroupConcat | A::JsonArrayAgg | A::Count => {}
             A::JsonObjectAgg => super::operators::hex_to_number(arg),
             // The distinct values are those of the texts.
             _ if aggregate.distinct == Distinctness::Distinct => super::operators::hex_to_number(arg),

@@ -12,6 +12,7 @@ use crate::expr::expr_type::ExprType;
 use crate::expr::functions::{self, BindCall, Call};
 use crate::expr::scope::{Scope, unique_id};
 use crate::expr::tree::{ArithmeticOp, Expr, ExprKind};
+use crate::session::SessionContext;
 
 /// The unnamed expression arguments of a call.
 pub(super) fn expressions(function: &ast::Function) -> Result<Vec<&ast::Expr>> {
@@ -159,7 +160,7 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
     if args.len() < fewest || args.len() > most {
         return Err(errors::parameter_count(written));
     }
-    read_numbers(name, &mut args);
+    read_arguments(name, &mut args, session);
     let mut call = BindCall {
         name,
         written,
@@ -181,8 +182,8 @@ fn make_written(name: &str, written: &str, mut args: Vec<Expr>, scope: &mut dyn 
     })
 }
 
-/// Makes numbers of the arguments that are read as such.
-fn read_numbers(name: &str, args: &mut [Expr]) {
+/// Makes numbers, dates and times of the arguments that are read as such.
+fn read_arguments(name: &str, args: &mut [Expr], session: &SessionContext) {
     // The amount of `INTERVAL '1 2' DAY_HOUR` is a text.
     let composite =
         matches!(args.get(2).and_then(Expr::as_literal), Some(Value::Text(unit)) if unit.contains('_'));
@@ -193,6 +194,14 @@ fn read_numbers(name: &str, args: &mut [Expr]) {
         };
         if number {
             operators::read_as_number(arg);
+        } else if functions::reads_temporal(name, index) {
+            operators::read_as_temporal(arg, session);
+            // TIMEDIFF is NULL to what wants a whole date.
+            if functions::wants_whole_date(name)
+                && matches!(&arg.kind, ExprKind::Call(call) if call.function.name == "timediff")
+            {
+                *arg = Expr::null();
+            }
         }
     }
 }

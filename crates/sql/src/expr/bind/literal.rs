@@ -58,7 +58,7 @@ pub(super) fn string(text: &str, session: &SessionContext) -> Expr {
     if text.is_empty() && session.settings.sql_mode.contains(SqlMode::EMPTY_STRING_IS_NULL) {
         return Expr::null();
     }
-    let ty = ExprType::text(text.chars().count() as u64, session.settings.collation_connection);
+    let ty = ExprType::literal_text(text, session.settings.collation_connection);
     Expr::literal(Value::Text(text.to_owned()), ty)
 }
 
@@ -100,7 +100,7 @@ pub(super) fn introduced(prefix: &str, value: &ast::Expr) -> Result<Expr> {
                 if charset == Charset::Binary {
                     text.clone().into_bytes()
                 } else {
-                    let ty = ExprType::text(text.chars().count() as u64, charset.default_collation());
+                    let ty = ExprType::literal_text(text, charset.default_collation());
                     return Ok(Expr::literal(Value::Text(text.clone()), ty));
                 }
             }
@@ -121,7 +121,7 @@ pub(super) fn introduced(prefix: &str, value: &ast::Expr) -> Result<Expr> {
         return Ok(Expr::literal(Value::Bytes(bytes), ty));
     }
     let text = charset.decode(&bytes).into_owned();
-    let ty = ExprType::text(text.chars().count() as u64, charset.default_collation());
+    let ty = ExprType::literal_text(&text, charset.default_collation());
     Ok(Expr::literal(Value::Text(text), ty))
 }
 

@@ -10,10 +10,12 @@ use super::cast::as_compared;
 use super::fold::fold;
 use super::rules::{CollationMix, comparison_rule_for, round_quotient};
 use crate::error::Result;
+use crate::expr::cast::CastTarget;
 use crate::expr::errors;
 use crate::expr::expr_type::{Class, ExprType, NOT_FIXED_DECIMALS, TypeNote};
 use crate::expr::functions::{
-    COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, Call, Function, listed,
+    COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, Call, Function, LENIENT_DATETIME,
+    LENIENT_TIME, listed,
 };
 use crate::expr::scope::unique_id;
 use crate::expr::tree::{ArithmeticOp, CompareOp, Comparison, Domain, Expr, ExprKind};
@@ -188,10 +190,12 @@ pub(super) fn adapt_each(by: &mut Comparison, left: &mut Expr, right: &mut Expr,
             }
             Comparison::DateTime => {
                 read_as_temporal(operand, session);
+                read_leniently(operand);
                 literal_to_datetime(operand, session);
             }
             Comparison::Time => {
                 read_as_temporal(operand, session);
+                read_leniently(operand);
                 literal_to_time(operand, session);
             }
             Comparison::Bytes | Comparison::Text(_) => as_compared(operand, by, session),
@@ -316,10 +320,64 @@ pub(crate) fn read_as_number(expr: &mut Expr) {
 }
 
 /// An operand that is wanted as a date or a time.
-fn read_as_temporal(expr: &mut Expr, session: &SessionContext) {
+pub(super) fn read_as_temporal(expr: &mut Expr, session: &SessionContext) {
     if let ExprKind::Call(call) = &expr.kind {
         call_instead(expr, call.temporal_function(), session);
     }
+}
+
+/// An operand that is compared as a date or a time: what a cast cannot read as one is zero to it, not NULL.
+pub(crate) fn read_leniently(expr: &mut Expr) {
+    if !expr.ty.class().is_temporal() {
+        return;
+    }
+    match &mut expr.kind {
+        ExprKind::Cast {
+            target: CastTarget::Date | CastTarget::DateTime { .. },
+            operand,
+        } => read_operand_leniently(operand, &LENIENT_DATETIME),
+        ExprKind::Cast {
+            target: CastTarget::Time { .. },
+            operand,
+        } => read_operand_leniently(operand, &LENIENT_TIME),
+        ExprKind::Call(call) => match (call.function.name, &mut call.args[..]) {
+            ("date" | "timestamp" | "last_day", [operand]) => {
+                read_operand_leniently(operand, &LENIENT_DATETIME);
+            }
+            ("time", [operand]) => read_operand_leniently(operand, &LENIENT_TIME),
+            ("coalesce" | "ifnull" | "nvl", branches) => branches.iter_mut().for_each(read_leniently),
+            ("if" | "nvl2", [_, branches @ ..]) => branches.iter_mut().for_each(read_leniently),
+            _ => {}
+        },
+        ExprKind::Case { branches, otherwise } => {
+            branches.iter_mut().for_each(|(_, result)| read_leniently(result));
+            otherwise.iter_mut().for_each(|result| read_leniently(result));
+        }
+        _ => {}
+    }
+}
+
+fn read_operand_leniently(operand: &mut Expr, function: &'static Function) {
+    if operand.ty.class().is_temporal() {
+        read_leniently(operand);
+        return;
+    }
+    let inner = std::mem::replace(operand, Expr::null());
+    let ty = match std::ptr::eq(function, &LENIENT_TIME) {
+        true => ExprType::time(6),
+        false => ExprType::datetime(6),
+    }
+    .with_nullable(inner.ty.nullable);
+    let call = Call {
+        function,
+        args: vec![inner],
+        id: unique_id(),
+        compared: None,
+    };
+    *operand = Expr {
+        kind: ExprKind::Call(Box::new(call)),
+        ty,
+    };
 }
 
 /// A hexadecimal literal in numeric context is a number.
@@ -353,6 +411,10 @@ pub(super) fn adapt_shared(operand: &mut Expr, rules: &[Comparison], session: &S
                 read_as_number(element);
             }
         } else if wanted.all(|by| by == first) {
+            if matches!(first, Comparison::DateTime | Comparison::Time) {
+                read_as_temporal(element, session);
+                read_leniently(element);
+            }
             as_compared(element, first, session);
         }
     }

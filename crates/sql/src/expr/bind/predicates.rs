@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use paceline_types::error_code::ER_WRONG_ARGUMENTS;
-use paceline_types::{DataType, Value};
+use paceline_types::{Collation, DataType, Value};
 use sqlparser::ast;
 
 use super::operators::width;
 use super::rules::{self, CollationMix, round_quotient};
 use super::{bind_expr, bind_operand, cast, operators};
 use crate::error::Result;
+use crate::expr::cast::CastTarget;
 use crate::expr::errors;
 use crate::expr::eval::in_set::InSet;
 use crate::expr::expr_type::{Class, ExprType};
@@ -54,6 +55,10 @@ pub(super) fn in_list(
         }
     }
     let single = items.len() == 1;
+    let column_rules = match columns {
+        1 => Vec::new(),
+        _ => rules_of_columns(operation, &needle, &items, connection)?,
+    };
     let mut asked = Vec::with_capacity(items.len());
     for item in &mut items {
         if width(item) != columns {
@@ -84,9 +89,7 @@ pub(super) fn in_list(
             }
             rules.push(by);
         } else {
-            let left = operators::column_types(&needle);
-            let right = operators::column_types(item);
-            let mut by = operators::row_rules(operation, &left, &right, session)?;
+            let mut by = column_rules.clone();
             let mut unchanged = needle.clone();
             let pairs = operators::elements(&mut unchanged)
                 .iter_mut()
@@ -113,6 +116,26 @@ pub(super) fn in_list(
         },
         ty,
     })
+}
+
+/// The rules for the columns of a row that is looked for among others: one for a column, whatever the rows hold there.
+fn rules_of_columns(
+    operation: &str,
+    needle: &Expr,
+    items: &[Expr],
+    connection: Collation,
+) -> Result<Vec<Comparison>> {
+    let needles = operators::column_types(needle);
+    let lists: Vec<Vec<ExprType>> = items.iter().map(operators::column_types).collect();
+    if lists.iter().any(|list| list.len() != needles.len()) {
+        return Err(errors::operand_columns(needles.len()));
+    }
+    (0..needles.len())
+        .map(|column| {
+            let listed: Vec<&ExprType> = lists.iter().map(|list| &list[column]).collect();
+            rules::rule_of_column(operation, &needles[column], &listed, connection)
+        })
+        .collect()
 }
 
 pub(super) fn subquery_of(expr: &ast::Expr) -> Result<&ast::Query> {
@@ -169,7 +192,19 @@ pub(super) fn quantified(
         let mut column = Expr::column(0, column.clone());
         operators::unquote_json(by, element, &mut column, session);
         let decimals = operators::fixed_decimals(by, &element.ty, &column.ty);
-        operators::adapt(by, element, &mut column, session);
+        // MariaDB keeps the left side of `<` and its like as text where its type is text: there ADDTIME of a text and a label are no numbers.
+        let is_kept = !equality && element.ty.class() == Class::String && !element.ty.is_parameter();
+        // What is no constant is read before it is compared, and not as leniently.
+        let is_read_before =
+            matches!(by, Comparison::DateTime | Comparison::Time) && !element.is_constant_during_execution();
+        if is_kept || is_read_before {
+            operators::adapt(by, &mut element.clone(), &mut column, session);
+            if is_kept {
+                as_text(element);
+            }
+        } else {
+            operators::adapt(by, element, &mut column, session);
+        }
         operators::compare_fixed(by, decimals);
         round_quotient(by, element);
     }
@@ -183,6 +218,26 @@ pub(super) fn quantified(
         },
         ty: ExprType::boolean().nullable(),
     })
+}
+
+/// The text of a label.
+fn as_text(expr: &mut Expr) {
+    let collation = match expr.ty.data_type {
+        DataType::Enum { collation, .. } | DataType::Set { collation, .. } => collation,
+        _ => return,
+    };
+    let ty = ExprType::text(expr.ty.max_characters(), collation)
+        .with_coercibility(expr.ty.coercibility)
+        .with_nullable(expr.ty.nullable);
+    let operand = Box::new(std::mem::replace(expr, Expr::null()));
+    let target = CastTarget::Char {
+        length: None,
+        collation,
+    };
+    *expr = Expr {
+        kind: ExprKind::Cast { target, operand },
+        ty,
+    };
 }
 
 pub(super) fn like(

@@ -8,11 +8,14 @@ use paceline_types::{Charset, Collation, DataType, Value};
 
 use crate::error::Result;
 use crate::expr::errors;
-use crate::expr::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, TypeNote};
+use crate::expr::expr_type::{Class, Coercibility, ExprType, NOT_FIXED_DECIMALS, Repertoire, TypeNote};
 use crate::expr::tree::{ArithmeticOp, Comparison, Expr, ExprKind};
 
 /// Finds the collation of several texts (MariaDB's `DTCollation::aggregate`).
 pub(crate) struct CollationMix;
+
+/// A collation, how strongly it is insisted on, and the characters of the texts.
+type Mixed = (Collation, Coercibility, Repertoire);
 
 impl CollationMix {
     /// The collation of a type's values as text: numbers and dates have the connection's.
@@ -32,17 +35,22 @@ impl CollationMix {
         connection: Collation,
         operation: &str,
     ) -> Result<(Collation, Coercibility)> {
-        let mut all = types.iter().map(|ty| Self::of_type(ty, connection));
+        let mut all = types.iter().map(|ty| {
+            let (collation, coercibility) = Self::of_type(ty, connection);
+            (collation, coercibility, ty.repertoire)
+        });
         let Some(mut mixed) = all.next() else {
             return Ok((connection, Coercibility::Coercible));
         };
         for other in all {
             match Self::mix(mixed, other) {
-                Some(both) => mixed = both,
+                Some((collation, coercibility)) => {
+                    mixed = (collation, coercibility, joined_repertoire(mixed.2, other.2));
+                }
                 None => return Err(Self::illegal(types, connection, operation)),
             }
         }
-        Ok(mixed)
+        Ok((mixed.0, mixed.1))
     }
 
     /// As [`CollationMix::of`], for comparisons, which need to know how.
@@ -54,8 +62,8 @@ impl CollationMix {
         Ok(collation)
     }
 
-    /// Whether the literals among the operands can be converted to the character set that was found for all; any column of
-    /// another set is converted to Unicode.
+    /// Whether the operands can be converted to the character set that was found for all: to one that is not Unicode, literals of its characters,
+    /// and whatever is ASCII.
     pub fn check_literals(
         operands: &[&Expr],
         collation: Collation,
@@ -63,9 +71,14 @@ impl CollationMix {
         operation: &str,
     ) -> Result<()> {
         let charset = collation.charset();
-        let is_lost = |operand: &&Expr| {
-            matches!(operand.as_literal(), Some(Value::Text(text))
-                if operand.ty.class() == Class::String && !charset.can_encode(text))
+        let is_lost = |operand: &&Expr| match operand.as_literal() {
+            _ if operand.ty.class() != Class::String || operand.ty.is_parameter() => false,
+            Some(Value::Text(text)) => !charset.can_encode(text),
+            Some(_) => false,
+            None => {
+                let own = operand.ty.charset();
+                own != charset && own != Charset::Binary && operand.ty.repertoire == Repertoire::Full
+            }
         };
         if matches!(charset, Charset::Latin1 | Charset::Ascii) && operands.iter().any(is_lost) {
             let types: Vec<&ExprType> = operands.iter().map(|operand| &operand.ty).collect();
@@ -74,13 +87,14 @@ impl CollationMix {
         Ok(())
     }
 
-    fn mix(a: (Collation, Coercibility), b: (Collation, Coercibility)) -> Option<(Collation, Coercibility)> {
+    fn mix(first: Mixed, second: Mixed) -> Option<(Collation, Coercibility)> {
+        let (a, b) = ((first.0, first.1), (second.0, second.1));
         if a.0.charset() != b.0.charset() {
             return match (a.0, b.0) {
                 (Collation::Binary, _) => Some(if a.1 <= b.1 { a } else { b }),
                 (_, Collation::Binary) => Some(if b.1 <= a.1 { b } else { a }),
-                _ if is_superset(a, b) => Some(a),
-                _ if is_superset(b, a) => Some(b),
+                _ if is_superset(first, second) => Some(a),
+                _ if is_superset(second, first) => Some(b),
                 _ if a.1 < b.1 && b.1 >= Coercibility::SystemConstant => Some(a),
                 _ if b.1 < a.1 && a.1 >= Coercibility::SystemConstant => Some(b),
                 _ => None,
@@ -142,15 +156,30 @@ fn is_unicode(charset: Charset) -> bool {
     matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3)
 }
 
-/// Whether `a`'s character set holds all of `b`'s and `a` insists at least as strongly.
-fn is_superset(a: (Collation, Coercibility), b: (Collation, Coercibility)) -> bool {
+/// The characters of texts of two expressions.
+fn joined_repertoire(a: Repertoire, b: Repertoire) -> Repertoire {
+    match (a, b) {
+        (Repertoire::Ascii, Repertoire::Ascii) => Repertoire::Ascii,
+        _ => Repertoire::Full,
+    }
+}
+
+/// The characters of texts of several expressions.
+pub(crate) fn repertoire_of<'t>(types: impl Iterator<Item = &'t ExprType>) -> Repertoire {
+    types
+        .map(|ty| ty.repertoire)
+        .fold(Repertoire::Ascii, joined_repertoire)
+}
+
+/// Whether `a`'s character set holds all that `b`'s texts may have, and `a` insists at least as strongly.
+fn is_superset(a: Mixed, b: Mixed) -> bool {
     let (ours, theirs) = (a.0.charset(), b.0.charset());
     let wider =
         is_unicode(ours) && (!is_unicode(theirs) || (ours == Charset::Utf8mb4 && theirs == Charset::Utf8mb3));
     if is_unicode(ours) && (a.1 < b.1 || (a.1 == b.1 && wider)) {
         return true;
     }
-    theirs == Charset::Ascii && a.1 <= b.1
+    b.2 == Repertoire::Ascii && (a.1 < b.1 || (a.1 == b.1 && a.2 == Repertoire::Full))
 }
 
 fn bin_collation(charset: Charset) -> Collation {
@@ -191,6 +220,49 @@ pub(crate) fn comparison_rule_for(
             Ok(Comparison::of_texts(collation))
         }
         (a, b) => Ok(rule_of_classes(a, b).unwrap_or(Comparison::Double)),
+    }
+}
+
+/// The one rule by which a column of a row is compared with that column of several other rows.
+pub(crate) fn rule_of_column(
+    operation: &str,
+    needle: &ExprType,
+    listed: &[&ExprType],
+    connection: Collation,
+) -> Result<Comparison> {
+    let mut rules = listed
+        .iter()
+        .map(|ty| comparison_rule_for(operation, needle, ty, connection))
+        .collect::<Result<Vec<_>>>()?;
+    let known: Vec<Class> = std::iter::once(&needle)
+        .chain(listed)
+        .filter(|ty| !ty.is_null())
+        .map(|ty| ty.class())
+        .collect();
+    let is_dynamic = |rule: &Comparison| matches!(rule, Comparison::Dynamic(_));
+    if rules.iter().any(is_dynamic) || rules.windows(2).all(|pair| pair[0] == pair[1]) || known.len() < 2 {
+        return Ok(rules.swap_remove(0));
+    }
+    let class = known[1..]
+        .iter()
+        .fold(known[0], |class, other| compared_class(class, *other));
+    if class == Class::String {
+        let all: Vec<&ExprType> = std::iter::once(needle).chain(listed.iter().copied()).collect();
+        return CollationMix::for_comparison(&all, connection, operation).map(Comparison::of_texts);
+    }
+    Ok(rule_of_classes(class, class).unwrap_or(Comparison::Double))
+}
+
+/// The class in which values of two classes are compared.
+fn compared_class(a: Class, b: Class) -> Class {
+    use Class::{DateTime, Decimal, Double, Int};
+    match (a, b) {
+        (a, b) if a == b => a,
+        (a, b) if a.is_temporal() && b.is_temporal() => DateTime,
+        (a, _) if a.is_temporal() => a,
+        (_, b) if b.is_temporal() => b,
+        (Int | Decimal, Int | Decimal) => Decimal,
+        _ => Double,
     }
 }
 
@@ -292,6 +364,7 @@ pub(crate) fn common_type_in(
             data_type,
             nullable,
             coercibility,
+            repertoire: repertoire_of(known.iter().copied()),
             note,
         });
     }
@@ -320,7 +393,11 @@ pub(crate) fn common_type_in(
                 true => ExprType::long_text(length, collation),
                 false => ExprType::text(length, collation),
             };
-            ty.with_coercibility(coercibility)
+            let repertoire = match collation {
+                Collation::Binary => Repertoire::Full,
+                _ => repertoire_of(known.iter().copied()),
+            };
+            ty.with_coercibility(coercibility).with_repertoire(repertoire)
         }
     };
     Ok(ty.with_nullable(nullable))

@@ -147,6 +147,12 @@ fn decimals(
     match call.op {
         ArithmeticOp::Add => call.decimal(left.add(&right)),
         ArithmeticOp::Subtract => call.decimal(left.sub(&right)),
+        // A zero that would have a sign has no digits either.
+        ArithmeticOp::Multiply
+            if left.is_negative() != right.is_negative() && (left.is_zero() || right.is_zero()) =>
+        {
+            Ok(Value::Decimal(Decimal::ZERO))
+        }
         ArithmeticOp::Multiply => call.decimal(left.mul(&right)),
         ArithmeticOp::Divide => {
             let increment = context.session.settings.div_precision_increment;
@@ -155,6 +161,7 @@ fn decimals(
                 .map_err(|_| call.out_of_range("DECIMAL"))?
             {
                 None => division_by_zero(context),
+                Some(quotient) if quotient.is_zero() && left.is_zero() => Ok(Value::Decimal(Decimal::ZERO)),
                 // Without a type at bind there is nobody to round it later.
                 Some(quotient) if call.domain == Domain::Dynamic => {
                     let scale = (left.scale() + increment).min(38);
@@ -182,6 +189,7 @@ fn decimals(
         }
         ArithmeticOp::Modulo => match left.rem(&right).map_err(|_| call.out_of_range("DECIMAL"))? {
             None => division_by_zero(context),
+            Some(_) if left.is_zero() => Ok(Value::Decimal(Decimal::ZERO)),
             Some(remainder) => Ok(Value::Decimal(remainder)),
         },
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use paceline_types::convert::{self, Completeness, ConvertContext};
 use paceline_types::decimal::Rounding;
-use paceline_types::error_code::ER_TRUNCATED_WRONG_VALUE;
+use paceline_types::error_code::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use paceline_types::temporal::{self, ParsedTemporal};
 use paceline_types::{BitValue, Charset, DataType, Date, DateTime, Decimal, Time, TimeZone, Value, text};
 
@@ -151,6 +151,12 @@ pub(crate) fn to_decimal(value: &Value, context: &mut EvalContext<'_>) -> Result
     })
 }
 
+/// Whether no BIGINT, signed or unsigned, is as large.
+fn is_past_integers(number: &Decimal) -> bool {
+    let whole = number.round(0, Rounding::HalfUp);
+    whole.to_i64().is_err() && whole.to_u64().is_err()
+}
+
 /// As an integer in the range of BIGINT and BIGINT UNSIGNED; NULL is 0.
 pub(crate) fn to_i128(value: &Value, context: &mut EvalContext<'_>) -> Result<i128> {
     Ok(match value {
@@ -158,6 +164,14 @@ pub(crate) fn to_i128(value: &Value, context: &mut EvalContext<'_>) -> Result<i1
         Value::UInt(number) => i128::from(*number),
         Value::Year(year) => i128::from(*year),
         Value::Bit(bits) => i128::from(bits.bits),
+        Value::Decimal(number) if is_past_integers(number) => {
+            let message = ER_DATA_OVERFLOW.message(&[number, &"INT"]);
+            context.warn(ER_DATA_OVERFLOW, message)?;
+            match number.is_negative() {
+                true => i128::from(i64::MIN),
+                false => i128::from(u64::MAX),
+            }
+        }
         _ => {
             let Some((number, complete)) = convert::to_integer(value, &context.session.settings.time_zone)
             else {
@@ -365,6 +379,8 @@ pub(crate) fn to_time(value: &Value, context: &mut EvalContext<'_>) -> Result<Op
     match value {
         Value::Null => return Ok(None),
         Value::Time(time) => return Ok(Some(*time)),
+        // A year is no time of a day.
+        Value::Year(_) => return Ok(Some(Time::ZERO)),
         Value::Text(text) => {
             let modes = temporal::DateModes {
                 fractions: context.convert_context().date_modes.fractions,
@@ -464,7 +480,8 @@ pub(crate) fn as_stored<'v>(value: Cow<'v, Value>, data_type: &DataType) -> Cow<
     }
 }
 
-/// As [`to_common_type`], for a column of a UNION: what is stored as text of a BIT column is its number, which is its bytes in an expression.
+/// As [`to_common_type`], for a column of a UNION: what is stored as text of a BIT column is its number, which is its bytes in an expression; of a
+/// YEAR its number; and of a decimal all digits that it has, as far as the column has room.
 pub(crate) fn to_union_type<'a>(
     value: Cow<'a, Value>,
     from: &ExprType,
@@ -475,6 +492,16 @@ pub(crate) fn to_union_type<'a>(
         (Value::Bit(bits), Class::String) => {
             let number = Cow::Owned(Value::UInt(bits.bits));
             to_common_type(number, &ExprType::bigint_unsigned(20), to, context)
+        }
+        (Value::Year(year), Class::String) => {
+            let number = Cow::Owned(Value::Int(i64::from(*year)));
+            to_common_type(number, &ExprType::int(4), to, context)
+        }
+        (Value::Decimal(number), Class::String) => {
+            let mut text = number.to_string();
+            let room = usize::try_from(to.max_characters()).unwrap_or(usize::MAX);
+            text.truncate(room);
+            to_common_type(Cow::Owned(Value::Text(text)), to, to, context)
         }
         _ => to_common_type(value, from, to, context),
     }
@@ -498,16 +525,12 @@ pub(crate) fn to_common_type<'a>(
             return Ok(value);
         }
         (Value::Double(_), DataType::Double(_)) | (Value::Float(_), DataType::Float(_)) => return Ok(value),
-        // What a division gave beyond the scale stays until it is shown.
-        (Value::Decimal(number), DataType::Decimal(ty)) if number.scale() >= ty.scale => return Ok(value),
-        (other, DataType::Decimal(ty)) => {
-            let number = to_decimal(other, context)?;
-            Value::Decimal(number.round(i32::from(ty.scale), paceline_types::decimal::Rounding::HalfUp))
-        }
+        // What a division gave beyond the scale stays until it is shown, and zeros up to the scale are added then.
+        (Value::Decimal(_), DataType::Decimal(_)) => return Ok(value),
+        (other, DataType::Decimal(_)) => Value::Decimal(to_decimal(other, context)?),
         (other, DataType::Double(_)) => Value::Double(to_double(other, context)?),
-        (Value::Bit(_), DataType::Bit { .. }) | (Value::Year(_), DataType::Year) => {
-            return Ok(as_computed(value));
-        }
+        (Value::Year(_), DataType::Year) => return Ok(value),
+        (Value::Bit(_), DataType::Bit { .. }) => return Ok(as_computed(value)),
         (other, DataType::Integer(_)) => {
             let number = to_i128(other, context)?;
             i64::try_from(number).map_or(Value::UInt(number as u64), Value::Int)

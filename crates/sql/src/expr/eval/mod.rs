@@ -175,7 +175,7 @@ impl Expr {
         match (&*value, &self.ty.data_type) {
             // A variable's type may be older than its value.
             _ if matches!(self.kind, ExprKind::UserVariable(_)) => value,
-            (Value::Decimal(number), DataType::Decimal(ty)) if number.scale() > ty.scale => Cow::Owned(
+            (Value::Decimal(number), DataType::Decimal(ty)) if number.scale() != ty.scale => Cow::Owned(
                 Value::Decimal(number.round(i32::from(ty.scale), Rounding::HalfUp)),
             ),
             _ => value,
@@ -297,7 +297,7 @@ impl Expr {
                 return match otherwise {
                     // A column of a UNION is a table's.
                     Some(otherwise) if branches.is_empty() => {
-                        let value = otherwise.eval_branch(&self.ty, frame, context)?;
+                        let value = otherwise.eval_in(frame, context)?;
                         let value = convert::to_union_type(value, &otherwise.ty, &self.ty, context)?;
                         Ok(convert::as_stored(value, &self.ty.data_type))
                     }

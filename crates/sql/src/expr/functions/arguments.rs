@@ -6,10 +6,10 @@ use paceline_types::{Collation, DateTime, Decimal, Time, Value};
 
 use super::{Call, Function};
 use crate::error::Result;
-use crate::expr::bind::{CollationMix, common_type_in, in_common_charset};
+use crate::expr::bind::{CollationMix, common_type_in, in_common_charset, repertoire_of};
 use crate::expr::context::EvalContext;
 use crate::expr::eval::{Frame, Reading, convert};
-use crate::expr::expr_type::{Class, Coercibility, ExprType};
+use crate::expr::expr_type::{Class, Coercibility, ExprType, Repertoire};
 use crate::expr::tree::{Expr, ExprKind};
 use crate::session::SessionContext;
 
@@ -111,12 +111,23 @@ impl BindCall<'_> {
     /// Text of at most `characters`, in the collation of these arguments, nullable if any argument is.
     pub fn text(&mut self, characters: u64, indexes: &[usize]) -> Result<ExprType> {
         let (collation, coercibility) = self.collation(indexes)?;
-        Ok(self.with_nullability(ExprType::text(characters, collation).with_coercibility(coercibility)))
+        let ty = ExprType::text(characters, collation).with_coercibility(coercibility);
+        let repertoire = match collation {
+            Collation::Binary => Repertoire::Full,
+            _ => repertoire_of(
+                indexes
+                    .iter()
+                    .filter_map(|index| self.args.get(*index))
+                    .map(|arg| &arg.ty),
+            ),
+        };
+        Ok(self.with_nullability(ty.with_repertoire(repertoire)))
     }
 
-    /// Text of at most `characters` in the connection's collation, nullable if any argument is.
+    /// Text of ASCII, of at most `characters`, in the connection's collation, nullable if any argument is.
     pub fn connection_text(&self, characters: u64) -> ExprType {
-        self.with_nullability(ExprType::text(characters, self.connection()))
+        let ty = ExprType::text(characters, self.connection()).with_repertoire(Repertoire::Ascii);
+        self.with_nullability(ty)
     }
 }
 

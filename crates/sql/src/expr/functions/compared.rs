@@ -7,7 +7,7 @@
 use paceline_types::Value;
 
 use super::arguments::Args;
-use super::{EvalFn, Function, steady};
+use super::{EvalFn, Function, pure, steady};
 use crate::error::Result;
 use crate::expr::context::{EvalContext, EvalMode};
 use crate::expr::eval::convert;
@@ -41,6 +41,22 @@ pub(crate) fn listed(function: &'static Function) -> Option<&'static Function> {
     .into_iter()
     .find_map(|(compared, listed)| std::ptr::eq(function, compared).then_some(listed))
 }
+
+/// The operand of a cast to a date that is compared: what is no date is the zero date.
+pub(crate) static LENIENT_DATETIME: Function = pure(
+    "datetime",
+    (1, 1),
+    |_| Ok(ExprType::datetime(6)),
+    |args, context| to_datetime(&*args.value(0, context)?, context),
+);
+
+/// As [`LENIENT_DATETIME`], of a cast to a time.
+pub(crate) static LENIENT_TIME: Function = pure(
+    "time",
+    (1, 1),
+    |_| Ok(ExprType::time(6)),
+    |args, context| to_time(&*args.value(0, context)?, context),
+);
 
 const fn time(eval: EvalFn) -> Function {
     steady("time", (1, 1), |_| Ok(ExprType::time(0)), eval)

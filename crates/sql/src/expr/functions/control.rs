@@ -5,12 +5,13 @@ use std::cmp::Ordering;
 use paceline_types::{Collation, DataType, Value};
 
 use super::arguments::{Args, BindCall};
+use super::temporal::value_fraction;
 use super::{Function, MANY, pure, steady};
 use crate::error::Result;
 use crate::expr::bind::{
     as_compared, common_type_in, compare_exactly, compare_fixed, compared_charset, comparison_rule_for,
-    fixed_decimals, is_exact_quotient, literal_to_number, literal_to_year, read_as_number, reads_text,
-    round_quotient, unquote_json,
+    fixed_decimals, is_exact_quotient, literal_to_number, literal_to_year, read_as_number, read_leniently,
+    reads_text, round_quotient, unquote_json,
 };
 use crate::expr::context::EvalContext;
 use crate::expr::eval::convert::{self, as_computed};
@@ -25,12 +26,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("nvl2", (3, 3), bind_if, eval_nvl2),
     pure("nullif", (2, 2), bind_nullif, eval_nullif),
     pure("coalesce", (1, MANY), bind_coalesce, eval_coalesce),
-    pure("greatest", (2, MANY), bind_extreme, |args, context| {
-        extreme(args, context, Ordering::Greater)
-    }),
-    pure("least", (2, MANY), bind_extreme, |args, context| {
-        extreme(args, context, Ordering::Less)
-    }),
+    pure("greatest", (2, MANY), bind_extreme, eval_greatest),
+    pure("least", (2, MANY), bind_extreme, eval_least),
     pure("isnull", (1, 1), |_| Ok(ExprType::boolean()), eval_isnull),
     pure("interval", (2, MANY), |_| Ok(ExprType::int(2)), eval_interval),
     steady(
@@ -40,6 +37,47 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |args, context| args.value(1, context).map(std::borrow::Cow::into_owned),
     ),
 ];
+
+/// GREATEST of texts: as a number it is that of their numbers.
+static GREATEST_OF_TEXTS: Function = Function {
+    as_number: Some(&GREATEST_NUMBER),
+    ..pure("greatest", (2, MANY), bind_extreme, eval_greatest)
+};
+static GREATEST_NUMBER: Function = pure("greatest", (2, MANY), bind_extreme, |args, context| {
+    extreme_number(args, context, f64::max)
+});
+/// As [`GREATEST_OF_TEXTS`].
+static LEAST_OF_TEXTS: Function = Function {
+    as_number: Some(&LEAST_NUMBER),
+    ..pure("least", (2, MANY), bind_extreme, eval_least)
+};
+static LEAST_NUMBER: Function = pure("least", (2, MANY), bind_extreme, |args, context| {
+    extreme_number(args, context, f64::min)
+});
+
+fn eval_greatest(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    extreme(args, context, Ordering::Greater)
+}
+
+fn eval_least(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
+    extreme(args, context, Ordering::Less)
+}
+
+/// The greatest or least number of texts.
+fn extreme_number(
+    args: &Args<'_>,
+    context: &mut EvalContext<'_>,
+    better: fn(f64, f64) -> f64,
+) -> Result<Value> {
+    let mut best: Option<f64> = None;
+    for index in 0..args.len() {
+        let Some(number) = args.double(index, context)? else {
+            return Ok(Value::Null);
+        };
+        best = Some(best.map_or(number, |best| better(best, number)));
+    }
+    Ok(best.map_or(Value::Null, Value::Double))
+}
 
 fn types<'b>(call: &'b BindCall<'_>, from: usize) -> Vec<&'b ExprType> {
     call.args[from..].iter().map(|arg| &arg.ty).collect()
@@ -113,6 +151,9 @@ fn bind_nullif(call: &mut BindCall<'_>) -> Result<ExprType> {
     let [subject, other] = &mut call.args[..] else {
         return Ok(ty);
     };
+    if matches!(by, Comparison::DateTime | Comparison::Time) {
+        read_leniently(other);
+    }
     let mut reading = Reading::default();
     match (&subject.kind, by.is_numeric()) {
         (ExprKind::Call(subject), true) if subject.has_number_function() => {
@@ -160,10 +201,13 @@ fn eval_nullif(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> 
 
 fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
     let classes = || call.args.iter().map(|arg| arg.ty.class());
-    if classes().any(|class| matches!(class, Class::Int | Class::Decimal | Class::Double))
-        && !classes().any(Class::is_temporal)
-    {
+    let has_numbers = classes().any(|class| matches!(class, Class::Int | Class::Decimal | Class::Double));
+    let has_days = classes().any(|class| matches!(class, Class::Date | Class::DateTime));
+    if has_numbers && !classes().any(Class::is_temporal) {
         call.args.iter_mut().for_each(read_as_number);
+    }
+    if has_days {
+        call.args.iter_mut().for_each(read_leniently);
     }
     let all = types(call, 0);
     let temporal: Vec<&ExprType> = all
@@ -178,12 +222,11 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
     let ty = if !temporal.is_empty() {
         // Texts and numbers beside dates are read as dates; only TIMESTAMPs among themselves stay it.
         let ty = common_type_in(&temporal, call.connection(), call.name)?;
-        let fraction = |ty: &&ExprType| match ty.data_type {
-            DataType::Enum { .. } | DataType::Set { .. } => 0,
-            _ if ty.is_null() => 0,
-            _ => ty.decimals().min(6),
+        let fraction = |arg: &Expr| match arg.ty.is_null() {
+            true => 0,
+            false => value_fraction(arg),
         };
-        let decimals = all.iter().map(fraction).max().unwrap_or(0);
+        let decimals = call.args.iter().map(fraction).max().unwrap_or(0);
         match ty.data_type {
             DataType::Timestamp { .. } if temporal.len() == all.len() => ty,
             DataType::Timestamp { .. } | DataType::DateTime { .. } => ExprType::datetime(decimals),
@@ -195,6 +238,12 @@ fn bind_extreme(call: &mut BindCall<'_>) -> Result<ExprType> {
     } else {
         common_type_in(&all, call.connection(), call.name)?
     };
+    if ty.class() == Class::String && !ty.is_parameter() {
+        call.function = match call.name {
+            "greatest" => &GREATEST_OF_TEXTS,
+            _ => &LEAST_OF_TEXTS,
+        };
+    }
     Ok(call.with_nullability(ty))
 }
 

@@ -269,15 +269,16 @@ fn eval_hex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(0, context)?;
     Ok(match &*value {
         Value::Null => Value::Null,
-        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Year(_) | Value::Bit(_) => {
+        Value::Int(_) | Value::UInt(_) | Value::Year(_) | Value::Bit(_) => {
             Value::Text(format!("{:X}", convert::to_i128(&value, context)? as u64))
         }
-        Value::Double(_) | Value::Float(_) => {
+        // As MariaDB has it, a decimal is a double here.
+        Value::Double(_) | Value::Float(_) | Value::Decimal(_) => {
             let number = convert::to_double(&value, context)?;
-            let number = if (-9.3e18..=1.9e19).contains(&number) {
-                number.round() as i128 as u64
-            } else {
+            let number = if number <= i64::MIN as f64 || number >= u64::MAX as f64 {
                 u64::MAX
+            } else {
+                number.round() as i128 as u64
             };
             Value::Text(format!("{number:X}"))
         }

@@ -26,9 +26,12 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 pub(crate) use arguments::{Args, BindCall};
-pub(crate) use compared::{COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, listed};
+pub(crate) use compared::{
+    COMPARED_DATETIME, COMPARED_DECIMAL, COMPARED_DOUBLE, COMPARED_TIME, LENIENT_DATETIME, LENIENT_TIME,
+    listed,
+};
 pub(crate) use json::{append_json_value, json_quote};
-pub(crate) use number_arguments::reads_number;
+pub(crate) use number_arguments::{reads_number, reads_temporal, wants_whole_date};
 
 use super::context::EvalContext;
 use super::eval::Reading;

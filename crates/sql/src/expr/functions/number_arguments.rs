@@ -1,4 +1,5 @@
-//! Which arguments are read as numbers whatever their type: there `0x41` is 65, and JSON_EXTRACT gives the digits of a string.
+//! Which arguments are read as numbers whatever their type: there `0x41` is 65, and JSON_EXTRACT gives the digits of a string. And which are read as
+//! dates or times: there ADDTIME of a text gives the time, not its text.
 
 /// Whether the function (its name in lower case) reads its argument of that index as a number. Those that look at the types of
 /// all their arguments first, as GREATEST does, see to it themselves.
@@ -22,4 +23,36 @@ pub(crate) fn reads_number(name: &str, index: usize) -> bool {
         "export_set" => index == 0 || index == 4,
         _ => false,
     }
+}
+
+/// Whether the function (its name in lower case) reads its argument of that index as a date or a time.
+pub(crate) fn reads_temporal(name: &str, index: usize) -> bool {
+    match name {
+        "date" | "time" | "year" | "quarter" | "month" | "day" | "dayofmonth" | "dayofweek" | "weekday"
+        | "dayofyear" | "week" | "weekofyear" | "yearweek" | "hour" | "minute" | "second" | "microsecond"
+        | "dayname" | "monthname" | "last_day" | "to_days" | "to_seconds" | "time_to_sec" | "date_add"
+        | "date_sub" | "addtime" | "subtime" | "timestamp" | "date_format" | "time_format"
+        | "unix_timestamp" => index == 0,
+        "datediff" | "timediff" => true,
+        "timestampdiff" | "extract" => index > 0,
+        _ => false,
+    }
+}
+
+/// Whether the function has no result for dates whose month or day is zero.
+pub(crate) fn wants_whole_date(name: &str) -> bool {
+    matches!(
+        name,
+        "to_days"
+            | "to_seconds"
+            | "dayofyear"
+            | "week"
+            | "weekofyear"
+            | "yearweek"
+            | "weekday"
+            | "dayofweek"
+            | "dayname"
+            | "datediff"
+            | "timestampdiff"
+    )
 }

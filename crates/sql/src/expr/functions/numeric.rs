@@ -135,6 +135,8 @@ fn bind_pi(_call: &mut BindCall<'_>) -> Result<ExprType> {
 fn class(ty: &ExprType) -> Class {
     match ty.class() {
         _ if ty.is_parameter() => Class::Double,
+        // ENUM and SET are their numbers.
+        _ if matches!(ty.data_type, DataType::Enum { .. } | DataType::Set { .. }) => Class::Int,
         Class::Int | Class::Date => Class::Int,
         Class::Time | Class::DateTime if ty.decimals() == 0 => Class::Int,
         Class::Decimal | Class::Time | Class::DateTime => Class::Decimal,
@@ -337,7 +339,7 @@ fn round(args: &Args<'_>, context: &mut EvalContext<'_>, rounding: Rounding) -> 
     let digits = if args.len() < 2 {
         0
     } else {
-        some!(args.int(1, context)?)
+        some!(args.count(1, context)?)
     };
     let digits = digits.clamp(-400, 400) as i32;
     let decimals = digits.clamp(0, i32::from(args.ty.decimals().min(6))) as u8;

@@ -638,13 +638,15 @@ fn eval_find_in_set(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
         return Ok(Value::Int(label.map_or(0, i64::from)));
     }
     let set = some!(args.text(1, context)?);
-    if set.is_empty() || needle.contains(',') {
+    // As in MariaDB a longer text, in bytes, is in no set, even if it is equal to a shorter one.
+    if set.is_empty() || needle.contains(',') || needle.len() > set.len() {
         return Ok(Value::Int(0));
     }
     let collation = search_collation(args, context);
     let equal = |part: &str| match collation {
         Collation::Binary => part == needle,
-        collation => collation.equals(part, &needle),
+        // Here blanks at the end count.
+        collation => collation.equals_unpadded(part, &needle),
     };
     Ok(Value::Int(
         set.split(',').position(equal).map_or(0, |at| at as i64 + 1),
@@ -766,24 +768,22 @@ fn eval_soundex(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
         'R' => '6',
         _ => '0',
     };
-    // Beyond ASCII MariaDB takes everything from À on for a letter, and leaves it as it is.
+    // Beyond ASCII MariaDB takes everything from À on for a letter, and leaves it as it is. A byte of a binary string is no such letter.
+    let is_binary = args.is_binary();
     let mut letters = text
         .chars()
-        .filter(|character| character.is_ascii_alphabetic() || *character >= 'À');
+        .filter(|character| character.is_ascii_alphabetic() || (!is_binary && *character >= 'À'));
     let Some(first) = letters.next() else {
         return Ok(args.text_of_view(""));
     };
     let mut out = first.to_ascii_uppercase().to_string();
     let mut last = code(first);
-    for letter in letters {
-        if matches!(letter.to_ascii_uppercase(), 'H' | 'W') {
-            continue;
-        }
-        let digit = code(letter);
+    // Vowels between two equal codes do not part them.
+    for digit in letters.map(code) {
         if digit != '0' && digit != last {
             out.push(digit);
+            last = digit;
         }
-        last = digit;
     }
     while out.chars().count() < 4 {
         out.push('0');

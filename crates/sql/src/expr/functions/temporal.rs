@@ -16,7 +16,7 @@ use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
 use crate::expr::expr_type::{Class, ExprType};
-use crate::expr::tree::ExprKind;
+use crate::expr::tree::{Expr, ExprKind};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     steady(
@@ -253,8 +253,49 @@ pub(super) fn argument_fraction(call: &BindCall<'_>, index: usize, read_as: Read
         _ => None,
     };
     match (text, read_as) {
-        (None, _) => argument.ty.decimals().min(6),
+        (None, _) => value_fraction(argument),
         (Some(text), _) => text_fraction(text, read_as, call.session.settings.date_modes()),
+    }
+}
+
+/// The fraction digits that a value has: of a sum of a text and an interval those that they bring.
+pub(super) fn value_fraction(expr: &Expr) -> u8 {
+    if let ExprKind::Literal(Value::Text(text)) = &expr.kind {
+        return text_fraction(text, ReadAs::DateTime, temporal::DateModes::default());
+    }
+    match &expr.kind {
+        ExprKind::Literal(Value::DateTime(datetime)) => datetime.decimals,
+        ExprKind::Literal(Value::Time(time)) => time.decimals(),
+        ExprKind::Literal(Value::Date(_)) => 0,
+        ExprKind::Call(call) if matches!(call.function.name, "date_add" | "date_sub") => {
+            let unit = match call.args[2].as_literal() {
+                Some(Value::Text(word)) => unit_named(word),
+                _ => None,
+            };
+            let brought = unit.map_or(0, |unit| interval_decimals(unit, &call.args[1].ty));
+            brought.max(value_fraction(&call.args[0]))
+        }
+        // Of a text that is no constant nothing is known, as of any text here.
+        ExprKind::Call(call)
+            if matches!(call.function.name, "addtime" | "subtime") && expr.ty.class() == Class::String =>
+        {
+            let added = match &call.args[1].kind {
+                ExprKind::Literal(Value::Text(text)) => {
+                    text_fraction(text, ReadAs::Time, temporal::DateModes::default())
+                }
+                _ => type_fraction(&call.args[1].ty),
+            };
+            added.max(type_fraction(&call.args[0].ty))
+        }
+        _ => type_fraction(&expr.ty),
+    }
+}
+
+/// The fraction digits that values of a type have: labels have none.
+fn type_fraction(ty: &ExprType) -> u8 {
+    match ty.data_type {
+        DataType::Enum { .. } | DataType::Set { .. } => 0,
+        _ => ty.decimals().min(6),
     }
 }
 
@@ -555,7 +596,11 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
         interval = interval.negated();
     }
     let decimals = args.ty.decimals().min(6);
-    if let (Value::Time(time), DataType::Time { .. }) = (&*date, &args.ty.data_type) {
+    if let (Value::Time(time), DataType::Time { .. } | DataType::Char { .. }) = (&*date, &args.ty.data_type) {
+        let decimals = match args.ty.class() {
+            Class::Time => decimals,
+            _ => interval_decimals(unit, args.ty_of(1)).max(value_fraction(&args.call.args[0])),
+        };
         return match add_interval_to_time(*time, interval) {
             Some(time) => Ok(Value::Time(Time::from_micros(time.micros(), decimals))),
             None => overflow("time", context),
@@ -569,13 +614,13 @@ fn date_add_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dir
             // What a column will hold is not known: all digits are shown.
             let decimals = match args.call.args[0].is_constant_during_execution() {
                 true => parsed.as_ref().map_or(0, |parsed| parsed.value.decimals),
-                false => 6,
+                false => value_fraction(&args.call.args[0]),
             };
             (parsed.is_some_and(|parsed| parsed.has_time), decimals)
         }
         Value::Date(_) => (false, 0),
         Value::Int(number) => (*number > 99_991_231, 0),
-        _ => (true, 0),
+        _ => (true, value_fraction(&args.call.args[0])),
     };
     let Some(datetime) = convert::to_datetime(&date, context)? else {
         return Ok(Value::Null);
@@ -623,9 +668,12 @@ fn time_or_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Opti
     Ok(match value {
         Value::Null => None,
         Value::Time(time) => Some(TimeOrDateTime::Time(*time)),
-        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
+        Value::Date(date) => Some(TimeOrDateTime::Date(date.at_midnight())),
+        Value::DateTime(_) | Value::Timestamp(_) => {
             convert::to_datetime(value, context)?.map(TimeOrDateTime::DateTime)
         }
+        Value::Year(0) => Some(TimeOrDateTime::Time(Time::ZERO)),
+        Value::Year(_) => convert::to_datetime(value, context)?.map(TimeOrDateTime::Date),
         Value::Text(_) | Value::Bytes(_) => {
             let text = convert::text_of(value, context);
             match temporal::parse_time(&text) {
@@ -643,6 +691,9 @@ fn time_or_datetime(value: &Value, context: &mut EvalContext<'_>) -> Result<Opti
             }
         }
         _ => match number_to_datetime(value, &context.lax_convert_context()) {
+            Some(datetime) if convert::to_i128(value, context)? <= 99_991_231 => {
+                Some(TimeOrDateTime::Date(datetime))
+            }
             Some(datetime) => Some(TimeOrDateTime::DateTime(datetime)),
             None => convert::to_time(value, context)?.map(TimeOrDateTime::Time),
         },
@@ -672,6 +723,8 @@ fn day_second(value: &Value, context: &mut EvalContext<'_>) -> Result<Option<i64
 
 enum TimeOrDateTime {
     Time(Time),
+    /// A day, at its beginning.
+    Date(DateTime),
     DateTime(DateTime),
 }
 
@@ -680,9 +733,10 @@ fn absolute_micros(datetime: DateTime) -> i64 {
     i64::from(day_number(datetime.date)) * 86_400_000_000 + datetime.micros_of_day()
 }
 
+/// The day and time of a sum; `None` past the years 1 to 9999, which is NULL without a warning.
 fn from_absolute_micros(micros: i64, decimals: u8) -> Option<DateTime> {
     let day = u32::try_from(micros.div_euclid(86_400_000_000)).ok()?;
-    if day > temporal::DAY_NUMBER_MAX {
+    if !(366..=temporal::DAY_NUMBER_MAX).contains(&day) {
         return None;
     }
     Some(DateTime::from_date_and_micros(
@@ -740,12 +794,9 @@ fn addtime_value(args: &Args<'_>, context: &mut EvalContext<'_>, direction: Dire
         (false, _) => args.ty.decimals().min(6),
     };
     Ok(match left {
-        TimeOrDateTime::DateTime(datetime) => {
+        TimeOrDateTime::Date(datetime) | TimeOrDateTime::DateTime(datetime) => {
             let micros = absolute_micros(datetime) + delta;
-            match from_absolute_micros(micros, decimals(micros)) {
-                Some(result) => Value::DateTime(result),
-                None => return overflow("datetime", context),
-            }
+            from_absolute_micros(micros, decimals(micros)).map_or(Value::Null, Value::DateTime)
         }
         TimeOrDateTime::Time(time) => {
             let micros = time.micros() + delta;
@@ -797,7 +848,8 @@ fn eval_timediff(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
         (Some(TimeOrDateTime::Time(left)), Some(TimeOrDateTime::Time(right))) => {
             left.micros() - right.micros()
         }
-        (Some(TimeOrDateTime::DateTime(left)), Some(TimeOrDateTime::DateTime(right))) => {
+        (Some(TimeOrDateTime::DateTime(left)), Some(TimeOrDateTime::DateTime(right)))
+        | (Some(TimeOrDateTime::Date(left)), Some(TimeOrDateTime::Date(right))) => {
             absolute_micros(left) - absolute_micros(right)
         }
         _ => return Ok(Value::Null),
@@ -860,10 +912,8 @@ fn eval_timestamp(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Valu
     let value = args.value(1, context)?;
     let added = some!(day_second(&value, context)?);
     some!(real_day(datetime.date));
-    match from_absolute_micros(absolute_micros(datetime) + added, decimals) {
-        Some(result) => Ok(Value::DateTime(result)),
-        None => overflow("datetime", context),
-    }
+    let sum = from_absolute_micros(absolute_micros(datetime) + added, decimals);
+    Ok(sum.map_or(Value::Null, Value::DateTime))
 }
 
 fn eval_makedate(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
@@ -912,5 +962,5 @@ fn eval_maketime(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value
         let text = format!("{hour:02}:{minute:02}:{:02}", micros / 1_000_000);
         context.warn_truncated("time", &Value::Text(text))?;
     }
-    Ok(Value::Time(result))
+    Ok(Value::Time(result.truncated(args.ty.decimals().min(6))))
 }

@@ -13,46 +13,36 @@ use super::{Function, pure, steady};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::eval::convert;
-use crate::expr::expr_type::ExprType;
+use crate::expr::expr_type::{ExprType, Repertoire};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     // Their names depend on `lc_time_names`.
-    steady(
-        "date_format",
-        (2, 3),
-        |call| Ok(call.connection_text(format_length(call, 1)).nullable()),
-        |args, context| {
-            let value = args.value(0, context)?;
-            let datetime = match &*value {
-                // A time has no day here.
-                Value::Time(time) if !time.is_negative() && time.hours() < 24 => {
-                    let (hour, minute) = (time.hours() as u8, time.minute() as u8);
-                    DateTime::new(Date::ZERO, hour, minute, time.second() as u8)
-                        .with_micros(time.microsecond(), time.decimals())
-                }
-                other => some!(convert::to_datetime(other, context)?),
-            };
-            let format = some!(args.text(1, context)?);
-            if matches!(&*value, Value::Time(_)) && names_a_day(&format) {
-                return Ok(Value::Null);
+    steady("date_format", (2, 3), bind_formatted, |args, context| {
+        let value = args.value(0, context)?;
+        let datetime = match &*value {
+            // A time has no day here.
+            Value::Time(time) if !time.is_negative() && time.hours() < 24 => {
+                let (hour, minute) = (time.hours() as u8, time.minute() as u8);
+                DateTime::new(Date::ZERO, hour, minute, time.second() as u8)
+                    .with_micros(time.microsecond(), time.decimals())
             }
-            let locale = match args.len() {
-                3 => locale_named(args, 2, context)?,
-                _ => context.session.settings.time_locale,
-            };
-            Ok(format_datetime(datetime, &format, locale).map_or(Value::Null, Value::Text))
-        },
-    ),
-    pure(
-        "time_format",
-        (2, 2),
-        |call| Ok(call.connection_text(format_length(call, 1)).nullable()),
-        |args, context| {
-            let time = some!(args.time(0, context)?);
-            let format = some!(args.text(1, context)?);
-            Ok(format_time(time, &format).map_or(Value::Null, Value::Text))
-        },
-    ),
+            other => some!(convert::to_datetime(other, context)?),
+        };
+        let format = some!(args.text(1, context)?);
+        if matches!(&*value, Value::Time(_)) && names_a_day(&format) {
+            return Ok(Value::Null);
+        }
+        let locale = match args.len() {
+            3 => locale_named(args, 2, context)?,
+            _ => context.session.settings.time_locale,
+        };
+        Ok(format_datetime(datetime, &format, locale).map_or(Value::Null, Value::Text))
+    }),
+    pure("time_format", (2, 2), bind_formatted, |args, context| {
+        let time = some!(args.time(0, context)?);
+        let format = some!(args.text(1, context)?);
+        Ok(format_time(time, &format).map_or(Value::Null, Value::Text))
+    }),
     pure("str_to_date", (2, 2), bind_str_to_date, eval_str_to_date),
     pure(
         "get_format",
@@ -71,6 +61,23 @@ fn names_a_day(format: &str) -> bool {
         }
     }
     false
+}
+
+fn bind_formatted(call: &mut BindCall<'_>) -> Result<ExprType> {
+    let locale = call.session.settings.time_locale;
+    let repertoire = match names_are_ascii(locale) {
+        true => call.args[1].ty.repertoire,
+        false => Repertoire::Full,
+    };
+    let ty = call.connection_text(format_length(call, 1));
+    Ok(ty.with_repertoire(repertoire).nullable())
+}
+
+/// Whether a locale's names of days and months are ASCII.
+pub(super) fn names_are_ascii(locale: &Locale) -> bool {
+    let days = locale.days.iter().chain(&locale.short_days);
+    let months = locale.months.iter().chain(&locale.short_months);
+    days.chain(months).all(|name| name.is_ascii())
 }
 
 /// How long a formatted time gets, in characters.
@@ -428,7 +435,9 @@ impl<'t> Reader<'t> {
     fn read(mut self, format: &str) -> Option<(Parts, &'t str)> {
         let mut letters = format.chars().peekable();
         while let Some(letter) = letters.next() {
-            if self.rest.is_empty() && !letter.is_whitespace() {
+            // Blanks before a piece are passed over; where nothing is left, the rest is zero.
+            if self.rest.trim_start().is_empty() && !letter.is_whitespace() {
+                self.rest = "";
                 break;
             }
             if letter == '%' && letters.peek().is_some() {

@@ -189,9 +189,8 @@ fn eval_time_to_sec(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Va
     let number = Decimal::from(time.micros())
         .div(&Decimal::from(1_000_000i64), 6)?
         .unwrap_or(Decimal::ZERO);
-    Ok(Value::Decimal(
-        number.round(i32::from(args.ty.decimals()), Rounding::Truncate),
-    ))
+    // It shows as many digits as its type has, and has six.
+    Ok(Value::Decimal(number.round(6, Rounding::Truncate)))
 }
 
 fn eval_convert_tz(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {

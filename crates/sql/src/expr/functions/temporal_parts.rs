@@ -9,12 +9,13 @@ use paceline_types::{Date, DateTime, Time, Value};
 
 use super::arguments::{Args, BindCall, some};
 use super::temporal::unit_named;
+use super::temporal_format::names_are_ascii;
 use super::{Function, pure, steady};
 use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
-use crate::expr::expr_type::ExprType;
+use crate::expr::expr_type::{ExprType, Repertoire};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure(
@@ -112,7 +113,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, 1),
         |call| {
             let characters = call.session.settings.time_locale.day_characters_max();
-            Ok(call.connection_text(characters).nullable())
+            Ok(bind_name(call, characters))
         },
         |args, context| {
             let datetime = some!(args.real_datetime(0, context)?);
@@ -127,7 +128,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         (1, 1),
         |call| {
             let characters = call.session.settings.time_locale.month_characters_max();
-            Ok(call.connection_text(characters).nullable())
+            Ok(bind_name(call, characters))
         },
         |args, context| {
             let datetime = some!(args.datetime(0, context)?);
@@ -139,6 +140,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
     ),
     pure("extract", (2, 2), bind_extract, eval_extract),
 ];
+
+/// The type of a name of a day or a month.
+fn bind_name(call: &BindCall<'_>, characters: u64) -> ExprType {
+    let ty = call.connection_text(characters).nullable();
+    match names_are_ascii(call.session.settings.time_locale) {
+        true => ty,
+        false => ty.with_repertoire(Repertoire::Full),
+    }
+}
 
 fn whole(date: Date) -> Option<Date> {
     (date.month != 0 && date.day != 0 && day_number(date) > 0).then_some(date)
@@ -262,6 +272,7 @@ fn extract_source(
     let read = match value {
         Value::Null => return Ok(None),
         Value::Time(time) => Some(IntervalOrDateTime::Interval(Parsed::whole(time.micros()))),
+        Value::Year(year) => number_to_interval(&Value::Int(i64::from(*year) * 10_000)),
         Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
             let datetime = convert::to_datetime(value, context)?;
             return Ok(datetime.map(|datetime| IntervalOrDateTime::DateTime(Parsed::whole(datetime))));

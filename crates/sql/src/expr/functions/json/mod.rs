@@ -426,9 +426,19 @@ fn eval_unquote(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value>
 
 fn eval_quote(args: &Args<'_>, context: &mut EvalContext<'_>) -> Result<Value> {
     let value = args.value(0, context)?;
+    // Numbers are not quoted; the rest is text, of a binary string each byte as the character of that number.
     Ok(match &*value {
+        Value::Null => Value::Null,
+        _ if matches!(
+            convert::class_of(&value),
+            Class::Int | Class::Decimal | Class::Double
+        ) =>
+        {
+            Value::Null
+        }
         Value::Text(text) => Value::Text(json_quote(text)),
-        _ => Value::Null,
+        Value::Bytes(bytes) => Value::Text(json_quote(&convert::latin_view_of(bytes))),
+        other => Value::Text(json_quote(&convert::typed_text(other, args.ty_of(0), context))),
     })
 }
 
