@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::expr::context::EvalContext;
 use crate::expr::errors;
 use crate::expr::eval::convert;
-use crate::expr::expr_type::{Class, ExprType, TypeNote};
+use crate::expr::expr_type::{Class, ExprType, Repertoire, TypeNote};
 use crate::session::Level;
 use document::{DEPTH_MAX, Fault, Kind, Node};
 use modify::Change;
@@ -200,7 +200,12 @@ fn bind_quotes(call: &mut BindCall<'_>) -> Result<ExprType> {
         "json_quote" => length.saturating_mul(12).saturating_add(2),
         _ => length,
     };
-    Ok(ExprType::text(length, Collation::Utf8mb4Bin).nullable())
+    let ty = ExprType::text(length, Collation::Utf8mb4Bin).nullable();
+    Ok(match call.name {
+        // MariaDB says of it that it is ASCII, so that it goes with a column of any character set.
+        "json_unquote" => ty.with_repertoire(Repertoire::Ascii),
+        _ => ty,
+    })
 }
 
 fn bind_boolean(_call: &mut BindCall<'_>) -> Result<ExprType> {
