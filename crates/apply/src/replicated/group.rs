@@ -4,6 +4,7 @@ use super::change::RowChanger;
 use super::events::{AfterImages, ReplicatedRows, RowMapping, all_columns};
 use super::failure::Failure;
 use super::foreign;
+use super::statement_counts::StatementCounts;
 use super::table::MappedTable;
 use super::{RowOptions, SkippedErrors};
 use paceline_binlog::EventGroup;
@@ -104,6 +105,7 @@ pub struct RowApplier {
     changer: RowChanger,
     foreign: foreign::ForeignRows,
     skipped_errors: SkippedErrors,
+    counts: Arc<StatementCounts>,
     /// The text of the statement whose rows come next.
     annotation: Option<Vec<u8>>,
     /// The tables of the statement whose rows come next.
@@ -111,12 +113,17 @@ pub struct RowApplier {
 }
 
 impl RowApplier {
-    /// One with these options.
-    pub fn new(options: &RowOptions, statistics: Option<Arc<Statistics>>) -> Self {
+    /// One with these options, which counts what it applies.
+    pub fn new(
+        options: &RowOptions,
+        statistics: Option<Arc<Statistics>>,
+        counts: Arc<StatementCounts>,
+    ) -> Self {
         RowApplier {
             changer: RowChanger::default(),
             foreign: foreign::ForeignRows::new(statistics),
             skipped_errors: options.skipped_errors.clone(),
+            counts,
             annotation: None,
             maps: SmallVec::new(),
         }
@@ -151,6 +158,7 @@ impl RowApplier {
                 return Ok(RowsOutcome::RolledBack);
             }
         }
+        self.counts.count_commit();
         Ok(RowsOutcome::Changed(changed))
     }
 
@@ -284,6 +292,7 @@ impl RowApplier {
                 })?;
         }
         if decoded.flags.ends_statement() {
+            self.counts.count_rows(decoded.kind);
             transaction.end_statement()?;
             self.maps.clear();
         }

@@ -16,7 +16,7 @@
 //! - **Logged whole.** Whatever came (minimal images, fewer columns, compressed events), our log holds our own table map and whole images.
 //!
 //! [`table`]: which table, and whether its columns are ours. [`keys`]: what a row touches. [`change`]: rows in our own form. [`foreign`]: rows in
-//! another form, made ours. [`convert`]: which type becomes which. [`events`]: its events. [`group`]: a whole transaction. [`failure`]: what went wrong, in MariaDB's words.
+//! another form, made ours. [`convert`]: which type becomes which. [`events`]: its events. [`group`]: a whole transaction. [`failure`]: what went wrong, in MariaDB's words. [`statement_counts`]: what was applied, for `SHOW STATUS`.
 
 mod change;
 mod convert;
@@ -26,6 +26,7 @@ mod foreign;
 mod group;
 mod keys;
 mod older;
+mod statement_counts;
 mod table;
 
 pub use convert::TypeConversions;
@@ -33,6 +34,7 @@ pub use events::{MappedTables, ReplicatedRows, RowMapping};
 pub use failure::{Failure, HandlerError};
 pub use group::{GroupKind, RowApplier, RowsOutcome, group_kind};
 pub use keys::{TouchedKeys, touched_keys};
+pub use statement_counts::StatementCounts;
 pub use table::{MappedTable, TableFilter, TableTarget, Unfiltered};
 
 use paceline_types::ErrorCode;
