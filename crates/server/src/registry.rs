@@ -2,6 +2,7 @@
 
 use crate::status::Counters;
 use crate::transaction_mark::TransactionMark;
+use paceline_apply::replicated::StatementCounts;
 use paceline_sql::session::SessionMemory;
 use paceline_txn::{AwaitedLock, Interrupt, InterruptReason};
 use paceline_wire::socket::SocketHandle;
@@ -212,6 +213,8 @@ pub fn now_micros() -> i64 {
 pub struct Sessions {
     living: Mutex<BTreeMap<u32, Arc<SessionShared>>>,
     ended: Counters,
+    /// What connections to primaries have applied as rows.
+    replicated: Arc<StatementCounts>,
 }
 
 impl Sessions {
@@ -245,11 +248,20 @@ impl Sessions {
         self.living.lock().len()
     }
 
+    /// Counts what is applied as rows, beside the sessions.
+    pub fn replicated_statements(&self) -> Arc<StatementCounts> {
+        self.replicated.clone()
+    }
+
     /// The sum of all counters since the start, or since `FLUSH STATUS`.
     pub fn totals(&self) -> Counters {
         let living = self.living.lock();
         let totals = Counters::default();
         totals.add_all(&self.ended);
+        totals.com_insert.add(self.replicated.inserts());
+        totals.com_update.add(self.replicated.updates());
+        totals.com_delete.add(self.replicated.deletes());
+        totals.com_commit.add(self.replicated.commits());
         for session in living.values() {
             totals.add_all(&session.counters);
         }

@@ -177,6 +177,7 @@ impl Environment for ServerEnvironment {
             // The receiver has filtered already.
             filter: Arc::new(Unfiltered),
             options: applier_options(&server, position),
+            statement_counts: server.sessions.replicated_statements(),
             statements: Arc::new(ReplicatedSessions::new(server, connection.clone())),
         })
     }

@@ -47,7 +47,9 @@ pub enum Error {
     #[error("interrupted: {0}")]
     Interrupted(InterruptReason),
     /// 1197: more events than `max_binlog_cache_size`.
-    #[error("the transaction has more than {limit_bytes} bytes of events")]
+    #[error(
+        "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of storage; increase this mariadbd variable and try again"
+    )]
     CacheFull {
         /// `max_binlog_cache_size`.
         limit_bytes: u64,

@@ -148,6 +148,9 @@ def run_test(case: TestCase, kind: str, work: Path, seconds_max: float) -> dict:
             return ended("fails", f"{printed[-1500:]}\n{differing}")
         return ended("differs" if differing else "passes", differing)
     finally:
+        if outcome.get("outcome") not in ("passes", "skipped"):
+            complaints = [f"server {server.number}: {line}" for server in servers for line in server.server.said().splitlines() if " ERROR " in line or "[ERROR]" in line]
+            outcome["errors"] = complaints[-20:]
         for server in servers:
             crashed = server.server.process is not None and server.server.process.poll() not in (None, 0)
             if crashed or "panicked" in server.server.said():
@@ -206,7 +209,8 @@ def main():
                 with open(arguments.report / "results.jsonl", "a") as report:
                     report.write(json.dumps(result) + "\n")
                 if result["outcome"] not in ("passes", "skipped"):
-                    text = f"{result.get('server', '')}\n{result['difference']}\n"
+                    errors = "".join(f"{line}\n" for line in result.get("errors", []))
+                    text = f"{result.get('server', '')}\n{result['difference']}\n{errors}"
                     (arguments.report / f"{result['test']}.diff").write_text(text, errors="surrogateescape")
     shutil.rmtree(work, ignore_errors=True)
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.most_common()))

@@ -3,8 +3,8 @@
 Left out on both sides is what is no answer:
 - plans: rows of EXPLAIN and ANALYZE, the note 1003 of EXPLAIN EXTENDED, and the counters of how statements were executed;
 - the name of the storage engine in a table's definition, and options that only an engine of MariaDB's has;
-- Paceline's notes that a variable which was set has no effect here;
-- the order of rows that no ORDER BY asks for: MyISAM gives them as they were inserted, other engines by the primary key.
+- the order of rows that no ORDER BY asks for: MyISAM gives them as they were inserted, other engines by the primary key;
+- what Paceline says of itself: that a variable has no effect (1235), and that CHANGE MASTER without a position goes on from the GTID position (1105).
 Everything else must be equal, to the letter.
 """
 
@@ -14,6 +14,8 @@ import re
 EXPLAIN_HEAD = re.compile(r"^id\tselect_type\ttable\t", re.I)
 EXPLAIN_ROW = re.compile(r"^(\d+|NULL)\t(SIMPLE|PRIMARY|DERIVED|SUBQUERY|DEPENDENT SUBQUERY|MATERIALIZED|UNION|DEPENDENT UNION|UNION RESULT|"
                          r"INTERSECT|EXCEPT|UNIT RESULT|INTERSECT RESULT|EXCEPT RESULT|RECURSIVE UNION|LATERAL DERIVED|UNCACHEABLE \w+|INSERT)\t", re.I)
+# Warnings that are no part of an answer.
+REMARK = re.compile(r"^Note\t1003\t|^(Note|Warning)\t1235\tThis version of MariaDB doesn't yet support '\w+=|^Note\t1105\tNo position was given")
 COUNTER = re.compile(r"^(Handler|Created_tmp|Select|Sort|Rows)_\w+\t\d+$|^Last_query_cost\t[\d.]+$")
 ENGINE = re.compile(r"\bENGINE=\w+", re.I)
 ENGINE_OPTION = re.compile(r" (PAGE_CHECKSUM|TRANSACTIONAL|ROW_FORMAT|STATS_PERSISTENT|KEY_BLOCK_SIZE|CHECKSUM|DELAY_KEY_WRITE)=\w+")
@@ -50,7 +52,7 @@ def without_plans(text: str) -> list[str]:
             continue
         if COUNTER.match(line):
             continue
-        if line.startswith("Note\t1003\t") or WITHOUT_EFFECT.match(line):
+        if REMARK.match(line):
             # The head of warnings that are no more.
             if lines and lines[-1] == "Warnings:":
                 lines.append("")

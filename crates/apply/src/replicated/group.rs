@@ -4,6 +4,7 @@ use super::change::RowChanger;
 use super::events::{AfterImages, ReplicatedRows, RowMapping, all_columns};
 use super::failure::Failure;
 use super::foreign;
+use super::statement_counts::StatementCounts;
 use super::table::MappedTable;
 use super::{RowOptions, SkippedErrors};
 use paceline_binlog::EventGroup;
@@ -104,6 +105,7 @@ pub struct RowApplier {
     changer: RowChanger,
     foreign: foreign::ForeignRows,
     skipped_errors: SkippedErrors,
+    counts: Arc<StatementCounts>,
     /// Text of the statement to which the next rows belong.
     annotation: Option<Vec<u8>>,
     /// Tables of the statement to which the next rows belong.
@@ -111,12 +113,17 @@ pub struct RowApplier {
 }
 
 impl RowApplier {
-    /// Creates an applier. `statistics` help to choose an index for partial images.
-    pub fn new(options: &RowOptions, statistics: Option<Arc<Statistics>>) -> Self {
+    /// Creates an applier that counts what it applies. `statistics` help to choose an index for partial images.
+    pub fn new(
+        options: &RowOptions,
+        statistics: Option<Arc<Statistics>>,
+        counts: Arc<StatementCounts>,
+    ) -> Self {
         RowApplier {
             changer: RowChanger::default(),
             foreign: foreign::ForeignRows::new(statistics),
             skipped_errors: options.skipped_errors.clone(),
+            counts,
             annotation: None,
             maps: SmallVec::new(),
         }
@@ -151,6 +158,7 @@ impl RowApplier {
                 return Ok(RowsOutcome::RolledBack);
             }
         }
+        self.counts.count_commit();
         Ok(RowsOutcome::Changed(changed))
     }
 
@@ -286,6 +294,7 @@ impl RowApplier {
                 })?;
         }
         if decoded.flags.ends_statement() {
+            self.counts.count_rows(decoded.kind);
             transaction.end_statement()?;
             self.maps.clear();
         }

@@ -29,6 +29,7 @@ mod foreign;
 mod group;
 mod keys;
 mod older;
+mod statement_counts;
 mod table;
 
 pub use convert::TypeConversions;
@@ -36,6 +37,7 @@ pub use events::{MappedTables, ReplicatedRows, RowMapping};
 pub use failure::{Failure, HandlerError};
 pub use group::{GroupKind, RowApplier, RowsOutcome, group_kind};
 pub use keys::{TouchedKeys, touched_keys};
+pub use statement_counts::StatementCounts;
 pub use table::{MappedTable, TableFilter, TableTarget, Unfiltered};
 
 use paceline_types::ErrorCode;

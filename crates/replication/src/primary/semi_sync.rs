@@ -284,6 +284,20 @@ impl SemiSync {
         self.acknowledge(released);
     }
 
+    /// `RESET MASTER`: the counters begin anew, as in MariaDB, and commits wait for replicas again if that had been given up: there is nothing left that replicas
+    /// could be behind with.
+    pub fn begin_anew(&self) {
+        let mut state = self.state.lock();
+        state.status = SemiSyncStatus::default();
+        state.is_on = state.settings.mode == SemiSyncMode::Enabled;
+        state.recent.clear();
+    }
+
+    /// `FLUSH STATUS`: the counters begin anew.
+    pub fn reset_counters(&self) {
+        self.state.lock().status = SemiSyncStatus::default();
+    }
+
     /// How many transactions wait for more replicas than are connected.
     pub fn waits_in_vain(&self) -> u64 {
         let state = self.state.lock();
@@ -723,6 +737,21 @@ mod tests {
         member.acknowledged(at(200));
         assert!(semi_sync.status().is_on);
         assert_eq!(semi_sync.made_durable(durable(300)), LogPosition::ZERO);
+    }
+
+    #[test]
+    fn a_new_log_is_counted_from_its_beginning() {
+        let semi_sync = enabled(SemiSyncSettings {
+            timeout: Duration::from_millis(1),
+            ..SemiSyncSettings::default()
+        });
+        semi_sync.made_durable(durable(100));
+        std::thread::sleep(Duration::from_millis(3));
+        assert_eq!(semi_sync.next_timeout(), None);
+        assert!(!semi_sync.status().is_on);
+        semi_sync.begin_anew();
+        let status = semi_sync.status();
+        assert_eq!((status.is_on, status.no_times, status.no_tx), (true, 0, 0));
     }
 
     #[test]

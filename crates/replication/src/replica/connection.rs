@@ -14,7 +14,6 @@ use super::shared::{ApplierSlot, ConnectionShared};
 use super::status::{ReceiverState, ReceiverStatus, SharedStatus};
 use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
-use paceline_binlog::{RecordScope, ReplicaRecord};
 use paceline_types::error_code::{ER_BAD_SLAVE, ER_MASTER_INFO};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -154,6 +153,8 @@ impl Connection {
         self.shared
             .status
             .update(|status| *status = ReceiverStatus::default());
+        // One that an error has ended is still there, with its error.
+        self.shared.applier.end();
         self.shared.applier.take_last();
         *self.ended_groups.lock() = GroupCounts::default();
         *self.shared.until.lock() = None;
@@ -270,24 +271,7 @@ impl Connection {
 
     async fn stop_applier(&self) {
         if let Some(status) = self.shared.applier.stop().await {
-            self.record_place(&status);
-        }
-    }
-
-    /// Notes where a connection by GTID stands in its primary's log, so that it can go on by file and position if somebody wants that.
-    fn record_place(&self, status: &ApplierStatus) {
-        let Some(place) = &status.position else { return };
-        let transactions = self.shared.environment.transactions();
-        if transactions.source_position(&self.shared.name).as_ref() == Some(place) {
-            return;
-        }
-        let name = self.shared.name.clone();
-        let record = ReplicaRecord::of_source(RecordScope::Alone, name, Some(place.clone()));
-        if let Err(error) = transactions.move_replica_position(&record) {
-            tracing::warn!(
-                "connection '{}': its place could not be noted: {error}",
-                self.shared.name
-            );
+            self.shared.record_place(&status);
         }
     }
 

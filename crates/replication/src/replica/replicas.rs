@@ -4,7 +4,7 @@
 //! connections that have no GTIDs: `CHANGE MASTER` is one record.
 
 use super::connection::{Changed, Connection, Threads};
-use super::definition::{Definition, PasswordForm};
+use super::definition::{Definition, PasswordForm, UseGtid};
 use super::duplicates::DomainOwners;
 use super::environment::Environment;
 use super::error::ReplicaError;
@@ -13,6 +13,7 @@ use super::received::SourcePosition;
 use super::until::Until;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{BinlogState, ExecutedMove, GtidMove, GtidPosition, RecordScope, ReplicaRecord};
+use paceline_types::ServerId;
 use paceline_types::error_code::*;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -270,11 +271,22 @@ impl Replicas {
         Ok(connection.stop(threads).await)
     }
 
-    /// `RESET SLAVE`: forgets the place in the primary's log; with `all`, the whole connection.
+    /// Which part of which connection a number of the process list is.
+    pub fn part_of_thread(&self, id: u32) -> Option<(Arc<str>, Threads)> {
+        self.all().into_iter().find_map(|connection| {
+            let threads = connection.status().threads;
+            let mut parts = threads.into_iter().zip([Threads::Receiver, Threads::Applier]);
+            let (_, part) = parts.find(|(thread, _)| thread.is_some_and(|thread| thread.id == id))?;
+            Some((connection.name().clone(), part))
+        })
+    }
+
+    /// `RESET SLAVE`: forgets the place in the primary's log; with `all`, the whole connection. As in MariaDB, a connection goes by `gtid_slave_pos` afterwards.
+    /// Returns what it went by before.
     ///
     /// # Errors
     /// 1617; 1198 while it runs.
-    pub async fn reset(&self, name: &str, forget: Forget) -> Result<(), ReplicaError> {
+    pub async fn reset(&self, name: &str, forget: Forget) -> Result<UseGtid, ReplicaError> {
         let _defining = self.defining.lock().await;
         let connection = self.get(name)?;
         let _changing = connection.changing.lock().await;
@@ -282,18 +294,32 @@ impl Replicas {
             return Err(must_stop(connection.name()));
         }
         let mut record = ReplicaRecord::of_source(RecordScope::Alone, connection.name().clone(), None);
-        if forget == Forget::Connection {
-            record.definitions.push((connection.name().clone(), None));
-            record
-                .executed
-                .push((connection.name().clone(), ExecutedMove::Forget));
+        let mut definition = (*connection.definition()).clone();
+        let before = std::mem::replace(&mut definition.use_gtid, UseGtid::SlavePos);
+        match forget {
+            Forget::Connection => {
+                record.definitions.push((connection.name().clone(), None));
+                record
+                    .executed
+                    .push((connection.name().clone(), ExecutedMove::Forget));
+            }
+            Forget::Place if before != UseGtid::SlavePos => {
+                let sealed = tokio::task::block_in_place(|| self.sealed(&definition))?;
+                record
+                    .definitions
+                    .push((connection.name().clone(), Some(sealed.into())));
+            }
+            Forget::Place => {}
         }
         self.log(&record)?;
         connection.forget_progress();
-        if forget == Forget::Connection {
-            self.connections.write().remove(&connection.name().to_lowercase());
+        match forget {
+            Forget::Connection => {
+                self.connections.write().remove(&connection.name().to_lowercase());
+            }
+            Forget::Place => connection.set_definition(definition),
         }
-        Ok(())
+        Ok(before)
     }
 
     /// `SET GLOBAL gtid_slave_pos`.
@@ -304,7 +330,8 @@ impl Replicas {
         if let Some(connection) = self.running() {
             return Err(must_stop(connection.name()));
         }
-        let warnings = conflicts(position, &self.environment.transactions().gtid_state());
+        let server_id = self.environment.options("").server_id;
+        let warnings = conflicts(position, &self.environment.transactions().gtid_state(), server_id);
         self.log(&ReplicaRecord::of_gtids(GtidMove::Replace(position.clone())))?;
         Ok(warnings)
     }
@@ -351,10 +378,14 @@ pub fn must_stop(name: &str) -> ReplicaError {
     )
 }
 
-/// What MariaDB warns of where a position that is set is behind what the own log holds.
-fn conflicts(position: &GtidPosition, logged: &BinlogState) -> Vec<PositionWarning> {
+/// What MariaDB warns of where a position that is set is behind what the own log holds: domains whose last transaction this server wrote itself.
+fn conflicts(position: &GtidPosition, logged: &BinlogState, server_id: ServerId) -> Vec<PositionWarning> {
     let mut warnings = Vec::new();
-    for own in logged.position().iter() {
+    for own in logged
+        .position()
+        .iter()
+        .filter(|gtid| gtid.server_id == server_id)
+    {
         let warning = match position.get(own.domain_id) {
             Some(given) if own.sequence > given.sequence => PositionWarning {
                 code: ER_MASTER_GTID_POS_CONFLICTS_WITH_BINLOG,
@@ -393,7 +424,6 @@ mod tests {
     use paceline_binlog::{Log, LogConfig};
     use paceline_storage::{Storage, StorageConfig};
     use paceline_txn::{ManagerParts, TransactionManager};
-    use paceline_types::ServerId;
 
     /// A server that starts nothing.
     struct Quiet(Arc<TransactionManager>, PasswordKey);
@@ -533,15 +563,16 @@ mod tests {
 
     #[test]
     fn a_position_behind_the_own_log_is_warned_of() {
-        let logged: BinlogState = "0-100-1,3-1-7".parse().unwrap();
+        let logged: BinlogState = "0-100-1,3-100-7,4-1-9".parse().unwrap();
         let warnings = |text: &str| -> Vec<(u16, String)> {
-            conflicts(&text.parse().unwrap(), &logged)
+            conflicts(&text.parse().unwrap(), &logged, ServerId(100))
                 .into_iter()
                 .map(|warning| (warning.code.number(), warning.message))
                 .collect()
         };
         assert!(warnings("0-9-1,3-9-8").is_empty());
         let both = warnings("0-100-0");
+        assert_eq!(both.len(), 2, "what another server wrote is no conflict");
         assert_eq!(both[0].0, 1947);
         assert!(both[0].1.starts_with(
             "Specified GTID 0-100-0 conflicts with the binary log which contains a more recent GTID 0-100-1."
@@ -549,7 +580,7 @@ mod tests {
         assert_eq!(both[1].0, 1948);
         assert!(both[1].1.starts_with(
             "Specified value for @@gtid_slave_pos contains no value for replication domain 3. This conflicts with the binary log which \
-             contains GTID 3-1-7."
+             contains GTID 3-100-7."
         ));
     }
 }

@@ -5,6 +5,7 @@ use super::duplicates::DomainOwners;
 use super::environment::Environment;
 use super::status::SharedStatus;
 use super::until::Until;
+use paceline_binlog::{RecordScope, ReplicaRecord};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -22,6 +23,25 @@ pub(super) struct ConnectionShared {
     pub skip_events: AtomicU64,
     /// `gtid_ignore_duplicates`: which connection brings which domain.
     pub owners: Arc<DomainOwners>,
+}
+
+impl ConnectionShared {
+    /// Notes where a connection by GTID stands in its primary's log, so that it can go on by file and position if somebody wants that, and START SLAVE UNTIL
+    /// a place can tell whether it was reached.
+    pub fn record_place(&self, status: &ApplierStatus) {
+        let Some(place) = &status.position else { return };
+        let transactions = self.environment.transactions();
+        if transactions.source_position(&self.name).as_ref() == Some(place) {
+            return;
+        }
+        let record = ReplicaRecord::of_source(RecordScope::Alone, self.name.clone(), Some(place.clone()));
+        if let Err(error) = transactions.move_replica_position(&record) {
+            tracing::warn!(
+                "connection '{}': its place could not be noted: {error}",
+                self.name
+            );
+        }
+    }
 }
 
 /// A connection's applier, where it has one, and the last words of the one before.

@@ -28,6 +28,10 @@ use paceline_wire::client::{Client, ConnectOptions};
 use std::io::ErrorKind;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// How much larger an event may be than the statement that it comes from: the heads of events, and what a Query event says of its session
+/// (`MAX_LOG_EVENT_HEADER` of MariaDB, which adds it to `slave_max_allowed_packet` too).
+const EVENT_HEADERS_BYTES_MAX: usize = 1024;
+
 /// What kind of server the primary is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SourceKind {
@@ -271,7 +275,8 @@ impl Source {
             }
         }
         // An event behind the byte that every packet of the stream begins with, and a semi-sync header.
-        self.client.set_payload_max(options.packet_max.saturating_add(3));
+        let packet_max = options.packet_max.saturating_add(EVENT_HEADERS_BYTES_MAX + 3);
+        self.client.set_payload_max(packet_max);
         let (file, offset) = match start {
             StartAt::Gtids(_) => ("", 4),
             StartAt::MySqlGtids(known) => {

@@ -207,6 +207,7 @@ impl TestServer {
                 catalog: self.catalog.clone(),
                 loads: self.loads.clone(),
             }),
+            statement_counts: Arc::default(),
         })
     }
 }

@@ -7,6 +7,7 @@ use super::table_locks::{LockedTable, TableLocks};
 use super::{More, Session};
 use crate::output::Output;
 use paceline_binlog::event::EventFlags;
+use paceline_replication::replica::connection::Threads;
 use paceline_sql::catalog::{Catalog, ViewDefinition};
 use paceline_sql::ddl::{DdlObject, names_read};
 use paceline_sql::parse::{
@@ -246,7 +247,10 @@ impl Session {
                 }
                 FlushTarget::DeleteDomains(domains) => self.delete_domains(domains)?,
                 FlushTarget::Logs(_) => {}
-                FlushTarget::Other("STATUS") => self.shared.counters.reset(),
+                FlushTarget::Other("STATUS") => {
+                    self.shared.counters.reset();
+                    self.server.primary.semi_sync().reset_counters();
+                }
                 FlushTarget::Other("HOSTS") => self.server.host_errors.forgive_all(),
                 FlushTarget::Other("PRIVILEGES") => self.server.accounts.heed(),
                 FlushTarget::Other("SSL") => self.server.tls.reload(&self.server.globals)?,
@@ -367,8 +371,20 @@ impl Session {
     /// # Errors
     /// 1094 if there is none of that id, 1095 if it is another user's and one may not.
     pub fn kill(&mut self, id: u64, reason: InterruptReason) -> Result<()> {
-        let session = u32::try_from(id).ok().and_then(|id| self.server.sessions.get(id));
-        let session = session.ok_or_else(|| Error::new(ER_NO_SUCH_THREAD, &[&id]))?;
+        let short_id = u32::try_from(id).ok();
+        let Some(session) = short_id.and_then(|id| self.server.sessions.get(id)) else {
+            let part = short_id.and_then(|id| self.server.replicas().part_of_thread(id));
+            let (connection, part) = part.ok_or_else(|| Error::new(ER_NO_SUCH_THREAD, &[&id]))?;
+            self.services
+                .require_any(&[Privilege::Super, Privilege::ConnectionAdmin])
+                .map_err(|_| Error::new(ER_KILL_DENIED_ERROR, &[&id]))?;
+            // As in MariaDB, that part stops, without an error. A receiver executes no statement that could be ended without it.
+            if part == Threads::Applier || reason == InterruptReason::Connection {
+                let server = self.server.clone();
+                tokio::spawn(async move { server.replicas().stop(&connection, part).await });
+            }
+            return Ok(());
+        };
         let own = session.activity().user == self.context.user.user;
         if !own
             && self

@@ -202,7 +202,8 @@ impl SessionServices {
                 self.awaited.set((!wanted.is_empty()).then_some(wanted));
                 Ok(())
             }
-            What::Set(setting) if global => {
+            // There is one skip counter of a connection, whatever scope it is set in.
+            What::Set(setting) if global || variable == Variable::SqlSlaveSkipCounter => {
                 self.assign_global(session, variable, connection.as_deref(), setting)
             }
             What::Set(setting) => {

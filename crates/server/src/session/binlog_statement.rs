@@ -92,7 +92,11 @@ impl Session {
 
     fn apply_events(&mut self, bytes: &[u8]) -> Result<()> {
         let options = row_options(&self.server.globals);
-        let mut applier = RowApplier::new(&options, Some(self.server.statistics.clone()));
+        let mut applier = RowApplier::new(
+            &options,
+            Some(self.server.statistics.clone()),
+            self.server.sessions.replicated_statements(),
+        );
         applier.begin();
         let mut tables = MappedTables::new();
         let mut rest = bytes;

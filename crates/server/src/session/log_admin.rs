@@ -138,6 +138,7 @@ impl Session {
                     let transactions = &self.server.transactions;
                     tokio::task::block_in_place(|| transactions.reset(number))
                         .map_err(|error| of_transaction(&error))?;
+                    self.server.primary.semi_sync().begin_anew();
                     tracing::info!("RESET MASTER by {}: a new binary log begins", self.context.user);
                 }
                 ResetTarget::QueryCache => {}

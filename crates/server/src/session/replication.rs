@@ -103,7 +103,11 @@ impl Session {
         if name.is_empty() && server.replicas().get("").is_err() {
             return Ok(());
         }
-        server.replicas().reset(&name, forget).await.map_err(of_replica)?;
+        let before = server.replicas().reset(&name, forget).await.map_err(of_replica)?;
+        if before != UseGtid::SlavePos {
+            let (code, message) = use_gtid_changes("RESET SLAVE", before, UseGtid::SlavePos);
+            self.context.diagnostics.note(code, message);
+        }
         server.replicated_tables.forget(&name);
         Ok(())
     }
@@ -144,9 +148,10 @@ impl Session {
         let changed = server
             .replicas()
             .change(name, |definition| {
+                let before = (definition.host.clone(), definition.port);
                 let place = apply_settings(definition, settings, net_timeout, &mut remarks)?;
                 let names = |wanted: &str| settings.iter().any(|(setting, _)| setting == wanted);
-                let is_elsewhere = is_new || names("MASTER_HOST") || names("MASTER_PORT");
+                let is_elsewhere = is_new || before != (definition.host.clone(), definition.port);
                 let says_where = place != NewPlace::Keep
                     || names("MASTER_USE_GTID")
                     || names("MASTER_GTID_POS")
@@ -284,6 +289,7 @@ fn apply_settings(
         match name.as_str() {
             "MASTER_HOST" => {
                 let host = text();
+                check_length(&host, host.chars().count(), "MASTER_HOST", HOST_CHARACTERS_MAX)?;
                 if host.is_empty() {
                     return Err(ReplicaError::new(ER_WRONG_ARGUMENTS, &[&"MASTER_HOST"]));
                 }
@@ -295,8 +301,16 @@ fn apply_settings(
                 is_elsewhere |= port != definition.port;
                 definition.port = port;
             }
-            "MASTER_USER" => definition.user = text(),
-            "MASTER_PASSWORD" => definition.password = text().into(),
+            "MASTER_USER" => {
+                let user = text();
+                check_length(&user, user.chars().count(), "MASTER_USER", USER_CHARACTERS_MAX)?;
+                definition.user = user;
+            }
+            "MASTER_PASSWORD" => {
+                let password = text();
+                check_length(&password, password.len(), "MASTER_PASSWORD", PASSWORD_BYTES_MAX)?;
+                definition.password = password.into();
+            }
             "MASTER_CONNECT_RETRY" => {
                 definition.connect_retry_seconds = u32::try_from(number()).unwrap_or(u32::MAX);
             }
@@ -367,19 +381,19 @@ fn apply_settings(
             _ => {}
         }
     }
-    if !definition.do_domain_ids.is_empty() && !definition.ignore_domain_ids.is_empty() {
+    let has_domains = !definition.do_domain_ids.is_empty() || !definition.ignore_domain_ids.is_empty();
+    let has_both = !definition.do_domain_ids.is_empty() && !definition.ignore_domain_ids.is_empty();
+    if has_both || (has_domains && definition.use_gtid == UseGtid::No) {
         return Err(ReplicaError::with_message(
             ER_MASTER_INFO,
             "Could not initialize master info structure for ''; more error messages can be found in the MariaDB error log",
         ));
     }
     if (file.is_some() || offset.is_some()) && !says_gtid && definition.use_gtid != UseGtid::No {
-        definition.use_gtid = UseGtid::No;
-        remarks.notes.push((
-            ER_UNKNOWN_ERROR,
-            "CHANGE MASTER TO is implicitly changing the value of 'Using_Gtid' from 'Slave_Pos' to 'No'"
-                .to_owned(),
-        ));
+        let before = std::mem::replace(&mut definition.use_gtid, UseGtid::No);
+        remarks
+            .notes
+            .push(use_gtid_changes("CHANGE MASTER TO", before, UseGtid::No));
     }
     if let Some(gtids) = executed {
         return Ok(NewPlace::AfterGtids(gtids));
@@ -396,6 +410,29 @@ fn apply_settings(
         (None, None) if is_elsewhere => NewPlace::Forget,
         (None, None) => NewPlace::Keep,
     })
+}
+
+/// The longest MASTER_HOST.
+const HOST_CHARACTERS_MAX: usize = 255;
+/// The longest MASTER_USER.
+const USER_CHARACTERS_MAX: usize = 128;
+/// The longest MASTER_PASSWORD.
+const PASSWORD_BYTES_MAX: usize = 96;
+
+/// 1470 for a text of more than `max` units.
+fn check_length(text: &str, length: usize, name: &str, max: usize) -> std::result::Result<(), ReplicaError> {
+    if length > max {
+        let shown: String = text.chars().take(70).collect();
+        return Err(ReplicaError::new(ER_WRONG_STRING_LENGTH, &[&shown, &name, &max]));
+    }
+    Ok(())
+}
+
+/// The note that a statement changes `Using_Gtid` without having named it.
+fn use_gtid_changes(statement: &str, before: UseGtid, after: UseGtid) -> (ErrorCode, String) {
+    let code = WARN_OPTION_CHANGING;
+    let message = code.message(&[&statement, &"Using_Gtid", &before.name(), &after.name()]);
+    (code, message)
 }
 
 fn heartbeat(

@@ -740,6 +740,7 @@ impl Variable {
     /// The variable that an option sets: `--transaction-isolation` is the option's name of `tx_isolation`, which as a variable MariaDB has from 11.1 on.
     pub fn by_option(name: &str) -> Option<Variable> {
         match name {
+            "default_time_zone" => Some(Variable::TimeZone),
             "transaction_isolation" => Some(Variable::TxIsolation),
             "transaction_read_only" => Some(Variable::TxReadOnly),
             name => Self::by_name(name),

@@ -75,7 +75,11 @@ impl Lane {
             passed: Vec::new(),
             worker: Worker::new(parts, &shared.statistics, &shared.interrupt),
             runner: None,
-            rows: RowApplier::new(&parts.options.rows.get(), Some(shared.statistics.clone())),
+            rows: RowApplier::new(
+                &parts.options.rows.get(),
+                Some(shared.statistics.clone()),
+                parts.statement_counts.clone(),
+            ),
             pipeline,
             queue,
             pool,

@@ -60,7 +60,7 @@ pub use status::{ApplierState, ApplierStatus, ApplyError, GroupCounts};
 
 use crate::replica::received::Received;
 use lanes::Lanes;
-use paceline_apply::replicated::{RowOptions, TableFilter};
+use paceline_apply::replicated::{RowOptions, StatementCounts, TableFilter};
 use paceline_sql::catalog::CatalogHandle;
 use paceline_txn::TransactionManager;
 use parking_lot::RwLock;
@@ -156,6 +156,8 @@ pub struct ApplierParts {
     pub options: ApplierOptions,
     /// Makes sessions for statements.
     pub statements: Arc<dyn StatementRunners>,
+    /// Counts what is applied as rows.
+    pub statement_counts: Arc<StatementCounts>,
 }
 
 /// The applier of one connection: from START SLAVE to STOP SLAVE, or to an error.

@@ -199,7 +199,11 @@ impl Worker {
     pub(super) fn new(parts: &ApplierParts, statistics: &Arc<Statistics>, interrupt: &Interrupt) -> Self {
         Worker {
             manager: parts.manager.clone(),
-            applier: RowApplier::new(&parts.options.rows.get(), Some(statistics.clone())),
+            applier: RowApplier::new(
+                &parts.options.rows.get(),
+                Some(statistics.clone()),
+                parts.statement_counts.clone(),
+            ),
             interrupt: interrupt.clone(),
             connection: parts.connection.clone(),
             position: parts.options.position,

@@ -125,7 +125,9 @@ impl Stream<'_> {
         if let Err(end) = self.wait_applied().await {
             return end;
         }
-        self.receiver.shared.applier.end();
+        let shared = &self.receiver.shared;
+        tokio::task::block_in_place(|| shared.record_place(&self.progress.applier.status()));
+        shared.applier.end();
         then
     }
 

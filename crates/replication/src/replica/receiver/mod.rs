@@ -33,6 +33,7 @@ use super::shared::ConnectionShared;
 use super::source::{Source, SourceKind, StartAt};
 use super::status::ReceiverState;
 use super::until::Until;
+use choice::is_at_or_behind;
 use paceline_binlog::mysql::MySqlGtidSet;
 use paceline_binlog::{ExecutedMove, GtidMove, GtidPosition, ReplicaRecord};
 use paceline_types::error_code::ER_SLAVE_FATAL_ERROR;
@@ -203,6 +204,13 @@ impl Receiver {
         let start = self.start_at(&source, progress)?;
         // START SLAVE SQL_THREAD UNTIL is for a receiver that runs, too.
         self.until = shared.until.lock().clone();
+        if let Some(Until::Place(until)) = &self.until
+            && is_at_or_behind(&self.place_here(), until)
+        {
+            // It is reached before anything is applied.
+            shared.applier.end();
+            return Err(End::ApplierGone);
+        }
         let until = self.until.as_ref().and_then(Until::gtids);
         let learned = source.set_start(&start, until, &options).await?;
         if let (Some(learned), None) = (learned, &progress.place) {
